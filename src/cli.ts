@@ -1,10 +1,10 @@
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { CommanderError } from "commander";
-import { failureOf } from "./commands/failure.ts";
+import { toHoldfastError } from "./commands/errors/to-holdfast-error.ts";
+import { refuseTokenFlag } from "./commands/flags/refuse-token-flag.ts";
+import { wantsJson, wantsJsonLog } from "./commands/flags/wants-json.ts";
 import { createProgram } from "./commands/program.ts";
 import { columnsOn, hasResult, type Terminal, writeResult } from "./commands/terminal.ts";
-import { refuseTokenFlag } from "./commands/token-flag.ts";
-import { wantsJson, wantsJsonLog } from "./commands/wants-json.ts";
 import { exitCodes, HoldfastError } from "./core/errors.ts";
 import { printableLines } from "./render/escape.ts";
 import { type Ending, failureReport, failureText } from "./render/failure.ts";
@@ -44,7 +44,7 @@ if (Number.isInteger(columns) && columns > 0) {
 
 // Loaded only where it is asked for, since a log takes time to load.
 const stderr = wantsJsonLog(process.argv.slice(2), process.env)
-  ? (await import("./commands/json-log.ts")).jsonLogStream(process.stderr)
+  ? (await import("./commands/output/json-log-stream.ts")).jsonLogStream(process.stderr)
   : process.stderr;
 
 const terminal: Terminal = {
@@ -99,7 +99,7 @@ async function main(argv: readonly string[]): Promise<number> {
 function endingOf(error: unknown): Ending {
   // Commander has said what was wrong with the command line.
   if (error instanceof CommanderError) return usageError(error);
-  const reason = error instanceof HoldfastError ? error : (stoppedBy() ?? failureOf(error));
+  const reason = error instanceof HoldfastError ? error : (stoppedBy() ?? toHoldfastError(error));
   const ending = reason ?? unexpected(error);
   stderr.write(failureText(ending, columnsOn(stderr)));
   if (reason === null && process.env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { readDocuments } from "../src/commands/read-documents.ts";
+import { readManifestFolder } from "../src/commands/input/read-manifest-folder.ts";
 import { Secret } from "../src/contract/secret.ts";
 import { createLog } from "../src/log/log.ts";
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/server/app.ts";
@@ -47,7 +47,7 @@ export async function startControlPlane({
     ...options,
     ...(seed === undefined
       ? {}
-      : { seed: await readDocuments(seed, { refused: "seed", signal: AbortSignal.timeout(30_000) }) }),
+      : { seed: await readManifestFolder(seed, { refused: "seed", signal: AbortSignal.timeout(30_000) }) }),
     data,
   });
   onTestFinished(() => plane.close());

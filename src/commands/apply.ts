@@ -1,18 +1,18 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { reconcile } from "../engine/reconcile.ts";
-import { openProgress } from "./apply-progress.ts";
-import { createApproval } from "./approval.ts";
+import { appliedRefPublisher } from "./apply/applied-ref-publisher.ts";
+import { createApproval } from "./apply/approval.ts";
+import { endApply } from "./apply/end-apply.ts";
+import { openProgress } from "./apply/progress.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
-import { endApply } from "./end-apply.ts";
-import { refuseSource } from "./failure-report.ts";
-import { outputOptionsOf } from "./output-options.ts";
-import { publisherOf } from "./publish-applied.ts";
-import { readSealedPlan } from "./read-plan-file.ts";
-import { reportPass } from "./report-pass.ts";
-import { openTarget } from "./target.ts";
-import { requireTargetConfirmed } from "./target-confirmation.ts";
+import { readSealedPlan } from "./input/read-sealed-plan.ts";
+import { outputOptionsOf } from "./output/output-options.ts";
+import { refuseSource } from "./output/refuse-source.ts";
+import { reportPass } from "./output/report-pass.ts";
+import { findTarget } from "./targets/find-targets.ts";
+import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
 import { isInteractive } from "./terminal.ts";
 
 /** Updates the live resources to match the manifests. */
@@ -23,11 +23,11 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const sealed = flags.plan === undefined ? null : readSealedPlan(resolve(terminal.cwd, flags.plan));
   using progress = await openProgress(invocation, view);
   const shown = { ...invocation, terminal: { ...terminal, stderr: progress.stderr } };
-  await using target = await openTarget(shown, { reading: false });
+  await using target = await findTarget(shown, { reading: false });
   await requireTargetConfirmed(target, invocation.flags, terminal);
   const approve = createApproval(invocation, { ...view, target: target.choice?.name ?? null }, sealed);
   const mode = { is: "apply", approve, sealed } as const;
-  await using publisher = publisherOf(target, invocation);
+  await using publisher = appliedRefPublisher(target, invocation);
   publisher.begin();
   const end = await reconcile(target, mode, { ...terminal, tell: progress.with(reportPass(shown, view)) });
   progress[Symbol.dispose]();

@@ -4,10 +4,10 @@ import { printable } from "../render/escape.ts";
 import { backUpDatabase } from "../server/offline-admin.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { InvocationOf } from "./command.ts";
-import { checkoutAt, dataFolder } from "./data-folder.ts";
+import { checkoutAt, dataFolder } from "./configuration/data-folder.ts";
 import type { backup } from "./declarations/backup.ts";
-import { outputFile } from "./output-file.ts";
-import { storeFailure } from "./store-failure.ts";
+import { storeFailure } from "./errors/store-failure.ts";
+import { outputPath } from "./output/output-path.ts";
 import { say, writeResult } from "./terminal.ts";
 
 /** Copies the data of the control plane to a file, whether it runs or not. */
@@ -21,7 +21,7 @@ export async function run(invocation: InvocationOf<typeof backup>): Promise<numb
   }
   const folder = await dataFolder(invocation);
   const place = { cwd: terminal.cwd, content: checkoutAt(terminal) };
-  const keys = await copied(folder, outputFile(file, place));
+  const keys = await copied(folder, outputPath(file, place));
   await writeResult(terminal, `the data of ${printable(folder)} is in ${printable(file)}\n`);
   const [key, staged] = [join(folder, "server-key"), join(folder, "artifacts")];
   say(

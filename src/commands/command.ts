@@ -1,4 +1,4 @@
-import type { FlagName, Flags, GeneralFlag } from "./flags.ts";
+import type { FlagName, Flags, GeneralFlag } from "./flags/flags.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** One run of a command: what the user typed, the environment filled in. */

@@ -8,10 +8,10 @@ import { printable } from "../render/escape.ts";
 import { hintText } from "../render/failure.ts";
 import { hasMoved, reviewMarkdown, reviewVerdict } from "../render/markdown/review.ts";
 import type { InvocationOf } from "./command.ts";
+import { chooseForge, type ForgeChoice } from "./configuration/choose-forge.ts";
 import type { comment } from "./declarations/comment.ts";
-import { chooseForge, type ForgeChoice } from "./forge-choice.ts";
-import { fullReportNote } from "./full-report.ts";
-import { readJsonFile } from "./read-json-file.ts";
+import { readJsonFile } from "./input/read-json-file.ts";
+import { fullReportNote } from "./output/full-report-note.ts";
 import { columnsOn, say, writeResult } from "./terminal.ts";
 
 /** Room for the plan of ten thousand resources; a stranger's file may be any size. */

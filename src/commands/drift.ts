@@ -7,13 +7,13 @@ import { driftReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { drift } from "./declarations/drift.ts";
-import { onEachTarget } from "./each-target.ts";
-import { refuseSource } from "./failure-report.ts";
-import { fullReportNote } from "./full-report.ts";
-import { outputOptionsOf } from "./output-options.ts";
-import { reportPass, showErrors } from "./report-pass.ts";
-import { openTarget } from "./target.ts";
-import { openOutputs } from "./write-outputs.ts";
+import { fullReportNote } from "./output/full-report-note.ts";
+import { outputOptionsOf } from "./output/output-options.ts";
+import { refuseSource } from "./output/refuse-source.ts";
+import { reportPass, showErrors } from "./output/report-pass.ts";
+import { openOutputs } from "./output/write-outputs.ts";
+import { findTarget } from "./targets/find-targets.ts";
+import { onEachTarget } from "./targets/on-each-target.ts";
 
 /** Shows what moved in live; never writes to live. */
 export const run = onEachTarget(runOnTarget);
@@ -21,7 +21,7 @@ export const run = onEachTarget(runOnTarget);
 async function runOnTarget(invocation: InvocationOf<typeof drift>): Promise<number> {
   const { flags, terminal } = invocation;
   const view = outputOptionsOf(invocation);
-  await using target = await openTarget(invocation, { reading: true, base: "instead" });
+  await using target = await findTarget(invocation, { reading: true, base: "instead" });
   const tell = reportPass(invocation, view);
   const write = openOutputs(invocation, contentTop(target.source.root));
   const end = await reconcile(target, { is: "drift" }, { ...terminal, tell });

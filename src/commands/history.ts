@@ -4,13 +4,13 @@ import { stdoutFormat } from "../render/output.ts";
 import { historyText } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { history } from "./declarations/history.ts";
-import { openTargets } from "./target.ts";
+import { findTargets } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Shows what became of each commit. */
 export async function run(invocation: InvocationOf<typeof history>): Promise<number> {
   const { flags, terminal } = invocation;
-  await using opened = await openTargets(invocation, { reading: true, unattended: true });
+  await using opened = await findTargets(invocation, { reading: true, unattended: true });
   const targets = opened.targets.map(({ choice, state }) => {
     return { target: choice?.name ?? "default", passes: readHistory(state.folder) };
   });

@@ -6,9 +6,9 @@ import { printable } from "../render/escape.ts";
 import { makeFolder } from "../store/make-folder.ts";
 import type { InvocationOf } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
-import { openTarget } from "./target.ts";
+import { findTarget } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
-import { throughDaemon } from "./through-daemon.ts";
+import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
 const LONGEST_REASON = 500;
 const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -19,7 +19,7 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
   const what = holdable(args[0] ?? "");
   const now = terminal.now();
   const entry = { what, reason: requireReason(flags.reason), until: untilTime(flags.until, now) };
-  await using target = await openTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
+  await using target = await findTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
   if (isCommitPrefix(what) && target.source.commits === null) {
     throw new HoldfastError(
       "invalid",
@@ -29,7 +29,7 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
       },
     );
   }
-  if ((await throughDaemon({ is: "hold", ...entry }, target, terminal)) === null) {
+  if ((await sendToDaemon({ is: "hold", ...entry }, target, terminal)) === null) {
     await makeFolder(target.state.folder);
     addHold(target.state.folder, entry, now);
   }

@@ -9,14 +9,14 @@ import { planFile, planReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { plan } from "./declarations/plan.ts";
-import { onEachTarget } from "./each-target.ts";
-import { refuseSource } from "./failure-report.ts";
-import { fullReportNote } from "./full-report.ts";
-import { outputFile } from "./output-file.ts";
-import { outputOptionsOf } from "./output-options.ts";
-import { reportPass, showErrors } from "./report-pass.ts";
-import { openTarget } from "./target.ts";
-import { openOutputs, writeSealedPlan } from "./write-outputs.ts";
+import { fullReportNote } from "./output/full-report-note.ts";
+import { outputOptionsOf } from "./output/output-options.ts";
+import { outputPath } from "./output/output-path.ts";
+import { refuseSource } from "./output/refuse-source.ts";
+import { reportPass, showErrors } from "./output/report-pass.ts";
+import { openOutputs, writeSealedPlan } from "./output/write-outputs.ts";
+import { findTarget } from "./targets/find-targets.ts";
+import { onEachTarget } from "./targets/on-each-target.ts";
 
 /** Shows what apply would do; changes nothing. */
 export const run = onEachTarget(runOnTarget);
@@ -24,9 +24,9 @@ export const run = onEachTarget(runOnTarget);
 async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<number> {
   const { flags, terminal } = invocation;
   const view = outputOptionsOf(invocation);
-  await using target = await openTarget(invocation, { reading: true });
+  await using target = await findTarget(invocation, { reading: true });
   const place = { cwd: terminal.cwd, content: contentTop(target.source.root) };
-  const out = flags.out === undefined ? null : outputFile(flags.out, place);
+  const out = flags.out === undefined ? null : outputPath(flags.out, place);
   const show = new Set(flags.show);
   const gate = gateOf(flags);
   const write = openOutputs(invocation, place.content);

@@ -25,12 +25,12 @@ import { unlock } from "./declarations/unlock.ts";
 import { validate } from "./declarations/validate.ts";
 import { watch } from "./declarations/watch.ts";
 import { why } from "./declarations/why.ts";
-import { failureOf } from "./failure.ts";
-import { showFaults } from "./failure-report.ts";
-import type { Flags } from "./flags.ts";
-import { addFlags, readEnvironment } from "./options.ts";
+import { toHoldfastError } from "./errors/to-holdfast-error.ts";
+import { type Flags, flags as flagTable, generalFlags } from "./flags/flags.ts";
+import { readEnvironment } from "./flags/read-environment.ts";
+import { unknownVariables } from "./flags/unknown-variables.ts";
+import { showFaults } from "./output/refuse-source.ts";
 import { columnsOn, endAfter, say, type Terminal } from "./terminal.ts";
-import { unknownVariables } from "./unknown-variables.ts";
 
 // Under the headings of the help.
 const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
@@ -98,7 +98,8 @@ const SELECTING = "files and folders of the source to read (default: all)";
 function createCommand(entry: CommandEntry, terminal: Terminal, done: (exitCode: number) => void): Command {
   const command = new Command(entry.name).summary(entry.summary).description(`${capitalised(entry.summary)}.`);
   if (entry.arguments !== "") command.argument(entry.arguments, entry.argumentsAre ?? SELECTING);
-  addFlags(command, entry.flags)
+  for (const name of [...entry.flags, ...generalFlags]) command.addOption(flagTable[name].option());
+  command
     .showHelpAfterError(`(holdfast ${entry.name} --help shows its flags)`)
     .addHelpText("after", `\nExamples:\n${entry.examples.map((example) => `  $ ${example}`).join("\n")}\n`)
     .copyInheritedSettings(new Command().exitOverride().configureOutput(outputOf(terminal)))
@@ -113,9 +114,9 @@ function createCommand(entry: CommandEntry, terminal: Terminal, done: (exitCode:
         done(await run(invocation));
       } catch (error) {
         showFaults(error, invocation);
-        const failure = failureOf(error);
+        const failure = toHoldfastError(error);
         if (failure !== null && flags.output !== undefined) {
-          const { writeFailureFiles } = await import("./write-outputs.ts");
+          const { writeFailureFiles } = await import("./output/write-outputs.ts");
           writeFailureFiles(invocation, failure);
         }
         throw error;

@@ -4,13 +4,13 @@ import { stdoutFormat } from "../render/output.ts";
 import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { reconcile } from "./declarations/reconcile.ts";
-import { openTargets } from "./target.ts";
+import { findTargets } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Asks a running daemon for a pass, and waits for its end. */
 export async function run(invocation: InvocationOf<typeof reconcile>): Promise<number> {
   const { flags, terminal } = invocation;
-  await using opened = await openTargets(invocation, { reading: true, unattended: true });
+  await using opened = await findTargets(invocation, { reading: true, unattended: true });
   const path = flags.target === undefined ? "/reconcile" : `/reconcile?target=${encodeURIComponent(flags.target)}`;
   const reply = await askDaemon(opened.stateFolder, { method: "POST", path }, { signal: terminal.stopping });
   if (reply === null) {

@@ -1,15 +1,15 @@
 import type { PassEnd } from "../core/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
-import { openProgress } from "./apply-progress.ts";
+import { endApply } from "./apply/end-apply.ts";
+import { openProgress } from "./apply/progress.ts";
 import type { InvocationOf } from "./command.ts";
 import type { redeploy } from "./declarations/redeploy.ts";
-import { endApply } from "./end-apply.ts";
-import { refuseSource } from "./failure-report.ts";
-import { outputOptionsOf } from "./output-options.ts";
-import { reportPass } from "./report-pass.ts";
-import { openTarget } from "./target.ts";
-import { requireTargetConfirmed } from "./target-confirmation.ts";
-import { throughDaemon } from "./through-daemon.ts";
+import { outputOptionsOf } from "./output/output-options.ts";
+import { refuseSource } from "./output/refuse-source.ts";
+import { reportPass } from "./output/report-pass.ts";
+import { findTarget } from "./targets/find-targets.ts";
+import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
+import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
 /** Deploys applications again with the content that they have. */
 export async function run(invocation: InvocationOf<typeof redeploy>): Promise<number> {
@@ -19,7 +19,7 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
   const view = outputOptionsOf(invocation);
   using progress = await openProgress(invocation, view);
   const shown = { ...selecting, terminal: { ...terminal, stderr: progress.stderr } };
-  await using target = await openTarget(shown, { reading: false });
+  await using target = await findTarget(shown, { reading: false });
   await requireTargetConfirmed(target, flags, terminal);
   const mode = {
     is: "redeploy",
@@ -27,7 +27,7 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
     force: flags.force ?? false,
   } as const;
   const command = { is: "redeploy", identities, force: mode.force } as const;
-  const carriedOut = await throughDaemon<PassEnd>(command, target, terminal);
+  const carriedOut = await sendToDaemon<PassEnd>(command, target, terminal);
   const end =
     carriedOut ?? (await reconcile(target, mode, { ...terminal, tell: progress.with(reportPass(shown, view)) }));
   progress[Symbol.dispose]();

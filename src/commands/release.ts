@@ -4,16 +4,16 @@ import { makeFolder } from "../store/make-folder.ts";
 import type { InvocationOf } from "./command.ts";
 import type { release } from "./declarations/release.ts";
 import { holdable } from "./hold.ts";
-import { openTarget } from "./target.ts";
+import { findTarget } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
-import { throughDaemon } from "./through-daemon.ts";
+import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
 /** Ends a hold, or lets a commit be applied although it has lost much. */
 export async function run(invocation: InvocationOf<typeof release>): Promise<number> {
   const { args, terminal } = invocation;
   const what = holdable(args[0] ?? "");
-  await using target = await openTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
-  const carriedOut = await throughDaemon<boolean>({ is: "release", what }, target, terminal);
+  await using target = await findTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
+  const carriedOut = await sendToDaemon<boolean>({ is: "release", what }, target, terminal);
   if (carriedOut === null) await makeFolder(target.state.folder);
   const wasHeld = carriedOut ?? releaseHold(target.state.folder, what, terminal.now());
   if (!wasHeld && !isCommitPrefix(what))

@@ -7,12 +7,12 @@ import { jsonText } from "../render/json.ts";
 import { resolveText } from "../render/open-writes.ts";
 import type { InvocationOf } from "./command.ts";
 import type { resolve } from "./declarations/resolve.ts";
-import { refuseSource } from "./failure-report.ts";
-import { outputOptionsOf } from "./output-options.ts";
-import { reportPass } from "./report-pass.ts";
-import { openTarget } from "./target.ts";
+import { outputOptionsOf } from "./output/output-options.ts";
+import { refuseSource } from "./output/refuse-source.ts";
+import { reportPass } from "./output/report-pass.ts";
+import { findTarget } from "./targets/find-targets.ts";
 import { confirm, isInteractive, type Terminal, writeResult } from "./terminal.ts";
-import { throughDaemon } from "./through-daemon.ts";
+import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
 /** Shows writes whose outcome is not known, and closes them as a person says. */
 export async function run(invocation: InvocationOf<typeof resolve>): Promise<number> {
@@ -28,7 +28,7 @@ export async function run(invocation: InvocationOf<typeof resolve>): Promise<num
   };
   const whole = { ...invocation, args: [], flags: { ...flags, partial: true } };
   const view = outputOptionsOf(invocation);
-  await using target = await openTarget(whole, { reading: as === null });
+  await using target = await findTarget(whole, { reading: as === null });
   const mode = { is: "resolve", identities: [...new Set(args)], as, confirm: asking } as const;
   const end =
     (await closedByDaemon(mode, target, terminal)) ??
@@ -45,11 +45,11 @@ export async function run(invocation: InvocationOf<typeof resolve>): Promise<num
 // A daemon cannot ask: what it would close is shown before it is told to.
 async function closedByDaemon(
   { identities, as, confirm: asking }: ResolveMode,
-  target: Parameters<typeof throughDaemon>[1],
+  target: Parameters<typeof sendToDaemon>[1],
   terminal: Terminal,
 ): Promise<PassEnd | null> {
-  const shown = await throughDaemon<PassEnd>({ is: "resolve", identities, as: null }, target, terminal);
+  const shown = await sendToDaemon<PassEnd>({ is: "resolve", identities, as: null }, target, terminal);
   if (shown?.what !== "resolved" || as === null) return shown;
   if (!(await asking(shown.report))) return { what: "declined" };
-  return throughDaemon<PassEnd>({ is: "resolve", identities, as }, target, terminal);
+  return sendToDaemon<PassEnd>({ is: "resolve", identities, as }, target, terminal);
 }

@@ -6,11 +6,11 @@ import { revokeInDatabase } from "../server/offline-admin.ts";
 import { OptionsError } from "../server/options-error.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { InvocationOf } from "./command.ts";
-import { terminalLog } from "./command-log.ts";
-import { dataFolder } from "./data-folder.ts";
+import { dataFolder } from "./configuration/data-folder.ts";
 import type { revoke } from "./declarations/revoke.ts";
-import { serverKeyOptions } from "./server-key.ts";
-import { storeFailure } from "./store-failure.ts";
+import { storeFailure } from "./errors/store-failure.ts";
+import { serverKeyOptions } from "./keys/server-key-options.ts";
+import { terminalLog } from "./output/terminal-log.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Makes the tokens of some callers void, whether the control plane runs or not. */

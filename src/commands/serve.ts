@@ -5,13 +5,13 @@ import { HoldfastError } from "../core/errors.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../server/app.ts";
 import type { SeedDocument } from "../server/seed/seed-document.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
-import { terminalLog } from "./command-log.ts";
-import { dataFolder } from "./data-folder.ts";
+import { dataFolder } from "./configuration/data-folder.ts";
+import { startFailure } from "./connection/start-embedded.ts";
 import type { serve } from "./declarations/serve.ts";
-import { startFailure } from "./embedded.ts";
-import { readDocuments } from "./read-documents.ts";
-import type { ReadSnapshot } from "./read-snapshot.ts";
-import { serverKeyOptions } from "./server-key.ts";
+import { readManifestFolder } from "./input/read-manifest-folder.ts";
+import { serverKeyOptions } from "./keys/server-key-options.ts";
+import { terminalLog } from "./output/terminal-log.ts";
+import type { ReadSnapshot } from "./snapshots/take-snapshot.ts";
 import { type Terminal, writeResult } from "./terminal.ts";
 
 /** Runs the control plane until asked to end. */
@@ -75,7 +75,7 @@ function tlsOptions({ flags, terminal: { cwd } }: Invocation): Pick<ControlPlane
 }
 
 function readSeed(folder: string, { cwd, stopping: signal }: Terminal): Promise<readonly SeedDocument[]> {
-  return readDocuments(resolve(cwd, folder), { refused: "the seed is refused", signal });
+  return readManifestFolder(resolve(cwd, folder), { refused: "the seed is refused", signal });
 }
 
 /** Reads and reports what `--snapshot` names; null without it. */
@@ -83,8 +83,8 @@ async function readSnapshotOf(invocation: Invocation): Promise<ReadSnapshot | nu
   const { flags, terminal } = invocation;
   if (flags.snapshot === undefined && flags.names === undefined) return null;
   // Only who copies pays for loading the client.
-  const { snapshotText, takeSnapshot } = await import("./live-snapshot.ts");
-  const read = await takeSnapshot(invocation);
+  const { snapshotText, loadSnapshot } = await import("./snapshots/load-snapshot.ts");
+  const read = await loadSnapshot(invocation);
   terminal.stderr.write(snapshotText(read));
   return read;
 }

@@ -11,13 +11,13 @@ import { simulationMarkdown, simulationText, simulationVerdict } from "../render
 import { createControlPlane } from "../server/app.ts";
 import { contentTop, findRoot } from "../source/root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
-import { terminalLog } from "./command-log.ts";
-import type { TargetUse } from "./create-target.ts";
+import { startFailure } from "./connection/start-embedded.ts";
 import type { simulate } from "./declarations/simulate.ts";
-import { startFailure } from "./embedded.ts";
-import { readSnapshotFile } from "./snapshot-file.ts";
-import { openTarget } from "./target.ts";
-import { openOutputs } from "./write-outputs.ts";
+import { terminalLog } from "./output/terminal-log.ts";
+import { openOutputs } from "./output/write-outputs.ts";
+import { readSnapshotFile } from "./snapshots/snapshot-file.ts";
+import type { TargetUse } from "./targets/create-target.ts";
+import { findTarget } from "./targets/find-targets.ts";
 
 /** What forges take of one comment, with room for what is put around it. */
 const MOST_CHARACTERS = 60_000;
@@ -94,7 +94,7 @@ function withoutOperator(env: Invocation["terminal"]["env"]): Invocation["termin
 }
 
 async function applyTo(invocation: Invocation, base: NonNullable<TargetUse["base"]>): Promise<ApplyEvent> {
-  await using target = await openTarget(invocation, { reading: false, base, unattended: true });
+  await using target = await findTarget(invocation, { reading: false, base, unattended: true });
   const mode = {
     is: "apply",
     approve: async () => ({ is: "agreed", allows: ["adopts", "privilege-growth"] }) as const,

@@ -4,12 +4,12 @@ import { printable } from "../render/escape.ts";
 import { contentTop, findRoot } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { snapshot } from "./declarations/snapshot.ts";
-import { snapshotText, takeSnapshot } from "./live-snapshot.ts";
-import { outputFile } from "./output-file.ts";
-import { snapshotFile } from "./snapshot-file.ts";
-import { openTarget } from "./target.ts";
+import { outputPath } from "./output/output-path.ts";
+import { writeOutputFile } from "./output/write-outputs.ts";
+import { loadSnapshot, snapshotText } from "./snapshots/load-snapshot.ts";
+import { snapshotFile } from "./snapshots/snapshot-file.ts";
+import { findTarget } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
-import { writeOutputFile } from "./write-outputs.ts";
 
 /** Writes what a control plane has to a file; nothing is written to the control plane. */
 export async function run(invocation: InvocationOf<typeof snapshot>): Promise<number> {
@@ -22,9 +22,9 @@ export async function run(invocation: InvocationOf<typeof snapshot>): Promise<nu
     });
   }
   const content = contentTop(findRoot({ cwd: terminal.cwd, source: flags.source }));
-  const file = outputFile(out, { cwd: terminal.cwd, content });
+  const file = outputPath(out, { cwd: terminal.cwd, content });
   const isShown = flags.public ? await declaredHere(invocation) : () => true;
-  const read = await takeSnapshot({ ...invocation, flags: { ...flags, snapshot: server } });
+  const read = await loadSnapshot({ ...invocation, flags: { ...flags, snapshot: server } });
   writeOutputFile({ format: "json", file }, snapshotFile(read, isShown));
   terminal.stderr.write(snapshotText(read));
   await writeResult(terminal, `the snapshot is in ${printable(out)}\n`);
@@ -33,7 +33,7 @@ export async function run(invocation: InvocationOf<typeof snapshot>): Promise<nu
 
 // What the repository names is public with it already.
 async function declaredHere(invocation: InvocationOf<typeof snapshot>): Promise<(identity: string) => boolean> {
-  await using target = await openTarget(invocation, { reading: true, doesWithoutGit: true });
+  await using target = await findTarget(invocation, { reading: true, doesWithoutGit: true });
   const { desired } = await readDesired(target, invocation.terminal);
   const named = new Set(
     desired.manifests.flatMap(({ identity, references }) => [

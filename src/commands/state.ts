@@ -8,11 +8,11 @@ import { type StateReport, stateText } from "../render/state-check.ts";
 import { type CheckedLedger, checkState } from "../state/check-state.ts";
 import { exportState, importState } from "../state/transfer.ts";
 import type { InvocationOf } from "./command.ts";
-import { stateFolder } from "./data-folder.ts";
+import { stateFolder } from "./configuration/data-folder.ts";
 import type { state } from "./declarations/state.ts";
-import { readExportKey } from "./export-key.ts";
-import { failureOf } from "./failure.ts";
-import { readStateKey } from "./read-state-key.ts";
+import { toHoldfastError } from "./errors/to-holdfast-error.ts";
+import { readExportKey } from "./keys/read-export-key.ts";
+import { readStateKey } from "./keys/read-state-key.ts";
 import { say, writeResult } from "./terminal.ts";
 
 type StateInvocation = InvocationOf<typeof state>;
@@ -47,7 +47,7 @@ async function reportOf(folder: string, keyText: string | null): Promise<StateRe
 function ledgerReport(checked: CheckedLedger): StateReport["ledgers"][number] {
   const { target } = checked;
   if ("content" in checked) return { target, ...checked.content, problem: null };
-  const failure = failureOf(checked.error);
+  const failure = toHoldfastError(checked.error);
   if (failure === null) throw checked.error;
   const { code, message, hint } = failure;
   return { target, schema: null, servers: [], problem: { code, message, hint } };

@@ -6,15 +6,15 @@ import { newStatus } from "../daemon/status-after-pass.ts";
 import { stdoutFormat } from "../render/output.ts";
 import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
-import type { OpenTarget } from "./create-target.ts";
 import type { status } from "./declarations/status.ts";
-import { openTargets } from "./target.ts";
+import type { CommandTarget } from "./targets/create-target.ts";
+import { findTargets } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Shows what a daemon has done and waits for: as it says itself, or as the last one has left it. */
 export async function run(invocation: InvocationOf<typeof status>): Promise<number> {
   const { flags, terminal } = invocation;
-  await using opened = await openTargets(invocation, { reading: true, unattended: true });
+  await using opened = await findTargets(invocation, { reading: true, unattended: true });
   const stop = { signal: terminal.stopping };
   const running = await askDaemon(opened.stateFolder, { method: "GET", path: "/status" }, stop);
   const known = running?.targets ?? [];
@@ -24,7 +24,7 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   return 0;
 }
 
-function statusOf({ choice, remote, state }: OpenTarget, known: readonly TargetStatus[], now: number): TargetStatus {
+function statusOf({ choice, remote, state }: CommandTarget, known: readonly TargetStatus[], now: number): TargetStatus {
   const name = choice?.name ?? "default";
   const found = known.find(({ target }) => target === name);
   if (found !== undefined) return found;

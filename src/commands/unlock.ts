@@ -4,10 +4,10 @@ import { jsonText } from "../render/json.ts";
 import { holderText, unlockText } from "../render/unlock.ts";
 import type { InvocationOf } from "./command.ts";
 import type { unlock } from "./declarations/unlock.ts";
-import { refuseSource } from "./failure-report.ts";
-import { outputOptionsOf } from "./output-options.ts";
-import { reportPass } from "./report-pass.ts";
-import { openTarget } from "./target.ts";
+import { outputOptionsOf } from "./output/output-options.ts";
+import { refuseSource } from "./output/refuse-source.ts";
+import { reportPass } from "./output/report-pass.ts";
+import { findTarget } from "./targets/find-targets.ts";
 import { confirm, isInteractive, say, writeResult } from "./terminal.ts";
 
 /** Breaks the lease of a writer that has died. */
@@ -20,7 +20,7 @@ export async function run(invocation: InvocationOf<typeof unlock>): Promise<numb
   };
   const whole = { ...invocation, flags: { ...flags, partial: true } };
   const view = outputOptionsOf(invocation);
-  await using target = await openTarget(whole, { reading: false });
+  await using target = await findTarget(whole, { reading: false });
   const mode = { is: "unlock", confirm: asking } as const;
   const end = await reconcile(target, mode, { ...terminal, tell: reportPass(whole, view) });
   if (end.what === "declined") {

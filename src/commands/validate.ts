@@ -12,11 +12,11 @@ import { validationMarkdown } from "../render/markdown/diagnostics.ts";
 import { contentTop } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { validate } from "./declarations/validate.ts";
-import { onEachTarget } from "./each-target.ts";
-import { diagnosticViewOn, outputOptionsOf } from "./output-options.ts";
-import { openTarget } from "./target.ts";
+import { diagnosticViewOn, outputOptionsOf } from "./output/output-options.ts";
+import { folderInCheckout, openOutputs } from "./output/write-outputs.ts";
+import { findTarget } from "./targets/find-targets.ts";
+import { onEachTarget } from "./targets/on-each-target.ts";
 import { say } from "./terminal.ts";
-import { folderInCheckout, openOutputs } from "./write-outputs.ts";
 
 /** Checks manifests offline. */
 export const run = onEachTarget(runOnTarget);
@@ -24,7 +24,7 @@ export const run = onEachTarget(runOnTarget);
 async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<number> {
   const { terminal } = invocation;
   const view = outputOptionsOf(invocation);
-  await using target = await openTarget(invocation, { reading: true, reportsConfig: true, doesWithoutGit: true });
+  await using target = await findTarget(invocation, { reading: true, reportsConfig: true, doesWithoutGit: true });
   const write = openOutputs(invocation, contentTop(target.source.root));
   const { counts, event, rules } = await readDesired(target, terminal);
   const { selected: diagnostics, foreign } = event;

@@ -2,12 +2,12 @@ import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { failureText } from "../render/failure.ts";
 import type { InvocationOf } from "./command.ts";
+import { type OperatorFile, readOperatorFile } from "./configuration/read-operator-file.ts";
 import type { watch } from "./declarations/watch.ts";
-import { type OperatorFile, readOperatorFile } from "./operator-file.ts";
 import { columnsOn } from "./terminal.ts";
-import { type OpenWatch, openWatch, runWatch } from "./watch-generation.ts";
-import { createWatchNotifier } from "./watch-notifier.ts";
-import { openWatchServer } from "./watch-server.ts";
+import { openWatchServer } from "./watch/http-server.ts";
+import { createWatchNotifier } from "./watch/notifier.ts";
+import { type OpenWatch, openWatch, runWatch } from "./watch/run-watch.ts";
 
 /** Keeps live true to the manifests until asked to end, by one configuration after another. */
 export async function run(invocation: InvocationOf<typeof watch>): Promise<number> {

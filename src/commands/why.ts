@@ -10,12 +10,12 @@ import { blameLine, type LineAuthor } from "../source/blame.ts";
 import { findRepository } from "../source/find-repository.ts";
 import { realRoot } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";
-import type { OpenTarget } from "./create-target.ts";
 import type { why } from "./declarations/why.ts";
-import { refuseSource } from "./failure-report.ts";
-import { outputOptionsOf } from "./output-options.ts";
-import { reportPass } from "./report-pass.ts";
-import { openTarget } from "./target.ts";
+import { outputOptionsOf } from "./output/output-options.ts";
+import { refuseSource } from "./output/refuse-source.ts";
+import { reportPass } from "./output/report-pass.ts";
+import type { CommandTarget } from "./targets/create-target.ts";
+import { findTarget } from "./targets/find-targets.ts";
 import { type Terminal, writeResult } from "./terminal.ts";
 
 /** Shows where a value comes from. */
@@ -23,7 +23,7 @@ export async function run(invocation: InvocationOf<typeof why>): Promise<number>
   const { args, flags, terminal } = invocation;
   const whole = { ...invocation, args: [], flags: { ...flags, partial: true } };
   const view = outputOptionsOf(invocation);
-  await using target = await openTarget(whole, { reading: true });
+  await using target = await findTarget(whole, { reading: true });
   const mode = { is: "why", asked: args[0] ?? "" } as const;
   const end = await reconcile(target, mode, { ...terminal, tell: reportPass(whole, view) });
   if (end.what !== "explained") return refuseSource(end, invocation);
@@ -32,7 +32,7 @@ export async function run(invocation: InvocationOf<typeof why>): Promise<number>
   return 0;
 }
 
-async function reportOf(end: WhyEvent, target: OpenTarget, terminal: Terminal): Promise<WhyReport> {
+async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal): Promise<WhyReport> {
   const { identity, pointer, server, wanted, written, live, at } = end;
   const {
     commit = null,
@@ -55,7 +55,7 @@ async function reportOf(end: WhyEvent, target: OpenTarget, terminal: Terminal): 
 // Where the folder differs from its commit, the line may be another one there.
 async function authorOf(
   { revision, wanted }: WhyEvent,
-  { remote, source }: OpenTarget,
+  { remote, source }: CommandTarget,
   { cwd, stopping: signal }: Terminal,
 ): Promise<LineAuthor | null> {
   if (revision === null) return null;
@@ -70,7 +70,7 @@ async function authorOf(
 }
 
 // The pass of a daemon during which it was written.
-function passAt({ state }: OpenTarget, at: number | null): string | null {
+function passAt({ state }: CommandTarget, at: number | null): string | null {
   if (at === null) return null;
   const passes = readHistory(state.folder);
   return passes.find((one) => Date.parse(one.startedAt) <= at && at <= Date.parse(one.endedAt))?.commit ?? null;

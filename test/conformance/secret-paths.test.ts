@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connect } from "../../src/client/connect.ts";
-import { readSnapshot } from "../../src/commands/read-snapshot.ts";
+import { takeSnapshot } from "../../src/commands/snapshots/take-snapshot.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { type Caller, caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { toEarlierSchema } from "../support/earlier-schema.ts";
@@ -139,7 +139,7 @@ test("S48 in a snapshot a secret stays the account's that keeps its token there,
     userAgent: "test",
     signal,
   });
-  const { snapshot } = await readSnapshot(connection.reader, [], { signal });
+  const { snapshot } = await takeSnapshot(connection.reader, [], { signal });
   const { admin } = await startControlPlane({ snapshot });
   expect((await put(admin, keeping("ci", "machines/ci", { expiration_date: "2999-12-31" }))).status).toBe(200);
   expect((await valueIn(admin, "machines"))[1]).toBe(2);

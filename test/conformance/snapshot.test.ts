@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { connect } from "../../src/client/connect.ts";
-import { readSnapshot } from "../../src/commands/read-snapshot.ts";
+import { takeSnapshot } from "../../src/commands/snapshots/take-snapshot.ts";
 import type { JsonObject } from "../../src/contract/json.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/rollouts/simulated-rollouts.ts";
@@ -59,7 +59,7 @@ async function sightOf(url: string, token: Secret, named: readonly JsonObject[] 
     userAgent: "test",
     signal,
   });
-  return await readSnapshot(connection.reader, named, { signal });
+  return await takeSnapshot(connection.reader, named, { signal });
 }
 
 const rows = async (admin: Caller, path: string) => (await admin.get(path)).body.data;

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { failureOf } from "../../src/commands/failure.ts";
+import { toHoldfastError } from "../../src/commands/errors/to-holdfast-error.ts";
 import { createProgram } from "../../src/commands/program.ts";
 import { exitCodes } from "../../src/core/errors.ts";
 import type { Ended } from "./process.ts";
@@ -24,7 +24,7 @@ export async function runHere(
       code = ended;
     }).parseAsync(["node", "holdfast", ...args]);
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = toHoldfastError(error);
     if (failure === null) throw error;
     code = exitCodes[failure.code];
     stderr.write(`error: ${failure.message}\n  → ${failure.hint ?? ""}\n`);

@@ -1,5 +1,5 @@
 import { declareCommand } from "../command.ts";
-import { serverFlags } from "../flags.ts";
+import { serverFlags } from "../flags/flags.ts";
 
 /** What `adopt` is called with. */
 export const adopt = declareCommand({

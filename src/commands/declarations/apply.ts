@@ -1,5 +1,5 @@
 import { declareCommand } from "../command.ts";
-import { serverFlags, sourceFlags } from "../flags.ts";
+import { serverFlags, sourceFlags } from "../flags/flags.ts";
 
 /** What `apply` is called with. */
 export const apply = declareCommand({

@@ -1,5 +1,5 @@
 import { declareCommand } from "../command.ts";
-import { sourceFlags } from "../flags.ts";
+import { sourceFlags } from "../flags/flags.ts";
 
 /** What `validate` is called with. */
 export const validate = declareCommand({

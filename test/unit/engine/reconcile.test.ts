@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openTarget } from "../../../src/commands/target.ts";
+import { findTarget } from "../../../src/commands/targets/find-targets.ts";
 import type { PassEvent } from "../../../src/core/events.ts";
 import type { Plan } from "../../../src/core/plan.ts";
 import { reconcile } from "../../../src/engine/reconcile.ts";
@@ -16,7 +16,7 @@ async function targetWith(files: { readonly [file: string]: string }) {
   plane.manners.missing.add("putLease");
   const { terminal } = terminalOf({ cwd: await folderOf(files), env: { HOLDFAST_TOKEN: "test-token" } });
   const flags = { server: plane.url, state: await temporaryFolder(), allowPrivilege: true };
-  const target = await openTarget({ args: [], flags, terminal }, { reading: false });
+  const target = await findTarget({ args: [], flags, terminal }, { reading: false });
   onTestFinished(() => target[Symbol.asyncDispose]());
   const events: PassEvent[] = [];
   const context = { ...terminal, tell: (event: PassEvent): void => void events.push(event) };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { snapshotText } from "../../../src/commands/live-snapshot.ts";
+import { snapshotText } from "../../../src/commands/snapshots/load-snapshot.ts";
 import type { Json } from "../../../src/contract/json.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { splitIdentity } from "../../../src/core/manifest.ts";

@@ -1,0 +1,126 @@
+import { hasErrors } from "../../core/diagnostic.ts";
+import type { ApplyEvent } from "../../core/events.ts";
+import { isDone } from "../../core/report.ts";
+import { isEverything } from "../../core/select.ts";
+import type { PassObserver } from "../../daemon/pass-observer.ts";
+import { printable } from "../../render/escape.ts";
+import { findRepository } from "../../source/find-repository.ts";
+import { createPublishedRef } from "../../source/remote/published-ref.ts";
+import { temporaryRepository } from "../../source/temporary-repository.ts";
+import { makeFolder } from "../../store/make-folder.ts";
+import type { Invocation } from "../command.ts";
+import type { CommandTarget, TargetUse } from "../targets/create-target.ts";
+
+/** Publishes which commit was applied last, as a ref of the repository. */
+export type Publisher = AsyncDisposable & {
+  /** Reads what the ref names, unless that is known: only from there it is moved. */
+  readonly begin: () => void;
+  /** Moves the ref to the commit of a complete apply; whatever fails is told, and fails nothing. */
+  readonly publish: (applied: ApplyEvent) => Promise<void>;
+};
+
+type Known =
+  | { readonly is: "read"; readonly commit: string | null }
+  | { readonly is: "failed"; readonly error: unknown };
+
+const NOBODY: Publisher = {
+  begin: () => undefined,
+  publish: async () => undefined,
+  [Symbol.asyncDispose]: async () => undefined,
+};
+
+/** What publishes the commits of a target; nothing where its configuration does not ask for it. */
+export function appliedRefPublisher(
+  target: CommandTarget,
+  { flags, terminal }: Pick<Invocation, "flags" | "terminal">,
+  meter?: TargetUse["meter"],
+): Publisher {
+  const { choice, source } = target;
+  if (!choice?.publish) return NOBODY;
+  const { stderr, stopping } = terminal;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([stopping, ended.signal]);
+  const published = createPublishedRef(choice.publish);
+  let known: Promise<Known> | null = null;
+  const read = (): Promise<Known> =>
+    inRepository((folder) => published.read(folder, { signal })).then(
+      (commit) => ({ is: "read", commit }) as const,
+      (error: unknown) => ({ is: "failed", error }) as const,
+    );
+  const isDebug = flags.logLevel === "debug" || flags.logLevel === "trace";
+  const warn = (why: string): void => {
+    known = null;
+    meter?.publish(choice.name, "failed");
+    stderr.write(`warning: ${published.ref} was not published: ${printable(why)}\n`);
+  };
+  const publish = async (commit: string): Promise<void> => {
+    known ??= read();
+    const before = await known;
+    if (before.is === "failed") throw before.error;
+    if (before.commit === commit) return;
+    const expected = before.commit;
+    const moved = await inRepository((folder) => published.move(commit, { folder, expected }, { signal }));
+    if (moved === "lost") {
+      const now = await read();
+      // Another writer that has applied the same commit has said so.
+      if (now.is !== "read" || now.commit !== commit)
+        return warn("somebody else has moved it meanwhile, and it is left as it is");
+    }
+    known = Promise.resolve({ is: "read", commit });
+    meter?.publish(choice.name, "published");
+    if (isDebug) stderr.write(`${published.ref} is at ${commit.slice(0, 12)}\n`);
+  };
+  return {
+    begin: () => {
+      known ??= read();
+    },
+    publish: async (applied) => {
+      const left = leftOf(applied) ?? (isEverything(target.rules({}).selection) ? null : "only a part was selected");
+      const commit = applied.report.revision;
+      if (left !== null || commit === null) {
+        if (isDebug) stderr.write(`${published.ref} is not published: ${left ?? "the source is no commit"}\n`);
+        return;
+      }
+      try {
+        await publish(commit);
+      } catch (error) {
+        if (!signal.aborted) warn(error instanceof Error ? error.message : String(error));
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      ended.abort();
+      await known;
+    },
+  };
+
+  // Of a checkout neither the configuration nor the hooks are used.
+  async function inRepository<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+    if (target.remote !== null) {
+      const { gitFolder } = target.remote.repository;
+      await makeFolder(gitFolder);
+      return work(gitFolder);
+    }
+    const found = await findRepository(source.root, { signal }, { cwd: source.cwd });
+    if (found === null) throw new TypeError(`${source.root} is in no git repository`);
+    using repository = temporaryRepository(found);
+    return await work(repository.gitFolder);
+  }
+}
+
+/** Publishes what a daemon has applied; its passes do not wait for it. */
+export function publishObserver(publisher: Publisher): PassObserver {
+  let publishing = Promise.resolve();
+  return {
+    begin: publisher.begin,
+    tell: (event) => {
+      if (event.what === "applied") publishing = publishing.then(() => publisher.publish(event));
+    },
+    failure: () => undefined,
+  };
+}
+
+// What a pass over a part has left out was done before.
+function leftOf({ report, plan }: ApplyEvent): string | null {
+  if (!plan.complete || hasErrors(plan.diagnostics)) return "not everything could be read";
+  return isDone(report) ? null : "the apply is not complete";
+}

@@ -1,0 +1,38 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { PlanEvent } from "../../core/events.ts";
+import { writes } from "../../core/plan.ts";
+import type { SealedPlan } from "../../core/sealed-plan.ts";
+import type { Approval } from "../../engine/apply-pass.ts";
+import { planReport, type ReportView } from "../../render/pass-report.ts";
+import type { Invocation } from "../command.ts";
+import type { OutputOptions } from "../output/output-options.ts";
+import { allowedRisks } from "../targets/pass-rules.ts";
+import { confirm } from "../terminal.ts";
+
+/** Asks whether a plan may be applied. */
+export type Approve = (planned: PlanEvent) => Promise<Approval>;
+
+/** Approves by the sealed plan, by `--yes`, or by asking at the terminal. */
+export function createApproval(
+  { flags, terminal }: Invocation,
+  view: OutputOptions & Pick<ReportView, "target">,
+  sealed: SealedPlan | null,
+): Approve {
+  let asked: string | null = null;
+  return async (planned) => {
+    const { plan } = planned;
+    if (sealed !== null) return { is: "agreed", allows: sealed.allows };
+    if (flags.yes) return { is: "agreed", allows: allowedRisks(flags) };
+    // An apply without writes does not ask, but another writer may cause some.
+    const isFirst = asked === null;
+    if (!isFirst && asked !== plan.checksum) throw overtaken();
+    asked = plan.checksum;
+    if (!isFirst || !plan.steps.some(writes)) return { is: "confirmed" };
+    terminal.stderr.write(planReport({ ...planned, notUsed: [] }, { ...view, output: "text" }));
+    return { is: (await confirm("Apply this plan?", terminal)) ? "confirmed" : "declined" };
+  };
+}
+
+function overtaken(): HoldfastError {
+  return new HoldfastError("stale", "another writer has changed live since you were asked", { hint: "run it again" });
+}

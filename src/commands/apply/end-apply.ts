@@ -1,0 +1,43 @@
+import { exitCodes } from "../../core/errors.ts";
+import type { ApplyEvent } from "../../core/events.ts";
+import { OTHER_WRITER } from "../../core/other-writer.ts";
+import { hasBadRollout } from "../../core/report.ts";
+import { diagnosticsText } from "../../render/diagnostics.ts";
+import { applyReport, type ReportView } from "../../render/pass-report.ts";
+import { tokensText } from "../../render/tokens.ts";
+import type { Invocation } from "../command.ts";
+import type { OutputOptions } from "../output/output-options.ts";
+import { writeResult } from "../terminal.ts";
+
+/** Shows what became of a plan that was carried out, and answers the exit code. */
+export async function endApply(
+  end: ApplyEvent,
+  { terminal }: Invocation,
+  view: OutputOptions & ReportView,
+): Promise<number> {
+  const errors = end.plan.diagnostics.filter(({ severity }) => severity === "error");
+  terminal.stderr.write(
+    tokensText(end.tokens, view.diagnosticView.width) + diagnosticsText(errors, view.diagnosticView),
+  );
+  await writeResult(terminal, applyReport(end, view));
+  // The report comes first; the interruption then sets the exit code.
+  terminal.stopping.throwIfAborted();
+  return exitCodeOf(end.report);
+}
+
+/** 0 when all went well; 1 when nothing did; 7 in between; 8 when another writer took over. */
+function exitCodeOf({ outcomes, summary }: ApplyEvent["report"]): number {
+  if (
+    outcomes.some(({ error }) => error?.status === 401 || error?.status === 403) &&
+    summary.created + summary.updated === 0
+  ) {
+    return exitCodes.unauthorized;
+  }
+  if (outcomes.some(({ error }) => error?.status === 412 || error?.code === OTHER_WRITER)) return exitCodes.locked;
+  const badRollouts = outcomes.filter(hasBadRollout).length;
+  const bad = summary.failed + summary.blocked + summary.unknown + badRollouts;
+  if (bad === 0) return 0;
+  return bad >= outcomes.length && summary.created + summary.updated === badRollouts
+    ? exitCodes.error
+    : exitCodes.partial;
+}

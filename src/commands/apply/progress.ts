@@ -1,0 +1,157 @@
+import type { PassEvent } from "../../core/events.ts";
+import type { Identity } from "../../core/manifest.ts";
+import type { Step } from "../../core/plan.ts";
+import type { Outcome } from "../../core/report.ts";
+import { needsAttention, outcomeLines } from "../../render/outcome.ts";
+import { choosePaint } from "../../render/paint.ts";
+import { type ApplyProgress, progressLines, waitingText } from "../../render/progress.ts";
+import { rolloutText } from "../../render/rollout.ts";
+import type { Invocation } from "../command.ts";
+import { type LiveBlock, openLiveBlock } from "../output/live-block.ts";
+import type { OutputOptions } from "../output/output-options.ts";
+import { say, type Terminal } from "../terminal.ts";
+
+/** Shows an apply while it runs. */
+export type ProgressReport = Disposable & {
+  /** Tells this report, and then another listener. */
+  readonly with: (other: Tell) => Tell;
+  /** Where everything else is written meanwhile. */
+  readonly stderr: Terminal["stderr"];
+  /** Whether a resource's outcome was shown when it happened. */
+  readonly wasShown: (outcome: Outcome) => boolean;
+};
+
+const REDRAWN_MS = 250;
+/** Lines are written together that come closer than this. */
+const GATHERED_MS = 50;
+const SILENCE_MS = 10_000;
+const LONGEST_SILENCE_MS = 60_000;
+const ROWS = 24;
+const MOST_ROWS = 8;
+
+/** A block that is redrawn on a terminal; elsewhere a line for each outcome, and for what is waited for. */
+export async function openProgress(invocation: Invocation, view: OutputOptions): Promise<ProgressReport> {
+  const { stderr, env } = invocation.terminal;
+  // A dumb terminal cannot take a line back.
+  return stderr.isTTY === true && env.TERM !== "dumb"
+    ? blockProgress(invocation, await openLiveBlock(stderr))
+    : lineProgress(invocation, view);
+}
+
+function blockProgress({ flags, terminal }: Invocation, block: LiveBlock): ProgressReport {
+  const { stderr, env, now } = terminal;
+  const paint = choosePaint(stderr, env, { noColor: flags.color === false });
+  const counted = countProgress(now);
+  const draw = (): void => {
+    const { columns: width = 80, rows = ROWS } = stderr;
+    const progress = counted.current();
+    if (progress === null) return;
+    block.draw(progressLines(progress, now(), { paint, width, rows: Math.min(MOST_ROWS, rows - 4) }));
+  };
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    stderr: block.above,
+    wasShown: () => false,
+    with: following((event) => {
+      counted.tell(event);
+      if (event.what !== "begun") return;
+      draw();
+      timer = setInterval(draw, REDRAWN_MS).unref();
+    }),
+    [Symbol.dispose]: () => {
+      clearInterval(timer);
+      block.clear();
+    },
+  };
+}
+
+function lineProgress({ flags, terminal }: Invocation, { output, paint, width }: OutputOptions): ProgressReport {
+  const { stdout, stderr, env, now } = terminal;
+  const isResult = output === "text";
+  const style = isResult ? paint : choosePaint(stderr, env, { noColor: flags.color === false });
+  const counted = countProgress(now);
+  const shown = new Set<Identity>();
+  let gathered = "";
+  let flushing: NodeJS.Timeout | undefined;
+  let silence: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    if (gathered !== "") (isResult ? stdout : stderr).write(gathered);
+    gathered = "";
+    flushing = undefined;
+  };
+  const listen = (afterMs: number): void => {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      const progress = counted.current();
+      if (progress !== null && progress.active.size > 0) say({ stderr }, waitingText(progress, now()));
+      listen(Math.min(2 * afterMs, LONGEST_SILENCE_MS));
+    }, afterMs).unref();
+  };
+  const show = (step: Step, outcome: Outcome): void => {
+    if (outcome.result === "unchanged") return;
+    const lines = outcomeLines(outcome, { paint: style, width, stepOf: () => step });
+    gathered += `${lines.join("\n")}\n`;
+    if (!needsAttention(outcome)) shown.add(outcome.identity);
+    flushing ??= setTimeout(flush, GATHERED_MS).unref();
+    listen(SILENCE_MS);
+  };
+  return {
+    stderr,
+    wasShown: ({ identity, interrupted }) => isResult && interrupted === undefined && shown.has(identity),
+    with: following((event) => {
+      counted.tell(event);
+      if (event.what === "begun") listen(SILENCE_MS);
+      if (event.what === "finished") show(event.step, event.outcome);
+    }),
+    [Symbol.dispose]: () => {
+      clearTimeout(silence);
+      clearTimeout(flushing);
+      flush();
+    },
+  };
+}
+
+type Tell = (event: PassEvent) => void;
+
+function following(tell: Tell): (other: Tell) => Tell {
+  return (other) => (event) => {
+    tell(event);
+    other(event);
+  };
+}
+
+type Counted = {
+  readonly tell: Tell;
+  /** Null before the first write. */
+  readonly current: () => ApplyProgress | null;
+};
+
+function countProgress(now: () => number): Counted {
+  const active = new Map<Identity, { readonly doing: string; readonly since: number }>();
+  let progress: ApplyProgress | null = null;
+  const count = (finished: number, bad: number): void => {
+    if (progress !== null) progress = { ...progress, done: progress.done + finished, failed: progress.failed + bad };
+  };
+  return {
+    current: () => progress,
+    tell: (event) => {
+      switch (event.what) {
+        case "begun":
+          progress = { steps: event.steps, done: 0, failed: 0, startedAt: now(), active };
+          return;
+        case "started":
+          active.set(event.step.identity, { doing: "writing", since: now() });
+          return;
+        case "rollout": {
+          const since = active.get(event.step.identity)?.since ?? now();
+          active.set(event.step.identity, { doing: rolloutText(event.status), since });
+          return;
+        }
+        case "finished":
+          active.delete(event.step.identity);
+          count(1, needsAttention(event.outcome) ? 1 : 0);
+          return;
+      }
+    },
+  };
+}

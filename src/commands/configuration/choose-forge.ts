@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { isObject, type Json } from "../../contract/json.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { ForgePlace, PullRequestHead } from "../../forge/forge.ts";
+import { isSentInClear } from "../../http/loopback.ts";
+import type { Invocation } from "../command.ts";
+import { readJsonFile } from "../input/read-json-file.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** Where a comment goes, as flags and the environment of a job say. */
+export type ForgeChoice = Omit<ForgePlace, "signal"> & {
+  readonly forge: "github" | "gitlab";
+  /** The pull request: its number, or its head where the job's event has no number; null where neither is known. */
+  readonly pullRequest: { readonly number: number } | { readonly head: PullRequestHead } | null;
+  /** The commit that the job is about; null where the environment does not tell. */
+  readonly revision: string | null;
+};
+
+type Environment = Terminal["env"];
+
+/** Chooses the forge, the repository and the pull request; what the flags leave out the job's environment says. */
+export function chooseForge({ flags, terminal: { env, cwd } }: Invocation): ForgeChoice {
+  const forge = flags.forge ?? (env.GITLAB_CI ? "gitlab" : env.GITHUB_ACTIONS ? "github" : null);
+  if (forge === null) throw lacking("the forge is not named", "name it with --forge github or --forge gitlab");
+  const job = forge === "github" ? githubJob(env) : gitlabJob(env);
+  const repository = flags.repository ?? job.repository;
+  if (!repository) throw lacking("the repository is not named", "name it with --repository OWNER/NAME");
+  const apiUrl = (flags.apiUrl ?? job.apiUrl ?? defaults[forge]).replace(/\/+$/, "");
+  if (!/^https?:\/\//.test(apiUrl) || isSentInClear(apiUrl)) {
+    throw lacking("a token is sent over https alone, or to this machine", "give the API's address as https://…");
+  }
+  const token = tokenOf(flags.forgeTokenFile, forge, env, cwd);
+  const pullRequest = flags.pullRequest === undefined ? job.pullRequest : { number: flags.pullRequest };
+  return { forge, repository, apiUrl, token, pullRequest, revision: flags.revision ?? job.revision };
+}
+
+type Job = Pick<ForgeChoice, "pullRequest" | "revision"> & {
+  readonly repository: string | undefined;
+  readonly apiUrl: string | undefined;
+};
+
+const defaults = { github: "https://api.github.com", gitlab: "https://gitlab.com/api/v4" } as const;
+const MOST_EVENT_BYTES = 16 * 1024 * 1024;
+
+function githubJob({ GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_EVENT_PATH, GITHUB_SHA }: Environment): Job {
+  const event = GITHUB_EVENT_PATH
+    ? readJsonFile(GITHUB_EVENT_PATH, MOST_EVENT_BYTES, (why) =>
+        lacking(`the job's event: ${why}`, "name what it is about by flags"),
+      )
+    : null;
+  const about = eventOf(event);
+  return {
+    repository: GITHUB_REPOSITORY,
+    apiUrl: GITHUB_API_URL,
+    ...about,
+    revision: about.revision ?? GITHUB_SHA ?? null,
+  };
+}
+
+// The event is the forge's own word, whatever a pull request's files say.
+function eventOf(event: Json): Pick<Job, "pullRequest" | "revision"> {
+  const { pull_request: pull, workflow_run: run } = isObject(event) ? event : {};
+  if (isObject(pull) && isObject(pull.head) && typeof pull.number === "number" && typeof pull.head.sha === "string") {
+    return { pullRequest: { number: pull.number }, revision: pull.head.sha };
+  }
+  const repository = isObject(run) ? run.head_repository : null;
+  const owner = isObject(repository) && isObject(repository.owner) ? repository.owner.login : null;
+  if (
+    isObject(run) &&
+    typeof owner === "string" &&
+    typeof run.head_branch === "string" &&
+    typeof run.head_sha === "string"
+  ) {
+    const head = { owner, branch: run.head_branch, commit: run.head_sha };
+    return { pullRequest: { head }, revision: run.head_sha };
+  }
+  return { pullRequest: null, revision: null };
+}
+
+function gitlabJob(env: Environment): Job {
+  const iid = Number(env.CI_MERGE_REQUEST_IID);
+  const revision = env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA || env.CI_COMMIT_SHA || null;
+  return {
+    repository: env.CI_MERGE_REQUEST_PROJECT_PATH || env.CI_PROJECT_PATH,
+    apiUrl: env.CI_API_V4_URL,
+    pullRequest: Number.isSafeInteger(iid) && iid > 0 ? { number: iid } : null,
+    revision,
+  };
+}
+
+function tokenOf(file: string | undefined, forge: ForgeChoice["forge"], env: Environment, cwd: string): string {
+  const own = forge === "github" ? env.GITHUB_TOKEN : env.GITLAB_TOKEN;
+  const token = file === undefined ? env.HOLDFAST_FORGE_TOKEN || own || "" : readToken(file, cwd);
+  if (token.trim() !== "") return token.trim();
+  throw new HoldfastError("unauthorized", "there is no token for the forge", {
+    hint: `give one with --forge-token-file, HOLDFAST_FORGE_TOKEN or ${forge === "github" ? "GITHUB_TOKEN" : "GITLAB_TOKEN"}`,
+  });
+}
+
+function readToken(file: string, cwd: string): string {
+  try {
+    return readFileSync(resolve(cwd, file), "utf8");
+  } catch (cause) {
+    throw new HoldfastError("invalid", `the token file ${file} cannot be read`, {
+      hint: "name a file that exists",
+      cause,
+    });
+  }
+}
+
+function lacking(message: string, hint: string): HoldfastError {
+  return new HoldfastError("invalid", message, { hint });
+}

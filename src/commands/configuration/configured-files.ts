@@ -1,0 +1,97 @@
+import { resolve } from "node:path";
+import { setInterval } from "node:timers/promises";
+import { HoldfastError } from "../../core/errors.ts";
+import type { OperatorConfig } from "../../source/config.ts";
+import type { Invocation } from "../command.ts";
+import type { CommandTarget } from "../targets/create-target.ts";
+import { canBeReadAgain, type FileFingerprint, fingerprintOf, textOrNothing } from "./file-fingerprint.ts";
+import type { OperatorFile } from "./read-operator-file.ts";
+
+/** A file that a configuration consists of or names. */
+export type ConfiguredFile = {
+  readonly path: string;
+  readonly holds: "configuration" | "secret" | "certificates";
+  /** Whether there was nothing in it when the configuration was opened. */
+  readonly wasEmpty: boolean;
+  /** How it was before it was read. */
+  readonly state: FileFingerprint;
+};
+
+/** How often they are looked at: volumes of Kubernetes are replaced by a link, which no file event tells. */
+const LOOK_MS = 500;
+
+/** The files that the configuration of these targets consists of and names. */
+export function configuredFiles(
+  targets: readonly CommandTarget[],
+  { tokenFile, notifications = [], sources = [] }: OperatorConfig,
+  operatorFile: OperatorFile,
+  { flags, terminal: { cwd, env } }: Invocation,
+): readonly ConfiguredFile[] {
+  const choices = targets.flatMap(({ choice }) => choice ?? []);
+  const followed = choices.flatMap(({ source }) => source ?? []);
+  const secrets = [
+    flags.tokenFile,
+    tokenFile,
+    env.HOLDFAST_UI_TOKEN_FILE,
+    ...choices.flatMap(({ tokenFile: file, publish }) => [
+      file,
+      publish?.credentials.tokenFile,
+      publish?.credentials.sshKeyFile,
+    ]),
+    ...followed.flatMap(({ credentials, webhookSecretFile }) => [
+      credentials.tokenFile,
+      credentials.sshKeyFile,
+      webhookSecretFile,
+    ]),
+    ...notifications.flatMap((receiver) => [receiver.urlFile, receiver.tokenFile]),
+    ...sources.map(({ commitStatus }) => commitStatus?.tokenFile),
+  ];
+  const authorities = [flags.caFile, ...choices.map(({ caFile }) => caFile), ...followed.map(({ caFile }) => caFile)];
+  const pathsOf = (names: readonly (string | null | undefined)[]): ReadonlySet<string> =>
+    new Set(names.flatMap((name) => (name ? resolve(cwd, name) : [])));
+  const filesOf = (holds: ConfiguredFile["holds"], names: readonly (string | null | undefined)[]) =>
+    [...pathsOf(names)].filter(canBeReadAgain).map((path) => ({
+      path,
+      holds,
+      wasEmpty: textOrNothing(path) === "",
+      state: fingerprintOf(path, null),
+    }));
+  return [
+    ...filesOf("configuration", [flags.config]).map((file) => ({ ...file, state: operatorFile.state ?? file.state })),
+    ...filesOf("secret", secrets),
+    ...filesOf("certificates", authorities),
+  ];
+}
+
+/** Refuses files that have lost what they held. */
+export function requireUsable(files: readonly ConfiguredFile[]): void {
+  for (const { path, holds, wasEmpty } of files) {
+    const content = textOrNothing(path);
+    if (content.trim() === "" && !wasEmpty) throw new HoldfastError("invalid", `${path} is missing or empty`);
+    if (holds === "certificates" && !content.includes("-----BEGIN CERTIFICATE-----"))
+      throw new HoldfastError("invalid", `${path} holds no PEM certificate`);
+  }
+}
+
+/** Calls back with the paths whose content has changed, wherever links lead by then, until the signal is aborted. */
+export async function watchFiles(
+  files: readonly ConfiguredFile[],
+  onChange: (changed: readonly string[]) => Promise<void>,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<void> {
+  if (files.length === 0) return;
+  const states = new Map(files.map(({ path, state }) => [path, state]));
+  try {
+    for await (const _ of setInterval(LOOK_MS, undefined, { signal, ref: false })) {
+      const changed = files.flatMap(({ path }) => {
+        const before = states.get(path) ?? null;
+        const now = fingerprintOf(path, before);
+        states.set(path, now);
+        return before?.digest === now.digest ? [] : [path];
+      });
+      if (changed.length > 0) await onChange(changed);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { isAbsolute, join } from "node:path";
+import { canonical, type JsonObject } from "../../contract/json.ts";
+import { readOwnFile } from "../../files/own-file.ts";
+import { requireOwnFolder } from "../../files/own-folder.ts";
+import { isAtOrBelow, realPathOutside } from "../../files/real-path.ts";
+import { createFile } from "../../files/write.ts";
+import { makeFolder } from "../../store/make-folder.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** Operator keys of one configuration file that a person has said yes to. */
+export type Confirmation = {
+  /** Real path of the file. */
+  readonly path: string;
+  readonly keys: JsonObject;
+};
+
+const MOST_BYTES = 8192;
+
+/**
+ * The folder in which confirmations are kept: `$XDG_STATE_HOME/holdfast/confirmed`, by default below `~/.local/state`.
+ * Null where there is none outside the checkout, which must not be able to bring its own confirmations.
+ */
+export function confirmationFolder({ env }: Pick<Terminal, "env">, checkout: string): string | null {
+  const { XDG_STATE_HOME: given = "", HOME: home = "" } = env;
+  const base = isAbsolute(given) ? given : isAbsolute(home) ? join(home, ".local", "state") : null;
+  if (base === null || isAtOrBelow(checkout, realPathOutside(null, base))) return null;
+  return join(base, "holdfast", "confirmed");
+}
+
+/** Whether exactly these keys of exactly this file were confirmed before. */
+export function isConfirmed(folder: string, confirmation: Confirmation): boolean {
+  try {
+    requireOwnFolder(folder, { isContent: true });
+    const content = readOwnFile(fileOf(folder, confirmation), { limit: MOST_BYTES });
+    return content?.toString("utf8") === contentOf(confirmation);
+  } catch {
+    // A file that others can write proves nothing about what our user confirmed.
+    return false;
+  }
+}
+
+/** Keeps a confirmation; false where that is not possible. */
+export async function keepConfirmation(folder: string, confirmation: Confirmation): Promise<boolean> {
+  try {
+    await makeFolder(folder);
+    requireOwnFolder(folder, { isContent: true });
+    return createFile(fileOf(folder, confirmation), contentOf(confirmation));
+  } catch {
+    return false;
+  }
+}
+
+function fileOf(folder: string, { path, keys }: Confirmation): string {
+  const digest = createHash("sha256").update(canonical([path, keys]));
+  return join(folder, digest.digest("hex"));
+}
+
+function contentOf({ path }: Confirmation): string {
+  return `${path}\n`;
+}

@@ -1,0 +1,32 @@
+import { realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { isTrackedFolder } from "../../source/is-tracked.ts";
+import { checkoutTop } from "../../source/repository.ts";
+import { requireStateFolder } from "../../state/state-folder.ts";
+import type { Invocation } from "../command.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** The data folder of the control plane to serve or to administer offline; refuses one owned by another user. */
+export async function dataFolder({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): Promise<string> {
+  if (flags.data !== undefined) return requireFolder(flags.data, terminal);
+  return join(await stateFolder({ flags, terminal }), "control-plane");
+}
+
+/** The state folder of a command without a source; refuses one owned by another user. */
+export function stateFolder({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): Promise<string> {
+  return requireFolder(flags.state ?? ".holdfast", terminal);
+}
+
+function requireFolder(folder: string, terminal: Terminal): Promise<string> {
+  const { cwd, stopping: signal } = terminal;
+  return requireStateFolder(resolve(cwd, folder), {
+    content: checkoutAt(terminal),
+    isTracked: isTrackedFolder,
+    signal,
+  });
+}
+
+/** The checkout that a command without a source runs in; null outside of any. */
+export function checkoutAt({ cwd }: Pick<Terminal, "cwd">): string | null {
+  return checkoutTop(realpathSync.native(cwd));
+}

@@ -1,0 +1,78 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Json, JsonObject } from "../../contract/json.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { printable } from "../../render/escape.ts";
+import { sentenceText } from "../../render/wrap.ts";
+import type { ConfigFile, OperatorConfig } from "../../source/config.ts";
+import { contentTop } from "../../source/root.ts";
+import { columnsOn, confirm, isInteractive, say, type Terminal } from "../terminal.ts";
+import { type Confirmation, confirmationFolder, isConfirmed, keepConfirmation } from "./confirmations.ts";
+
+/** Where the source is, and whether a person may be asked: a daemon never asks. */
+export type Asking = { readonly root: string; readonly mayAsk: boolean };
+
+/** The operator keys of a configuration that are honoured; those of a later file replace those of an earlier one. */
+export async function honouredOperatorKeys(
+  files: readonly ConfigFile[],
+  asking: Asking,
+  terminal: Terminal,
+): Promise<OperatorConfig> {
+  let keys: OperatorConfig = {};
+  for (const file of files) keys = { ...keys, ...(await honouredKeys(file, asking, terminal)) };
+  return keys;
+}
+
+/** As much of one value as a person can be expected to read before saying yes to it. */
+const LONGEST_SHOWN = 2048;
+
+/**
+ * The operator keys of one file that are honoured: all of a file outside the source; of the source's own file, which a pull request
+ * can change, only what a person at a terminal has confirmed once, and never a token file.
+ */
+async function honouredKeys(config: ConfigFile, asking: Asking, terminal: Terminal): Promise<OperatorConfig> {
+  const { isInSource, operator, operatorKeys, file } = config;
+  if (!isInSource || operatorKeys.length === 0 || file === null) return operator;
+  if (!isInteractive(terminal)) throw refusal(config, "which only the operator may");
+  // They name files of credentials too, and where those are sent.
+  if (operator.sources || operator.targets)
+    throw refusal(config, "and sources and targets count only outside of the source");
+  const { tokenFile: _, ...honoured } = operator;
+  const keys: JsonObject = Object.fromEntries(Object.entries(operator));
+  const confirmation = { path: realpathSync(resolve(terminal.cwd, file)), keys };
+  const folder = confirmationFolder(terminal, contentTop(asking.root));
+  if (folder !== null && isConfirmed(folder, confirmation)) return honoured;
+  if (!asking.mayAsk) throw refusal(config, "which nobody has confirmed yet", "run `holdfast validate` here first");
+  terminal.stderr.write(shown(config, confirmation, columnsOn(terminal.stderr)));
+  if (!(await confirm("Use these values from now on?", terminal))) throw refusal(config, "which you did not confirm");
+  if (folder === null || !(await keepConfirmation(folder, confirmation)))
+    say(terminal, "this cannot be remembered outside the checkout: you will be asked again");
+  return honoured;
+}
+
+function shown(config: ConfigFile, { keys }: Confirmation, width: number): string {
+  const lines = Object.entries(keys).map(([key, value]) => {
+    const text = ascii(value);
+    if (text.length > LONGEST_SHOWN) throw refusal(config, `and \`${key}\` is too long to be confirmed`);
+    return `  ${key}: ${text}${key === "tokenFile" ? "  (never read from a source: use --token-file)" : ""}\n`;
+  });
+  const file = printable(config.file ?? "");
+  return (
+    sentenceText(`${file} is part of the source, where a pull request can change it. It sets:`, width) + lines.join("")
+  );
+}
+
+// A look-alike letter of another alphabet would show one server and mean another.
+function ascii(value: Json): string {
+  return printable(JSON.stringify(value)).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function refusal({ file, operatorKeys }: ConfigFile, why: string, before?: string): HoldfastError {
+  const instead = "use flags, the environment, or a file outside the source with --config";
+  return new HoldfastError("invalid", `${file} sets ${operatorKeys.join(", ")}, ${why}`, {
+    hint: before === undefined ? `a pull request could change it: ${instead}` : `${before}, or ${instead}`,
+  });
+}

@@ -1,0 +1,47 @@
+import { HoldfastError } from "../../core/errors.ts";
+import { sinks } from "../../engine/sinks/index.ts";
+import type { LockState, Rules, TargetConnection, TargetServer } from "../../engine/target.ts";
+import type { SinkType } from "../../engine/token-sink.ts";
+import type { OperatorConfig } from "../../source/config.ts";
+import type { StateLocation } from "../../state/state.ts";
+import type { Invocation } from "../command.ts";
+import type { ServerUse } from "./open-connection.ts";
+
+/** Connects with the chosen control plane when first asked to. */
+export function connectOnDemand(
+  invocation: Invocation,
+  state: StateLocation,
+  use: ServerUse,
+): TargetServer & AsyncDisposable {
+  // Chosen here, so that an unknown sink is refused before anything is read.
+  const sink = chosenSink(invocation, use.operator);
+  const resources = new AsyncDisposableStack();
+  let connecting: Promise<TargetConnection> | null = null;
+  let connection: TargetConnection | null = null;
+  const open = async (rules: Rules, lock?: LockState): Promise<TargetConnection> => {
+    // Loaded here, so that a command that needs no server does not load the client.
+    const { openConnection } = await import("./open-connection.ts");
+    return openConnection(invocation, state, { ...use, sink }, { rules, lock }, resources);
+  };
+  return {
+    connection: () => connection,
+    connect: async (rules, lock) => {
+      connecting ??= open(rules, lock);
+      connection = await connecting;
+      return connection;
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+// The first one that is named; a misspelt one must not leave tokens with none.
+function chosenSink({ flags }: Invocation, operator: OperatorConfig): SinkType | null {
+  const names = flags.sink === undefined ? (operator.sinks ?? []) : [flags.sink];
+  const chosen = names.map((name) => {
+    const sink = sinks.find((one) => one.name === name);
+    if (sink !== undefined) return sink;
+    const known = sinks.map((one) => one.name).join(", ");
+    throw new HoldfastError("invalid", `sinks: there is no sink ${name}`, { hint: `name one of these: ${known}` });
+  });
+  return chosen[0] ?? null;
+}

@@ -1,0 +1,32 @@
+import type { Invocation } from "../command.ts";
+import { say } from "../terminal.ts";
+import { attach, noServer, type ServerChoice } from "./server-choice.ts";
+
+/** The embedded control plane of a state folder: found whenever asked for, and started once for all targets. */
+export function embeddedFinder(
+  { flags, terminal }: Invocation,
+  folder: string,
+  resources: AsyncDisposableStack,
+): () => Promise<ServerChoice> {
+  let finding: Promise<ServerChoice> | null = null;
+  let isSaid = false;
+  const find = async (): Promise<ServerChoice> => {
+    const attached = await attach(folder, { signal: terminal.stopping });
+    if (attached !== null) {
+      if (!flags.embedded && !isSaid) say(terminal, `using the embedded control plane at ${attached.url}`);
+      isSaid = true;
+      // The process that serves it may end.
+      finding = null;
+      return attached;
+    }
+    if (!flags.embedded) throw noServer();
+    // Only who serves it pays for loading it.
+    const { startEmbedded } = await import("./start-embedded.ts");
+    const { terminalLog } = await import("../output/terminal-log.ts");
+    return resources.use(await startEmbedded(folder, terminalLog({ flags, terminal }), terminal)).choice;
+  };
+  return () => {
+    finding ??= find();
+    return finding;
+  };
+}

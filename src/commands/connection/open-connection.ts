@@ -1,0 +1,96 @@
+import { resolve } from "node:path";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Meter } from "../../daemon/network-meter.ts";
+import { openSession } from "../../engine/session.ts";
+import { defaultSink } from "../../engine/sinks/index.ts";
+import type { LockState, Rules, TargetConnection } from "../../engine/target.ts";
+import type { SinkType } from "../../engine/token-sink.ts";
+import type { OperatorConfig } from "../../source/config.ts";
+import { openState } from "../../state/open.ts";
+import type { StateLocation } from "../../state/state.ts";
+import type { Invocation } from "../command.ts";
+import { terminalLog } from "../output/terminal-log.ts";
+import { milliseconds } from "../targets/pass-rules.ts";
+import { endAfter, sayWait, type Terminal } from "../terminal.ts";
+import { namedServer, type ServerChoice } from "./server-choice.ts";
+
+/** What a command does with its server. */
+export type ServerUse = {
+  /** Whether nothing is written to the control plane: then state is not locked. */
+  readonly reading: boolean;
+  /** Whether it runs unattended, as a daemon does. @default false */
+  readonly unattended?: boolean;
+  /** The operator keys that are honoured. */
+  readonly operator: OperatorConfig;
+  /** Told of what goes over the network; absent where nobody measures. */
+  readonly meter?: Meter | undefined;
+  /** Finds or starts the embedded control plane. */
+  readonly embedded: () => Promise<ServerChoice>;
+};
+
+/** Opens the state, and a session with the chosen control plane; starts the embedded one where that is chosen. */
+export async function openConnection(
+  invocation: Invocation,
+  { folder, readKey, build, onForgotten, caches }: StateLocation,
+  use: ServerUse & { readonly sink: SinkType | null },
+  { rules, lock: waitForLock }: { readonly rules: Rules; readonly lock: LockState | undefined },
+  resources: AsyncDisposableStack,
+): Promise<TargetConnection> {
+  const { flags, terminal } = invocation;
+  const { reading, operator } = use;
+  endAfter(rules.timeout, terminal);
+  const state = await openState(folder, { keyText: readKey(), reading, onForgotten });
+  const early = await chooseServer(invocation, use);
+  const lock = reading ? null : resources.use(await (waitForLock ?? lockNow)(state));
+  // An embedded control plane may have ended with the process that held the lock.
+  const mayHaveEnded = waitForLock !== undefined && early.name === "embedded";
+  const choice = mayHaveEnded ? await chooseServer(invocation, use) : early;
+  const session = await openSession({
+    server: choice,
+    token: choice.token,
+    state,
+    folder,
+    onForgotten,
+    sink: use.sink ?? sinkUnchosen(choice, use, terminal),
+    registersModels: operator.modelVersionWrite === "post",
+    build: build(),
+    caches,
+    concurrency: rules.concurrency,
+    requestTimeout: rules.requestTimeoutMs,
+    connectTimeout: milliseconds(flags.connectTimeout) ?? 10_000,
+    retryWait: milliseconds(flags.retryWait) ?? 60_000,
+    onWait: (text) => sayWait(terminal, text),
+    ...(use.meter === undefined ? {} : { onRequest: use.meter.request }),
+    stopping: terminal.stopping,
+    ...(flags.caFile === undefined ? {} : { caFile: resolve(terminal.cwd, flags.caFile) }),
+    env: terminal.env,
+    userAgent: "holdfast",
+    // Reads end at once when asked to; a write in flight is finished.
+    signal: reading ? terminal.stopping : terminal.signal,
+    log: terminalLog(invocation),
+  });
+  resources.use(session);
+  return { session, state, leftBy: lock?.leftBy ?? null };
+}
+
+const lockNow: LockState = (state) => state.lock();
+
+function sinkUnchosen(choice: ServerChoice, { unattended = false }: ServerUse, { env }: Terminal): SinkType | null {
+  if (choice.name === "embedded") return defaultSink;
+  // Nobody reads the output of an unattended run, so the sink of its one-time tokens must be chosen explicitly.
+  return unattended || env.CI ? null : defaultSink;
+}
+
+async function chooseServer({ flags, terminal }: Invocation, use: ServerUse): Promise<ServerChoice> {
+  const { operator } = use;
+  const server = flags.server ?? operator.server ?? null;
+  const embedded = flags.embedded ?? false;
+  if (flags.server !== undefined && embedded) {
+    throw new HoldfastError("invalid", "--server and --embedded exclude each other", { hint: "give one of them" });
+  }
+  if (!embedded && server !== null) {
+    const tokenFile = flags.tokenFile ?? operator.tokenFile ?? null;
+    return namedServer(server, { server, embedded, tokenFile }, terminal);
+  }
+  return use.embedded();
+}

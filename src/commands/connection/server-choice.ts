@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Secret } from "../../contract/secret.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { readOwnFile } from "../../files/own-file.ts";
+import { isSentInClear } from "../../http/loopback.ts";
+import { announcedEndpoint } from "../../server/endpoint.ts";
+import { say, type Terminal } from "../terminal.ts";
+
+/** A control plane to talk to, and where its token is read from. */
+export type ServerChoice = {
+  /** `embedded`, or the address: how reports and the ledger call it. */
+  readonly name: string;
+  readonly url: string;
+  readonly token: () => Secret;
+};
+
+/** Room for any token. */
+const MOST_TOKEN_BYTES = 64 * 1024;
+
+/** What the user said of the server. */
+export type ServerRequest = {
+  readonly server: string | null;
+  readonly embedded: boolean;
+  readonly tokenFile: string | null;
+};
+
+/** Folder of the embedded control plane's data in a state folder. */
+export function embeddedFolder(state: string): string {
+  return join(state, "control-plane");
+}
+
+/** A server that the user named by its address. */
+export function namedServer(server: string, wish: ServerRequest, { env, cwd, stderr }: Terminal): ServerChoice {
+  if (isSentInClear(server)) {
+    // The rest of the address is not shown: before the host there may be a password.
+    say({ stderr }, `warning: tokens travel in clear to ${URL.parse(server)?.host}; use https:// for other machines`);
+  }
+  return { name: server.replace(/\/+$/, ""), url: server, token: () => readToken(wish, env, cwd) };
+}
+
+/** The embedded control plane that another process serves on this state folder; null when none answers. */
+export async function attach(
+  state: string,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<ServerChoice | null> {
+  const folder = embeddedFolder(state);
+  const url = announcedEndpoint(folder);
+  if (url === null || !(await answers(url, signal))) return null;
+  return embeddedServer(folder, url);
+}
+
+/** The embedded control plane at an address, with the admin token of its data folder. */
+export function embeddedServer(folder: string, url: string): ServerChoice {
+  return {
+    name: "embedded",
+    url,
+    token: () => {
+      const bytes = readOwnFile(join(folder, "admin-token"), { limit: MOST_TOKEN_BYTES, isSecret: true });
+      const token = bytes?.toString("utf8").trim() ?? "";
+      if (token !== "") return new Secret(token);
+      throw new HoldfastError("unauthorized", `${join(folder, "admin-token")} is missing or empty`, {
+        hint: "give the token it was started with through HOLDFAST_TOKEN_FILE and --server",
+      });
+    },
+  };
+}
+
+/** What to say when no server was named. */
+export function noServer(): HoldfastError {
+  return new HoldfastError("invalid", "no control plane is named", {
+    hint: "name one with --server URL (or HOLDFAST_SERVER), or use --embedded",
+  });
+}
+
+function readToken({ tokenFile }: ServerRequest, env: Terminal["env"], cwd: string): Secret {
+  if (tokenFile !== null) {
+    const token = readLine(resolve(cwd, tokenFile));
+    if (token === null) throw new HoldfastError("unauthorized", `the token file ${tokenFile} is missing or empty`);
+    return new Secret(token);
+  }
+  const token = (env.HOLDFAST_TOKEN ?? "").replace(/\r?\n$/, "");
+  if (token !== "") return new Secret(token);
+  throw new HoldfastError("unauthorized", "no token is given", {
+    hint: "give one through --token-file, HOLDFAST_TOKEN_FILE or HOLDFAST_TOKEN",
+  });
+}
+
+function readLine(path: string): string | null {
+  try {
+    const text = readFileSync(path, "utf8").replace(/\r?\n$/, "");
+    return text === "" ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+async function answers(url: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { status, body } = await fetch(`${url}/healthz`, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(2000)]),
+    });
+    await body?.cancel();
+    return status === 200;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}

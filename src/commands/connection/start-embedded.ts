@@ -1,0 +1,55 @@
+import { HoldfastError } from "../../core/errors.ts";
+import { UnsafePathError } from "../../files/unsafe-path.ts";
+import { TlsError } from "../../http/tls.ts";
+import type { Log } from "../../log/log.ts";
+import { SealKeyError } from "../../seal/key.ts";
+import { createControlPlane } from "../../server/app.ts";
+import { OptionsError } from "../../server/options-error.ts";
+import { SeedError } from "../../server/seed/seed-document.ts";
+import { StoreError } from "../../store/store-error.ts";
+import { storeFailure } from "../errors/store-failure.ts";
+import { serverKeyOptions } from "../keys/server-key-options.ts";
+import { say, type Terminal } from "../terminal.ts";
+import { embeddedFolder, embeddedServer, type ServerChoice } from "./server-choice.ts";
+
+/** The embedded control plane, served by this process until disposed of. */
+export type Embedded = AsyncDisposable & { readonly choice: ServerChoice };
+
+/** Starts the embedded control plane with its data under the state folder. */
+export async function startEmbedded(state: string, log: Log, terminal: Terminal): Promise<Embedded> {
+  const folder = embeddedFolder(state);
+  try {
+    const plane = await createControlPlane({ data: folder, port: 0, log, ...serverKeyOptions(terminal) });
+    say(terminal, `embedded control plane at ${plane.url}, data in ${folder}`);
+    const choice = { ...embeddedServer(folder, plane.url), token: () => plane.adminToken };
+    return { choice, [Symbol.asyncDispose]: () => plane.close() };
+  } catch (error) {
+    throw startFailure(error, folder);
+  }
+}
+
+/** The failure of a control plane to start, with what to do about it. */
+export function startFailure(error: unknown, folder: string): unknown {
+  if (error instanceof HoldfastError || error instanceof UnsafePathError) return error;
+  if (error instanceof StoreError && error.code === "locked") {
+    return new HoldfastError("locked", error.message, { hint: "stop the other one, or attach to it", cause: error });
+  }
+  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
+    return new HoldfastError("error", "the port is in use", {
+      hint: "choose another with --port; 0 picks a free one",
+      cause: error,
+    });
+  }
+  if (error instanceof SeedError) {
+    return new HoldfastError("invalid", `the seed is refused: ${error.message}`, {
+      hint: error.hint,
+      cause: error,
+    });
+  }
+  if (error instanceof OptionsError || error instanceof TlsError || error instanceof SealKeyError) {
+    return new HoldfastError("invalid", `the control plane does not start: ${error.message}`, { cause: error });
+  }
+  if (error instanceof StoreError) return storeFailure("the control plane does not start", error);
+  const message = error instanceof Error ? error.message : String(error);
+  return new HoldfastError("error", `the control plane in ${folder} does not start: ${message}`, { cause: error });
+}

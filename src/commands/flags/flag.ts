@@ -1,0 +1,97 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { Output, OutputFormat } from "../../render/output.ts";
+
+/** A flag whose value, where it is given, has a type of its own. */
+export type Flag<Value> = {
+  /** Makes commander's option of it: one belongs to one command alone. */
+  readonly option: () => Option;
+  /** Carries the type of the value; never there. */
+  readonly value?: Value;
+};
+
+/** The type of a flag's value. */
+export type ValueOf<One> = One extends Flag<infer Value> ? Value : never;
+
+type Reading<Value> = { readonly parse?: (text: string) => Value; readonly byDefault?: NoInfer<Value> };
+
+/** A flag that is there or not. */
+export function toggleFlag(spelling: string, description: string): Flag<boolean> {
+  return flag(spelling, description, {});
+}
+
+/** A flag with one text. */
+export function textFlag(spelling: string, description: string, reading: Reading<string> = {}): Flag<string> {
+  return flag(spelling, description, reading);
+}
+
+/** A flag with several texts. */
+export function textsFlag(spelling: string, description: string): Flag<readonly string[]> {
+  return flag(spelling, description, {});
+}
+
+/** A flag with a number. */
+export function numberFlag(
+  spelling: string,
+  description: string,
+  reading: Reading<number> & Required<Pick<Reading<number>, "parse">>,
+): Flag<number> {
+  return flag(spelling, description, reading);
+}
+
+/** A flag with one of several values. */
+export function choiceFlag<const Value extends string>(
+  spelling: string,
+  description: string,
+  { of, byDefault }: { readonly of: readonly Value[]; readonly byDefault?: NoInfer<Value> },
+): Flag<Value> {
+  return { option: () => new Option(spelling, description).choices(of).default(byDefault) };
+}
+
+/** A flag with some of several values. */
+export function choicesFlag<const Value extends string>(
+  spelling: string,
+  description: string,
+  { of }: { readonly of: readonly Value[] },
+): Flag<readonly Value[]> {
+  return { option: () => new Option(spelling, description).choices(of) };
+}
+
+/** The flag that says how the result is written: one form to stdout, and others to files, as `json=plan.json`. */
+export function outputFlag(formats: readonly OutputFormat[]): Flag<readonly Output[]> {
+  const description = `format of the result: ${formats.join(", ")}; FORMAT=FILE writes it to a file. Can be given several times`;
+  return {
+    option: () => {
+      return new Option(
+        "-o, --output <format>",
+        formats.length > 2 ? description : "format of the result: text or json",
+      )
+        .default(undefined, "text")
+        .argParser((text: string, before: readonly Output[] | undefined) => {
+          return text.split(",").reduce((outputs, one) => addOutput(one, outputs, formats), before ?? []);
+        });
+    },
+  };
+}
+
+function addOutput(text: string, before: readonly Output[], formats: readonly OutputFormat[]): readonly Output[] {
+  const at = text.indexOf("=");
+  const [name, file] = at === -1 ? [text, null] : [text.slice(0, at), text.slice(at + 1)];
+  const format = formats.find((one) => one === name);
+  if (format === undefined) throw new InvalidArgumentError(`Allowed choices are ${formats.join(", ")}.`);
+  if (file !== null && (file === "" || format === "github" || formats.length <= 2)) {
+    throw new InvalidArgumentError(file === "" ? "A file must follow the equals sign." : "It takes no file here.");
+  }
+  const isTaken = (one: Output): boolean =>
+    one.file === file && (file !== null || (one.format !== "github" && format !== "github"));
+  // The last of several forms for stdout counts, as of any flag with one value.
+  return [...before.filter((one) => !isTaken(one) && !(one.format === format && one.file === file)), { format, file }];
+}
+
+function flag<Value>(spelling: string, description: string, { parse, byDefault }: Reading<Value>): Flag<Value> {
+  return {
+    option: () => {
+      const option = new Option(spelling, description).default(byDefault);
+      return parse === undefined ? option : option.argParser(parse);
+    },
+  };
+}

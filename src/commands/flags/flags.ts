@@ -1,0 +1,295 @@
+import { InvalidArgumentError } from "commander";
+import { sinks } from "../../engine/sinks/index.ts";
+import {
+  choiceFlag,
+  choicesFlag,
+  type Flag,
+  numberFlag,
+  outputFlag,
+  textFlag,
+  textsFlag,
+  toggleFlag,
+  type ValueOf,
+} from "./flag.ts";
+
+/** A whole number of at least `least`, and at most `most` where that is given. */
+function whole(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    const to = most === Number.MAX_SAFE_INTEGER ? "" : ` to ${most}`;
+    if (!/^\d+$/.test(text) || value < least || value > most)
+      throw new InvalidArgumentError(`It must be a whole number from ${least}${to}.`);
+    return value;
+  };
+}
+
+/** A number of seconds above zero (or from zero), fractions allowed. */
+function seconds({ zero = false } = {}): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    const isGood = /^\d+(?:\.\d+)?$/.test(text) && (value > 0 || zero) && value <= 2_000_000;
+    if (!isGood) throw new InvalidArgumentError(`It must be a number of seconds, such as 30 or 0.5, without a unit.`);
+    return value;
+  };
+}
+
+function artifactUri(text: string): string {
+  if (/^(?:s3:\/\/[a-z0-9]|file:\/\/\/)/.test(text)) return text;
+  throw new InvalidArgumentError("It must be file:///folder or s3://bucket/prefix.");
+}
+
+// An empty value is most likely an unset variable, and the wrong data would be used.
+function given(text: string): string {
+  if (text !== "") return text;
+  throw new InvalidArgumentError("It must not be empty: leave it out for SQLite.");
+}
+
+// It goes into a header, and into a path, where dots would be steps.
+function scope(text: string): string {
+  if (/^[\x21-\x7e]{1,256}$/.test(text) && !/^\.{1,2}$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be 1 to 256 printable characters without spaces, such as c1:ws1.");
+}
+
+function branchName(text: string): string {
+  if (/^(?![-/.])(?!.*(?:\.\.|@\{|\/\/|\.lock$))[\w./@+#=-]{1,250}$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be the name of a branch, such as main.");
+}
+
+function commitDigest(text: string): string {
+  if (/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be the whole digest of a commit, in lower case.");
+}
+
+function workspaceFqn(text: string): string {
+  if (/^[a-z][a-z0-9-]{2,34}:[a-z][a-z0-9-]{2,31}$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be cluster:workspace, such as prod-eu:ranking.");
+}
+
+function hostAndPort(text: string): string {
+  const [, port = ""] = /^(?:\[[\da-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/.exec(text) ?? [];
+  if (port !== "" && Number(port) <= 65_535) return text;
+  throw new InvalidArgumentError("It must be an address and a port, such as 127.0.0.1:7072 or [::1]:7072.");
+}
+
+/** Every flag, by the name that commands pick it with; `HOLDFAST_<FLAG>` is its environment variable. */
+export const flags = {
+  source: textFlag("--source <dir>", "source folder (default: the one with holdfast.yaml)"),
+  config: textFlag(
+    "--config <file>",
+    "the operator's configuration; its values replace those of the source's holdfast.yaml",
+  ),
+  target: textFlag(
+    "--target <name>",
+    "target of the operator's configuration (default: all of them, for commands that write nothing)",
+  ),
+  reason: textFlag("--reason <text>", "why"),
+  until: textFlag("--until <time>", "until when: an ISO time, or a time from now such as 4h or 2d"),
+  confirm: textFlag("--confirm <name>", "name of the target, for targets that require confirmation"),
+  ref: textFlag(
+    "--ref <branch>",
+    "apply a checkout only at this branch, with nothing uncommitted and no rebase or merge in progress",
+    {
+      parse: branchName,
+    },
+  ),
+  only: textsFlag("--only <id...>", "only these identities, with what they refer to"),
+  kind: textsFlag("--kind <kind...>", "only these kinds, with what they refer to"),
+  exclude: textsFlag("--exclude <glob...>", "leave out the identities that match"),
+  workspace: textFlag("--workspace <fqn>", "workspace of applications that name none", { parse: workspaceFqn }),
+  strict: toggleFlag("--strict", "treat warnings as errors"),
+  partial: toggleFlag("--partial", "go on with the valid manifests when others are invalid"),
+  server: textFlag("--server <url>", "address of the control plane"),
+  embedded: toggleFlag("--embedded", "use the embedded control plane, with its data in the state folder"),
+  tokenFile: textFlag("--token-file <file>", "file with the bearer token (or HOLDFAST_TOKEN)"),
+  caFile: textFlag("--ca-file <file>", "certificates to trust besides the system's, PEM"),
+  state: textFlag("--state <dir>", "state folder: ledger, journal and tokens (default: .holdfast in the source)"),
+  concurrency: numberFlag("--concurrency <n>", "most requests in flight at once (default: 16)", { parse: whole(1) }),
+  timeout: numberFlag("--timeout <s>", "time limit of the whole command, in seconds", { parse: seconds() }),
+  requestTimeout: numberFlag("--request-timeout <s>", "time limit of one request, in seconds (default: 30)", {
+    parse: seconds(),
+  }),
+  connectTimeout: numberFlag("--connect-timeout <s>", "time limit of the first connection, in seconds (default: 10)", {
+    parse: seconds(),
+  }),
+  retryWait: numberFlag("--retry-wait <s>", "longest wait that a control plane may ask for, in seconds (default: 60)", {
+    parse: seconds({ zero: true }),
+  }),
+  output: outputFlag(["text", "json"]),
+  planOutput: outputFlag(["text", "json", "markdown", "github", "gitlab"]),
+  driftOutput: outputFlag(["text", "json", "markdown", "github"]),
+  validateOutput: outputFlag(["text", "json", "sarif", "github"]),
+  show: choicesFlag("--show <what...>", "show these as well", { of: ["unchanged", "unmanaged", "server"] }),
+  base: textFlag("--base <ref>", "commit to compare with, such as the pull request's base"),
+  applied: textFlag(
+    "--applied <ref>",
+    "ref or commit that was applied last, for resources without a record (default: refs/holdfast/TARGET)",
+  ),
+  gate: choiceFlag("--gate <changes>", "exit 2 when there are changes: only those made by this change, or all", {
+    of: ["change", "all"],
+  }),
+  out: textFlag("--out <file>", "write the plan, for apply --plan, or the snapshot to a file"),
+  plan: textFlag("--plan <file>", "apply exactly this plan, or nothing if it is stale"),
+  detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),
+  noDetailedExitcode: toggleFlag("--no-detailed-exitcode", "exit 0 even if there is drift"),
+  yes: toggleFlag("-y, --yes", "do not ask for confirmation"),
+  wait: toggleFlag("--wait", "wait for rollouts (the default)"),
+  noWait: toggleFlag("--no-wait", "do not wait for rollouts"),
+  waitTimeout: numberFlag("--wait-timeout <s>", "longest wait for rollouts, in seconds (default: 600)", {
+    parse: seconds(),
+  }),
+  noDryRun: toggleFlag("--no-dry-run", "do not ask the control plane whether it would accept the changes"),
+  failFast: toggleFlag("--fail-fast", "start no further writes after the first failure"),
+  allowShrink: toggleFlag(
+    "--allow-shrink",
+    "act even if the source, its configuration or live has far less than before",
+  ),
+  as: choiceFlag("--as <outcome>", "what became of the write", { of: ["applied", "refused"] }),
+  force: toggleFlag("--force", "also deploy applications whose rollout has not failed"),
+  all: toggleFlag("--all", "everything that is declared and live"),
+  allowAdopt: toggleFlag("--allow-adopt", "allow steps that overwrite what somebody else manages"),
+  allowPrivilege: toggleFlag("--allow-privilege", "allow steps that give somebody more rights"),
+  sink: choiceFlag("--sink <sink>", "where one-time tokens go", { of: sinks.map(({ name }) => name) }),
+  leaseScope: textFlag(
+    "--lease-scope <scope>",
+    "what no other writer may write meanwhile (default: the source's only workspace, or everything)",
+    { parse: scope },
+  ),
+  leaseSeconds: numberFlag(
+    "--lease-seconds <n>",
+    "seconds without a renewal after which another daemon may take over",
+    { parse: whole(3, 900), byDefault: 10 },
+  ),
+  interval: numberFlag("--interval <s>", "seconds between comparisons with live (default: 60)", { parse: seconds() }),
+  listen: textFlag(
+    "--listen <host:port>",
+    "serve health, readiness, metrics and status there, such as 127.0.0.1:7072",
+    {
+      parse: hostAndPort,
+    },
+  ),
+  exportKeyFile: textFlag(
+    "--export-key-file <file>",
+    "file with the key that encrypts an export (or HOLDFAST_EXPORT_KEY)",
+  ),
+  noFold: toggleFlag("--no-fold", "show the same change in several resources each time"),
+  noColor: toggleFlag("--no-color", "print without colours"),
+  logLevel: choiceFlag("--log-level <level>", "least severe messages that are logged (default: warn)", {
+    of: ["error", "warn", "info", "debug", "trace"],
+  }),
+  logFormat: choiceFlag("--log-format <format>", "format of the log", { of: ["json", "pretty"] }),
+  forge: choiceFlag("--forge <forge>", "git host of the pull request (default: the job's)", {
+    of: ["github", "gitlab"],
+  }),
+  repository: textFlag("--repository <path>", "the repository on the forge, such as ml/platform (default: the job's)"),
+  pullRequest: numberFlag("--pull-request <n>", "number of the pull request or merge request (default: the job's)", {
+    parse: whole(1),
+  }),
+  revision: textFlag("--revision <commit>", "head of the pull request (default: the job's)", { parse: commitDigest }),
+  apiUrl: textFlag("--api-url <url>", "API of the forge, such as https://git.example.com/api/v3 (default: the job's)"),
+  forgeTokenFile: textFlag("--forge-token-file <file>", "file with the forge's token (or HOLDFAST_FORGE_TOKEN)"),
+  name: textFlag("--name <name>", "name by which the comment is found again (default: the target's)"),
+  unverified: toggleFlag("--unverified", "mark the comment as made from the plan of a job without secrets"),
+  noStatus: toggleFlag("--no-status", "write no commit status"),
+  requireComment: toggleFlag("--require-comment", "fail when the comment or its status cannot be written"),
+  host: textFlag("--host <host>", "address to listen on", { byDefault: "127.0.0.1" }),
+  port: numberFlag("--port <port>", "port to listen on; 0 picks a free one", {
+    parse: whole(0, 65_535),
+    byDefault: 7071,
+  }),
+  data: textFlag("--data <dir>", "data folder (default: control-plane in the state folder)"),
+  database: textFlag(
+    "--database <url>",
+    "PostgreSQL for the data, postgres://user@host/name (default: SQLite in --data)",
+    {
+      parse: given,
+    },
+  ),
+  seed: textFlag("--seed <folder>", "create what the manifests of a folder declare, if it does not exist yet"),
+  snapshot: textFlag(
+    "--snapshot <file>",
+    "file of holdfast snapshot; serve also takes the URL of a live control plane, which it only reads",
+  ),
+  public: toggleFlag("--public", "leave out what the manifests here neither declare nor refer to"),
+  names: textFlag("--names <folder>", "folder of manifests that name what the control plane cannot list"),
+  artifactRoot: textFlag("--artifact-root <uri>", "where staged versions go, file:///folder or s3://bucket/prefix", {
+    parse: artifactUri,
+  }),
+  documentedOnly: toggleFlag("--documented-only", "serve only the 20 documented operations and the secret read"),
+  unknownFields: choiceFlag("--unknown-fields <mode>", "what to do with fields that the schemas do not know", {
+    of: ["refuse", "allow"],
+  }),
+  tlsCert: textFlag("--tls-cert <file>", "certificate and its chain for TLS, PEM"),
+  tlsKey: textFlag("--tls-key <file>", "private key of that certificate, PEM"),
+  rateLimit: numberFlag("--rate-limit <n>", "most requests per second of one caller; 0 for no limit", {
+    parse: whole(0),
+    byDefault: 0,
+  }),
+  maxLeaseSeconds: numberFlag("--max-lease-seconds <n>", "longest lease that is granted, in seconds", {
+    parse: whole(1, 86_400),
+    byDefault: 900,
+  }),
+  drainSeconds: numberFlag("--drain-seconds <n>", "seconds to keep answering after SIGTERM, while not ready", {
+    parse: seconds({ zero: true }),
+    byDefault: 0,
+  }),
+  renewSigningKey: toggleFlag("--renew-signing-key", "sign new tokens of virtual accounts with a new key"),
+  revoke: textsFlag("--revoke <subject...>", "revoke the tokens of these subjects, such as virtualaccount:ci"),
+  rolloutSeconds: numberFlag("--rollout-seconds <n>", "seconds that a simulated rollout or job run takes", {
+    parse: seconds({ zero: true }),
+    byDefault: 2,
+  }),
+} as const satisfies { readonly [name: string]: Flag<unknown> };
+
+/** Name of a flag. */
+export type FlagName = keyof typeof flags;
+
+/** The name under which a flag's value is read: `--no-wait` sets `wait` to false, and every `--output` sets `output`. */
+type Attribute<Name extends FlagName> = Name extends `${string}Output`
+  ? "output"
+  : Name extends `no${infer Rest}`
+    ? Rest extends Capitalize<Rest>
+      ? Uncapitalize<Rest>
+      : Name
+    : Name;
+
+/** Values of some flags, as commander and the environment give them; undefined where not given. */
+export type Flags<Names extends FlagName = FlagName> = {
+  readonly [Name in Names as Attribute<Name>]?: ValueOf<(typeof flags)[Name]>;
+};
+
+/** Flags that every command has. */
+export const generalFlags = [
+  "source",
+  "config",
+  "state",
+  "timeout",
+  "noColor",
+  "logLevel",
+  "logFormat",
+] as const satisfies readonly FlagName[];
+
+/** Name of a flag that every command has. */
+export type GeneralFlag = (typeof generalFlags)[number];
+
+/** Flags of every command that reads manifests. */
+export const sourceFlags = [
+  "target",
+  "only",
+  "kind",
+  "exclude",
+  "workspace",
+  "strict",
+  "partial",
+] as const satisfies readonly FlagName[];
+
+/** Flags of every command that talks to a control plane. */
+export const serverFlags = [
+  "server",
+  "embedded",
+  "tokenFile",
+  "caFile",
+  "concurrency",
+  "requestTimeout",
+  "connectTimeout",
+  "retryWait",
+] as const satisfies readonly FlagName[];

@@ -1,0 +1,15 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** The key that seals the ledger, from `HOLDFAST_STATE_KEY` or the file that its `_FILE` variant names; null where the state folder keeps one. */
+export function readStateKey({ env, cwd }: Terminal): string | null {
+  if (env.HOLDFAST_STATE_KEY) return env.HOLDFAST_STATE_KEY;
+  if (!env.HOLDFAST_STATE_KEY_FILE) return null;
+  try {
+    return readFileSync(resolve(cwd, env.HOLDFAST_STATE_KEY_FILE), "utf8");
+  } catch (cause) {
+    throw new HoldfastError("error", "the file that HOLDFAST_STATE_KEY_FILE names cannot be read", { cause });
+  }
+}

@@ -1,0 +1,60 @@
+import { Writable } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
+import { createLog, type Log } from "../../log/log.ts";
+import { withoutCommands } from "../../render/escape.ts";
+import type { Terminal } from "../terminal.ts";
+
+const logs = new WeakMap<Terminal["stderr"], Log>();
+
+/** A stderr on which every line is a JSON object; what is written to it as text is the message of one. */
+export function jsonLogStream(stream: Terminal["stderr"]): Terminal["stderr"] {
+  const write = (line: string): void => void stream.write(withoutCommands(line));
+  return streamOf(createLog({ level: "trace", format: "json", stream: { write } }));
+}
+
+/** The log whose lines a stderr takes; null where it takes text. */
+export function logOf(stream: Terminal["stderr"]): Log | null {
+  return logs.get(stream) ?? null;
+}
+
+/** The same stderr, on which each line names a target; null where it takes text. */
+export function withTarget(stream: Terminal["stderr"], target: string): Terminal["stderr"] | null {
+  const log = logOf(stream);
+  return log === null ? null : streamOf(log.child({ target }));
+}
+
+function streamOf(log: Log): Terminal["stderr"] {
+  let rest = "";
+  const lines = new Writable({
+    decodeStrings: false,
+    write: (part: string | Buffer, _, done) => {
+      const text = rest + part.toString();
+      const end = text.lastIndexOf("\n") + 1;
+      rest = text.slice(end);
+      for (const message of messagesIn(text.slice(0, end))) say(log, message);
+      done();
+    },
+  });
+  // A message is one line, however wide.
+  const stream = Object.assign(lines, { isTTY: false, columns: Number.POSITIVE_INFINITY });
+  logs.set(stream, log);
+  return stream;
+}
+
+// An indented line goes on with the one before it.
+function messagesIn(text: string): readonly string[] {
+  const lines = stripVTControlCharacters(text).split("\n");
+  const messages: string[] = [];
+  for (const line of lines.filter((one) => one.trim() !== "")) {
+    const last = messages.length - 1;
+    if (line.startsWith("  ") && last >= 0) messages[last] += ` ${line.trim()}`;
+    else messages.push(line.trim());
+  }
+  return messages;
+}
+
+function say(log: Log, text: string): void {
+  const [, severity, message] = /^(?:(error|warning): )?(.*)$/s.exec(text) ?? [];
+  const level = severity === "error" || / error: /.test(text) ? "error" : severity === "warning" ? "warn" : "info";
+  log[level]({ event: "message", revision: null, identity: null }, message ?? text);
+}

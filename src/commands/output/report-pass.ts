@@ -1,0 +1,66 @@
+import type { Diagnostic } from "../../core/diagnostic.ts";
+import type { PassEvent } from "../../core/events.ts";
+import { diagnosticsText, severityCounts, validationText } from "../../render/diagnostics.ts";
+import { hintText } from "../../render/failure.ts";
+import { foreignText } from "../../render/foreign-documents.ts";
+import { sentenceText } from "../../render/wrap.ts";
+import type { Invocation } from "../command.ts";
+import { columnsOn, say, sayWait } from "../terminal.ts";
+import type { OutputOptions } from "./output-options.ts";
+
+/** Reports the progress of a pass on stderr; the command shows its result. */
+export function reportPass({ flags, terminal }: Invocation, view: OutputOptions): (event: PassEvent) => void {
+  const { stderr } = terminal;
+  return (event) => {
+    switch (event.what) {
+      case "waiting":
+        return sayWait(terminal, event.text);
+      case "no-lease":
+        say(terminal, `warning: going on without a lease on ${event.scope}: ${event.why}`);
+        stderr.write(hintText(noLeaseHint(event), columnsOn(stderr)));
+        return;
+      case "standing-by":
+        return say(terminal, `standing by: ${event.message}`);
+      case "taking-over":
+        stderr.write("taking over\n");
+        return;
+      case "other-writers":
+        stderr.write(diagnosticsText(event.warnings, view.diagnosticView));
+        return;
+      case "read":
+        stderr.write(sourceText(event, flags, view));
+    }
+  };
+}
+
+/** Shows the errors among diagnostics where the result, for people, does not. */
+export function showErrors(diagnostics: readonly Diagnostic[], { terminal }: Invocation, view: OutputOptions): void {
+  if (view.output === "json") return;
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  terminal.stderr.write(diagnosticsText(errors, view.diagnosticView));
+}
+
+type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what: What }>;
+
+/** What is wrong with a source, and whether that forbids to go on. */
+function sourceText(
+  event: Event<"read">,
+  { strict = false, show = [] }: Invocation["flags"],
+  { diagnosticView }: OutputOptions,
+): string {
+  const { selected, files, manifests, documents, diagnostics, isRefused } = event;
+  const found =
+    diagnosticsText(selected, diagnosticView) +
+    foreignText(event.foreign, { width: diagnosticView.width, lists: show.includes("unmanaged") });
+  const columns = diagnosticView.width;
+  const none = files === 0 ? sentenceText("warning: no manifest files were found", columns) : "";
+  if (!isRefused) return `${found}${none}`;
+  const counts = { files, manifests, declared: documents, strict, ...severityCounts(diagnostics) };
+  const end = sentenceText("nothing was sent; --partial goes on with the valid manifests", columns);
+  return `${found}${none}${validationText(counts, columns)}${end}`;
+}
+
+function noLeaseHint({ hasLeases }: Event<"no-lease">): string {
+  const hint = hasLeases ? "; --lease-scope names what this token may write" : "";
+  return `nothing but the state folder keeps two writers apart${hint}`;
+}

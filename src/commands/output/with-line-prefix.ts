@@ -1,0 +1,21 @@
+import { Writable } from "node:stream";
+import { columnsOf } from "../../render/text-columns.ts";
+import { columnsOn, type Terminal } from "../terminal.ts";
+
+type Stream = Terminal["stdout"];
+
+/** A stream that begins each line with a prefix. */
+export function withLinePrefix(stream: Stream, prefix: string): Stream {
+  let isAtStart = true;
+  const prefixed = new Writable({
+    decodeStrings: false,
+    write: (part: string | Buffer, _, done) => {
+      const text = part.toString();
+      const lines = text.replace(/\n(?!$)/g, `\n${prefix}`);
+      const begun = isAtStart && text !== "" ? prefix : "";
+      if (text !== "") isAtStart = text.endsWith("\n");
+      stream.write(begun + lines, done);
+    },
+  });
+  return Object.assign(prefixed, { isTTY: stream.isTTY ?? false, columns: columnsOn(stream) - columnsOf(prefix) });
+}

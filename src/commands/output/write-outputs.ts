@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
+import { relative, resolve, sep } from "node:path";
+import { HoldfastError } from "../../core/errors.ts";
+import { UnsafePathError } from "../../files/unsafe-path.ts";
+import { replaceFile } from "../../files/write.ts";
+import { annotationsText, type Remark } from "../../render/ci/annotations.ts";
+import { stepOutputs } from "../../render/ci/workflow-command.ts";
+import { type Ending, failureReport } from "../../render/failure.ts";
+import { allOutputs, type Output, type OutputFormat } from "../../render/output.ts";
+import type { Invocation } from "../command.ts";
+import { checkoutAt } from "../configuration/data-folder.ts";
+import { type Terminal, writeResult } from "../terminal.ts";
+import { outputPath } from "./output-path.ts";
+
+/** What `-o github` leaves for the job that the command runs in. */
+export type JobReport = {
+  readonly remarks: readonly Remark[];
+  readonly summary: string;
+  readonly outputs: readonly (readonly [name: string, value: string])[];
+};
+
+/** Writes the result in every form that is asked for. */
+export type WriteOutputs = (result: {
+  readonly render: (format: OutputFormat) => string;
+  readonly job: () => JobReport;
+}) => Promise<void>;
+
+/** Makes sure that each file may be written, before anything is done for its content. */
+export function openOutputs({ flags, terminal }: Invocation, content: string | null): WriteOutputs {
+  const outputs = allOutputs(flags.output).map((output): Output => {
+    const { file } = output;
+    return file === null ? output : { ...output, file: outputPath(file, { cwd: terminal.cwd, content }) };
+  });
+  return async ({ render, job }) => {
+    for (const { format, file } of outputs) {
+      if (format === "github") writeJobReport(job(), terminal);
+      else if (file === null) await writeResult(terminal, render(format));
+      else (terminal.collect ?? writeOutputFile)({ format, file }, render(format));
+    }
+  };
+}
+
+/** Writes one form of a result to its file. */
+export function writeOutputFile({ file }: Output, text: string): void {
+  if (file !== null) writeTo(file, text, { what: "result", hint: "name a file in a folder that exists" });
+}
+
+/** Writes a sealed plan to the file of `--out`, in place of an earlier one. */
+export function writeSealedPlan(plan: string, path: string): void {
+  writeTo(path, plan, { what: "plan", hint: "name a file in a folder that exists with --out" });
+}
+
+function writeTo(path: string, text: string, { what, hint }: { readonly what: string; readonly hint: string }): void {
+  try {
+    replaceFile(path, text);
+  } catch (cause) {
+    if (cause instanceof UnsafePathError) throw cause;
+    const why = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+    throw new HoldfastError("invalid", `the ${what} cannot be written to ${path}${why}`, { hint, cause });
+  }
+}
+
+/** Writes why a command ended to each file that was to have its JSON, so that none is left of an earlier run. */
+export function writeFailureFiles({ flags, terminal }: Invocation, ending: Ending): void {
+  for (const { format, file } of flags.output ?? []) {
+    if (format !== "json" || file === null || terminal.collect !== undefined) continue;
+    try {
+      const output = { format, file: outputPath(file, { cwd: terminal.cwd, content: checkoutAt(terminal) }) };
+      writeOutputFile(output, failureReport(ending));
+    } catch (error) {
+      // Whoever reads the file then has to see the reason of the command itself.
+      if (!(error instanceof HoldfastError) && !(error instanceof UnsafePathError)) throw error;
+    }
+  }
+}
+
+/** Where a file of the working directory lies in the checkout of a job. */
+export function folderInCheckout({ cwd, env }: Pick<Terminal, "cwd" | "env">): string {
+  const { GITHUB_WORKSPACE: top } = env;
+  const path = top === undefined || top === "" ? "" : relative(resolve(top), cwd);
+  return path.startsWith("..") ? "" : path.split(sep).join("/");
+}
+
+// The runner names the files; outside of a job only the remarks are written.
+function writeJobReport({ remarks, summary, outputs }: JobReport, terminal: Terminal): void {
+  const { GITHUB_STEP_SUMMARY: summaryFile, GITHUB_OUTPUT: outputsFile } = terminal.env;
+  terminal.stderr.write(annotationsText(remarks, folderInCheckout(terminal)));
+  if (summaryFile) appendFileSync(summaryFile, `${summary}\n`);
+  if (outputsFile) appendFileSync(outputsFile, stepOutputs(outputs, `holdfast_${randomUUID()}`));
+}

@@ -1,0 +1,51 @@
+import { resolve } from "node:path";
+import { connect } from "../../client/connect.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { printable } from "../../render/escape.ts";
+import type { Invocation } from "../command.ts";
+import { namedServer } from "../connection/server-choice.ts";
+import { readManifestFolder } from "../input/read-manifest-folder.ts";
+import { sayWait } from "../terminal.ts";
+import { readSnapshotFile } from "./snapshot-file.ts";
+import { type ReadSnapshot, takeSnapshot } from "./take-snapshot.ts";
+
+/** Reads what `--snapshot` names: a file, or a control plane by reads alone. */
+export async function loadSnapshot({ flags, terminal }: Invocation): Promise<ReadSnapshot> {
+  const { snapshot: server, tokenFile = null, names, caFile } = flags;
+  if (server === undefined) {
+    throw new HoldfastError("invalid", "--names is for --snapshot alone", { hint: "name a control plane to copy" });
+  }
+  if (!/^[a-z]+:\/\//i.test(server)) return readSnapshotFile(resolve(terminal.cwd, server));
+  const { url, token } = namedServer(server, { server, embedded: false, tokenFile }, terminal);
+  const named = names === undefined ? [] : await readNames(resolve(terminal.cwd, names), terminal.stopping);
+  await using connection = connect({
+    server: url,
+    token,
+    concurrency: 16,
+    requestTimeout: 30_000,
+    connectTimeout: 10_000,
+    ...(caFile === undefined ? {} : { caFile: resolve(terminal.cwd, caFile) }),
+    env: terminal.env,
+    userAgent: "holdfast",
+    onWait: (text) => sayWait(terminal, text),
+    signal: terminal.stopping,
+  });
+  return await takeSnapshot(connection.reader, named, { signal: terminal.stopping });
+}
+
+/** What a snapshot contains, and what could not be read, one line each. */
+export function snapshotText({ snapshot, unseen }: ReadSnapshot): string {
+  const counts = Object.entries(snapshot).map(([what, rows]) => `${rows.length} ${words(what)}`);
+  const lines = [`snapshot: ${counts.join(", ")} seen; no token, secret value or job run is copied`];
+  return [...lines, ...unseen.map((what) => `not seen: ${printable(what)}`)].map((line) => `${line}\n`).join("");
+}
+
+// `mlRepos` is "ml repos" to people.
+function words(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+async function readNames(folder: string, signal: AbortSignal): Promise<readonly JsonObject[]> {
+  return (await readManifestFolder(folder, { refused: "--names", signal })).map(({ manifest }) => manifest);
+}

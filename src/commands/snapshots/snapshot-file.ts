@@ -1,0 +1,86 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { type Digest, standInManifest, standInName } from "../../core/stand-in.ts";
+import { shapeOf } from "../../engine/pass.ts";
+import { kindOf } from "../../kinds/index.ts";
+import { jsonText } from "../../render/json.ts";
+import type { Snapshot } from "../../server/snapshot/snapshot-rows.ts";
+import { readJsonFile } from "../input/read-json-file.ts";
+import type { ReadSnapshot } from "./take-snapshot.ts";
+
+const FORMAT = "1.0";
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** Fields of a row that are names, versions or states; whatever else a row has stays behind. */
+const FIELDS = new Set([
+  ...["id", "fqn", "name", "type", "key", "version", "status", "createdAt", "updatedAt", "created_at", "updated_at"],
+  ...["workspaceFqn", "workspace_fqn", "lifecycleStage", "activeDeploymentId", "integrationId"],
+  ...["application", "deployments", "currentStatus", "associatedSecrets"],
+]);
+
+/** A snapshot as a file: names, references, versions and typed fields; digests under a key that nobody keeps stand for the rest. */
+export function snapshotFile({ snapshot, unseen }: ReadSnapshot, isShown: (identity: string) => boolean): string {
+  const key = randomBytes(32);
+  const digest: Digest = (value) => createHmac("sha256", key).update(value).digest("hex").slice(0, 24);
+  const rows = Object.entries(snapshot).map(([name, all]) => {
+    const shown = all.filter((row) => isShown(identityOf(row)));
+    return [name, shown.map((row) => projected(row, digest))];
+  });
+  return jsonText({ holdfast_snapshot: FORMAT, unseen, snapshot: Object.fromEntries(rows) });
+}
+
+/** Reads such a file. */
+export function readSnapshotFile(path: string): ReadSnapshot {
+  const refuse = (why: string, cause?: unknown): HoldfastError => {
+    const hint = "name a file that holdfast snapshot --out wrote";
+    return new HoldfastError(
+      "invalid",
+      `${path} cannot be used as a snapshot: ${why}`,
+      cause === undefined ? { hint } : { hint, cause },
+    );
+  };
+  const file = readJsonFile(path, MOST_BYTES, refuse);
+  if (!isObject(file) || file.holdfast_snapshot !== FORMAT || !isObject(file.snapshot)) {
+    throw refuse(`it is not in the format ${FORMAT}`);
+  }
+  const { snapshot, unseen } = file;
+  if (!Object.values(snapshot).every((rows) => Array.isArray(rows) && rows.every(isObject)))
+    throw refuse("its rows are not objects");
+  return {
+    snapshot: snapshot as unknown as Snapshot,
+    unseen: Array.isArray(unseen) ? unseen.filter((one) => typeof one === "string") : [],
+  };
+}
+
+/** The identity that a row is of; of an application that of its newest deployment. Empty where it has no manifest. */
+function identityOf(row: JsonObject): string {
+  const { application, deployments, manifest } = row;
+  if (isObject(application)) {
+    const [first] = Array.isArray(deployments) ? deployments : [];
+    return isObject(first) ? identityOf(first) : "";
+  }
+  const kind = isObject(manifest) ? kindOf(text(manifest.type) ?? "") : undefined;
+  return kind === undefined || !isObject(manifest) ? "" : `${kind.type}/${kind.key(manifest)}`;
+}
+
+function projected(row: JsonObject, digest: Digest): JsonObject {
+  return Object.fromEntries(
+    Object.entries(row).flatMap(([name, value]): [string, Json][] => {
+      if (name === "manifest" && isObject(value)) return [[name, manifestOf(value, digest)]];
+      return FIELDS.has(name) ? [[name, field(value, digest)]] : [];
+    }),
+  );
+}
+
+function field(value: Json, digest: Digest): Json {
+  if (typeof value === "string") return standInName(value, digest);
+  if (Array.isArray(value)) return value.map((item: Json) => field(item, digest));
+  return isObject(value) ? projected(value, digest) : value;
+}
+
+function manifestOf(manifest: JsonObject, digest: Digest): JsonObject {
+  const kind = kindOf(text(manifest.type) ?? "");
+  // Of a type that is not known no field is.
+  return standInManifest(kind === undefined ? { is: "object", fields: {} } : shapeOf(kind.type), manifest, digest);
+}

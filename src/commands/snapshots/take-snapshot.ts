@@ -1,0 +1,133 @@
+import { ClientError, type FailureReason } from "../../client/failure.ts";
+import type { Reader } from "../../client/reader.ts";
+import { isObject, type JsonObject, text } from "../../contract/json.ts";
+import { type ListOperation, operation } from "../../contract/operations.ts";
+import { kindOf } from "../../kinds/index.ts";
+import { resources } from "../../server/resources/index.ts";
+import type { Snapshot } from "../../server/snapshot/snapshot-rows.ts";
+
+const IN_FLIGHT = 16;
+
+/** What could be read of a control plane, and what could not, in words. */
+export type ReadSnapshot = { readonly snapshot: Snapshot; readonly unseen: readonly string[] };
+
+type Stop = { readonly signal: AbortSignal };
+
+/** Reads all that lists show, and by name what has no list. */
+export async function takeSnapshot(reader: Reader, named: readonly JsonObject[], stop: Stop): Promise<ReadSnapshot> {
+  const unseen: string[] = [];
+  const list = async (name: ListOperation, what: string): Promise<readonly JsonObject[]> => {
+    try {
+      return await reader.list(name, {}, stop);
+    } catch (error) {
+      unseen.push(`${what}: ${whyUnseen(error)} (${operation(name).path})`);
+      return [];
+    }
+  };
+  const workspaces = await list("listWorkspaces", "workspaces");
+  const applications = await list("listApps", "applications");
+  const snapshot: Snapshot = {
+    clusters: await clusters(reader, [...named, ...workspaces.map(({ manifest }) => manifest).filter(isObject)], stop),
+    workspaces,
+    teams: await list("listTeams", "teams"),
+    virtualAccounts: await list("listVirtualAccounts", "virtual accounts"),
+    mlRepos: await list("listMlRepos", "ml repos"),
+    modelVersions: await list("listModelVersions", "model versions"),
+    promptVersions: await list("listPromptVersions", "prompt versions"),
+    secretGroups: await list("listSecretGroups", "secrets that no manifest names"),
+    applications: await inTurns(applications, (application) => withDeployments(reader, application, stop)),
+  };
+  return { snapshot, unseen: [...unseen, ...absentNames(named, snapshot)] };
+}
+
+// Seen are the failures of one operation; a server that is not there, or takes no token, fails them all.
+const passable: readonly FailureReason[] = ["route-missing", "forbidden", "not-found", "refused"];
+
+function whyUnseen(error: unknown): string {
+  if (!(error instanceof ClientError) || !passable.includes(error.reason)) throw error;
+  switch (error.reason) {
+    case "route-missing":
+      return "this control plane has no list of them";
+    case "forbidden":
+      return "the token may not list them";
+    default:
+      return error.message;
+  }
+}
+
+/** The clusters, by their list, or each by its name where there is no list. */
+async function clusters(reader: Reader, manifests: readonly JsonObject[], stop: Stop): Promise<readonly JsonObject[]> {
+  try {
+    return await reader.list("listClusters", {}, stop);
+  } catch (error) {
+    whyUnseen(error);
+  }
+  const ids = manifests.flatMap((manifest) => text(manifest.cluster_fqn) ?? idByName(manifest) ?? []);
+  const found = await inTurns([...new Set(ids)], async (id): Promise<readonly JsonObject[]> => {
+    try {
+      return [await reader.get("getCluster", { path: { id } }, stop)];
+    } catch (error) {
+      whyUnseen(error);
+      return [];
+    }
+  });
+  return found.flat();
+}
+
+// What is read one by one suggests its own id.
+function idByName(manifest: JsonObject): string | undefined {
+  const kind = kindOf(text(manifest.type) ?? "");
+  return kind?.single?.operation === "getCluster" ? kind.single.guessId?.(kind.key(manifest)) : undefined;
+}
+
+/** An application with its newest deployment, and its active one where that is another. */
+async function withDeployments(reader: Reader, application: JsonObject, stop: Stop): Promise<JsonObject> {
+  const { id, deployment, activeDeploymentId } = application;
+  const newest = isObject(deployment) ? [deployment] : await deployments({});
+  if (typeof activeDeploymentId !== "string" || newest.some((seen) => seen.id === activeDeploymentId)) {
+    return { application, deployments: newest };
+  }
+  return { application, deployments: [...newest, ...(await deployments({ deploymentId: activeDeploymentId }))] };
+
+  async function deployments(query: { readonly deploymentId?: string }): Promise<readonly JsonObject[]> {
+    if (typeof id !== "string") return [];
+    try {
+      return (await reader.page("listDeployments", { path: { id }, query, limit: 1 }, stop)).rows;
+    } catch (error) {
+      whyUnseen(error);
+      return [];
+    }
+  }
+}
+
+/** Which of the named things are not in the snapshot, whether they are absent or cannot be seen. */
+function absentNames(named: readonly JsonObject[], { applications = [], ...lists }: Snapshot): readonly string[] {
+  const deployments = applications.flatMap((row) => (Array.isArray(row.deployments) ? row.deployments : []));
+  const rows = [...Object.values(lists).flat(), ...deployments].filter(isObject);
+  const seen = new Set(rows.flatMap(({ manifest }) => (isObject(manifest) ? [keyOf(manifest)] : [])));
+  const absent = named.filter((manifest) => isManaged(manifest) && !seen.has(keyOf(manifest)));
+  return absent.map(({ type, name }) => `${text(type)}/${text(name) ?? "without a name"}: named, and found by no read`);
+}
+
+const seeded: ReadonlySet<string> = new Set(resources.flatMap(({ seeds }) => Object.keys(seeds ?? {})));
+
+// Applications are of any type, and known by their workspace.
+function isManaged({ type, workspace_fqn: workspace }: JsonObject): boolean {
+  return seeded.has(text(type) ?? "") || text(workspace) !== undefined;
+}
+
+function keyOf(manifest: JsonObject): string {
+  const fields = ["type", "cluster_fqn", "workspace_fqn", "ml_repo", "name"];
+  return fields.map((field) => text(manifest[field]) ?? "").join(" ");
+}
+
+async function inTurns<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < items.length; at += IN_FLIGHT) {
+    results.push(...(await Promise.all(items.slice(at, at + IN_FLIGHT).map(work))));
+  }
+  return results;
+}

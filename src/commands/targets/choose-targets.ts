@@ -1,0 +1,170 @@
+import { resolve } from "node:path";
+import { HoldfastError } from "../../core/errors.ts";
+import { isUnder } from "../../core/select.ts";
+import type { OperatorConfig } from "../../source/config.ts";
+import { parseRemoteAddress } from "../../source/remote/address.ts";
+import type { PublishOptions } from "../../source/remote/published-ref.ts";
+import type { RemoteOptions } from "../../source/remote/remote.ts";
+import type { Terminal } from "../terminal.ts";
+
+type SourceEntry = NonNullable<OperatorConfig["sources"]>[number];
+type TargetEntry = NonNullable<OperatorConfig["targets"]>[number];
+
+/** A source of the operator's configuration. */
+export type SourceChoice = Omit<RemoteOptions, "folder"> & {
+  readonly paths: readonly string[] | null;
+  readonly webhookSecretFile: string | null;
+};
+
+/** A target of the operator's configuration. */
+export type TargetChoice = {
+  readonly name: string;
+  /** Null for the local folder. */
+  readonly source: SourceChoice | null;
+  readonly paths: readonly string[] | null;
+  readonly server: string | null;
+  readonly tokenFile: string | null;
+  readonly caFile: string | null;
+  readonly sync: "report" | "heal" | "off";
+  /** Seconds between passes; null for the default. */
+  readonly interval: number | null;
+  /** Seconds between looks at everything; null for every pass of the interval. */
+  readonly driftInterval: number | null;
+  readonly confirm: boolean;
+  /** Where it is published which commit was applied last; null where it is not. */
+  readonly publish: PublishOptions | null;
+};
+
+/** The targets of a configuration; none where it names neither targets nor a source. */
+export function chooseTargets(
+  { sources, targets }: Pick<OperatorConfig, "sources" | "targets">,
+  { cwd, env }: Pick<Terminal, "cwd" | "env">,
+): readonly TargetChoice[] {
+  const known = (sources ?? []).map((entry) => sourceChoice(entry, cwd, env));
+  requireDistinct("source", known);
+  const chosen = entriesOf(known, targets ?? []).map((entry) => targetChoice(entry, known, { cwd, env }));
+  requireDistinct("target", chosen);
+  return chosen;
+}
+
+// One source alone needs no target of its own.
+function entriesOf(sources: readonly SourceChoice[], targets: readonly TargetEntry[]): readonly TargetEntry[] {
+  const [only, other] = sources;
+  if (targets.length > 0 || only === undefined) return targets;
+  if (other === undefined) return [{ name: only.name }];
+  throw refused("there are several sources and no targets", "give each source a target");
+}
+
+function sourceChoice(entry: SourceEntry, cwd: string, env: Terminal["env"]): SourceChoice {
+  const { name, url, ref = null, paths = null, credentials, caFile, knownHosts, webhookSecretFile } = entry;
+  const file = fileIn(cwd);
+  const address = parseRemoteAddress(url);
+  if (address.protocol === "ssh" && !knownHosts) {
+    throw refused(`source ${name} is fetched over ssh without knownHosts`, "name a file with the keys of its host");
+  }
+  return {
+    name,
+    address,
+    ref,
+    paths,
+    credentials: credentialsOf(credentials, tokenIn(env, "SOURCE", name), cwd),
+    caFile: file(caFile),
+    knownHosts: file(knownHosts),
+    webhookSecretFile: file(webhookSecretFile),
+    env,
+  };
+}
+
+function targetChoice(
+  entry: TargetEntry,
+  sources: readonly SourceChoice[],
+  { cwd, env }: Pick<Terminal, "cwd" | "env">,
+): TargetChoice {
+  const { name, paths, server, tokenFile, caFile, sync, interval, driftInterval, confirm } = entry;
+  const file = fileIn(cwd);
+  const source = sourceOf(entry, sources);
+  requireWithin(name, paths ?? [], source?.paths ?? null);
+  return {
+    name,
+    source,
+    paths: paths ?? source?.paths ?? null,
+    server: server ?? null,
+    tokenFile: file(tokenFile),
+    caFile: file(caFile),
+    sync: sync ?? "heal",
+    interval: interval ?? null,
+    driftInterval: driftInterval ?? null,
+    confirm: confirm ?? false,
+    publish: entry.publishRef ? publishOptions(entry, source, { cwd, env }) : null,
+  };
+}
+
+// Never the credentials that the source is fetched with: those need not write.
+function publishOptions(
+  { name, publishUrl, publishCredentials }: TargetEntry,
+  source: SourceChoice | null,
+  { cwd, env }: Pick<Terminal, "cwd" | "env">,
+): PublishOptions {
+  const address = publishUrl ? parseRemoteAddress(publishUrl) : source?.address;
+  if (address === undefined) {
+    throw refused(`target ${name} follows the local folder, and has publishRef without publishUrl`, "add publishUrl");
+  }
+  if (publishUrl && source !== null) {
+    throw refused(`target ${name} follows source ${source.name}, and has publishUrl too`, "leave publishUrl out");
+  }
+  if (address.protocol === "ssh" && source === null) {
+    throw refused(`the publishUrl of target ${name} is one of ssh`, "give one of https, or let it follow a source");
+  }
+  const { caFile = null, knownHosts = null } = source ?? {};
+  const credentials = credentialsOf(publishCredentials, tokenIn(env, "PUBLISH", name), cwd);
+  return { name, address, credentials, caFile, knownHosts, env };
+}
+
+function credentialsOf(
+  given: TargetEntry["publishCredentials"],
+  tokenText: string | null,
+  cwd: string,
+): SourceChoice["credentials"] {
+  const file = fileIn(cwd);
+  return {
+    username: given?.username ?? null,
+    tokenFile: file(given?.tokenFile),
+    sshKeyFile: file(given?.sshKeyFile),
+    tokenText,
+  };
+}
+
+function tokenIn(env: Terminal["env"], use: "SOURCE" | "PUBLISH", name: string): string | null {
+  return env[`HOLDFAST_${use}_TOKEN_${name.toUpperCase().replaceAll("-", "_")}`] || null;
+}
+
+function sourceOf({ name, source }: TargetEntry, sources: readonly SourceChoice[]): SourceChoice | null {
+  const [only, other] = sources;
+  if (!source) {
+    if (other === undefined) return only ?? null;
+    throw refused(`target ${name} names none of the sources`, "name one of them with `source`");
+  }
+  const found = sources.find((each) => each.name === source);
+  if (found !== undefined) return found;
+  throw refused(`target ${name} follows source ${source}, which there is not`, "correct it, or add that source");
+}
+
+function requireWithin(name: string, paths: readonly string[], allowed: readonly string[] | null): void {
+  const outside = paths.find((path) => allowed !== null && !allowed.some((each) => isUnder(each, path)));
+  if (outside === undefined) return;
+  throw refused(`the path ${outside} of target ${name} lies outside the paths of its source`, "correct one of them");
+}
+
+function requireDistinct(what: string, entries: readonly { readonly name: string }[]): void {
+  const names = entries.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw refused(`there are two ${what}s called ${twice}`, "rename one of them");
+}
+
+function fileIn(cwd: string): (file: string | null | undefined) => string | null {
+  return (file) => (file ? resolve(cwd, file) : null);
+}
+
+function refused(why: string, hint: string): HoldfastError {
+  return new HoldfastError("invalid", `the configuration is refused: ${why}`, { hint });
+}

@@ -1,0 +1,53 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { Identity } from "../../core/manifest.ts";
+import { readDesired } from "../../engine/read-desired.ts";
+import type { Target } from "../../engine/target.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** A target, and the control plane that it writes to. */
+export type Claimant = { readonly target: Target; readonly server: string };
+
+/**
+ * Refuses a revision that declares what another target of the same control plane declares. Of targets that have made no
+ * pass yet, the sources are read.
+ */
+export function claimsOf(
+  claimants: ReadonlyMap<string, Claimant>,
+  { now, stopping }: Pick<Terminal, "now" | "stopping">,
+): (name: string) => NonNullable<Target["claim"]> {
+  const claimed = new Map<string, ReadonlySet<Identity>>();
+  const claimOf = async (
+    name: string,
+    { target: { claim: _, ...target } }: Claimant,
+  ): Promise<ReadonlySet<Identity>> => {
+    const known = claimed.get(name);
+    if (known !== undefined) return known;
+    try {
+      return (await readDesired(target, { now, stopping })).desired.declared;
+    } catch {
+      // Its own passes say what is wrong with it.
+      stopping.throwIfAborted();
+      return new Set();
+    }
+  };
+  return (name) => async (declared) => {
+    const own = claimants.get(name);
+    const others = [...claimants].filter(([other, { server }]) => other !== name && server === own?.server);
+    for (const [other, claimant] of others) {
+      const theirs = await claimOf(other, claimant);
+      const twice = [...declared].find((identity) => theirs.has(identity));
+      if (twice !== undefined) throw declaredTwice(twice, name, other);
+    }
+    claimed.set(name, declared);
+  };
+}
+
+function declaredTwice(identity: Identity, name: string, other: string): HoldfastError {
+  return new HoldfastError(
+    "invalid",
+    `${identity} is declared in two targets of one control plane: ${name}, ${other}`,
+    {
+      hint: "declare it in one of them, or narrow the `paths` of one target",
+    },
+  );
+}

@@ -1,0 +1,288 @@
+import { join, resolve } from "node:path";
+import { sourceCache } from "../../cache/source-facts-cache.ts";
+import { canonical } from "../../contract/json.ts";
+import { hasErrors } from "../../core/diagnostic.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { type Hold, holdOn, holdText, isReleased, readDecisions, type TargetDecisions } from "../../daemon/holds.ts";
+import type { Target } from "../../engine/target.ts";
+import { publishedRefOf } from "../../source/applied-commit.ts";
+import type { ConfigFile, OperatorConfig } from "../../source/config.ts";
+import type { CommitSource } from "../../source/read-source.ts";
+import { type PacedRemote, withBackoff } from "../../source/remote/backoff.ts";
+import { createRemote, type Remote } from "../../source/remote/remote.ts";
+import type { Base, SourceConfig } from "../../source/source-config.ts";
+import { SourceError } from "../../source/source-error.ts";
+import type { Invocation } from "../command.ts";
+import { connectOnDemand } from "../connection/connect-on-demand.ts";
+import type { ServerUse } from "../connection/open-connection.ts";
+import { say } from "../terminal.ts";
+import type { SourceChoice, TargetChoice } from "./choose-targets.ts";
+import { rulesOf } from "./pass-rules.ts";
+import { stateLocation } from "./state-location.ts";
+
+/** What a command does with its target. */
+export type TargetUse = Omit<ServerUse, "operator" | "embedded"> & {
+  /** What `--base` names: a commit to compare with, or one that is read in the folder's place. @default "compare" */
+  readonly base?: Base["use"];
+  /** Whether a broken configuration is reported with everything else, and not refused. @default false */
+  readonly reportsConfig?: boolean;
+  /** The operator's configuration file, where passes go by it as it was when the targets were opened. */
+  readonly operatorFile?: ConfigFile | undefined;
+  /** Whether the commit does not matter, so that git need not be there. @default false */
+  readonly doesWithoutGit?: boolean;
+};
+
+/** A target of a command. */
+export type CommandTarget = Target & {
+  /** What the operator's configuration says of it; null where that names no targets. */
+  readonly choice: TargetChoice | null;
+  /** The repository that it follows; null for the local folder. */
+  readonly remote: PacedRemote | null;
+};
+
+/** What the targets of one command share. */
+export type SharedByTargets = {
+  readonly invocation: Invocation;
+  readonly use: TargetUse;
+  readonly operator: OperatorConfig;
+  readonly root: string;
+  /** The root by the path that it is named by. */
+  readonly named: string;
+  readonly config: SourceConfig;
+  readonly stateFolder: string;
+  readonly embedded: ServerUse["embedded"];
+  /** The remotes that were opened, by the name of their source. */
+  readonly remotes: Map<string, PacedRemote>;
+  readonly resources: AsyncDisposableStack;
+};
+
+/** Makes a target of what the configuration says of it; of the local folder where that names none. */
+export function createTarget(choice: TargetChoice | null, shared: SharedByTargets): CommandTarget {
+  const { use, root, named, config, stateFolder, resources } = shared;
+  const invocation = choice === null ? shared.invocation : invocationFor(choice, shared.invocation);
+  const { flags, terminal } = invocation;
+  const remote = choice?.source ? remoteOf(choice.source, shared) : null;
+  if (remote !== null) refuseFolderFlags(invocation);
+  const state = stateLocation(choice === null ? stateFolder : join(stateFolder, "targets", choice.name), terminal);
+  const operator = { ...shared.operator, ...operatorKeysOf(choice) };
+  const decisions = (): TargetDecisions => readDecisions(state.folder, terminal.now());
+  const isRemote = remote !== null && choice !== null;
+  const commits = isRemote ? newestOf(remote, { target: choice.name, signal: terminal.signal, decisions }) : null;
+  const server = connectOnDemand(invocation, state, { ...use, operator, embedded: shared.embedded });
+  resources.use(server);
+  return {
+    choice,
+    remote,
+    source: {
+      root: named,
+      cwd: terminal.cwd,
+      configFile: flags.config,
+      operatorFile: use.operatorFile,
+      base: baseOf(invocation, { choice, use }),
+      commits,
+      paths: choice?.paths ?? undefined,
+      config,
+      doesWithoutGit: use.doesWithoutGit ?? false,
+      ignore: plansOf(invocation),
+      accept: acceptor(config, use, { isCommitted: remote !== null }),
+    },
+    sourceCache: state.caches ? sourceCache(named, state) : null,
+    server,
+    state,
+    rules: withDecisions(rulesOf(invocation, remote === null ? root : null), commits, decisions),
+  };
+}
+
+function baseOf(
+  { flags }: Invocation,
+  { choice, use }: { readonly choice: TargetChoice | null; readonly use: TargetUse },
+): Base | null {
+  if (flags.base === undefined) return null;
+  const isNamed = flags.applied !== undefined;
+  const ref = flags.applied ?? (choice === null ? null : publishedRefOf(choice.name));
+  return { ref: flags.base, use: use.base ?? "compare", applied: ref === null ? undefined : { ref, isNamed } };
+}
+
+// A commit has no flags of its own to say where it lies.
+function refuseFolderFlags({ flags }: Invocation): void {
+  const given = { "--source": flags.source, "--base": flags.base, "--ref": flags.ref };
+  const [flag] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (flag === undefined) return;
+  throw new HoldfastError("invalid", `${flag} is for a local folder, and this target follows a git repository`, {
+    hint: "leave it out, or use a checkout without targets",
+  });
+}
+
+// What people have decided about a target counts from the next pass on.
+function withDecisions(
+  rulesBy: Target["rules"],
+  commits: CommitSource | null,
+  decisions: () => TargetDecisions,
+): Target["rules"] {
+  return (config) => {
+    const rules = rulesBy(config);
+    const decided = decisions();
+    const commit = commits?.newest() ?? null;
+    return {
+      ...rules,
+      allowShrink: rules.allowShrink || (commit !== null && isReleased(decided, commit)),
+      held: new Map(decided.holds.map((hold) => [hold.what, `held, ${holdText(hold)}`])),
+    };
+  };
+}
+
+type Following = {
+  readonly target: string;
+  readonly signal: AbortSignal;
+  readonly decisions: () => TargetDecisions;
+};
+
+function newestOf(remote: PacedRemote, { target, signal, decisions }: Following): CommitSource {
+  let newest: string | null = null;
+  return {
+    repository: remote.repository,
+    resolve: async (stop) => {
+      newest = (await remote.fetch(stop)).commit;
+      const hold = holdOn(decisions(), newest);
+      if (hold !== null) throw heldCommit(remote.name, newest, hold);
+      return newest;
+    },
+    newest: () => newest,
+    keep: (commit) => remote.keep(target, commit, { signal }),
+    kept: () => remote.kept(target, { signal }),
+    onUnreadable: remote.discard,
+    retryNow: remote.retryNow,
+  };
+}
+
+function heldCommit(source: string, commit: string, hold: Hold): SourceError {
+  return new SourceError(
+    "Held",
+    `source ${source}: commit ${commit.slice(0, 12)} is held until ${hold.until}: ${hold.reason}`,
+    {
+      hint: `holdfast release ${hold.what} ends that; a newer commit is applied`,
+    },
+  );
+}
+
+function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation, use }: SharedByTargets): PacedRemote {
+  const known = remotes.get(source.name);
+  if (known !== undefined) return known;
+  const remote = createRemote({ ...source, folder: join(stateFolder, "sources", `${source.name}.git`) });
+  const paced = withBackoff(sayCommits(measured(remote, use.meter), invocation.terminal));
+  remotes.set(source.name, paced);
+  return paced;
+}
+
+function measured(remote: Remote, meter: TargetUse["meter"]): Remote {
+  if (meter === undefined) return remote;
+  return {
+    ...remote,
+    fetch: async (stop) => {
+      let result: "fetched" | "failed" = "failed";
+      try {
+        const fetched = await remote.fetch(stop);
+        result = "fetched";
+        return fetched;
+      } finally {
+        meter.fetch(remote.name, result);
+      }
+    },
+  };
+}
+
+// Which commit holds is said whenever it is another one.
+function sayCommits(remote: Remote, { stderr }: Invocation["terminal"]): Remote {
+  let said: string | null = null;
+  return {
+    ...remote,
+    fetch: async (stop) => {
+      const fetched = await remote.fetch(stop);
+      const { commit, change, before } = fetched;
+      const ref = remote.ref === null ? "" : ` ${remote.ref}`;
+      const rewritten =
+        change === "rewritten" ? `; its history was rewritten, ${before?.slice(0, 12)} is not in it` : "";
+      if (commit !== said) say({ stderr }, `source ${remote.name}:${ref} is at ${commit.slice(0, 12)}${rewritten}`);
+      said = commit;
+      return fetched;
+    },
+  };
+}
+
+// What stands beside the server's address belongs to that server: a flag for another one does not replace it.
+function invocationFor({ name, server, tokenFile, caFile }: TargetChoice, invocation: Invocation): Invocation {
+  const { flags } = invocation;
+  const isOther = flags.embedded || (flags.server !== undefined && flags.server !== server);
+  if (server !== null && isOther) {
+    throw new HoldfastError(
+      "invalid",
+      `target ${name} has a server of its own, and a flag or HOLDFAST_SERVER names another`,
+      {
+        hint: "leave --server and --embedded out",
+      },
+    );
+  }
+  const { tokenFile: _, ...others } = flags;
+  return {
+    ...invocation,
+    flags: { ...(tokenFile === null ? flags : others), ...(caFile === null ? {} : { caFile }) },
+  };
+}
+
+function operatorKeysOf(choice: TargetChoice | null): { readonly server?: string; readonly tokenFile?: string } {
+  const { server = null, tokenFile = null } = choice ?? {};
+  return { ...(server === null ? {} : { server }), ...(tokenFile === null ? {} : { tokenFile }) };
+}
+
+// Server and state were chosen by the operator keys that there were at first.
+function acceptor(
+  first: SourceConfig,
+  { reportsConfig }: TargetUse,
+  { isCommitted }: { readonly isCommitted: boolean },
+): (config: SourceConfig) => void {
+  const keysOf = ({ files }: SourceConfig): string =>
+    operatorKeysIn(isCommitted ? files.filter(({ file, isInSource }) => file !== null && !isInSource) : files);
+  const accepted = keysOf(first);
+  return (config) => {
+    if (!reportsConfig) requireValidConfig(config);
+    if (isCommitted) refuseOperatorKeys(config);
+    if (keysOf(config) === accepted) return;
+    const files = config.files.flatMap(({ file }) => file ?? []).join(", ");
+    throw new HoldfastError("invalid", `the operator keys in ${files || "the configuration"} have changed`, {
+      hint: "take that back, or start again: they hold for as long as a command runs",
+    });
+  };
+}
+
+// Nobody can be asked about each commit.
+function refuseOperatorKeys({ files }: SourceConfig): void {
+  const found = files.find(({ isInSource, operatorKeys }) => isInSource && operatorKeys.length > 0);
+  if (found === undefined) return;
+  throw new HoldfastError("invalid", `the commit's ${found.file} sets ${found.operatorKeys.join(", ")}`, {
+    hint: "only the operator may: put that into the file that --config names",
+  });
+}
+
+function operatorKeysIn(files: SourceConfig["files"]): string {
+  return canonical(files.map(({ operator }) => ({ ...operator })));
+}
+
+/** Refuses a configuration with errors. */
+export function requireValidConfig({ diagnostics }: SourceConfig): void {
+  if (!hasErrors(diagnostics)) return;
+  const files = [...new Set(diagnostics.map(({ file }) => file))].join(", ");
+  throw new HoldfastError("invalid", `the configuration is refused: ${files}`, {
+    hint: "correct it; nothing was read or sent",
+    diagnostics,
+  });
+}
+
+// A plan kept in the source is no part of it: making one must not change what it was made of.
+function plansOf({ flags, terminal: { cwd, outputFiles = [] } }: Invocation): readonly string[] {
+  const { out, plan, output = [] } = flags;
+  const named = [out, plan, ...output.map(({ file }) => file)];
+  return [
+    ...outputFiles,
+    ...named.flatMap((file) => (file === undefined || file === null ? [] : [resolve(cwd, file)])),
+  ];
+}

@@ -1,0 +1,117 @@
+import { resolve } from "node:path";
+import { HoldfastError } from "../../core/errors.ts";
+import { realPathOutside } from "../../files/real-path.ts";
+import type { OperatorConfig } from "../../source/config.ts";
+import { isTrackedFolder } from "../../source/is-tracked.ts";
+import { contentTop, findSource, realRoot } from "../../source/root.ts";
+import { readSourceConfig } from "../../source/source-config.ts";
+import { requireStateFolder } from "../../state/state-folder.ts";
+import type { Invocation } from "../command.ts";
+import { honouredOperatorKeys } from "../configuration/honoured-operator-keys.ts";
+import { embeddedFinder } from "../connection/embedded-finder.ts";
+import { chooseTargets, type TargetChoice } from "./choose-targets.ts";
+import { claimsOf } from "./claims.ts";
+import {
+  type CommandTarget,
+  createTarget,
+  requireValidConfig,
+  type SharedByTargets,
+  type TargetUse,
+} from "./create-target.ts";
+
+/** The targets of a command. */
+export type FoundTargets = AsyncDisposable & {
+  readonly targets: readonly CommandTarget[];
+  /** The state folder that those of the targets lie in. */
+  readonly stateFolder: string;
+  /** The operator keys that hold for all of them. */
+  readonly operator: OperatorConfig;
+};
+
+/** Says that a command for one target was called where there are several. */
+export class TargetNeededError extends HoldfastError {
+  readonly names: readonly string[];
+
+  constructor(names: readonly string[]) {
+    super("invalid", `there are ${names.length} targets, and none is named`, {
+      hint: `name one with --target: ${names.join(", ")}`,
+    });
+    this.names = names;
+  }
+}
+
+/** Finds the one target of a command; its server is connected, and its state opened, when a pass first needs them. */
+export async function findTarget(
+  invocation: Invocation,
+  use: TargetUse,
+): Promise<CommandTarget & AsyncDisposable & Pick<FoundTargets, "stateFolder">> {
+  const opened = await findTargets(invocation, use);
+  const [target, other] = opened.targets;
+  if (target === undefined || other !== undefined) {
+    await opened[Symbol.asyncDispose]();
+    throw new TargetNeededError(opened.targets.flatMap(({ choice }) => choice?.name ?? []));
+  }
+  return { ...target, stateFolder: opened.stateFolder, [Symbol.asyncDispose]: opened[Symbol.asyncDispose] };
+}
+
+/** Finds the targets of a command: the one of `--target`, else all of the configuration, else the local folder. */
+export async function findTargets(invocation: Invocation, use: TargetUse): Promise<FoundTargets> {
+  const { flags, terminal } = invocation;
+  const { cwd, stopping: signal } = terminal;
+  const named = findSource({ cwd, source: flags.source });
+  const root = realRoot(named);
+  // Server and state are chosen by the files that are here, whatever commit is read.
+  const { operatorFile } = use;
+  const here = { root, cwd, configFile: flags.config, operatorFile, base: null, repository: null };
+  const config = await readSourceConfig(here, { signal });
+  if (!use.reportsConfig) requireValidConfig(config);
+  const operator = await honouredOperatorKeys(config.files, { root, mayAsk: !use.unattended }, terminal);
+  const state = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
+  const stateFolder = realPathOutside(contentTop(root), state);
+  const choices = chooseTargets(operator, terminal);
+  const chosen = namedIn(choices, flags.target);
+  // The folder of each target is looked at before each pass, and this one lies above it.
+  if (choices.length > 0)
+    await requireStateFolder(stateFolder, { content: contentTop(root), isTracked: isTrackedFolder, signal });
+  const resources = new AsyncDisposableStack();
+  const embedded = embeddedFinder(invocation, stateFolder, resources);
+  const shared = {
+    invocation,
+    use,
+    operator,
+    root,
+    named,
+    config,
+    stateFolder,
+    embedded,
+    resources,
+    remotes: new Map(),
+  };
+  const targets =
+    choices.length === 0 ? [createTarget(null, shared)] : createTargets(choices, shared).filter(isOneOf(chosen));
+  return { targets, operator, stateFolder, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+// All of them, since no two may declare the same.
+function createTargets(choices: readonly TargetChoice[], shared: SharedByTargets): readonly CommandTarget[] {
+  const targets = choices.map((choice) => ({ choice, target: createTarget(choice, shared) }));
+  const claimants = targets.map(({ choice, target }) => {
+    return [choice.name, { target, server: (choice.server ?? "").replace(/\/+$/, "") }] as const;
+  });
+  const claims = claimsOf(new Map(claimants), shared.invocation.terminal);
+  return targets.map(({ choice, target }) => ({ ...target, claim: claims(choice.name) }));
+}
+
+function isOneOf(choices: readonly TargetChoice[]): (target: CommandTarget) => boolean {
+  return ({ choice }) => choices.some(({ name }) => name === choice?.name);
+}
+
+function namedIn(choices: readonly TargetChoice[], name: string | undefined): readonly TargetChoice[] {
+  if (name === undefined) return choices;
+  const found = choices.filter((choice) => choice.name === name);
+  if (found.length > 0) return found;
+  const names = choices.map((choice) => choice.name).join(", ");
+  throw new HoldfastError("invalid", `there is no target ${name}`, {
+    hint: names === "" ? "targets stand in the operator's configuration (--config)" : `there are: ${names}`,
+  });
+}

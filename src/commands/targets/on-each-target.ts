@@ -1,0 +1,91 @@
+import { Writable } from "node:stream";
+import { exitCodes, HoldfastError, worstExitCode } from "../../core/errors.ts";
+import { joinGitlabReports } from "../../render/ci/gitlab.ts";
+import { joinSarifReports } from "../../render/ci/sarif.ts";
+import { failureReport, failureText } from "../../render/failure.ts";
+import { jsonText } from "../../render/json.ts";
+import { type Output, stdoutFormat } from "../../render/output.ts";
+import type { Invocation } from "../command.ts";
+import { showFaults } from "../output/refuse-source.ts";
+import { writeOutputFile } from "../output/write-outputs.ts";
+import { columnsOn, writeResult } from "../terminal.ts";
+import { TargetNeededError } from "./find-targets.ts";
+
+type Run = (invocation: Invocation) => Promise<number>;
+
+/** Runs a command that writes nothing on the target that is named, or on one after the other where none is. */
+export function onEachTarget(run: Run): Run {
+  return async (invocation) => {
+    try {
+      return await run(invocation);
+    } catch (error) {
+      if (!(error instanceof TargetNeededError) || invocation.flags.out !== undefined) throw error;
+      return runOnEach(error.names, run, invocation);
+    }
+  };
+}
+
+async function runOnEach(names: readonly string[], run: Run, invocation: Invocation): Promise<number> {
+  const { flags, terminal } = invocation;
+  const format = stdoutFormat(flags.output);
+  const collected: Collected[] = [];
+  const codes: number[] = [];
+  for (const target of names) {
+    terminal.stopping.throwIfAborted();
+    const { stdout, text } = collector(terminal);
+    const collect = (output: Output, result: string) => void collected.push({ target, output, result });
+    const of = { ...invocation, flags: { ...flags, target }, terminal: { ...terminal, stdout, collect } };
+    codes.push(await codeOf(run, of));
+    if (format === "text") await writeResult(terminal, `Target ${target}\n${text()}\n`);
+    else collect({ format, file: null }, text());
+  }
+  for (const alike of Map.groupBy(collected, ({ output }) => output.file).values()) await writeJoined(alike, terminal);
+  return worstExitCode(codes);
+}
+
+type Collected = { readonly target: string; readonly output: Output; readonly result: string };
+
+// Each document has what was written of every target.
+async function writeJoined(results: readonly Collected[], terminal: Invocation["terminal"]): Promise<void> {
+  const [first] = results;
+  if (first === undefined) return;
+  const text = joinResults(first.output.format, results);
+  if (first.output.file === null) await writeResult(terminal, text);
+  else writeOutputFile(first.output, text);
+}
+
+function joinResults(format: Output["format"], results: readonly Collected[]): string {
+  if (format === "text" || format === "markdown") return results.map(({ result }) => result).join("\n");
+  const documents = results.map(({ target, result }) => ({ target, ...JSON.parse(result || "{}") }));
+  if (format === "gitlab") return joinGitlabReports(documents);
+  if (format === "sarif") return joinSarifReports(documents);
+  return jsonText({ format_version: "2.0", targets: documents });
+}
+
+// What is wrong with one target does not keep the others from being looked at.
+async function codeOf(run: Run, invocation: Invocation): Promise<number> {
+  const { stderr, stopping } = invocation.terminal;
+  try {
+    return await run(invocation);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || stopping.aborted) throw error;
+    showFaults(error, invocation);
+    if (stdoutFormat(invocation.flags.output) === "json") await writeResult(invocation.terminal, failureReport(error));
+    stderr.write(failureText(error, columnsOn(stderr)));
+    return exitCodes[error.code];
+  }
+}
+
+function collector({ stdout }: Invocation["terminal"]) {
+  const parts: Buffer[] = [];
+  const collecting = new Writable({
+    write: (part: Buffer, _, done) => {
+      parts.push(part);
+      done();
+    },
+  });
+  return {
+    stdout: Object.assign(collecting, { isTTY: stdout.isTTY ?? false, columns: columnsOn(stdout) }),
+    text: () => Buffer.concat(parts).toString("utf8"),
+  };
+}

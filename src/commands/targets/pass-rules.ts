@@ -1,0 +1,86 @@
+import { existsSync, realpathSync } from "node:fs";
+import { relative, resolve, sep } from "node:path";
+import type { HoldfastConfig } from "../../contract/generated/config.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { IgnoreRule } from "../../core/ignore.ts";
+import type { Risk } from "../../core/plan.ts";
+import type { Selection } from "../../core/select.ts";
+import { refusedRisks } from "../../core/step-guard.ts";
+import type { Rules, Target } from "../../engine/target.ts";
+import { kindOf, kinds as knownKinds } from "../../kinds/index.ts";
+import type { Invocation } from "../command.ts";
+
+const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
+
+/** The rules of a command's passes, by flag > environment > configuration > default; `root` is null for a commit. */
+export function rulesOf(invocation: Invocation, root: string | null): Target["rules"] {
+  const { flags } = invocation;
+  const selection = selectionOf(invocation, root);
+  return (config): Rules => ({
+    selection,
+    ref: flags.ref ?? config.ref ?? null,
+    load: { ...config, defaults: { workspace_fqn: flags.workspace ?? config.defaults?.workspace_fqn ?? null } },
+    strict: flags.strict ?? false,
+    partial: flags.partial ?? false,
+    ignore: (config.ignore ?? []).map(ignoreRule),
+    guards: guardsOf(config),
+    allowShrink: flags.allowShrink ?? false,
+    refusedRisks: refusedRisks(config.guards ?? {}),
+    allowedRisks: allowedRisks(flags),
+    held: new Map(),
+    updateShare: config.guards?.updateShare ?? null,
+    dryRunsCreates: flags.dryRun ?? true,
+    leaseScope: flags.leaseScope ?? null,
+    mostLeaseMs: milliseconds(flags.leaseSeconds) ?? null,
+    concurrency: flags.concurrency ?? config.concurrency ?? 16,
+    requestTimeoutMs: milliseconds(flags.requestTimeout ?? config.requestTimeout) ?? 30_000,
+    rolloutTimeoutMs: milliseconds(flags.waitTimeout) ?? ROLLOUT_TIMEOUT_MS,
+    wait: flags.wait ?? true,
+    failFast: flags.failFast ?? false,
+    timeout: flags.timeout === undefined ? (config.timeout ?? null) : null,
+  });
+}
+
+/** Seconds in milliseconds; null where nothing is given. */
+export function milliseconds(seconds: number | null | undefined): number | null {
+  return seconds === null || seconds === undefined ? null : seconds * 1000;
+}
+
+function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: string | null): Selection {
+  const missing = root === null ? undefined : args.find((path) => !existsSync(path));
+  if (missing !== undefined) {
+    throw new HoldfastError("invalid", `${missing} does not exist`, { hint: "correct the path" });
+  }
+  const kinds = flags.kind ?? [];
+  const unknownKind = kinds.find((kind) => kindOf(kind) === undefined);
+  if (unknownKind !== undefined) {
+    throw new HoldfastError("invalid", `--kind ${unknownKind} is no kind`, {
+      hint: `the kinds are ${knownKinds.map(({ type }) => type).join(", ")}`,
+    });
+  }
+  const chosen = { only: flags.only ?? [], kinds, exclude: flags.exclude ?? [] };
+  if (root === null) return { paths: args.filter((path) => !isWhole(path)), ...chosen };
+  // The source's own folder is the whole of it.
+  const isRoot = args.some((path) => realpathSync(resolve(cwd, path)) === root);
+  const paths = isRoot ? [] : args.map((path) => relative(cwd, resolve(cwd, path)).split(sep).join("/"));
+  return { paths, ...chosen };
+}
+
+const isWhole = (path: string) => /^\.?\/*$/.test(path);
+
+function ignoreRule(rule: NonNullable<HoldfastConfig["ignore"]>[number]): IgnoreRule {
+  const { path, match, reason, owner, expires } = rule;
+  return { path, match, reason, ...(owner ? { owner } : {}), ...(expires ? { expires } : {}) };
+}
+
+/** The risks that the operator allows by flag. */
+export function allowedRisks({ allowAdopt, allowPrivilege }: Invocation["flags"]): readonly Risk[] {
+  return [...(allowAdopt ? ["adopts" as const] : []), ...(allowPrivilege ? ["privilege-growth" as const] : [])];
+}
+
+function guardsOf({ guards }: Pick<HoldfastConfig, "guards">): Rules["guards"] {
+  return {
+    ...(guards?.shrinkFrom ? { shrinkFrom: guards.shrinkFrom } : {}),
+    ...(typeof guards?.shrinkShare === "number" ? { shrinkShare: guards.shrinkShare } : {}),
+  };
+}

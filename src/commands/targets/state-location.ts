@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { HoldfastError } from "../../core/errors.ts";
+import type { OnForgotten, StateLocation } from "../../state/state.ts";
+import { readStateKey } from "../keys/read-state-key.ts";
+import { say, type Terminal } from "../terminal.ts";
+
+/** The state of a target in a folder: its key, and whether and for which build its caches are read. */
+export function stateLocation(folder: string, terminal: Terminal): StateLocation {
+  return {
+    folder,
+    readKey: () => readStateKey(terminal),
+    build: () => buildDigest(terminal.program),
+    onForgotten: warnNotRemembered(terminal),
+    caches: usesCaches(terminal),
+  };
+}
+
+// Names a build of the program by its files: what one build has read, another may read otherwise.
+function buildDigest(program: string): string {
+  const files = readdirSync(program, { recursive: true, encoding: "utf8" }).toSorted();
+  const installed = join(program, "../node_modules/.package-lock.json");
+  const build = createHash("sha256").update(process.version);
+  for (const file of [installed, ...files.map((name) => join(program, name))]) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found?.isFile()) build.update(`${file}\0${found.size} ${found.mtimeMs}\n`);
+  }
+  return build.digest("base64url");
+}
+
+// Whether a command may know from a cache what is unchanged since an earlier one: `HOLDFAST_CACHE=off` says no.
+function usesCaches({ env: { HOLDFAST_CACHE: choice = "" } }: Pick<Terminal, "env">): boolean {
+  if (choice === "off") return false;
+  if (choice === "" || choice === "on") return true;
+  throw new HoldfastError("invalid", `HOLDFAST_CACHE is "${choice}"`, { hint: "set it to off or on, or leave it out" });
+}
+
+const told = new WeakMap<Terminal, Set<string>>();
+
+// Warns, once each, of what cannot be stored for the next run.
+function warnNotRemembered(terminal: Terminal): OnForgotten {
+  const before = told.get(terminal) ?? new Set();
+  told.set(terminal, before);
+  return (what, why) => {
+    const line = `warning: ${what} is not remembered for the next run: ${why}`;
+    if (!before.has(line)) say(terminal, line);
+    before.add(line);
+  };
+}

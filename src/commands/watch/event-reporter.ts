@@ -1,0 +1,70 @@
+import type { WatchEvent } from "../../contract/generated/output.ts";
+import type { PassEvent } from "../../core/events.ts";
+import { jsonLine } from "../../render/json.ts";
+import {
+  failedEvent,
+  idleEvent,
+  startedEvent,
+  stoppedEvent,
+  type WatchEventBody,
+  watchEventsOf,
+} from "../../render/watch-event.ts";
+import type { Invocation } from "../command.ts";
+import { toHoldfastError } from "../errors/to-holdfast-error.ts";
+import { logOf } from "../output/json-log-stream.ts";
+import { markAnswered, type Terminal } from "../terminal.ts";
+
+/** Reports what changes from one pass to the next, and nothing while nothing does. */
+export type WatchReporter = {
+  /** The target is followed from now on, with a pass every so many seconds. */
+  readonly started: (seconds: number) => void;
+  readonly tell: (event: PassEvent) => void;
+  readonly failure: (error: unknown) => void;
+  /** A pass is over, and the next one is due at that time. */
+  readonly idle: (nextAt: number) => void;
+  /** The target is followed no longer: because of an error, or because it was asked to end. */
+  readonly ended: (error: unknown) => void;
+};
+
+/** What a failure of a pass says. */
+export function failureIn(error: unknown): Required<Pick<WatchEventBody, "message" | "hint" | "diagnostics">> {
+  const { hint = null, diagnostics = [] } = toHoldfastError(error) ?? {};
+  const message = error instanceof Error ? error.message : String(error);
+  return { message, hint, diagnostics };
+}
+
+/** Writes each event as a line of JSON to stdout. */
+export function eventReporter({ terminal }: Invocation, name: string | null): WatchReporter {
+  markAnswered(terminal);
+  return changeReporter((body) => {
+    const target = name === null ? {} : { target: name };
+    const time = new Date(terminal.now()).toISOString();
+    const event: WatchEvent = { format_version: "2.0", time, ...target, ...body };
+    terminal.stdout.write(jsonLine(event));
+  });
+}
+
+/** Writes each event to the log. */
+export function logReporter({ stderr }: Pick<Terminal, "stderr">): WatchReporter {
+  return changeReporter(({ level, message, ...fields }) => logOf(stderr)?.[level](fields, message));
+}
+
+function changeReporter(write: (body: WatchEventBody) => void): WatchReporter {
+  const last = new Map<WatchEventBody["event"], string>();
+  const say = (body: WatchEventBody): void => {
+    const text = JSON.stringify(body);
+    // The state of the source is told when it changes.
+    const isSame = last.get(body.event) === text && (body.event === "read" || body.event === "kept");
+    last.set(body.event, text);
+    if (!isSame) write(body);
+  };
+  return {
+    started: (seconds) => say(startedEvent(seconds)),
+    tell: (event) => {
+      for (const body of watchEventsOf(event)) say(body);
+    },
+    failure: (error) => say(failedEvent(failureIn(error))),
+    idle: (nextAt) => say(idleEvent(nextAt)),
+    ended: (error) => say(error === null ? stoppedEvent : failedEvent(failureIn(error))),
+  };
+}

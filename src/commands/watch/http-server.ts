@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { Secret } from "../../contract/secret.ts";
+import type { Webhook } from "../../daemon/http/webhooks.ts";
+import type { Meter } from "../../daemon/network-meter.ts";
+import type { PassObserver } from "../../daemon/pass-observer.ts";
+import type { Invocation } from "../command.ts";
+import { terminalLog } from "../output/terminal-log.ts";
+import type { Terminal } from "../terminal.ts";
+import { secretFileReader } from "./secret-file-reader.ts";
+import type { WatchedTarget } from "./watched-target.ts";
+
+/** What the HTTP server of `watch` is told of the passes of a target. */
+export type WatchServer = AsyncDisposable & {
+  /** Serves these targets and webhooks from now on; what it knows of other targets is dropped. */
+  readonly show: (watching: readonly WatchedTarget[]) => void;
+  readonly observe: (target: string) => readonly PassObserver[];
+  /** Measures what goes over the network; absent where nobody can ask for it. */
+  readonly meter: Meter | undefined;
+  /** Shows whether the latest configuration is in force, or why it is refused. */
+  readonly configured: (refusal: string | null) => void;
+};
+
+/** Starts the HTTP server of `watch` where `--listen` names an address; without it there is none. */
+export async function openWatchServer(invocation: Invocation<"listen">): Promise<WatchServer> {
+  const { flags, terminal } = invocation;
+  if (flags.listen === undefined) return noServer;
+  const colon = flags.listen.lastIndexOf(":");
+  const host = flags.listen.slice(0, colon).replace(/^\[|\]$/g, "");
+  const port = Number(flags.listen.slice(colon + 1));
+  // Loaded here, so that a watch without it does not load the server.
+  const { startDaemonServer } = await import("../../daemon/http/daemon-server.ts");
+  const { now, stopping } = terminal;
+  let watching: readonly WatchedTarget[] = [];
+  let hooks: ReadonlyMap<string, Webhook> = new Map();
+  const server = await startDaemonServer({
+    host,
+    port,
+    log: terminalLog(invocation),
+    now,
+    stopping,
+    hookOf: (source) => hooks.get(source),
+    page: {
+      token: pageTokenReader(terminal),
+      targets: () =>
+        watching.map(({ recorder, leader }) => ({
+          status: recorder.status(),
+          passes: recorder.latest(),
+          hasLease: leader.hasLease(),
+        })),
+    },
+  });
+  let isSaid = false;
+  return {
+    show: (all) => {
+      if (!isSaid) terminal.stderr.write(`health and metrics on ${server.url}\n`);
+      isSaid = true;
+      watching = all;
+      hooks = webhooksOf(all);
+      server.keep(all.map(({ target }) => target.choice?.name ?? "default"));
+    },
+    observe: (target) => [server.observe(target)],
+    meter: server.meter,
+    configured: server.configured,
+    [Symbol.asyncDispose]: server[Symbol.asyncDispose],
+  };
+}
+
+const noServer: WatchServer = {
+  show: () => {},
+  observe: () => [],
+  meter: undefined,
+  configured: () => {},
+  [Symbol.asyncDispose]: async () => {},
+};
+
+// The webhooks of the sources that have a secret: a push concerns each target that follows the source.
+function webhooksOf(watching: readonly WatchedTarget[]): ReadonlyMap<string, Webhook> {
+  const groups = Map.groupBy(watching, ({ target }) => target.choice?.source ?? null);
+  return new Map(
+    [...groups].flatMap(([source, members]) => {
+      const file = source?.webhookSecretFile ?? null;
+      if (source === null || file === null) return [];
+      const ring = (): void => {
+        for (const { trigger } of members) trigger.ringForChanges("webhook");
+      };
+      return [[source.name, { secret: secretFileReader(file), ring }] as const];
+    }),
+  );
+}
+
+/**
+ * Reads the token of the status page anew each time, from the file that `HOLDFAST_UI_TOKEN_FILE` names or from
+ * `HOLDFAST_UI_TOKEN`; null where neither is set. A file that has lost its token leaves the one that was read last.
+ */
+function pageTokenReader({ env, cwd }: Pick<Terminal, "env" | "cwd">): () => Secret | null {
+  const file = env.HOLDFAST_UI_TOKEN_FILE;
+  if (!file) return () => (env.HOLDFAST_UI_TOKEN ? new Secret(env.HOLDFAST_UI_TOKEN.trim()) : null);
+  const read = secretFileReader(resolve(cwd, file));
+  // Until there is one, nobody's: the page is not open to all where a token was asked for.
+  return () => read() ?? nobodys;
+}
+
+const nobodys = new Secret(randomUUID());

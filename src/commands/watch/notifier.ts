@@ -1,0 +1,72 @@
+import { resolve } from "node:path";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Notification } from "../../daemon/notify/notification.ts";
+import type { Notifier } from "../../daemon/notify/notifier.ts";
+import type { Delivery } from "../../daemon/notify/post.ts";
+import type { ReceiverOptions } from "../../daemon/notify/receiver.ts";
+import type { PassObserver } from "../../daemon/pass-observer.ts";
+import type { OperatorConfig } from "../../source/config.ts";
+import { say, type Terminal } from "../terminal.ts";
+
+type Entry = NonNullable<OperatorConfig["notifications"]>[number];
+
+const TIMEOUT_MS = 10_000;
+const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000];
+
+/** What tells others about the passes of `watch`, by one configuration after another. */
+export type WatchNotifier = AsyncDisposable & {
+  /** Takes the receivers of a configuration; those of an earlier one are told no more. */
+  readonly configure: (config: Pick<OperatorConfig, "notifications">) => Promise<void>;
+  readonly observe: (target: string) => readonly PassObserver[];
+  readonly send: (notification: Notification) => void;
+};
+
+/** A notifier that is loaded when a configuration first names somebody. */
+export function createWatchNotifier(terminal: Terminal): WatchNotifier {
+  let notifier: Notifier | null = null;
+  return {
+    configure: async ({ notifications }) => {
+      const receivers = receiversOf(notifications, terminal.cwd);
+      if (notifier === null && receivers.length > 0) {
+        const { createNotifier } = await import("../../daemon/notify/notifier.ts");
+        notifier = createNotifier(deliveryTo(terminal));
+      }
+      notifier?.replaceReceivers(receivers);
+    },
+    observe: (target) => (notifier === null ? [] : [notifier.observe(target)]),
+    send: (notification) => notifier?.send(notification),
+    [Symbol.asyncDispose]: async () => notifier?.[Symbol.asyncDispose](),
+  };
+}
+
+/** The receivers that a configuration names; refused where one of them has no address. */
+export function receiversOf(notifications: OperatorConfig["notifications"], cwd: string): readonly ReceiverOptions[] {
+  return (notifications ?? []).map((entry) => receiverOf(entry, cwd));
+}
+
+/** How `watch` delivers what it tells others: what cannot be delivered is a warning. */
+export function deliveryTo({ now, stderr }: Pick<Terminal, "now" | "stderr">): Delivery {
+  const onTrouble = (text: string): void => say({ stderr }, `warning: ${text}`);
+  return { now, onTrouble, timeoutMs: TIMEOUT_MS, backoffMs: BACKOFF_MS };
+}
+
+function receiverOf(entry: Entry, cwd: string): ReceiverOptions {
+  const { name, type, tokenFile, targets, events, severity } = entry;
+  return {
+    name,
+    type,
+    url: addressOf(entry, cwd),
+    tokenFile: tokenFile ? resolve(cwd, tokenFile) : null,
+    targets: targets ?? null,
+    events: events ?? null,
+    severity: severity ?? "info",
+  };
+}
+
+function addressOf({ name, url, urlFile }: Entry, cwd: string): ReceiverOptions["url"] {
+  if (url && !urlFile) return { text: url };
+  if (urlFile && !url) return { file: resolve(cwd, urlFile) };
+  throw new HoldfastError("invalid", `the configuration is refused: notification ${name} needs url or urlFile`, {
+    hint: "give exactly one of them",
+  });
+}

@@ -1,0 +1,66 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { PassEnd } from "../../core/events.ts";
+import type { DaemonCommand } from "../../daemon/control-socket.ts";
+import { addHold, release } from "../../daemon/holds.ts";
+import { type Mode, reconcile } from "../../engine/reconcile.ts";
+import type { Terminal } from "../terminal.ts";
+import type { WatchedTarget } from "./watched-target.ts";
+
+/** Carries out a command on a target of a daemon, between two of its passes; a pass follows. */
+export async function runDaemonCommand(
+  command: DaemonCommand,
+  watched: WatchedTarget,
+  terminal: Terminal,
+): Promise<unknown> {
+  const { target, trigger } = watched;
+  requireLeader(watched);
+  const { folder } = target.state;
+  switch (command.is) {
+    case "hold":
+      addHold(folder, { what: command.what, reason: command.reason, until: command.until }, terminal.now());
+      trigger.ring("request");
+      return true;
+    case "release": {
+      const wasHeld = release(folder, command.what, terminal.now());
+      trigger.ring("request");
+      return wasHeld;
+    }
+    case "adopt": {
+      const { identities } = command;
+      return passOf({ is: "adopt", identities: identities && new Set(identities) }, watched, terminal);
+    }
+    case "forget":
+      return passOf({ is: "forget", identities: command.identities }, watched, terminal);
+    case "resolve": {
+      const { identities, as } = command;
+      return passOf({ is: "resolve", identities, as, confirm: async () => true }, watched, terminal);
+    }
+    case "redeploy": {
+      const { identities, force } = command;
+      const { leader } = watched;
+      const end = await passOf({ is: "redeploy", identities, force, leader }, watched, terminal);
+      // A map cannot be written as JSON.
+      return end.what === "applied" ? { ...end, places: [...end.places] } : end;
+    }
+  }
+}
+
+// What is told to a standby would not reach the process that writes.
+function requireLeader({ leader }: WatchedTarget): void {
+  const holder = leader.standsBy();
+  if (holder === null) return;
+  throw new HoldfastError("locked", `this daemon stands by: ${holder}`, {
+    hint: "run the command with the state folder of that process",
+  });
+}
+
+async function passOf(mode: Mode, { target, trigger, turn }: WatchedTarget, terminal: Terminal): Promise<PassEnd> {
+  // A pass that waits for rollouts ends, and one begins afterwards.
+  trigger.ring("request");
+  return turn.add(async () => {
+    const { now, stopping, signal } = terminal;
+    const end = await reconcile(target, mode, { now, stopping, signal, tell: () => undefined });
+    trigger.ring("request");
+    return end;
+  });
+}

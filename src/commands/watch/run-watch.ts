@@ -1,0 +1,227 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { PassCause } from "../../daemon/loop.ts";
+import type { Meter } from "../../daemon/network-meter.ts";
+import type { PassObserver } from "../../daemon/pass-observer.ts";
+import { isAtOrBelow } from "../../files/real-path.ts";
+import { printable } from "../../render/escape.ts";
+import { failureText } from "../../render/failure.ts";
+import { contentTop, isLinked } from "../../source/root.ts";
+import { appliedRefPublisher, publishObserver } from "../apply/applied-ref-publisher.ts";
+import type { Invocation } from "../command.ts";
+import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from "../configuration/configured-files.ts";
+import { type OperatorFile, readOperatorFile } from "../configuration/read-operator-file.ts";
+import { withTarget } from "../output/json-log-stream.ts";
+import { outputOptionsOf } from "../output/output-options.ts";
+import { withLinePrefix } from "../output/with-line-prefix.ts";
+import type { CommandTarget } from "../targets/create-target.ts";
+import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
+import { columnsOn } from "../terminal.ts";
+import { commitStatusOf } from "./commit-status.ts";
+import { controlSocket } from "./control-socket.ts";
+import type { WatchServer } from "./http-server.ts";
+import { receiversOf, type WatchNotifier } from "./notifier.ts";
+import { type WatchedTarget, watchedTargets, watchTarget } from "./watched-target.ts";
+
+/** The targets of one configuration, ready to be watched. */
+export type OpenWatch = AsyncDisposable & {
+  readonly opened: FoundTargets;
+  readonly operatorFile: OperatorFile;
+  readonly watching: readonly WatchedTarget[];
+  /** The files that the configuration consists of and names. */
+  readonly files: readonly ConfiguredFile[];
+  /** Asks for a pass of each target. */
+  readonly ring: (cause: PassCause) => void;
+  /** Whether a pass of it has ended. */
+  readonly hasWorked: () => boolean;
+  readonly observers: (target: CommandTarget) => readonly PassObserver[];
+};
+
+/** Opens the targets of a configuration; whatever is wrong with it is refused here, and nothing runs yet. */
+export async function openWatch(
+  invocation: Invocation,
+  { operatorFile, meter }: Pick<OpenWatch, "operatorFile"> & { readonly meter: Meter | undefined },
+): Promise<OpenWatch> {
+  const { terminal } = invocation;
+  // One bad manifest does not stop the others.
+  const use = { reading: false, unattended: true, operatorFile: operatorFile.config, meter } as const;
+  const unattended = { ...invocation, flags: { ...invocation.flags, partial: true } };
+  await using resources = new AsyncDisposableStack();
+  const opened = resources.use(await findTargets(unattended, use));
+  const active = opened.targets.filter(({ choice }) => choice?.sync !== "off");
+  if (active.length === 0) throw nothingToDo();
+  for (const target of active) requireLastingState(target);
+  const watching = watchedTargets(active, resources, terminal);
+  const { operator } = opened;
+  receiversOf(operator.notifications, terminal.cwd);
+  const followers = new Map(
+    active.map((target) => {
+      const publishing = publishObserver(resources.use(appliedRefPublisher(target, invocation, meter)));
+      return [target, [...commitStatusOf(target, operator, terminal), publishing]];
+    }),
+  );
+  let hasWorked = false;
+  const noting: PassObserver = {
+    tell: ({ what }) => {
+      hasWorked ||= what === "applied" || what === "planned" || what === "standing-by";
+    },
+    failure: () => {},
+  };
+  const owned = resources.move();
+  return {
+    opened,
+    operatorFile,
+    watching,
+    files: configuredFiles(active, operator, operatorFile, invocation),
+    ring: (cause) => {
+      for (const { trigger } of watching) trigger.ring(cause);
+    },
+    hasWorked: () => hasWorked,
+    observers: (target) => [noting, ...(followers.get(target) ?? [])],
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** What lasts from one configuration to the next. */
+type WatchContext = {
+  readonly invocation: Invocation;
+  readonly http: WatchServer;
+  readonly notifier: WatchNotifier;
+  readonly isReloaded: boolean;
+};
+
+/** How the watch of a configuration ended. */
+type WatchEnd =
+  | { readonly is: "stopped" }
+  | { readonly is: "replaced"; readonly next: OpenWatch }
+  | { readonly is: "failed"; readonly error: unknown };
+
+/** Watches the targets of a configuration until the process is to end, or a changed configuration takes its place. */
+export async function runWatch(watch: OpenWatch, context: WatchContext): Promise<WatchEnd> {
+  const { invocation, http, notifier, isReloaded } = context;
+  const { terminal } = invocation;
+  const { opened, watching } = watch;
+  await using control = controlSocket(opened.stateFolder, watching, terminal);
+  await control.open();
+  const takingOver: PassObserver = {
+    tell: ({ what }) => {
+      // The daemon that answered there has ended.
+      if (what === "taking-over") void control.open();
+    },
+    failure: () => {},
+  };
+  http.show(watching);
+  await notifier.configure(opened.operator);
+  const replaced = new AbortController();
+  const ended = new AbortController();
+  let next: OpenWatch | null = null;
+  const replace = async (changed: readonly string[]): Promise<void> => {
+    next = await openChanged(changed, watch, context);
+    if (next === null) return;
+    ended.abort();
+    replaced.abort();
+    watch.ring("configuration");
+  };
+  const signal = AbortSignal.any([terminal.stopping, ended.signal]);
+  const looking = watchFiles(watch.files, replace, { signal });
+  const observe = (target: CommandTarget): readonly PassObserver[] => {
+    const name = target.choice?.name ?? "default";
+    return [...http.observe(name), ...notifier.observe(name), ...watch.observers(target), takingOver];
+  };
+  const start = (one: WatchedTarget): Promise<void> =>
+    watchTarget(one, observe, watching.length === 1 ? invocation : withName(one.target, invocation), {
+      replaced: replaced.signal,
+      isReloaded,
+    });
+  // Where one of them ends for good, the others finish what is in flight.
+  const stopOthers = (error: HoldfastError): void => {
+    if (!isReloaded) terminal.stop(error);
+    replaced.abort();
+    watch.ring("configuration");
+  };
+  const failure = await firstFailure(watching.map(start), stopOthers);
+  ended.abort();
+  await looking;
+  return endOf(failure, next, terminal);
+}
+
+async function endOf(
+  failure: PromiseRejectedResult | null,
+  next: OpenWatch | null,
+  { stopping }: Invocation["terminal"],
+): Promise<WatchEnd> {
+  if (next !== null && failure === null && !stopping.aborted) return { is: "replaced", next };
+  await next?.[Symbol.asyncDispose]();
+  return failure === null ? { is: "stopped" } : { is: "failed", error: failure.reason };
+}
+
+async function firstFailure(
+  daemons: readonly Promise<void>[],
+  stopOthers: (error: HoldfastError) => void,
+): Promise<PromiseRejectedResult | null> {
+  const ends = await Promise.allSettled(
+    daemons.map((daemon) =>
+      daemon.catch((error: unknown) => {
+        if (daemons.length > 1 && error instanceof HoldfastError) stopOthers(error);
+        throw error;
+      }),
+    ),
+  );
+  return ends.find((end) => end.status === "rejected") ?? null;
+}
+
+// A configuration that cannot be used changes nothing but what is said of it.
+async function openChanged(
+  changed: readonly string[],
+  { files }: OpenWatch,
+  { invocation, http, notifier }: WatchContext,
+): Promise<OpenWatch | null> {
+  const { stderr } = invocation.terminal;
+  const names = changed.join(", ");
+  const send = (event: "configuration-refused" | "configuration-reloaded", summary: string, message: string): void => {
+    stderr.write(message);
+    notifier.send({ event, target: null, revision: null, summary, details: changed });
+  };
+  try {
+    requireUsable(files);
+    const next = await openWatch(invocation, {
+      operatorFile: await readOperatorFile(invocation),
+      meter: http.meter,
+    });
+    requireUsable(next.files);
+    send("configuration-reloaded", "the configuration was reloaded", `configuration reloaded: ${names} has changed\n`);
+    http.configured(null);
+    return next;
+  } catch (error) {
+    if (invocation.terminal.stopping.aborted) return null;
+    const why = printable(error instanceof Error ? error.message : String(error));
+    const message = `the changed configuration is refused: ${why}`;
+    const hint = `the last good one stays in force; correct ${names}`;
+    send("configuration-refused", message, failureText({ message, hint }, columnsOn(stderr)));
+    http.configured(why);
+    return null;
+  }
+}
+
+function withName({ choice }: CommandTarget, invocation: Invocation): Invocation {
+  const { stdout, stderr } = invocation.terminal;
+  const name = choice?.name ?? "";
+  const prefix = `${name}: `;
+  // A line of JSON names the target itself.
+  const named = {
+    stdout: outputOptionsOf(invocation).output === "json" ? stdout : withLinePrefix(stdout, prefix),
+    stderr: withTarget(stderr, name) ?? withLinePrefix(stderr, prefix),
+  };
+  return { ...invocation, terminal: { ...invocation.terminal, ...named } };
+}
+
+// A sidecar removes the folder that its link led to before.
+function requireLastingState({ remote, source: { root }, state: { folder } }: CommandTarget): void {
+  if (remote !== null || !isLinked(root) || !isAtOrBelow(contentTop(root), folder)) return;
+  throw new HoldfastError("invalid", `the state folder ${folder} lies in a source that the link ${root} leads to`, {
+    hint: "name a folder elsewhere with --state: this one is lost when the link is swapped",
+  });
+}
+
+function nothingToDo(): HoldfastError {
+  return new HoldfastError("invalid", "every target has `sync: off`", { hint: "set one of them to report or heal" });
+}

@@ -1,0 +1,104 @@
+import PQueue from "p-queue";
+import { type DaemonContext, runDaemon } from "../../daemon/daemon.ts";
+import { createTrigger } from "../../daemon/loop.ts";
+import { observers, type PassObserver } from "../../daemon/pass-observer.ts";
+import { createPassRecorder, type PassRecorder } from "../../daemon/pass-recorder.ts";
+import type { PassTimes } from "../../daemon/status-after-pass.ts";
+import { createLeader, type Leader } from "../../engine/leader.ts";
+
+import type { Invocation } from "../command.ts";
+import type { CommandTarget } from "../targets/create-target.ts";
+import { createWatchReporter } from "./watch-reporter.ts";
+
+const INTERVAL_S = 60;
+
+/** A target with what drives its passes. */
+export type WatchedTarget = {
+  readonly target: CommandTarget;
+  readonly trigger: ReturnType<typeof createTrigger>;
+  readonly leader: Leader;
+  readonly recorder: PassRecorder;
+  /** Passes and commands take turns. */
+  readonly turn: PQueue;
+};
+
+/** Runs the daemon of one target until it ends. */
+export async function watchTarget(
+  { target, trigger, leader, recorder, turn }: WatchedTarget,
+  observe: (target: CommandTarget) => readonly PassObserver[],
+  invocation: Invocation,
+  { replaced, isReloaded }: Pick<DaemonContext, "replaced" | "isReloaded">,
+): Promise<void> {
+  const reporter = createWatchReporter(invocation, target.choice?.name ?? null);
+  const { begin, tell, failure } = observers([reporter, recorder.observer, ...observe(target)]);
+  const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
+  reporter.started(seconds);
+  const sync = target.choice?.sync === "report" ? "report" : "heal";
+  const context = {
+    tell,
+    intervalMs: seconds * 1000,
+    driftIntervalMs: (target.choice?.driftInterval ?? seconds) * 1000,
+    trigger,
+    turn,
+    leader,
+    sync,
+    replaced,
+    isReloaded,
+    onPassBegin: begin,
+    onFailure: failure,
+    onPassEnd: (pass: PassTimes) => {
+      reporter.idle(pass.nextAt);
+      return recorder.onPassEnd(pass);
+    },
+  } as const;
+  try {
+    await runDaemon(target, { ...invocation.terminal, ...context });
+    if (!replaced.aborted) reporter.ended(null);
+  } catch (error) {
+    reporter.ended(error);
+    throw error;
+  }
+}
+
+/** Gives each target its trigger, its lease and the record of its passes. */
+export function watchedTargets(
+  targets: readonly CommandTarget[],
+  resources: AsyncDisposableStack,
+  terminal: Invocation["terminal"],
+): readonly WatchedTarget[] {
+  const leaderOf = leadersFor(targets, resources);
+  return targets.map((target) => {
+    const trigger = createTrigger();
+    const leader = leaderOf(target);
+    const recorder = recorderOf(target, leader, terminal);
+    return { target, trigger, leader, recorder, turn: new PQueue({ concurrency: 1 }) };
+  });
+}
+
+// Targets of one control plane share a lease, since theirs could exclude each other.
+function leadersFor(
+  targets: readonly CommandTarget[],
+  resources: AsyncDisposableStack,
+): (target: CommandTarget) => Leader {
+  const serverOf = ({ choice }: CommandTarget): string => (choice?.server ?? "").replace(/\/+$/, "");
+  const groups = Map.groupBy(targets, serverOf);
+  const leaders = new Map<string, Leader>();
+  for (const [server, members] of groups)
+    leaders.set(server, resources.use(createLeader({ isShared: members.length > 1 })));
+  return (target) => leaders.get(serverOf(target)) ?? resources.use(createLeader());
+}
+
+function recorderOf(
+  { choice, remote, state }: CommandTarget,
+  { standsBy }: Leader,
+  { now, signal }: Invocation["terminal"],
+): PassRecorder {
+  return createPassRecorder({
+    target: choice?.name ?? "default",
+    source: remote?.name ?? null,
+    folder: state.folder,
+    now,
+    standsBy,
+    between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
+  });
+}

@@ -1,0 +1,222 @@
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { expect, test } from "vitest";
+import type { Flags } from "../../../../src/commands/flags/flags.ts";
+import { jsonLogStream } from "../../../../src/commands/output/json-log-stream.ts";
+import type { Terminal } from "../../../../src/commands/terminal.ts";
+import type { WatchReporter } from "../../../../src/commands/watch/event-reporter.ts";
+import { createWatchReporter } from "../../../../src/commands/watch/watch-reporter.ts";
+import { HoldfastError } from "../../../../src/core/errors.ts";
+import type { ApplyEvent, PassEvent, ReadEvent } from "../../../../src/core/events.ts";
+import type { Change, Step } from "../../../../src/core/plan.ts";
+import { type Outcome, summariseOutcomes } from "../../../../src/core/report.ts";
+import { faultsOf } from "../../../support/output-schemas.ts";
+import { terminalOf } from "../terminal.ts";
+
+const START = Date.UTC(2026, 10, 22, 12);
+const MINUTE = 60_000;
+const commits = ["1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d", "2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e"] as const;
+const services = ["api", "assistant", "web"].map((name) => `service/prod-eu:support/${name}`);
+const [api = ""] = services;
+
+const fault = {
+  severity: "error",
+  code: "unknown-field",
+  summary: "unknown field `replcas`",
+  detail: "did you mean `replicas`?",
+  file: "services.yaml",
+  line: 9,
+  column: 1,
+} as const;
+
+function read(diagnostics: ReadEvent["diagnostics"] = []): ReadEvent {
+  const counts = { files: 1, manifests: 3, documents: 3, paths: null, isRefused: false, knownFiles: 0 };
+  const foreign = { documents: 0, types: new Map(), diagnostics: [] };
+  return { what: "read", diagnostics, selected: diagnostics, foreign, ...counts };
+}
+
+function replicas(before: number, after: number, cause: Change["cause"]): Change {
+  return { path: "/replicas", label: "replicas", before, after, cause, diff: null };
+}
+
+/** A pass that has these outcomes; everything else is unchanged. */
+function applied(
+  revision: string,
+  results: Readonly<Record<string, Partial<Outcome> & { change?: Change }>>,
+): ApplyEvent {
+  const kind = "service";
+  const base = { kind, file: "services.yaml", rollout: null, error: null, attempts: 1 };
+  const outcomes = services.map((identity): Outcome => {
+    const { change: _, ...fields } = results[identity] ?? {};
+    return { ...base, identity, result: "unchanged", ...fields };
+  });
+  const steps = services.map((identity): Step => {
+    const change = results[identity]?.change;
+    const place = { file: "services.yaml", line: 1, wave: 1 };
+    const nothing = { patch: [], reason: null, risks: [], causedBy: null };
+    const action = change === undefined ? "keep" : "update";
+    return { action, kind, identity, ...place, ...nothing, changes: change === undefined ? [] : [change] };
+  });
+  const server = "https://control.example.com";
+  const report = { format_version: "2.0", revision, server, summary: summariseOutcomes(outcomes), outcomes } as const;
+  const plan = {
+    ...report,
+    complete: true,
+    steps,
+    checksum: "sha256:0",
+    summary: planCounts,
+    diagnostics: [],
+  } as const;
+  return {
+    what: "applied",
+    isPart: false,
+    report: { ...report, diagnostics: [] },
+    plan,
+    tokens: [],
+    notUsed: [],
+    places: new Map(),
+  };
+}
+
+const planCounts = { create: 0, update: 0, keep: 3, ensure: 0, block: 0, orphan: 0, drift: 0, unrecorded: 0 };
+
+type Clock = { now: number };
+
+/** What happens in an hour: a pass a minute, of which hardly any finds something to do. */
+function anHour(reporter: WatchReporter, clock: Clock): void {
+  reporter.started(60);
+  for (let minute = 0; minute <= 60; minute += 1) {
+    clock.now = START + minute * MINUTE;
+    passAt(minute, reporter);
+    clock.now += 2000;
+    reporter.idle(clock.now + MINUTE);
+  }
+  reporter.ended(null);
+}
+
+function passAt(minute: number, reporter: WatchReporter): void {
+  for (const event of eventsAt(minute)) event(reporter);
+}
+
+type Said = (reporter: WatchReporter) => void;
+
+const tells =
+  (event: PassEvent): Said =>
+  ({ tell }) =>
+    tell(event);
+
+/** What the pass of a minute reports. */
+function eventsAt(minute: number): readonly Said[] {
+  const [first, second] = commits;
+  const commit = minute < 10 ? first : second;
+  if (minute >= 40 && minute < 45) {
+    const hint = "it is tried again";
+    const error = new HoldfastError("error", "https://control.example.com does not answer", { hint });
+    return [({ failure }) => failure(error)];
+  }
+  if (minute >= 30 && minute < 33) {
+    const message = "the source has errors";
+    const why = { reason: "Invalid", message, hint: null, diagnostics: [fault] };
+    return [tells({ what: "kept", revision: second, ...why })];
+  }
+  return [tells(read()), ...appliedAt(minute, commit).map(tells)];
+}
+
+function appliedAt(minute: number, commit: string): readonly PassEvent[] {
+  if (minute === 0) {
+    const made = { result: "created", rollout: "succeeded" } as const;
+    return [applied(commit, Object.fromEntries(services.map((name) => [name, made])))];
+  }
+  if (minute === 10) {
+    const change = replicas(1, 2, "manifest");
+    const updated = applied(commit, { [api]: { result: "updated", rollout: "progressing", change } });
+    return [updated, { what: "rolled-out", identity: api, rollout: "succeeded" }];
+  }
+  if (minute === 20) {
+    const change = replicas(5, 2, "drift");
+    return [applied(commit, { [api]: { result: "updated", rollout: "succeeded", change } })];
+  }
+  if (minute === 50) {
+    const error = { code: "refused", message: "replicas is more than the quota", status: 422 };
+    return [applied(commit, { [api]: { result: "failed", error, change: replicas(2, 9, "manifest") } })];
+  }
+  return [applied(commit, {})];
+}
+
+/** Everything that a daemon has written in an hour, both streams in one. */
+function written(flags: Pick<Flags, "output" | "logFormat">): { readonly all: string; readonly stdout: string } {
+  const clock = { now: START };
+  const seen = { all: "", stdout: "" };
+  const stream = (name: "stdout" | "stderr"): Terminal["stdout"] =>
+    new Writable({
+      decodeStrings: false,
+      write: (part: string, _, done) => {
+        seen.all += part;
+        if (name === "stdout") seen.stdout += part;
+        done();
+      },
+    });
+  const { terminal } = terminalOf({ cwd: "/" });
+  const text = stream("stderr");
+  const stderr = flags.logFormat === "json" ? jsonLogStream(text) : text;
+  const shown = { ...terminal, stdout: stream("stdout"), stderr, now: () => clock.now };
+  anHour(createWatchReporter({ args: [], flags, terminal: shown }, null), clock);
+  return seen;
+}
+
+const golden = (name: string): string => join(import.meta.dirname, "golden", `${name}.txt`);
+
+test("an hour of watch has a time and a commit on each pass, and says when it starts, waits and is idle", async () => {
+  const { all } = written({});
+  await expect(all).toMatchFileSnapshot(golden("watch-of-an-hour"));
+  expect(all.split("\n").length).toBeLessThan(50);
+});
+
+test("with -o json each event of an hour is a line on stdout that keeps to its schema", async () => {
+  const { stdout } = written({ output: [{ format: "json", file: null }] });
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines.flatMap((line) => faultsOf("watch", line))).toEqual([]);
+  const few = lines.filter((line) => !/"event":"(?:idle|applied)"/.test(line) || /"time":"[^"]*T12:[012]0:/.test(line));
+  await expect(`${few.join("\n")}\n`).toMatchFileSnapshot(golden("watch-of-an-hour.events"));
+});
+
+test("with --log-format json every line on stderr is JSON with time, level, event, revision and identity", () => {
+  const { all, stdout } = written({ logFormat: "json", output: [{ format: "json", file: null }] });
+  const events = stdout.split("\n");
+  const lines = all.split("\n").filter((line) => line !== "" && !events.includes(line));
+  expect(lines.length).toBeGreaterThan(100);
+  for (const line of lines) {
+    expect(JSON.parse(line)).toMatchObject({
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      level: expect.stringMatching(/^(?:info|warn|error)$/),
+      event: expect.any(String),
+      revision: expect.toSatisfy((one: unknown) => one === null || typeof one === "string"),
+      identity: expect.toSatisfy((one: unknown) => one === null || typeof one === "string"),
+      msg: expect.any(String),
+    });
+  }
+});
+
+test("text that is written to a log of JSON becomes a line for each message, what belongs to it with it", () => {
+  let text = "";
+  const stream = new Writable({
+    write: (part: Buffer, _, done) => {
+      text += part.toString();
+      done();
+    },
+  });
+  const log = jsonLogStream(stream);
+  log.write("warning: going on without a lease\n  → use one\nerror: no\u001b[31m\u202e answer\n");
+  log.write("half a ");
+  log.write("line ::error::x\n");
+  const entries = text
+    .trimEnd()
+    .split("\n")
+    .map((line): { level: string; msg: string } => JSON.parse(line));
+  expect(entries.map(({ level, msg }) => [level, msg])).toEqual([
+    ["warn", "going on without a lease → use one"],
+    ["error", "no\u202e answer"],
+    ["info", "half a line ::error::x"],
+  ]);
+  expect(text).not.toContain("\u202e");
+});
