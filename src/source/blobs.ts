@@ -13,8 +13,18 @@ export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
 export async function readBlobs(
   repository: Repository,
   blobs: readonly string[],
-  { signal }: Stop,
+  stop: Stop,
 ): Promise<readonly Uint8Array[]> {
+  const contents = await readSmallBlobs(repository, blobs, { ...stop, mostBytes: Number.POSITIVE_INFINITY });
+  return contents ?? [];
+}
+
+/** The content of each blob; null where one of them is larger than the limit. */
+export async function readSmallBlobs(
+  repository: Repository,
+  blobs: readonly string[],
+  { signal, mostBytes }: Stop & { readonly mostBytes: number },
+): Promise<readonly Uint8Array[] | null> {
   if (blobs.length === 0) return [];
   const child = spawn("git", ["cat-file", "--batch"], {
     cwd: folderOf(repository),
@@ -28,11 +38,15 @@ export async function readBlobs(
   child.stdin.on("error", () => undefined);
   child.stderr.resume();
   child.stdin.end(`${blobs.join("\n")}\n`);
-  const { contents, add } = blobCollector(blobs.length);
-  for await (const part of child.stdout as AsyncIterable<Buffer>) add(part);
+  const blobsRead = blobCollector(blobs.length, mostBytes);
+  for await (const part of child.stdout as AsyncIterable<Buffer>) {
+    blobsRead.add(part);
+    if (blobsRead.isTooLarge()) break;
+  }
+  if (blobsRead.isTooLarge()) return null;
   const code = await ended;
-  if (code !== 0 || contents.length !== blobs.length) throw unreadableBlobs();
-  return contents;
+  if (code !== 0 || blobsRead.contents.length !== blobs.length) throw unreadableBlobs();
+  return blobsRead.contents;
 }
 
 /** The same, for whoever cannot wait. */
@@ -44,18 +58,19 @@ export function readBlobsNow(repository: Repository, blobs: readonly string[]): 
     maxBuffer: Number.POSITIVE_INFINITY,
     stdio: ["pipe", "pipe", "ignore"],
   });
-  const take = blobCollector(blobs.length);
+  const take = blobCollector(blobs.length, Number.POSITIVE_INFINITY);
   take.add(stdout);
   if (status !== 0 || take.contents.length !== blobs.length) throw unreadableBlobs();
   return take.contents;
 }
 
 // Each answer is `<id> <type> <size>`, a line feed, the content, a line feed.
-function blobCollector(count: number) {
+function blobCollector(count: number, mostBytes: number) {
   const contents: Uint8Array[] = [];
   let header = "";
   let body: { readonly bytes: Uint8Array; filled: number } | null = null;
   let isBroken = false;
+  let isTooLarge = false;
   const add = (part: Buffer): void => {
     let at = 0;
     while (at < part.length && contents.length < count && !isBroken) {
@@ -65,7 +80,8 @@ function blobCollector(count: number) {
         at = end < 0 ? part.length : end + 1;
         if (end < 0) continue;
         const size = /^[0-9a-f]+ blob (\d+)$/.exec(header)?.[1];
-        isBroken = size === undefined;
+        isTooLarge = Number(size) > mostBytes;
+        isBroken = size === undefined || isTooLarge;
         if (isBroken) return;
         header = "";
         body = { bytes: Buffer.allocUnsafeSlow(Number(size) + 1), filled: 0 };
@@ -79,7 +95,7 @@ function blobCollector(count: number) {
       body = null;
     }
   };
-  return { contents, add };
+  return { contents, add, isTooLarge: () => isTooLarge };
 }
 
 function unreadableBlobs(): HoldfastError {

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { compareText } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { readBlobHead, readBlobs } from "./blobs.ts";
+import { readBlobHead, readBlobs, readSmallBlobs } from "./blobs.ts";
 import { commitFiles } from "./commit-file.ts";
 import { isBelow } from "./compare-to-commit.ts";
 import { digestOf } from "./content-digest.ts";
@@ -18,7 +18,7 @@ import { HEAD_BYTES } from "./open-file.ts";
 import { prefixIn, type Repository } from "./repository.ts";
 import type { RevisionFiles, SourceFile } from "./revision.ts";
 import { LINK_MODE, linksToFolders, refuseTooMuch, requirePresent, selectEntries } from "./select-entries.ts";
-import { diffTrees, listTree, type TreeEntry } from "./tree.ts";
+import { listTree, type TreeChange, type TreeEntry } from "./tree.ts";
 
 /** Which commit is read, and what of it. */
 export type CommitOptions = {
@@ -37,8 +37,12 @@ export type CommitOptions = {
   readonly isOurs?: boolean;
 };
 
-/** A commit as it was read, and what of it. */
-export type CommitRead = { readonly files: RevisionFiles; readonly paths: readonly string[] | undefined };
+/** A commit as it was read, what of it, and what differs from it now; null where git cannot compare them. */
+export type CommitRead = {
+  readonly files: RevisionFiles;
+  readonly paths: readonly string[] | undefined;
+  readonly changes: readonly TreeChange[] | null;
+};
 
 /** From so many changed files on the whole tree is listed: they are named as arguments of git. */
 const MOST_CHANGED = 200;
@@ -88,22 +92,27 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
   const { before = null, repository, root, commit, paths } = options;
   const earlier = before?.files.commit ?? null;
   if (before === null || earlier === null || before.files.root !== root) return null;
-  if (!options.isOurs || !isDeepStrictEqual(before.paths, paths)) return null;
-  const differing = earlier === commit ? [] : await diffTrees(repository, { before: earlier, commit }, stop);
-  if (differing === null || differing.some(({ path, isContent }) => !isContent || isIgnoreFile(path))) return null;
-  const changed = new Set(differing.map(({ path }) => path));
+  const { changes } = before;
+  if (!options.isOurs || changes === null || !isDeepStrictEqual(before.paths, paths)) return null;
+  if (changes.some(({ path, isContent }) => !isContent || isIgnoreFile(path))) return null;
+  const changed = new Set(changes.map(({ path }) => path));
   const known = before.files.files.filter(({ path }) => changed.has(path));
   if (known.length > MOST_CHANGED) return null;
-  const entries =
-    known.length === 0 ? [] : await listTree(repository, commit, stop, { paths: known.map(({ path }) => path) });
-  const place = { ...options, before: null, prefix: "", cwd: realpathSync(options.cwd) };
-  const { files: read, pointers } = await readFiles(place, entries, stop);
+  const blobOf = new Map(changes.map(({ path, blob }) => [path, blob]));
+  const blobs = known.map(({ path, blob }) => blobOf.get(path) ?? blob ?? "");
+  const contents = await readSmallBlobs(repository, blobs, { ...stop, mostBytes: options.limits.fileBytes });
+  if (contents === null) return null;
+  const heads = known.map(({ path, display: shown }, index) => {
+    const bytes = contents[index] ?? new Uint8Array();
+    return { path, display: shown, blob: blobs[index] ?? "", size: bytes.length, known: null, bytes };
+  });
+  const read = commitFiles(repository, heads);
   const readAt = new Map(read.map((file) => [file.path, file]));
   const files = before.files.files.map((file) => readAt.get(file.path) ?? file);
   const displays = new Set(known.map(({ display }) => display));
   const others = before.files.diagnostics.filter(({ file }) => file === null || !displays.has(file));
   const since = { commit: earlier, changed: new Set(readAt.keys()) };
-  return { commit, at: 0, root, files, diagnostics: [...others, ...pointers], since };
+  return { commit, at: 0, root, files, diagnostics: [...others, ...pointersIn(heads)], since };
 }
 
 const isIgnoreFile = (path: string) => ignoreFiles.some((own) => own === posix.basename(path));

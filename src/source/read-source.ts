@@ -5,7 +5,7 @@ import { isAtOrBelow } from "../files/real-path.ts";
 import { type AppliedCommit, findApplied } from "./applied-commit.ts";
 import { type BaseCommit, findBase, missingObjects, resolveBase } from "./base-commit.ts";
 import { type CheckoutFault, checkoutFault } from "./checkout-branch.ts";
-import { readRef } from "./commit.ts";
+import { type CommitRead, readRef } from "./commit.ts";
 import { type FolderOptions, readFolder, startsOf } from "./folder.ts";
 import type { Stop } from "./git.ts";
 import type { KnownFiles } from "./known-files.ts";
@@ -17,6 +17,7 @@ import type { RevisionFiles } from "./revision.ts";
 import { realRoot } from "./root.ts";
 import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./source-config.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
+import { diffTrees } from "./tree.ts";
 
 /** How often a source is read anew because it was swapped for another one meanwhile. */
 const MOST_READS = 3;
@@ -39,7 +40,7 @@ export type CommitSource = {
 };
 
 /** Which source is read. */
-export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitted" | "shownRoot"> & {
+export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitted" | "shownRoot" | "before"> & {
   readonly limits: Limits;
   /** Null where the folder itself is read. */
   readonly commits: CommitSource | null;
@@ -159,11 +160,13 @@ async function readFrom<Result extends PreparedRead>(
   const { repository, temporary, isUnreadable, warnings } = checkout;
   const against = temporary && base && (await findAgainst(temporary, base, stop));
   const isCommitted = ours !== null;
-  const config = await orMissing(against, () => readSourceConfig({ ...options, repository, isCommitted }, stop));
+  const before = ours && options.before && base ? await compareWith(options.before, ours, base.ref, stop) : null;
+  const config = await orMissing(against, () =>
+    readSourceConfig({ ...options, repository, isCommitted, before }, stop),
+  );
   const prepared = await prepare(config);
   const { ignore, remembered, ref } = prepared;
   const { paths } = config.repository;
-  const before = options.before ? { files: options.before, paths: options.before.config.repository.paths } : null;
   const place = {
     root,
     shownRoot,
@@ -189,6 +192,21 @@ async function readFrom<Result extends PreparedRead>(
   const revision = { ...files, config, ...(branch === null ? {} : { branch }) };
   return { revision, prepared, checkoutFault: fault, base: read.base, [Symbol.dispose]: () => kept.dispose() };
 }
+
+// Once for the configuration and the files.
+async function compareWith(
+  revision: Revision,
+  repository: Repository,
+  commit: string,
+  stop: Stop,
+): Promise<ReadBefore | null> {
+  const before = revision.commit;
+  if (before === null) return null;
+  const changes = before === commit ? [] : await diffTrees(repository, { before, commit }, stop);
+  return { files: revision, paths: revision.config.repository.paths, config: revision.config, changes };
+}
+
+type ReadBefore = CommitRead & { readonly config: SourceConfig };
 
 function commitIn({ commit, changedSince }: RevisionFiles): string | null {
   return commit ?? changedSince?.commit ?? null;

@@ -6,6 +6,7 @@ import { type ConfigFile, noConfig, parseConfig, type RepositoryConfig, readConf
 import { defaultLimits } from "./limits.ts";
 import type { Repository } from "./repository.ts";
 import { CONFIG_NAME } from "./root.ts";
+import type { TreeChange } from "./tree.ts";
 
 /** A commit, and whether the folder is compared with it or it is read in the folder's place. */
 export type Base = {
@@ -32,6 +33,8 @@ export type SourceConfigOptions = {
   readonly paths?: readonly string[] | undefined;
   /** Whether the source is a commit alone, and no folder with a configuration of its own. @default false */
   readonly isCommitted?: boolean;
+  /** The configuration of an earlier commit, and what differs between the two; null where git cannot compare them. @default nothing */
+  readonly before?: { readonly config: SourceConfig; readonly changes: readonly TreeChange[] | null } | null;
 };
 
 /** The configuration of one revision. */
@@ -80,7 +83,10 @@ function guardsOf({ operator: { guards } }: ConfigFile): Pick<RepositoryConfig, 
 }
 
 async function readConfigAt(ref: string, options: SourceConfigOptions, stop: Stop): Promise<ConfigFile> {
-  const { root, cwd, repository, isCommitted = false } = options;
+  const { root, cwd, repository, isCommitted = false, before = null } = options;
+  const [known] = before?.config.files ?? [];
+  const isSame = before?.changes?.every(({ path }) => path !== CONFIG_NAME) ?? false;
+  if (isCommitted && isSame && known !== undefined) return known;
   const file = await readFileAt(
     { root, cwd, repository, limits: defaultLimits, ref, path: CONFIG_NAME, isOurs: isCommitted },
     stop,

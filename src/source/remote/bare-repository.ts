@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { ensureOwnFolder } from "../../files/own-folder.ts";
@@ -29,7 +29,7 @@ export async function lockRepository(folder: string, { signal }: Stop): Promise<
 /** Makes an empty bare repository where there is none; what a process that was killed has left is removed. */
 export async function prepareRepository(folder: string, format: ObjectFormat, stop: Stop): Promise<void> {
   ensureOwnFolder(join(folder, "home"));
-  if (await isUsable(folder, format, stop)) return removeLeftovers(folder);
+  if (isUsable(folder, format)) return removeLeftovers(folder);
   clearRepository(folder);
   const args = [
     "init",
@@ -52,10 +52,29 @@ export function clearRepository(folder: string): void {
   }
 }
 
-async function isUsable(folder: string, format: ObjectFormat, stop: Stop): Promise<boolean> {
-  const args = ["rev-parse", "--is-bare-repository", "--show-object-format"];
-  const { code, stdout } = await runGit(args, { folder, env: localEnvironment(folder), ...stop });
-  return code === 0 && stdout === `true\n${format}\n`;
+// Without git, whose start costs more the more memory this process has. Whatever else is damaged, the next run of git says.
+function isUsable(folder: string, format: ObjectFormat): boolean {
+  const config = textOf(join(folder, "config"));
+  const isWhole = ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
+  return (
+    isWhole && /^\s*bare = true$/m.test(config) && /^\s*objectformat = sha256$/im.test(config) === (format === "sha256")
+  );
+}
+
+/** The object that a ref of a bare repository of ours names; null where there is no such ref. */
+export function readRefFile(folder: string, ref: string): string | null {
+  const loose = textOf(join(folder, ref)).trim();
+  if (loose !== "") return loose;
+  const packed = textOf(join(folder, "packed-refs")).split("\n");
+  return packed.find((line) => line.endsWith(` ${ref}`))?.split(" ")[0] ?? null;
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 // Only whoever holds our lock works here, so every lock of git's is of a process that has ended.

@@ -4,7 +4,7 @@ import { objectFormatOf } from "../git.ts";
 import type { Repository } from "../repository.ts";
 import { SourceError } from "../source-error.ts";
 import type { RemoteAddress } from "./address.ts";
-import { clearRepository, lockRepository, prepareRepository } from "./bare-repository.ts";
+import { clearRepository, lockRepository, prepareRepository, readRefFile } from "./bare-repository.ts";
 import { sourceFailure } from "./classify-failure.ts";
 import { type CredentialPlaces, readCredentials } from "./credentials.ts";
 import { localEnvironment, remoteEnvironment } from "./environment.ts";
@@ -61,6 +61,8 @@ const HEAD = "refs/holdfast/head";
 const PACKS = join("objects", "pack");
 const MAX_BYTES = 2 * 1024 ** 3;
 const MAX_MS = 10 * 60_000;
+/** Beyond so many packs git joins them (`gc.autoPackLimit`). */
+const MOST_PACKS = 50;
 /** How often the size of what arrives is looked at. */
 const SIZE_CHECK_MS = 250;
 
@@ -114,10 +116,10 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   const { name, folder } = options;
   const wanted = await resolveRef(options, stop);
   await prepareRepository(folder, objectFormatOf(wanted.id), stop);
-  const before = await commitAt(folder, HEAD, stop);
+  const before = readRefFile(folder, HEAD);
   if (before === wanted.id) return { commit: before, before, change: "unchanged" };
-  const depth = before === null ? ["--depth=1"] : ["--update-shallow"];
-  const flags = ["--quiet", "--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
+  const depth = before === null ? ["--depth=1"] : ["--update-shallow", "--show-forced-updates"];
+  const flags = ["--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
   const packs = packsIn(folder);
   const args = ["fetch", ...flags, "--", options.address.url, `+${wanted.name}:${HEAD}`];
   const { code, stderr } = await limited(options, stop, args).catch(async (error: unknown) => {
@@ -125,16 +127,34 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
     throw error;
   });
   if (code !== 0) throw sourceFailure(name, stderr);
-  const commit = await commitAt(folder, HEAD, stop);
+  const change = isBranch(wanted) ? changeIn(stderr) : null;
+  const commit = change === null ? await commitAt(folder, HEAD, stop) : readRefFile(folder, HEAD);
   if (commit === null) {
-    // Without the commit before, the next fetch would begin anew, and not know what lies between.
-    if (before !== null) await runGit(["update-ref", HEAD, before], { folder, env: localEnvironment(folder), ...stop });
+    await dropHead(folder, before, stop);
     throw noCommit(options, wanted);
   }
+  // The commit itself, where a tag of it was fetched: then whether it has moved shows without git.
+  if (change === null) await setHead(folder, commit, stop);
   if (before === null) return { commit, before, change: "first" };
-  await runGit(["gc", "--auto", "--quiet"], { folder, env: localEnvironment(folder), ...stop });
+  await packMany(folder, stop);
   if (commit === before) return { commit, before, change: "unchanged" };
-  return { commit, before, change: (await isAncestor(folder, before, commit, stop)) ? "forward" : "rewritten" };
+  return { commit, before, change: change ?? (await changeBetween(folder, before, commit, stop)) };
+}
+
+// What a branch names is a commit; a tag may name another tag, or a file.
+const isBranch = ({ name }: RemoteRef) => name === "HEAD" || name.startsWith("refs/heads/");
+
+// `   1f0c9ab..4960e06  main -> …`, or ` + 1f0c9ab...4960e06 main -> …`; lines of the remote begin with `remote:`.
+function changeIn(stderr: string): "forward" | "rewritten" | null {
+  const [, forced, dots] = /^ ( |\+) [0-9a-f]+(\.{2,3})[0-9a-f]+ /m.exec(stderr) ?? [];
+  if (dots === undefined) return null;
+  return forced === "+" ? "rewritten" : "forward";
+}
+
+async function packMany(folder: string, stop: Stop): Promise<void> {
+  const packs = packsIn(folder).filter((file) => file.endsWith(".pack"));
+  if (packs.length > MOST_PACKS)
+    await runGit(["gc", "--auto", "--quiet"], { folder, env: localEnvironment(folder), ...stop });
 }
 
 // What was fetched earlier stays, since the last good revision is read from it.
@@ -144,12 +164,20 @@ async function dropArrived(
   error: unknown,
 ): Promise<void> {
   if (!(error instanceof SourceError)) return;
-  if (before === null) return clearRepository(folder);
-  for (const file of packsIn(folder)) {
+  for (const file of before === null ? [] : packsIn(folder)) {
     if (!packs.includes(file)) rmSync(join(folder, PACKS, file), { force: true });
   }
-  const { signal } = new AbortController();
-  await runGit(["update-ref", HEAD, before], { folder, env: localEnvironment(folder), signal });
+  await dropHead(folder, before, { signal: new AbortController().signal });
+}
+
+// Without the commit before, the next fetch would begin anew, and not know what lies between.
+async function dropHead(folder: string, before: string | null, stop: Stop): Promise<void> {
+  if (before === null) clearRepository(folder);
+  else await setHead(folder, before, stop);
+}
+
+async function setHead(folder: string, commit: string, stop: Stop): Promise<void> {
+  await runGit(["update-ref", HEAD, commit], { folder, env: localEnvironment(folder), ...stop });
 }
 
 async function resolveRef(options: RemoteOptions, stop: Stop): Promise<RemoteRef> {
@@ -212,9 +240,15 @@ async function commitAt(folder: string, ref: string, stop: Stop): Promise<string
   return code === 0 ? stdout.trim() : null;
 }
 
-async function isAncestor(folder: string, older: string, newer: string, stop: Stop): Promise<boolean> {
+async function changeBetween(
+  folder: string,
+  older: string,
+  newer: string,
+  stop: Stop,
+): Promise<"forward" | "rewritten"> {
   const args = ["merge-base", "--is-ancestor", older, newer];
-  return (await runGit(args, { folder, env: localEnvironment(folder), ...stop })).code === 0;
+  const { code } = await runGit(args, { folder, env: localEnvironment(folder), ...stop });
+  return code === 0 ? "forward" : "rewritten";
 }
 
 function noCommit({ name, ref }: RemoteOptions, { name: found }: RemoteRef): SourceError {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readdir, truncate, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseRemoteAddress } from "../../../src/source/remote/address.ts";
@@ -59,6 +59,22 @@ describe("a remote that is followed", () => {
     const fresh = await commitAll(upstream, "Begin again");
     await git(upstream, "branch", "--force", "main", fresh);
     expect(await remote.fetch({ signal })).toEqual({ commit: fresh, before: other, change: "rewritten" });
+  });
+
+  test("packs are joined when there are many, and the branch is found among packed refs", async () => {
+    const { remote, folder, commit } = await followed();
+    await remote.fetch({ signal });
+    const packs = join(folder, "objects/pack");
+    const arrived = (await readdir(packs)).filter((name) => /\.(?:pack|idx)$/.test(name));
+    for (let nth = 10; nth <= 60; nth += 1) {
+      for (const name of arrived)
+        await copyFile(join(packs, name), join(packs, name.replace(/[0-9a-f]{2}\./, `${nth}.`)));
+    }
+    const second = await commit("type: team\nname: two\n");
+    await remote.fetch({ signal });
+    expect((await readdir(packs)).filter((name) => name.endsWith(".pack")).length).toBeLessThan(10);
+    await git(folder, "pack-refs", "--all", "--prune");
+    expect(await remote.fetch({ signal })).toEqual({ commit: second, before: second, change: "unchanged" });
   });
 
   test("F51 a deleted branch, an emptied repository and one that is gone are told apart", async () => {
