@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { textDiff } from "../src/core/diff/text-diff.ts";
 import { groupOf } from "../src/core/kind.ts";
-import type { Plan } from "../src/core/plan.ts";
-import { textDiff } from "../src/core/text-diff.ts";
+import type { Plan } from "../src/core/plan/plan.ts";
 import { kindOf } from "../src/kinds/index.ts";
 import { foldSteps } from "../src/render/fold.ts";
 import { plain } from "../src/render/paint.ts";

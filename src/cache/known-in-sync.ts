@@ -1,6 +1,6 @@
 import type { BodyParser } from "../client/decode-body.ts";
 import type { Shape } from "../contract/shape.ts";
-import { isFastEqual } from "../core/decide.ts";
+import { isFastEqual } from "../core/decide/decide.ts";
 import type { Kind, ListReading, LiveRow } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { SourceManifest } from "../manifests/source-manifest.ts";

@@ -1,8 +1,8 @@
-import type { Decision } from "../core/decision.ts";
+import type { Decision } from "../core/decide/decision.ts";
 import type { LiveRow } from "../core/kind.ts";
 import type { LiveView } from "../core/live.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { PlanWithDecisions } from "../core/plan-input.ts";
+import type { PlanWithDecisions } from "../core/plan/plan-input.ts";
 import { isRecordOf, requireOpened } from "../core/recorded.ts";
 import { readValue, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { ReceiptHead } from "../state/ledger.ts";

@@ -1,4 +1,4 @@
-import type { SourceDiagnostic } from "../core/foreign-summary.ts";
+import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
 import type { DeclarationOutline, Outline } from "../manifests/outline.ts";
 import type { FileState, KnownFiles } from "../source/known-files.ts";

@@ -1,5 +1,5 @@
-import type { PassEnd } from "../core/events.ts";
-import type { RecordsReport } from "../core/report.ts";
+import type { PassEnd } from "../core/report/events.ts";
+import type { RecordsReport } from "../core/report/report.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
 import { jsonText } from "../render/json.ts";
 import { recordsText } from "../render/records.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
-import { type PlanDocument, readPlanDocuments } from "../core/read-plan-documents.ts";
+import { type PlanDocument, readPlanDocuments } from "../core/plan/read-plan-documents.ts";
 import type { Forge } from "../forge/forge.ts";
 import { type Posted, postSticky, type StickyComment } from "../forge/sticky-comment.ts";
 import { postIssue } from "../forge/sticky-issue.ts";

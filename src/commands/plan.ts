@@ -1,5 +1,5 @@
 import { exitCodes } from "../core/errors.ts";
-import { type Gate, hasChanges, type Plan } from "../core/plan.ts";
+import { type Gate, hasChanges, type Plan } from "../core/plan/plan.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { planRemarks } from "../render/ci/annotations.ts";
 import { planOutputs } from "../render/ci/plan-outputs.ts";

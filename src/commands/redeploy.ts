@@ -1,4 +1,4 @@
-import type { PassEnd } from "../core/events.ts";
+import type { PassEnd } from "../core/report/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { endApply } from "./apply/end-apply.ts";
 import { openProgress } from "./apply/progress.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
-import type { PassEnd } from "../core/events.ts";
-import type { ResolveReport } from "../core/report.ts";
+import type { PassEnd } from "../core/report/events.ts";
+import type { ResolveReport } from "../core/report/report.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import type { ResolveMode } from "../engine/resolve-unknown-pass.ts";
 import { jsonText } from "../render/json.ts";

@@ -1,4 +1,4 @@
-import type { TargetStatus } from "../core/target-status.ts";
+import type { TargetStatus } from "../core/report/target-status.ts";
 import { askDaemon } from "../daemon/control-socket.ts";
 import { keptStatus } from "../daemon/history.ts";
 import { holdText, readDecisions } from "../daemon/holds.ts";

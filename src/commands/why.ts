@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
-import type { WhyEvent } from "../core/events.ts";
-import type { WhyReport } from "../core/report.ts";
+import type { WhyEvent } from "../core/report/events.ts";
+import type { WhyReport } from "../core/report/report.ts";
 import { readHistory } from "../daemon/history.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { jsonText } from "../render/json.ts";

@@ -1,7 +1,7 @@
 import { equal, isObject, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { isIgnored } from "./ignore.ts";
-import { keepIgnored } from "./keep-ignored.ts";
+import { isIgnored } from "./ignore/ignore-rules.ts";
+import { keepIgnored } from "./ignore/keep-ignored.ts";
 import type { Identity } from "./manifest.ts";
 
 /** The unsealed part of a record: that something was written, and its id and version. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request } from "node:http";
 import { join, relative } from "node:path";
 import { json } from "node:stream/consumers";
 import { HoldfastError } from "../core/errors.ts";
-import type { TargetStatus } from "../core/target-status.ts";
+import type { TargetStatus } from "../core/report/target-status.ts";
 import { createFile } from "../files/write.ts";
 import { makeFolder } from "../store/make-folder.ts";
 

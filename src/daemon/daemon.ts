@@ -1,7 +1,7 @@
 import type PQueue from "p-queue";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
-import type { PassEnd, PassEvent } from "../core/events.ts";
-import { OTHER_WRITER } from "../core/other-writer.ts";
+import { OTHER_WRITER } from "../core/guards/other-writer.ts";
+import type { PassEnd, PassEvent } from "../core/report/events.ts";
 import type { PassScope } from "../engine/apply-pass.ts";
 import type { LastGood } from "../engine/last-good.ts";
 import type { Leader } from "../engine/leader.ts";

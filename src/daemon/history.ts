@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PassRecord, TargetStatus } from "../core/target-status.ts";
+import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { readOwnFile } from "../files/own-file.ts";
 import { replaceFile } from "../files/write.ts";
 

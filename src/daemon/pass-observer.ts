@@ -1,4 +1,4 @@
-import type { PassEvent } from "../core/events.ts";
+import type { PassEvent } from "../core/report/events.ts";
 import type { PassCause } from "./loop.ts";
 
 /** Follows the passes of one target; it never holds them up. */

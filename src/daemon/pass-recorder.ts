@@ -1,4 +1,4 @@
-import type { PassRecord, TargetStatus } from "../core/target-status.ts";
+import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory, readHistory } from "./history.ts";
 import { holdText, readDecisions } from "./holds.ts";
 import type { PassObserver } from "./pass-observer.ts";

@@ -1,10 +1,10 @@
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
-import type { ApplyEvent, KeptEvent, PlanEvent } from "../core/events.ts";
+import { needsAdoption } from "../core/guards/step-guards.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { Step } from "../core/plan.ts";
-import { redactFailureMessage } from "../core/redact-message.ts";
-import { needsAdoption } from "../core/step-guard.ts";
-import type { PassRecord, PassResult, TargetStatus } from "../core/target-status.ts";
+import type { Step } from "../core/plan/plan.ts";
+import { redactFailureMessage } from "../core/redact/redact-message.ts";
+import type { ApplyEvent, KeptEvent, PlanEvent } from "../core/report/events.ts";
+import type { PassRecord, PassResult, TargetStatus } from "../core/report/target-status.ts";
 import { SourceError } from "../source/source-error.ts";
 import type { PassObserver } from "./pass-observer.ts";
 

@@ -1,6 +1,6 @@
 import { ClientError } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
-import type { DryRunReply } from "../core/decision.ts";
+import type { DryRunReply } from "../core/decide/decision.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { type ResourceReference, secretsOf } from "../model/references.ts";
 import type { KnownServer } from "./known-server.ts";

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
-import type { RecordsEvent } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Recorded } from "../core/recorded.ts";
+import type { RecordsEvent } from "../core/report/events.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type Pass, planContextIn, shapeOf } from "./pass.ts";
 import { planAgainstLive } from "./plan-live.ts";

@@ -1,12 +1,12 @@
-import { requireSealed } from "../core/compare-sealed.ts";
-import type { ApplyEvent, PassEnd, PlanEvent } from "../core/events.ts";
+import { otherWriterWarnings } from "../core/guards/other-writer.ts";
+import { needsAdoption, type PlanGuards, requireUnguarded } from "../core/guards/step-guards.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
-import { notUsed } from "../core/not-used.ts";
-import { otherWriterWarnings } from "../core/other-writer.ts";
+import { missingExtensions } from "../core/missing-extensions.ts";
 import { parentByName } from "../core/parent.ts";
-import { type Risk, writes } from "../core/plan.ts";
-import type { SealedPlan } from "../core/sealed-plan.ts";
-import { needsAdoption, type PlanGuards, requireUnguarded } from "../core/step-guard.ts";
+import { type Risk, writes } from "../core/plan/plan.ts";
+import { requireSamePlan } from "../core/plan/require-same-plan.ts";
+import type { SealedPlan } from "../core/plan/sealed-plan.ts";
+import type { ApplyEvent, PassEnd, PlanEvent } from "../core/report/events.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { PendingIntent } from "../state/ledger.ts";
 import type { ApplyResult } from "./apply-plan.ts";
@@ -102,7 +102,7 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
 async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: ApplyMode): Promise<boolean> {
   const { rules } = pass.read;
   if (sealed !== null) {
-    requireSealed(sealed, { plan: planned.plan, sealable: sealableOf(planned), sealing: sealingOf(pass) });
+    requireSamePlan(sealed, { plan: planned.plan, sealable: sealableOf(planned), sealing: sealingOf(pass) });
   }
   if (approve === null) return true;
   const approval = await approve(planEvent(planned));
@@ -218,5 +218,5 @@ function placesOf(
 
 // A daemon has reported it already.
 function withLeases(event: ApplyEvent, { memory }: ServerSession): ApplyEvent {
-  return { ...event, notUsed: [...event.notUsed, ...notUsed(memory.missing(["putLease"]))] };
+  return { ...event, notUsed: [...event.notUsed, ...missingExtensions(memory.missing(["putLease"]))] };
 }

@@ -3,7 +3,7 @@ import type { Kind } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
-import { summariseOutcomes } from "../core/report.ts";
+import { summariseOutcomes } from "../core/report/report.ts";
 import type { PendingIntent } from "../state/ledger.ts";
 import { type ApplyContext, type ApplyResult, applyPlan } from "./apply-plan.ts";
 import { createDryRun, type DryRun, isDryRunSafe } from "./dry-run.ts";

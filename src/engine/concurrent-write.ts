@@ -1,6 +1,6 @@
+import { concurrentVersionError, OTHER_WRITER } from "../core/guards/other-writer.ts";
 import type { LiveRow } from "../core/kind.ts";
-import { concurrentVersionError, OTHER_WRITER } from "../core/other-writer.ts";
-import type { OutcomeError } from "../core/report.ts";
+import type { OutcomeError } from "../core/report/report.ts";
 import type { Intent } from "../state/ledger.ts";
 import { hasContentOf } from "./verify-write.ts";
 import { versionsSince } from "./versions-since.ts";

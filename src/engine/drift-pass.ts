@@ -1,5 +1,5 @@
-import { makeDrift } from "../core/drift.ts";
-import type { DriftEvent } from "../core/events.ts";
+import { makeDrift } from "../core/report/drift-report.ts";
+import type { DriftEvent } from "../core/report/events.ts";
 import { type Pass, planContextIn } from "./pass.ts";
 import { driftInput, planAgainstLive } from "./plan-live.ts";
 

@@ -3,7 +3,7 @@ import { ClientError } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
 import type { Deployment } from "../contract/generated/resources.ts";
 import type { Shape } from "../contract/shape.ts";
-import type { DryRunReply } from "../core/decision.ts";
+import type { DryRunReply } from "../core/decide/decision.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type Kind, readRow, type Writing } from "../core/kind.ts";
 import type { Manifest } from "../core/manifest.ts";

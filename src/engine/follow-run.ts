@@ -2,7 +2,7 @@ import { ClientError, type FailureReason } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
 import type { JobRun } from "../contract/generated/resources.ts";
 import type { RolloutState } from "../contract/rollout.ts";
-import type { RolloutResult } from "../core/report.ts";
+import type { RolloutResult } from "../core/report/report.ts";
 import { type Following, pollUntilEnd } from "./poll.ts";
 
 /** The run that the deployment of a job's version has started. */

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
-import type { RecordsEvent } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
+import type { RecordsEvent } from "../core/report/events.ts";
 import type { Pass } from "./pass.ts";
 import { recordsEvent } from "./records-event.ts";
 

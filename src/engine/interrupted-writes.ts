@@ -1,7 +1,7 @@
 import { equal } from "../contract/json.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { Plan, Step } from "../core/plan.ts";
-import type { Outcome } from "../core/report.ts";
+import type { Plan, Step } from "../core/plan/plan.ts";
+import type { Outcome } from "../core/report/report.ts";
 import { readValue, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { Recovered } from "./recover.ts";
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CapabilityMemory } from "../client/learned-capabilities.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
-import type { ServerFacts } from "../core/choose-writing.ts";
+import type { ServerFacts } from "../core/decide/choose-write-operation.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { DryRunProof, LearnedFacts, NumberedLease, RememberedFacts } from "../state/server-facts.ts";
 

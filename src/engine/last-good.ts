@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
-import type { PassEnd } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { OutcomeResult } from "../core/report.ts";
+import type { PassEnd } from "../core/report/events.ts";
+import type { OutcomeResult } from "../core/report/report.ts";
 import { SourceError } from "../source/source-error.ts";
 import type { PassContext } from "./pass.ts";
 import { type DesiredRead, readDesired } from "./read-desired.ts";

@@ -1,11 +1,11 @@
 import { ClientError } from "../client/failure.ts";
 import { isObject } from "../contract/json.ts";
-import type { DryRunReply } from "../core/decision.ts";
+import type { DryRunReply } from "../core/decide/decision.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind, LiveRow, SingleReading } from "../core/kind.ts";
 import { type InSync, isThere, type Live } from "../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
-import type { WavedManifest } from "../core/plan-input.ts";
+import type { WavedManifest } from "../core/plan/plan-input.ts";
 import { readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
 import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
 import type { DryRun } from "./dry-run.ts";

@@ -1,5 +1,5 @@
 import type { Identity, ManifestHead } from "../core/manifest.ts";
-import type { Outcome } from "../core/report.ts";
+import type { Outcome } from "../core/report/report.ts";
 
 /** Where an outcome's error is in the source (`file:line:column`), as exactly as it tells; null when unknown. */
 export function positionOfOutcome(

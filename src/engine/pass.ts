@@ -1,7 +1,7 @@
 import { shapes } from "../contract/generated/shapes.ts";
 import type { Shape } from "../contract/shape.ts";
-import type { PassEvent } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
+import type { PassEvent } from "../core/report/events.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
 import type { Desired, PlanContext } from "./plan-live.ts";

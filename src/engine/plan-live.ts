@@ -7,21 +7,21 @@ import { compareText, type JsonObject } from "../contract/json.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
 import { type Access, readAccess, readsWholeTenant } from "../core/access.ts";
-import { staleness } from "../core/decide-each.ts";
-import type { DryRunReply } from "../core/decision.ts";
+import { staleness } from "../core/decide/decide-each.ts";
+import type { DryRunReply } from "../core/decide/decision.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import type { DriftInput } from "../core/drift.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { liveGuard, type ShrinkLimits } from "../core/guard.ts";
-import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore.ts";
+import { liveGuard, type ShrinkLimits } from "../core/guards/mass-change-guards.ts";
+import type { PlanGuards } from "../core/guards/step-guards.ts";
+import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore/ignore-rules.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
-import { type NotUsed, notUsed } from "../core/not-used.ts";
+import { type MissingExtension, missingExtensions } from "../core/missing-extensions.ts";
 import { parentByName } from "../core/parent.ts";
-import { writes } from "../core/plan.ts";
-import type { PlanInput, PlanWithDecisions } from "../core/plan-input.ts";
-import { makePlan, withNotChecked } from "../core/planner.ts";
-import type { PlanGuards } from "../core/step-guard.ts";
+import { makePlan, withNotChecked } from "../core/plan/make-plan.ts";
+import { writes } from "../core/plan/plan.ts";
+import type { PlanInput, PlanWithDecisions } from "../core/plan/plan-input.ts";
+import type { DriftInput } from "../core/report/drift-report.ts";
 import { readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
 import { pacer } from "../source/pacer.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
@@ -99,7 +99,7 @@ export type LivePlan = PlanWithDecisions & {
   /** Every receipt, opened where something was decided by it. */
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
   /** What the control plane lacks of what the kinds here could be read and written with. */
-  readonly notUsed: readonly NotUsed[];
+  readonly notUsed: readonly MissingExtension[];
   /** Whose token it is and what it may do; null where the control plane does not tell. */
   readonly access: Access | null;
 };
@@ -160,7 +160,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     waved,
     recorded,
     rulesFor,
-    notUsed: notUsed(missing()),
+    notUsed: missingExtensions(missing()),
     access,
   };
   await on.remember();

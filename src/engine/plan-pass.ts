@@ -1,10 +1,10 @@
 import { compareText } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
+import { withServerSide } from "../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { PlanEvent } from "../core/events.ts";
-import type { Gate } from "../core/plan.ts";
-import { makeSeal, type Sealing, type SignedSeal, signSeal } from "../core/seal.ts";
-import { withServerSide } from "../core/server-side-changes.ts";
+import type { Gate } from "../core/plan/plan.ts";
+import { makeSeal, type Sealing, type SignedSeal, signSeal } from "../core/plan/seal.ts";
+import type { PlanEvent } from "../core/report/events.ts";
 import type { LastGood } from "./last-good.ts";
 import { type Pass, planContextIn } from "./pass.ts";
 import { type Desired, findUnmanaged, type LivePlan, type PlanContext, planAgainstLive } from "./plan-live.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { RolloutState } from "../contract/rollout.ts";
-import type { RolloutResult } from "../core/report.ts";
+import type { RolloutResult } from "../core/report/report.ts";
 
 /** How long something is followed, and who is told of each new status. */
 export type Following = {

@@ -1,12 +1,12 @@
 import type { RouteProbe } from "../client/route-probe.ts";
 import type { NotChecked } from "../contract/generated/output.ts";
-import type { DryRunReply } from "../core/decision.ts";
+import type { DryRunReply } from "../core/decide/decision.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind } from "../core/kind.ts";
 import { isThere, type LiveView } from "../core/live.ts";
 import { type Identity, type Manifest, requireRead } from "../core/manifest.ts";
-import { type Action, writes } from "../core/plan.ts";
-import type { PlanWithDecisions } from "../core/plan-input.ts";
+import { type Action, writes } from "../core/plan/plan.ts";
+import type { PlanWithDecisions } from "../core/plan/plan-input.ts";
 import { readManifest } from "../manifests/source-manifest.ts";
 import { absentSecrets, type SecretContext } from "./absent-secrets.ts";
 import type { DryRun, DryRunResult } from "./dry-run.ts";

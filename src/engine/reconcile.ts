@@ -1,4 +1,4 @@
-import type { PassEnd } from "../core/events.ts";
+import type { PassEnd } from "../core/report/events.ts";
 import { SourceError } from "../source/source-error.ts";
 import { type AdoptMode, adoptPass } from "./adopt-pass.ts";
 import type { ApplyMode } from "./apply-pass.ts";

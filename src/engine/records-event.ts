@@ -1,6 +1,6 @@
-import type { RecordsEvent } from "../core/events.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
-import type { RecordsReport } from "../core/report.ts";
+import type { RecordsEvent } from "../core/report/events.ts";
+import type { RecordsReport } from "../core/report/report.ts";
 
 /** A resource whose record stays as it is, and why. */
 export type KeptRecord = Omit<RecordsReport["left"][number], "kind">;

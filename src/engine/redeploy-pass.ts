@@ -1,9 +1,9 @@
 import { rolloutState } from "../contract/rollout.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { PassEnd } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
-import { reasonText, type Step, summarise } from "../core/plan.ts";
+import { reasonText, type Step, summarise } from "../core/plan/plan.ts";
+import type { PassEnd } from "../core/report/events.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type ApplyMode, applyPass } from "./apply-pass.ts";
 import type { Pass } from "./pass.ts";

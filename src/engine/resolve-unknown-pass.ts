@@ -1,10 +1,10 @@
 import { operations } from "../contract/operations.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { ResolvedEvent } from "../core/events.ts";
 import { type Kind, type LiveRow, writerIn } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { OpenWrite, ResolveReport } from "../core/report.ts";
+import type { ResolvedEvent } from "../core/report/events.ts";
+import type { OpenWrite, ResolveReport } from "../core/report/report.ts";
 import { timestampText } from "../core/timestamp-text.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { PendingIntent } from "../state/ledger.ts";

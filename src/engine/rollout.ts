@@ -1,7 +1,7 @@
 import type { Reader } from "../client/reader.ts";
 import type { Deployment } from "../contract/generated/resources.ts";
 import { rolloutState } from "../contract/rollout.ts";
-import type { RolloutResult } from "../core/report.ts";
+import type { RolloutResult } from "../core/report/report.ts";
 import { type Following, pollUntilEnd } from "./poll.ts";
 
 /** The deployment whose rollout is followed. */

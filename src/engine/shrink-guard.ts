@@ -1,5 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
-import { emptyGuard, shrinkGuard } from "../core/guard.ts";
+import { emptyGuard, shrinkGuard } from "../core/guards/mass-change-guards.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { KnownServer } from "./known-server.ts";
 import type { DesiredRead } from "./read-desired.ts";

@@ -1,6 +1,6 @@
-import type { Decision } from "../core/decision.ts";
-import { type Reason, reasonText, type Step } from "../core/plan.ts";
-import type { Outcome, OutcomeError } from "../core/report.ts";
+import type { Decision } from "../core/decide/decision.ts";
+import { type Reason, reasonText, type Step } from "../core/plan/plan.ts";
+import type { Outcome, OutcomeError } from "../core/report/report.ts";
 import type { WriteResult } from "./write-job.ts";
 
 const rolloutInProgress: OutcomeError = {

@@ -1,10 +1,10 @@
 import { ClientError } from "../client/failure.ts";
 import { text } from "../contract/json.ts";
 import { rolloutState } from "../contract/rollout.ts";
-import type { ProgressEvent } from "../core/events.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
-import type { Step } from "../core/plan.ts";
-import type { RolloutResult } from "../core/report.ts";
+import type { Step } from "../core/plan/plan.ts";
+import type { ProgressEvent } from "../core/report/events.ts";
+import type { RolloutResult } from "../core/report/report.ts";
 import { type DeployedRun, followRun } from "./follow-run.ts";
 import { followRollout, type Rollout } from "./rollout.ts";
 import type { WriteContext, WriteResult } from "./write-job.ts";

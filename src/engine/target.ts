@@ -1,9 +1,9 @@
 import type { SourceCache } from "../cache/source-facts-cache.ts";
-import type { ShrinkLimits } from "../core/guard.ts";
-import type { IgnoreRule } from "../core/ignore.ts";
+import type { ShrinkLimits } from "../core/guards/mass-change-guards.ts";
+import type { IgnoreRule } from "../core/ignore/ignore-rules.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { Risk } from "../core/plan.ts";
-import type { Selection } from "../core/select.ts";
+import type { Risk } from "../core/plan/plan.ts";
+import type { Selection } from "../core/selection/select.ts";
 import type { LoadRules } from "../manifests/load.ts";
 import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/source-config.ts";

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../contract/json.ts";
 import { Secret } from "../contract/secret.ts";
 import { type Kind, type LiveRow, readRow } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { OutcomeError } from "../core/report.ts";
+import type { OutcomeError } from "../core/report/report.ts";
 import type { Intent } from "../state/ledger.ts";
 
 /** The one-time token in a stored reply; null where there is none, or the reply is about another resource. */

@@ -1,7 +1,7 @@
 import type { Sent } from "../client/writer.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { UnlockedEvent } from "../core/events.ts";
-import type { UnlockReport } from "../core/report.ts";
+import type { UnlockedEvent } from "../core/report/events.ts";
+import type { UnlockReport } from "../core/report/report.ts";
 import { isHolderAlive } from "../state/open.ts";
 import { acquireLease, type LeaseOptions } from "./lease.ts";
 import { type LeaseHolder, leaseHolderIn, RENEWAL_MS, watchLease } from "./lease-holder.ts";

@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { globMatches } from "../core/glob.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
-import type { Selection } from "../core/select.ts";
+import { globMatches } from "../core/selection/glob.ts";
+import type { Selection } from "../core/selection/select.ts";
 import type { SourceConfig } from "../source/source-config.ts";
 
 /** What rules and globs are held against. */

@@ -1,8 +1,8 @@
 import { equal, type JsonObject } from "../contract/json.ts";
 import { operations } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
-import { contentOf } from "../core/compared-content.ts";
-import { differences } from "../core/diff.ts";
+import { contentOf } from "../core/diff/compared-content.ts";
+import { differences } from "../core/diff/differences.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import type { Intent } from "../state/ledger.ts";

@@ -1,5 +1,5 @@
 import type { Writer } from "../client/writer.ts";
-import type { PassEvent } from "../core/events.ts";
+import type { PassEvent } from "../core/report/events.ts";
 import { type LeaseOptions, waitForLease } from "./lease.ts";
 import { leaseScope } from "./lease-scope.ts";
 import type { DesiredRead } from "./read-desired.ts";

@@ -4,10 +4,10 @@ import { causeText } from "../client/reachability.ts";
 import type { Sent } from "../client/writer.ts";
 import { equal, isObject } from "../contract/json.ts";
 import { operations } from "../contract/operations.ts";
-import { chooseWriting } from "../core/choose-writing.ts";
+import { chooseWriteOperation } from "../core/decide/choose-write-operation.ts";
 import { type LiveRow, readRow, type Writing } from "../core/kind.ts";
-import type { Reason } from "../core/plan.ts";
-import type { OutcomeError } from "../core/report.ts";
+import type { Reason } from "../core/plan/plan.ts";
+import type { OutcomeError } from "../core/report/report.ts";
 import type { Intent } from "../state/ledger.ts";
 import { announceLongWait } from "./announce-long-wait.ts";
 import { findOtherWriter, isUnprotected, versionBefore } from "./concurrent-write.ts";
@@ -44,7 +44,7 @@ export async function write(job: WriteJob, context: WriteContext): Promise<Write
   );
   for (let attempts = 1; attempts <= ROUNDS; attempts += 1) {
     const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, context) };
-    const writing = chooseWriting(job.kind, current.live, context.memory);
+    const writing = chooseWriteOperation(job.kind, current.live, context.memory);
     if (writing === null) return { state: "blocked", reason: reasonFor(job, context), attempts: attempts - 1 };
     const next = await attempt({ job: current, writing, context, attempts, earlier });
     if (next.state === "unsent") return last ?? { state: "put-off", attempts: 0 };

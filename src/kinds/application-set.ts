@@ -1,5 +1,5 @@
 import type { ApplicationSetManifest } from "../contract/generated/manifests.ts";
-import { applicationKind } from "../core/application.ts";
+import { applicationKind } from "../core/application-kind.ts";
 import type { Kind } from "../core/kind.ts";
 
 /** Applications that are made together, from a list or a template. */

@@ -1,5 +1,5 @@
 import type { WorkflowManifest } from "../contract/generated/manifests.ts";
-import { applicationKind } from "../core/application.ts";
+import { applicationKind } from "../core/application-kind.ts";
 import type { Kind } from "../core/kind.ts";
 
 /** A Flyte workflow. */

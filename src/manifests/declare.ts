@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../contract/json.ts";
-import type { ForeignDocuments, SourceDiagnostic } from "../core/foreign-summary.ts";
-import { globMatches } from "../core/glob.ts";
+import type { ForeignDocuments, SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Kind } from "../core/kind.ts";
-import { manifestReferences } from "../core/references.ts";
+import { manifestReferences } from "../core/manifest-references.ts";
+import { globMatches } from "../core/selection/glob.ts";
 import type { Position } from "../model/position.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";

@@ -1,5 +1,5 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
-import type { SourceDiagnostic } from "../core/foreign-summary.ts";
+import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity } from "../core/manifest.ts";
 
 /** How many diagnostics of each severity are kept; far more than anybody reads, few enough to hold. */

@@ -1,7 +1,7 @@
 import { isObject, type Json } from "../contract/json.ts";
 import { escapePointer } from "../contract/reference.ts";
 import type { Shape } from "../contract/shape.ts";
-import { isSecretKey } from "../core/sensitive.ts";
+import { isSecretKey } from "../core/redact/sensitive-fields.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../model/credential.ts";
 
 /** A secret that stands in a manifest as it is, and where. */

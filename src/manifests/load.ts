@@ -1,4 +1,4 @@
-import type { SourceDiagnostic } from "../core/foreign-summary.ts";
+import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import { type Graph, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";

@@ -1,4 +1,4 @@
-import type { SourceDiagnostic } from "../core/foreign-summary.ts";
+import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
 import type { Declaration } from "./declaration.ts";
 import type { FileContent } from "./declare.ts";

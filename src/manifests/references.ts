@@ -1,5 +1,5 @@
-import { globMatches } from "../core/glob.ts";
 import { type Identity, type ManifestHead, type Reference, splitIdentity } from "../core/manifest.ts";
+import { globMatches } from "../core/selection/glob.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
 import type { Refuse } from "./diagnostic-list.ts";

@@ -1,5 +1,5 @@
-import type { NotUsed } from "../core/not-used.ts";
-import type { ApplyReport, Outcome } from "../core/report.ts";
+import type { MissingExtension } from "../core/missing-extensions.ts";
+import type { ApplyReport, Outcome } from "../core/report/report.ts";
 import { joinCounts } from "./count-text.ts";
 import { type FailedOutcomesView, failedOutcomeLines } from "./failed-outcomes.ts";
 import { notUsedText } from "./not-used.ts";
@@ -37,7 +37,7 @@ export function applyLines({ outcomes }: Pick<ApplyReport, "outcomes">, view: Ap
 }
 
 /** An apply's report for people: what it did, and a summary; one line when nothing changed. */
-export function applyText(report: ApplyReport, view: ApplyView, notUsed: readonly NotUsed[] = []): string {
+export function applyText(report: ApplyReport, view: ApplyView, notUsed: readonly MissingExtension[] = []): string {
   const { paint, width, rows } = view;
   const summary = applyLine(report);
   if (report.outcomes.every(({ result }) => result === "unchanged")) return `${summary}\n`;

@@ -1,4 +1,4 @@
-import type { Change } from "../core/plan.ts";
+import type { Change } from "../core/plan/plan.ts";
 import { printable } from "./escape.ts";
 import type { Paint, Style } from "./paint.ts";
 import { showValue } from "./show-value.ts";

@@ -1,5 +1,5 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
-import type { Excerpt } from "../core/masked-excerpt.ts";
+import type { Excerpt } from "../core/redact/masked-excerpt.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import type { Paint, Style } from "./paint.ts";

@@ -1,6 +1,6 @@
 import type { Access } from "../core/access.ts";
-import type { NotUsed } from "../core/not-used.ts";
-import type { DriftEntry, DriftReport } from "../core/report.ts";
+import type { MissingExtension } from "../core/missing-extensions.ts";
+import type { DriftEntry, DriftReport } from "../core/report/report.ts";
 import { accessLines } from "./access.ts";
 import { changeLines } from "./change.ts";
 import { joinCounts } from "./count-text.ts";
@@ -55,7 +55,7 @@ export function driftText(
   report: DriftReport,
   view: DriftView,
   stand: string | null,
-  notUsed: readonly NotUsed[] = [],
+  notUsed: readonly MissingExtension[] = [],
 ): string {
   const { paint, width } = view;
   const line = driftLine(report);

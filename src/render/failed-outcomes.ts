@@ -1,4 +1,4 @@
-import type { Outcome } from "../core/report.ts";
+import type { Outcome } from "../core/report/report.ts";
 import { printable } from "./escape.ts";
 import { type OutcomeView, outcomeHead } from "./outcome.ts";
 import { cutStart } from "./text-columns.ts";

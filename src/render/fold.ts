@@ -1,5 +1,5 @@
 import { canonical } from "../contract/json.ts";
-import type { Change, Step } from "../core/plan.ts";
+import type { Change, Step } from "../core/plan/plan.ts";
 import { withoutSharedStart } from "./change.ts";
 
 /** Equal changes of fewer resources are shown one by one. */

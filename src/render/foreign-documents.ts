@@ -1,4 +1,4 @@
-import type { ForeignSummary } from "../core/foreign-summary.ts";
+import type { ForeignSummary } from "../core/foreign-documents.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { wrapWords } from "./wrap.ts";

@@ -1,10 +1,10 @@
-import type { NotUsed } from "../core/not-used.ts";
+import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { Paint } from "./paint.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** The extensions that a control plane lacks, and what that costs; nothing where it lacks none. */
 export function notUsedText(
-  missing: readonly NotUsed[],
+  missing: readonly MissingExtension[],
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
   if (missing.length === 0) return [];

@@ -1,4 +1,4 @@
-import type { OpenWrite, ResolveReport } from "../core/report.ts";
+import type { OpenWrite, ResolveReport } from "../core/report/report.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 

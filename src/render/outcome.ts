@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
-import type { Step } from "../core/plan.ts";
-import type { Outcome, OutcomeResult } from "../core/report.ts";
+import type { Step } from "../core/plan/plan.ts";
+import type { Outcome, OutcomeResult } from "../core/report/report.ts";
 import { changeSummary } from "./change.ts";
 import { contentFields } from "./created-content.ts";
 import { printable } from "./escape.ts";

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { Action } from "../core/plan.ts";
+import type { Action } from "../core/plan/plan.ts";
 
 /** Styles that output for people uses. */
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan" | "magenta";

@@ -1,10 +1,10 @@
 import type { Access } from "../core/access.ts";
-import type { ApplyEvent, DriftEvent, PlanEvent } from "../core/events.ts";
 import { groupOf } from "../core/kind.ts";
 import { splitIdentity } from "../core/manifest.ts";
-import type { NotUsed } from "../core/not-used.ts";
-import { type Plan, type Step, writes } from "../core/plan.ts";
-import type { Outcome } from "../core/report.ts";
+import type { MissingExtension } from "../core/missing-extensions.ts";
+import { type Plan, type Step, writes } from "../core/plan/plan.ts";
+import type { ApplyEvent, DriftEvent, PlanEvent } from "../core/report/events.ts";
+import type { Outcome } from "../core/report/report.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type ApplyView, applyText } from "./apply.ts";
 import { gitlabReport } from "./ci/gitlab.ts";
@@ -160,6 +160,6 @@ function accessIn(access: Access | null): { readonly access?: Access } {
 }
 
 // Left out where the control plane lacks nothing.
-function notUsedIn(notUsed: readonly NotUsed[]): { readonly notUsed?: readonly NotUsed[] } {
+function notUsedIn(notUsed: readonly MissingExtension[]): { readonly notUsed?: readonly MissingExtension[] } {
   return notUsed.length === 0 ? {} : { notUsed };
 }

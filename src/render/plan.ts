@@ -1,8 +1,8 @@
 import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { NotUsed } from "../core/not-used.ts";
-import type { Plan, PlanSummary, Step } from "../core/plan.ts";
+import type { MissingExtension } from "../core/missing-extensions.ts";
+import type { Plan, PlanSummary, Step } from "../core/plan/plan.ts";
 import { accessLines } from "./access.ts";
 import { changeLines } from "./change.ts";
 import { count, joinCounts } from "./count-text.ts";
@@ -37,7 +37,7 @@ export type PlanView = StepView & {
   /** Whose token it is and what it may do; null where the control plane does not tell. */
   readonly access?: Access | null;
   /** The extensions that the control plane lacks. */
-  readonly notUsed?: readonly NotUsed[];
+  readonly notUsed?: readonly MissingExtension[];
 };
 
 const SIDES = "live → git";

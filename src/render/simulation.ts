@@ -1,4 +1,4 @@
-import type { Simulation } from "../core/simulation.ts";
+import type { Simulation } from "../core/report/simulation.ts";
 import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { codeSpan } from "./markdown/code-markup.ts";

@@ -1,4 +1,4 @@
-import type { PassRecord, TargetStatus } from "../core/target-status.ts";
+import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { jsonText } from "./json.ts";

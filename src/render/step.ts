@@ -1,6 +1,5 @@
 import { splitIdentity } from "../core/manifest.ts";
-import { notCheckedText } from "../core/not-checked.ts";
-import { glyphs, reasonText, type Step } from "../core/plan.ts";
+import { glyphs, notCheckedText, reasonText, type Step } from "../core/plan/plan.ts";
 import { ageText } from "./age-text.ts";
 import { changeLines } from "./change.ts";
 import { contentLines } from "./created-content.ts";

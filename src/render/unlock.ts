@@ -1,4 +1,4 @@
-import type { UnlockReport } from "../core/report.ts";
+import type { UnlockReport } from "../core/report/report.ts";
 import { printable } from "./escape.ts";
 
 /** Who had state folder and leases, and what is free now. */

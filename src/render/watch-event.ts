@@ -1,6 +1,6 @@
 import type { WatchEvent } from "../contract/generated/output.ts";
 import { hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
-import type { ApplyEvent, PassEvent } from "../core/events.ts";
+import type { ApplyEvent, PassEvent } from "../core/report/events.ts";
 import { timestampText } from "../core/timestamp-text.ts";
 import { applyLine } from "./apply.ts";
 import { count, joinCounts } from "./count-text.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../contract/json.ts";
-import type { WhyReport } from "../core/report.ts";
+import type { WhyReport } from "../core/report/report.ts";
 import { printable } from "./escape.ts";
 
 /** Who wanted a value, who wrote it, and who has changed it since. */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { type Excerpt, excerptOf } from "../core/masked-excerpt.ts";
+import { type Excerpt, excerptOf } from "../core/redact/masked-excerpt.ts";
 import { defaultLimits } from "./limits.ts";
 import { openFile } from "./open-file.ts";
 

@@ -7,7 +7,7 @@ import { shapes } from "../../src/contract/generated/shapes.ts";
 import { isObject, type JsonObject } from "../../src/contract/json.ts";
 import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
 import { type Kind, readRow } from "../../src/core/kind.ts";
-import { manifestReferences } from "../../src/core/references.ts";
+import { manifestReferences } from "../../src/core/manifest-references.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
 import { inPlaceFields } from "../../src/model/manifest-fields.ts";
 import { manifestTypes, schemaFor } from "../../src/schema/schemas.ts";

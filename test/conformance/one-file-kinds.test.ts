@@ -17,7 +17,7 @@ const naming: readonly (readonly [RegExp, string])[] = [
   [/generated\/|^src\/(kinds|schema\/rules)\/index\.ts$/, "generated"],
   [/^src\/server\/(resources\/|database\/migrations)/, "the server's file of the kind, and its tables"],
   [/^src\/contract\/(operations|resources)\.ts$/, "paths and replies of the interface"],
-  [/^src\/commands\/(flags|declarations\/\w+)\.ts$/, "the flag --workspace"],
+  [/^src\/commands\/(flags\/flags|declarations\/\w+)\.ts$/, "the flag --workspace"],
   [/^src\/model\/(roles|reference-kinds)\.ts$/, "role names, and how manifests name other resources"],
 ];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isSecretKey } from "../../src/core/sensitive.ts";
+import { isSecretKey } from "../../src/core/redact/sensitive-fields.ts";
 import { schemaFields } from "../../src/schema/schema-fields.ts";
 import type { SchemaNode } from "../../src/schema/schema-node.ts";
 import { manifestTypes, schemaFor } from "../../src/schema/schemas.ts";

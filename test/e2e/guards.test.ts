@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { contentDigest } from "../../src/core/seal.ts";
+import { contentDigest } from "../../src/core/plan/seal.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { foreignService } from "../support/foreign-service.ts";
 import { commitAll } from "../support/git.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { contentDigest } from "../../src/core/seal.ts";
+import { contentDigest } from "../../src/core/plan/seal.ts";
 import { commitAll } from "../support/git.ts";
 import { reportOf } from "../support/json-output.ts";
 import { everyKind, service, team } from "../support/manifests.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Simulation } from "../../src/core/simulation.ts";
+import type { Simulation } from "../../src/core/report/simulation.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
 import { everyKind, prompt, service, team } from "../support/manifests.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Outcome } from "../../src/core/report.ts";
+import type { Outcome } from "../../src/core/report/report.ts";
 import { reportOf } from "../support/json-output.ts";
 import { everyKind, type Files, service } from "../support/manifests.ts";
 import type { Ended } from "../support/process.ts";

@@ -1,8 +1,8 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "../../src/contract/json.ts";
-import type { Plan, Step } from "../../src/core/plan.ts";
-import type { Outcome } from "../../src/core/report.ts";
+import type { Plan, Step } from "../../src/core/plan/plan.ts";
+import type { Outcome } from "../../src/core/report/report.ts";
 import { effects, startControlPlane } from "../control-plane.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type Ended, run as runApart } from "../support/process.ts";

@@ -1,5 +1,5 @@
-import type { Plan } from "../../src/core/plan.ts";
-import type { ApplyReport, DriftReport, ValidationReport } from "../../src/core/report.ts";
+import type { Plan } from "../../src/core/plan/plan.ts";
+import type { ApplyReport, DriftReport, ValidationReport } from "../../src/core/report/report.ts";
 import type { Ended } from "./process.ts";
 
 /** What `plan -o json` wrote. */

@@ -1,6 +1,6 @@
-import type { ApplyEvent } from "../../src/core/events.ts";
-import type { Step } from "../../src/core/plan.ts";
-import { type Outcome, summariseOutcomes } from "../../src/core/report.ts";
+import type { Step } from "../../src/core/plan/plan.ts";
+import type { ApplyEvent } from "../../src/core/report/events.ts";
+import { type Outcome, summariseOutcomes } from "../../src/core/report/report.ts";
 
 /** The event at the end of an apply pass with these outcomes, with the fields that its readers use. */
 export function sampleApplyEvent(

@@ -1,7 +1,7 @@
 import type { Json } from "../../src/contract/json.ts";
+import { textDiff } from "../../src/core/diff/text-diff.ts";
 import { splitIdentity } from "../../src/core/manifest.ts";
-import { type Change, type Plan, type Step, summarise } from "../../src/core/plan.ts";
-import { textDiff } from "../../src/core/text-diff.ts";
+import { type Change, type Plan, type Step, summarise } from "../../src/core/plan/plan.ts";
 
 /** One field that differs, as plans have it. */
 export function sampleChange(label: string, before: Json, after: Json, cause: Change["cause"] = "manifest"): Change {

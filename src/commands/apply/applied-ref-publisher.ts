@@ -1,7 +1,7 @@
 import { hasErrors } from "../../core/diagnostic.ts";
-import type { ApplyEvent } from "../../core/events.ts";
-import { isDone } from "../../core/report.ts";
-import { isEverything } from "../../core/select.ts";
+import type { ApplyEvent } from "../../core/report/events.ts";
+import { isDone } from "../../core/report/report.ts";
+import { isEverything } from "../../core/selection/select.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { printable } from "../../render/escape.ts";
 import { findRepository } from "../../source/find-repository.ts";

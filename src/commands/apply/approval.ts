@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { PlanEvent } from "../../core/events.ts";
-import { writes } from "../../core/plan.ts";
-import type { SealedPlan } from "../../core/sealed-plan.ts";
+import { writes } from "../../core/plan/plan.ts";
+import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
+import type { PlanEvent } from "../../core/report/events.ts";
 import type { Approval } from "../../engine/apply-pass.ts";
 import { planReport, type ReportView } from "../../render/pass-report.ts";
 import type { Invocation } from "../command.ts";

@@ -1,7 +1,7 @@
 import { exitCodes } from "../../core/errors.ts";
-import type { ApplyEvent } from "../../core/events.ts";
-import { OTHER_WRITER } from "../../core/other-writer.ts";
-import { hasBadRollout } from "../../core/report.ts";
+import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
+import type { ApplyEvent } from "../../core/report/events.ts";
+import { hasBadRollout } from "../../core/report/report.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
 import { applyReport, type ReportView } from "../../render/pass-report.ts";
 import { tokensText } from "../../render/tokens.ts";

@@ -1,7 +1,7 @@
-import type { PassEvent } from "../../core/events.ts";
 import type { Identity } from "../../core/manifest.ts";
-import type { Step } from "../../core/plan.ts";
-import type { Outcome } from "../../core/report.ts";
+import type { Step } from "../../core/plan/plan.ts";
+import type { PassEvent } from "../../core/report/events.ts";
+import type { Outcome } from "../../core/report/report.ts";
 import { needsAttention, outcomeLines } from "../../render/outcome.ts";
 import { choosePaint } from "../../render/paint.ts";
 import { type ApplyProgress, progressLines, waitingText } from "../../render/progress.ts";

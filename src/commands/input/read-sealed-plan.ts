@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { noPlan, parseSealedPlan, type SealedPlan } from "../../core/sealed-plan.ts";
+import { noPlan, parseSealedPlan, type SealedPlan } from "../../core/plan/sealed-plan.ts";
 import { readJsonFile } from "./read-json-file.ts";
 
 /** Room for the plan of a hundred thousand resources. */

@@ -1,5 +1,5 @@
 import { exitCodes } from "../../core/errors.ts";
-import type { PassEnd } from "../../core/events.ts";
+import type { PassEnd } from "../../core/report/events.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
 import { failureReport } from "../../render/failure.ts";
 import type { Invocation } from "../command.ts";

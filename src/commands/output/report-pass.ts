@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../../core/diagnostic.ts";
-import type { PassEvent } from "../../core/events.ts";
+import type { PassEvent } from "../../core/report/events.ts";
 import { diagnosticsText, severityCounts, validationText } from "../../render/diagnostics.ts";
 import { hintText } from "../../render/failure.ts";
 import { foreignText } from "../../render/foreign-documents.ts";

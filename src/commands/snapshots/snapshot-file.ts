@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { type Digest, standInManifest, standInName } from "../../core/stand-in.ts";
+import { type Digest, pseudonymiseManifest, pseudonymiseName } from "../../core/redact/pseudonymise-manifest.ts";
 import { shapeOf } from "../../engine/pass.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { jsonText } from "../../render/json.ts";
@@ -74,7 +74,7 @@ function projected(row: JsonObject, digest: Digest): JsonObject {
 }
 
 function field(value: Json, digest: Digest): Json {
-  if (typeof value === "string") return standInName(value, digest);
+  if (typeof value === "string") return pseudonymiseName(value, digest);
   if (Array.isArray(value)) return value.map((item: Json) => field(item, digest));
   return isObject(value) ? projected(value, digest) : value;
 }
@@ -82,5 +82,5 @@ function field(value: Json, digest: Digest): Json {
 function manifestOf(manifest: JsonObject, digest: Digest): JsonObject {
   const kind = kindOf(text(manifest.type) ?? "");
   // Of a type that is not known no field is.
-  return standInManifest(kind === undefined ? { is: "object", fields: {} } : shapeOf(kind.type), manifest, digest);
+  return pseudonymiseManifest(kind === undefined ? { is: "object", fields: {} } : shapeOf(kind.type), manifest, digest);
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import { isUnder } from "../../core/select.ts";
+import { isUnder } from "../../core/selection/select.ts";
 import type { OperatorConfig } from "../../source/config.ts";
 import { parseRemoteAddress } from "../../source/remote/address.ts";
 import type { PublishOptions } from "../../source/remote/published-ref.ts";

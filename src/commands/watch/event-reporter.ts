@@ -1,5 +1,5 @@
 import type { WatchEvent } from "../../contract/generated/output.ts";
-import type { PassEvent } from "../../core/events.ts";
+import type { PassEvent } from "../../core/report/events.ts";
 import { jsonLine } from "../../render/json.ts";
 import {
   failedEvent,

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { PassEnd } from "../../core/events.ts";
+import type { PassEnd } from "../../core/report/events.ts";
 import type { DaemonCommand } from "../../daemon/control-socket.ts";
 import { addHold, release } from "../../daemon/holds.ts";
 import { type Mode, reconcile } from "../../engine/reconcile.ts";

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import type { Diagnostic } from "../../core/diagnostic.ts";
-import type { ApplyEvent, KeptEvent } from "../../core/events.ts";
+import type { ApplyEvent, KeptEvent } from "../../core/report/events.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { applyLine, applyLines } from "../../render/apply.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";

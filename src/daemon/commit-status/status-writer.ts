@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import type { ApplyEvent } from "../../core/events.ts";
-import { hasBadRollout, isDone } from "../../core/report.ts";
+import type { ApplyEvent } from "../../core/report/events.ts";
+import { hasBadRollout, isDone } from "../../core/report/report.ts";
 import type { ForgeStatus } from "../../forge/forge.ts";
 import { type StatusPlace, statusRequest } from "../../forge/status-request.ts";
 import { joinCounts } from "../../render/count-text.ts";

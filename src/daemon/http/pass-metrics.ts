@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { ApplyEvent } from "../../core/events.ts";
-import type { OutcomeResult } from "../../core/report.ts";
+import type { ApplyEvent } from "../../core/report/events.ts";
+import type { OutcomeResult } from "../../core/report/report.ts";
 import type { PassCause } from "../loop.ts";
 import type { PassObserver } from "../pass-observer.ts";
 

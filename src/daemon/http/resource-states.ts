@@ -1,9 +1,9 @@
-import type { ApplyEvent, PlanEvent } from "../../core/events.ts";
 import type { Identity } from "../../core/manifest.ts";
-import { type Action, isDrifted, reasonText, type Step } from "../../core/plan.ts";
-import { redactFailureMessage } from "../../core/redact-message.ts";
-import type { RolloutResult } from "../../core/report.ts";
-import type { ResourceState, ResourceStatus } from "../../core/target-status.ts";
+import { type Action, isDrifted, reasonText, type Step } from "../../core/plan/plan.ts";
+import { redactFailureMessage } from "../../core/redact/redact-message.ts";
+import type { ApplyEvent, PlanEvent } from "../../core/report/events.ts";
+import type { RolloutResult } from "../../core/report/report.ts";
+import type { ResourceState, ResourceStatus } from "../../core/report/target-status.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
 /** What the last pass of each target said of its resources. */

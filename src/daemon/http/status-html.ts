@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/target-status.ts";
+import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/report/target-status.ts";
 import { type Html, html } from "../../http/html.ts";
 import { escapeUnprintable } from "../../model/unprintable.ts";
 import { ageText } from "../../render/age-text.ts";

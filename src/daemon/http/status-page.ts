@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/target-status.ts";
+import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/report/target-status.ts";
 import { type PageAccess, requirePageAccess } from "./page-access.ts";
 import { isTroubled } from "./resource-states.ts";
 import { statusPage, statusPageHeaders } from "./status-html.ts";

@@ -1,7 +1,7 @@
-import type { ApplyEvent, PassEvent } from "../../core/events.ts";
-import { isDrifted, type Plan } from "../../core/plan.ts";
-import { redactFailureMessage } from "../../core/redact-message.ts";
-import { needsAdoption } from "../../core/step-guard.ts";
+import { needsAdoption } from "../../core/guards/step-guards.ts";
+import { isDrifted, type Plan } from "../../core/plan/plan.ts";
+import { redactFailureMessage } from "../../core/redact/redact-message.ts";
+import type { ApplyEvent, PassEvent } from "../../core/report/events.ts";
 import { count } from "../../render/count-text.ts";
 import type { PassObserver } from "../pass-observer.ts";
 import type { Notification, NotificationEvent } from "./notification.ts";

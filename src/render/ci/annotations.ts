@@ -1,7 +1,7 @@
 import { join } from "node:path/posix";
 import { type Diagnostic, sortDiagnostics } from "../../core/diagnostic.ts";
-import { type Plan, reasonText } from "../../core/plan.ts";
-import type { DriftReport } from "../../core/report.ts";
+import { type Plan, reasonText } from "../../core/plan/plan.ts";
+import type { DriftReport } from "../../core/report/report.ts";
 import { printable } from "../escape.ts";
 import { riskText } from "../markdown/risk-text.ts";
 import { type Annotation, annotationLine } from "./workflow-command.ts";

@@ -1,4 +1,4 @@
-import type { PlanSummary } from "../../core/plan.ts";
+import type { PlanSummary } from "../../core/plan/plan.ts";
 import { jsonText } from "../json.ts";
 
 /** The counts that GitLab shows in a merge request: its report of type `terraform`. Nothing is ever deleted. */

@@ -1,5 +1,5 @@
-import { hasChanges, type Plan } from "../../core/plan.ts";
-import type { DriftReport } from "../../core/report.ts";
+import { hasChanges, type Plan } from "../../core/plan/plan.ts";
+import type { DriftReport } from "../../core/report/report.ts";
 import { planVerdict } from "../markdown/plan.ts";
 
 /** What later steps of a job may ask of a plan; a target's name stands before each. */

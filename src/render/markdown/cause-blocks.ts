@@ -1,4 +1,4 @@
-import type { Step } from "../../core/plan.ts";
+import type { Step } from "../../core/plan/plan.ts";
 
 /** Whose change a step is, as a review tells it apart. */
 export type BlockName = "change" | "pending" | "drift" | "unrecorded" | "other";

@@ -1,5 +1,5 @@
 import { type Diagnostic, sortDiagnostics } from "../../core/diagnostic.ts";
-import type { ValidationReport } from "../../core/report.ts";
+import type { ValidationReport } from "../../core/report/report.ts";
 import { joinCounts } from "../count-text.ts";
 import { codeSpan } from "./code-markup.ts";
 

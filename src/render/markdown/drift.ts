@@ -1,5 +1,5 @@
 import { compareText } from "../../contract/json.ts";
-import type { DriftReport } from "../../core/report.ts";
+import type { DriftReport } from "../../core/report/report.ts";
 import { count, joinCounts } from "../count-text.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";

@@ -1,5 +1,5 @@
 import { isObject, type Json } from "../../contract/json.ts";
-import type { Change, Step } from "../../core/plan.ts";
+import type { Change, Step } from "../../core/plan/plan.ts";
 import { printable } from "../escape.ts";
 import { showValue } from "../show-value.ts";
 import { cutEnd } from "../text-columns.ts";

@@ -1,5 +1,5 @@
 import { compareText } from "../../contract/json.ts";
-import type { Plan, Step } from "../../core/plan.ts";
+import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
 import { type BlockName, blockOf, causeBlocks } from "./cause-blocks.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";

@@ -1,6 +1,5 @@
-import { notCheckedText } from "../../core/not-checked.ts";
-import { glyphs, reasonText, type Step } from "../../core/plan.ts";
-import type { DriftEntry } from "../../core/report.ts";
+import { glyphs, notCheckedText, reasonText, type Step } from "../../core/plan/plan.ts";
+import type { DriftEntry } from "../../core/report/report.ts";
 import { count } from "../count-text.ts";
 import { nameIn } from "../step.ts";
 import { codeElement, codeSpan, fenced } from "./code-markup.ts";

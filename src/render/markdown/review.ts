@@ -1,6 +1,6 @@
 import { groupOf } from "../../core/kind.ts";
-import type { PlanDocument } from "../../core/read-plan-documents.ts";
-import type { DriftReport } from "../../core/report.ts";
+import type { PlanDocument } from "../../core/plan/read-plan-documents.ts";
+import type { DriftReport } from "../../core/report/report.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { simulationMarkdown, simulationVerdict } from "../simulation.ts";
 import { codeSpan } from "./code-markup.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { block } from "../../../bench/corpus/block.ts";
 import { corpus, writeCorpus } from "../../../bench/corpus/corpus.ts";
-import { manifestReferences } from "../../../src/core/references.ts";
+import { manifestReferences } from "../../../src/core/manifest-references.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { validateManifest } from "../../../src/schema/validate.ts";
 

@@ -2,14 +2,14 @@ import { shapes } from "../../../src/contract/generated/shapes.ts";
 import type { Json, JsonObject } from "../../../src/contract/json.ts";
 import type { Shape } from "../../../src/contract/shape.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
-import { type IgnoreRule, ruleFinder } from "../../../src/core/ignore.ts";
+import { type IgnoreRule, ruleFinder } from "../../../src/core/ignore/ignore-rules.ts";
 import type { LiveRow } from "../../../src/core/kind.ts";
 import type { Live } from "../../../src/core/live.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
-import type { PlanInput, PlanWithDecisions } from "../../../src/core/plan-input.ts";
-import { makePlan } from "../../../src/core/planner.ts";
+import { manifestReferences } from "../../../src/core/manifest-references.ts";
+import { makePlan } from "../../../src/core/plan/make-plan.ts";
+import type { PlanInput, PlanWithDecisions } from "../../../src/core/plan/plan-input.ts";
 import type { Recorded } from "../../../src/core/recorded.ts";
-import { manifestReferences } from "../../../src/core/references.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 
 /** A Saturday. */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { findTarget } from "../../../src/commands/targets/find-targets.ts";
-import type { PassEvent } from "../../../src/core/events.ts";
-import type { Plan } from "../../../src/core/plan.ts";
+import type { Plan } from "../../../src/core/plan/plan.ts";
+import type { PassEvent } from "../../../src/core/report/events.ts";
 import { reconcile } from "../../../src/engine/reconcile.ts";
 import { planReport } from "../../../src/render/pass-report.ts";
 import { temporaryFolder } from "../../support/folder.ts";

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../src/contract/json.ts";
 import type { WriteOperation } from "../../../src/contract/operations.ts";
 import type { Live } from "../../../src/core/live.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
-import type { Outcome } from "../../../src/core/report.ts";
+import type { Outcome } from "../../../src/core/report/report.ts";
 import { tokenIn } from "../../../src/engine/token.ts";
 import { verifyWrite } from "../../../src/engine/verify-write.ts";
 import { kindOf } from "../../../src/kinds/index.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { summariseForeign } from "../../../src/core/foreign-summary.ts";
+import { summariseForeign } from "../../../src/core/foreign-documents.ts";
 import { readValue } from "../../../src/manifests/source-manifest.ts";
 import { jsonText } from "../../../src/render/json.ts";
 import { everyKind } from "../../support/manifests.ts";

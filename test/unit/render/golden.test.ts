@@ -2,11 +2,16 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/contract/json.ts";
+import { textDiff } from "../../../src/core/diff/text-diff.ts";
 import { groupOf } from "../../../src/core/kind.ts";
 import { splitIdentity } from "../../../src/core/manifest.ts";
-import { type Change, type Plan, type Step, summarise } from "../../../src/core/plan.ts";
-import { type ApplyReport, type DriftReport, type Outcome, summariseOutcomes } from "../../../src/core/report.ts";
-import { textDiff } from "../../../src/core/text-diff.ts";
+import { type Change, type Plan, type Step, summarise } from "../../../src/core/plan/plan.ts";
+import {
+  type ApplyReport,
+  type DriftReport,
+  type Outcome,
+  summariseOutcomes,
+} from "../../../src/core/report/report.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { applyText } from "../../../src/render/apply.ts";
 import { driftText } from "../../../src/render/drift.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Change } from "../../../src/core/plan.ts";
-import { textDiff } from "../../../src/core/text-diff.ts";
+import { textDiff } from "../../../src/core/diff/text-diff.ts";
+import type { Change } from "../../../src/core/plan/plan.ts";
 import { changeLines, changeSummary } from "../../../src/render/change.ts";
 import { plain } from "../../../src/render/paint.ts";
 import { columnsOf } from "../../../src/render/text-columns.ts";

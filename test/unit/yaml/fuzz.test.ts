@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isObject, type Json } from "../../../src/contract/json.ts";
 import { escapePointer } from "../../../src/contract/reference.ts";
-import { excerptOf } from "../../../src/core/masked-excerpt.ts";
+import { excerptOf } from "../../../src/core/redact/masked-excerpt.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import type { ParsedFile } from "../../../src/yaml/document.ts";
 import { ExactThread } from "../../../src/yaml/exact/thread.ts";

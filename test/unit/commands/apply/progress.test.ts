@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openProgress } from "../../../../src/commands/apply/progress.ts";
 import type { Flags } from "../../../../src/commands/flags/flags.ts";
 import { outputOptionsOf } from "../../../../src/commands/output/output-options.ts";
-import type { Step } from "../../../../src/core/plan.ts";
-import type { Outcome } from "../../../../src/core/report.ts";
+import type { Step } from "../../../../src/core/plan/plan.ts";
+import type { Outcome } from "../../../../src/core/report/report.ts";
 import { screenOf } from "../../../support/screen.ts";
 import { terminalOf } from "../terminal.ts";
 

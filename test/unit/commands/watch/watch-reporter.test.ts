@@ -7,9 +7,9 @@ import type { Terminal } from "../../../../src/commands/terminal.ts";
 import type { WatchReporter } from "../../../../src/commands/watch/event-reporter.ts";
 import { createWatchReporter } from "../../../../src/commands/watch/watch-reporter.ts";
 import { HoldfastError } from "../../../../src/core/errors.ts";
-import type { ApplyEvent, PassEvent, ReadEvent } from "../../../../src/core/events.ts";
-import type { Change, Step } from "../../../../src/core/plan.ts";
-import { type Outcome, summariseOutcomes } from "../../../../src/core/report.ts";
+import type { Change, Step } from "../../../../src/core/plan/plan.ts";
+import type { ApplyEvent, PassEvent, ReadEvent } from "../../../../src/core/report/events.ts";
+import { type Outcome, summariseOutcomes } from "../../../../src/core/report/report.ts";
 import { faultsOf } from "../../../support/output-schemas.ts";
 import { terminalOf } from "../terminal.ts";
 

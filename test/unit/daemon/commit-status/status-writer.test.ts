@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ApplyEvent } from "../../../../src/core/events.ts";
+import type { ApplyEvent } from "../../../../src/core/report/events.ts";
 import { createStatusWriter } from "../../../../src/daemon/commit-status/status-writer.ts";
 import { statusPlace } from "../../../../src/forge/status-request.ts";
 import { eventually } from "../../../support/eventually.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import type { ReadEvent } from "../../../../src/core/events.ts";
-import type { Outcome } from "../../../../src/core/report.ts";
+import type { ReadEvent } from "../../../../src/core/report/events.ts";
+import type { Outcome } from "../../../../src/core/report/report.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
 import type { TargetOverview } from "../../../../src/daemon/http/status-page.ts";
 import { newStatus } from "../../../../src/daemon/status-after-pass.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PassEvent } from "../../../../src/core/events.ts";
+import type { PassEvent } from "../../../../src/core/report/events.ts";
 import { createReadiness } from "../../../../src/daemon/http/readiness.ts";
 import { StoreError } from "../../../../src/store/store-error.ts";
 

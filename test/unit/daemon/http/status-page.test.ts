@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { Secret } from "../../../../src/contract/secret.ts";
-import type { Outcome } from "../../../../src/core/report.ts";
+import type { Outcome } from "../../../../src/core/report/report.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
 import type { TargetOverview } from "../../../../src/daemon/http/status-page.ts";
 import { newStatus } from "../../../../src/daemon/status-after-pass.ts";

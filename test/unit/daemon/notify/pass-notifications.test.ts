@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { PassEvent } from "../../../../src/core/events.ts";
-import type { Step } from "../../../../src/core/plan.ts";
-import type { Outcome } from "../../../../src/core/report.ts";
+import type { Step } from "../../../../src/core/plan/plan.ts";
+import type { PassEvent } from "../../../../src/core/report/events.ts";
+import type { Outcome } from "../../../../src/core/report/report.ts";
 import type { Notification } from "../../../../src/daemon/notify/notification.ts";
 import { passNotifications } from "../../../../src/daemon/notify/pass-notifications.ts";
 import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { groupOf } from "../../../../src/core/kind.ts";
-import type { Plan } from "../../../../src/core/plan.ts";
-import type { DriftReport } from "../../../../src/core/report.ts";
+import type { Plan } from "../../../../src/core/plan/plan.ts";
+import type { DriftReport } from "../../../../src/core/report/report.ts";
 import { kindOf } from "../../../../src/kinds/index.ts";
 import { driftMarkdown } from "../../../../src/render/markdown/drift.ts";
 import { planMarkdown } from "../../../../src/render/markdown/plan.ts";

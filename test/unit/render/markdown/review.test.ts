@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readPlanDocuments } from "../../../../src/core/read-plan-documents.ts";
+import { readPlanDocuments } from "../../../../src/core/plan/read-plan-documents.ts";
 import { reviewMarkdown } from "../../../../src/render/markdown/review.ts";
 import { simulationMarkdown } from "../../../../src/render/simulation.ts";
 import { sampleChange, samplePlan, sampleStep } from "../../../support/sample-plan.ts";

@@ -1,0 +1,22 @@
+import type { OperationName } from "../../contract/operations.ts";
+import type { Kind, Writing } from "../kind.ts";
+import type { Live } from "../live.ts";
+
+/** What is known of a control plane beyond the 20 operations. */
+export type ServerFacts = {
+  /** False only when the route is known to be missing. */
+  readonly has: (operation: OperationName) => boolean;
+  /** Whether `postModelVersion` registers versions here; null while unknown. */
+  readonly registers: boolean | null;
+};
+
+/** The write to use for a resource; null when the server has none that may be used. */
+export function chooseWriteOperation(kind: Kind, live: Live, facts: ServerFacts): Writing | null {
+  const routes = kind.write.filter(({ operation }) => facts.has(operation));
+  return routes.find(({ caution }) => caution === undefined || (facts.registers ?? isUnused(live))) ?? null;
+}
+
+// `postModelVersion` deletes on some servers: where no version of the name exists there is nothing to harm by trying it once.
+function isUnused(live: Live): boolean {
+  return live.state === "absent" && live.newest === undefined;
+}

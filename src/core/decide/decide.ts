@@ -1,0 +1,187 @@
+import { equal, type JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/shape.ts";
+import { inPlaceFields } from "../../model/manifest-fields.ts";
+import { isActedOn } from "../diff/cause.ts";
+import { type CausedBy, causedByDifferences, causedByManifest } from "../diff/caused-by.ts";
+import { type Comparison, compareFields, contentFor, recordedContent } from "../diff/compare-fields.ts";
+import { withoutVersion } from "../diff/compared-content.ts";
+import { expectedLive } from "../diff/expected-live.ts";
+import { fastEqual } from "../diff/fast-equal.ts";
+import type { Kind, LiveRow } from "../kind.ts";
+import type { UnknownReason } from "../live.ts";
+import { parentOf } from "../parent.ts";
+import type { Reason } from "../plan/plan.ts";
+import { redactMessage } from "../redact/redact-message.ts";
+import { chooseWriteOperation } from "./choose-write-operation.ts";
+import type { Decision, DecisionInput } from "./decision.ts";
+
+const RECORDED_GONE = { drifted: true };
+const NOTHING = {
+  reason: null,
+  detail: null,
+  pointer: null,
+  differences: [],
+  ignored: [],
+  drifted: false,
+  risks: [],
+  causedBy: null,
+  before: undefined,
+  after: undefined,
+};
+
+/** Decides what to do with one manifest. */
+export function decide(one: DecisionInput): Decision {
+  const decision = decideByLive(one);
+  return decision.action === "keep" ? decision : { ...decision, causedBy: causedBy(one, decision) };
+}
+
+function causedBy(one: DecisionInput, { differences }: Decision): CausedBy | null {
+  const acted = differences.filter(({ cause }) => isActedOn(cause));
+  if (acted.length > 0) return causedByDifferences(acted);
+  const { base, recorded, applied, manifest, live } = one;
+  const isSame = (other: JsonObject | undefined): boolean =>
+    other !== undefined && equal(contentFor(one, manifest.value), contentFor(one, other));
+  return causedByManifest({
+    atBase: base === null ? "not-compared" : isSame(base.manifest) ? "same" : "otherwise",
+    isAsWritten: recorded && isSame(recorded.written),
+    applied: applied && (applied.manifest === undefined ? "absent" : isSame(applied.manifest) ? "same" : "otherwise"),
+    isAbsent: live.state === "absent",
+  });
+}
+
+function decideByLive(one: DecisionInput): Decision {
+  const { live } = one;
+  switch (live.state) {
+    case "absent":
+      return { ...decideAbsent(one, live.newest ?? 0), ...(wasApplied(one) ? RECORDED_GONE : {}) };
+    case "present":
+      return decidePresent(one, live.row);
+    case "unknown":
+      if (isRefusal(live.reason)) return refuse(one, live.reason, live.detail);
+      return decideUnknown(one, live.reason);
+  }
+}
+
+function wasApplied({ recorded, applied }: DecisionInput): boolean {
+  return recorded !== null || applied?.manifest !== undefined;
+}
+
+function isRefusal(
+  reason: UnknownReason,
+): reason is Extract<UnknownReason, Reason> & ("refused" | "unreadable" | "type-changed") {
+  return reason === "refused" || reason === "unreadable" || reason === "type-changed";
+}
+
+function decideAbsent(one: DecisionInput, newest: number): Decision {
+  const { manifest, kind, dryRun } = one;
+  // What has no parent but the tenant is told by its dry run alone.
+  if (one.isHidden || (dryRun?.state === "forbidden" && parentOf(manifest) === null)) return hidden(one);
+  if (dryRun?.state === "refused") return refuse(one, "refused", dryRun.message);
+  const { version } = manifest.value;
+  const leaps = kind.hasVersions && typeof version === "number" && version > newest + 1;
+  const follows = manifest.references.some(
+    ({ identity }) => identity === `${manifest.kind}/${kind.key(manifest.value)}@${Number(version) - 1}`,
+  );
+  return leaps && !follows ? block("version-gap") : act(one, "create", {});
+}
+
+function decideUnknown(one: DecisionInput, why: UnknownReason): Decision {
+  const { shape, recorded, dryRun } = one;
+  const reason = reasonOf(why);
+  if (dryRun?.state === "refused" && !isSameAsWritten(one)) return refuse(one, "refused", dryRun.message);
+  const mayNot = why === "needs-write" || dryRun?.state === "forbidden";
+  if (recorded === null && (mayNot || one.isHidden)) return hidden(one);
+  if (recorded === null) return act(one, "ensure", { reason });
+  const [desired, written] = [contentFor(one, one.manifest.value), contentFor(one, recorded.written)];
+  if (equal(desired, written)) return trust(one, reason);
+  const before = recorded.echo === null ? written : contentFor(one, recorded.echo);
+  return follow(one, compareFields(one, before, expectedLive(shape, desired, { written, echo: before })));
+}
+
+// What keeps it from being made anyway says more than that nobody knows whether it is there.
+function hidden({ obstacle }: DecisionInput): Decision {
+  const detail = obstacle?.identity ?? null;
+  return block(obstacle?.reason === "dependency" ? "dependency" : "forbidden", { detail });
+}
+
+function isSameAsWritten(one: DecisionInput): boolean {
+  const { recorded, manifest } = one;
+  return recorded !== null && equal(contentFor(one, manifest.value), contentFor(one, recorded.written));
+}
+
+function reasonOf(why: UnknownReason): Reason | null {
+  return why === "needs-write" ? why : null;
+}
+
+// The record equals the manifest: it counts as in sync while the record is fresh.
+function trust(one: DecisionInput, reason: Reason | null): Decision {
+  return one.isStale ? act(one, "ensure", { reason }) : { ...NOTHING, action: "keep", reason: "by-ledger" };
+}
+
+function decidePresent(one: DecisionInput, row: LiveRow): Decision {
+  const { shape, dryRun, kind, manifest } = one;
+  if (isSurelyKept(one, row)) return { ...NOTHING, action: "keep" };
+  const [desired, live] = [contentFor(one, manifest.value), contentFor(one, row.manifest)];
+  if (equal(desired, live)) return { ...NOTHING, action: "keep" };
+  const echo = dryRun?.state === "answered" && dryRun.row !== null ? contentFor(one, dryRun.row.manifest) : undefined;
+  const found = compareFields(one, live, echo ?? expectedLive(shape, desired, recordedContent(one)));
+  const acted = found.differences.filter(({ cause }) => isActedOn(cause));
+  if (acted.length > 0 && dryRun?.state === "refused") return refuse(one, "refused", dryRun.message, found);
+  const isFixed = kind.hasVersions && manifest.value.version !== undefined;
+  if (isFixed && acted.some(({ tokens: [first = ""] }) => !inPlaceFields.includes(first))) {
+    return block("immutable", found);
+  }
+  return follow(one, found);
+}
+
+// Most resources are in sync: comparing them without normalising saves most of the work of a plan.
+function isSurelyKept({ kind, shape, manifest, recorded, dryRun }: DecisionInput, row: LiveRow): boolean {
+  const [desired, live] = [withoutVersion(kind, manifest.value), withoutVersion(kind, row.manifest)];
+  if (equal(desired, live)) return true;
+  if (dryRun !== null) return false;
+  if (recorded === null || recorded.echo === null) return fastEqual(shape, desired, live);
+  return equal(recorded.written, manifest.value) && equal(recorded.echo, row.manifest);
+}
+
+/** Whether a manifest and live are equal without normalising; false means that normalising has to decide. */
+export function isFastEqual(kind: Kind, shape: Shape, manifest: JsonObject, live: JsonObject): boolean {
+  const [desired, found] = [withoutVersion(kind, manifest), withoutVersion(kind, live)];
+  return equal(desired, found) || fastEqual(shape, desired, found);
+}
+
+function follow(one: DecisionInput, found: Comparison): Decision {
+  const isDifferent = found.differences.some(({ cause }) => isActedOn(cause));
+  return isDifferent ? act(one, "update", found) : { ...NOTHING, ...found, action: "keep" };
+}
+
+function act(one: DecisionInput, action: "create" | "update" | "ensure", found: Partial<Decision>): Decision {
+  const { kind, live, facts, manifest, hasSink, obstacle } = one;
+  if (obstacle !== null) return block(obstacle.reason, { ...found, detail: obstacle.identity });
+  if (chooseWriteOperation(kind, live, facts) === null) {
+    const cautious = kind.write.some(({ operation, caution }) => caution !== undefined && facts.has(operation));
+    return block(cautious ? "model-version-write" : "read-only", found);
+  }
+  if (kind.needsUpload?.(manifest.value)) return block("needs-upload", found);
+  const isNew = action !== "update";
+  if (isNew && kind.issuesToken?.(manifest.value) && !hasSink) return block("token-sink", found);
+  return { ...NOTHING, ...found, action };
+}
+
+// A refusal that a missing reference explains is that reference's fault.
+function refuse(
+  one: DecisionInput,
+  reason: Reason,
+  said: string | undefined,
+  found: Partial<Comparison> = {},
+): Decision {
+  const { obstacle, shape, manifest, dryRun } = one;
+  if (obstacle !== null) return block(obstacle.reason, { ...found, detail: obstacle.identity });
+  if (said === undefined) return block(reason, found);
+  const pointer = dryRun?.state === "refused" ? (dryRun.pointer ?? null) : null;
+  const message = redactMessage(said, shape, manifest.value);
+  return block(reason, { ...found, pointer, detail: pointer === null ? message : `${pointer}: ${message}` });
+}
+
+function block(reason: Reason, found: Partial<Decision> = {}): Decision {
+  return { ...NOTHING, ...found, action: "block", reason };
+}

@@ -1,0 +1,96 @@
+import type { Risk } from "../../contract/generated/output.ts";
+import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { secretReferences } from "../../contract/reference.ts";
+import { secretsOf } from "../../model/references.ts";
+import type { Decision, DecisionInput } from "./decision.ts";
+import { growsPrivileges } from "./privilege-growth.ts";
+
+/** A manifest on both sides of a write; `before` is undefined for what is new. */
+type Sides = { readonly before: Json | undefined; readonly after: Json | undefined };
+
+/** Which control plane it is, and whom it takes us for. */
+type RiskContext = {
+  /** The id of our own subject; null while nobody knows. */
+  readonly subject: string | null;
+  /** Whether it is the embedded control plane, which has no other users: what is created there takes nothing from them. */
+  readonly isEmbedded: boolean;
+};
+
+/** What makes a decision on a manifest dangerous. */
+export function risksOf(one: DecisionInput, decision: Decision, context: RiskContext): readonly Risk[] {
+  const { action, reason, differences, before, after } = decision;
+  if (action === "keep") return NONE;
+  if (action === "block") return reason === "immutable" ? ["version-immutable"] : NONE;
+  const isNew = before === undefined;
+  const content = contentRisks({ before, after: after ?? one.manifest.value });
+  const found: readonly (readonly [Risk, boolean])[] = [
+    ["adopts", action !== "create" && adopts(one, context)],
+    ["reverts", action === "update" && differences.some(({ cause }) => cause === "drift" || cause === "conflict")],
+    ...content.map((risk) => [risk, !(isNew && risk === "privilege-growth" && context.isEmbedded)] as const),
+  ];
+  return found.flatMap(([risk, holds]) => (holds ? [risk] : []));
+}
+
+// What is not recorded is ours only where its newest version, or the resource itself, was made by our own subject.
+function adopts({ recorded, live, dryRun }: DecisionInput, { subject }: RiskContext): boolean {
+  // Of what cannot be read a dry run tells that it is there, and who made it.
+  const answered = dryRun?.state === "answered" && dryRun.row?.id ? dryRun.row : null;
+  const row = live.state === "present" ? live.row : answered;
+  if (recorded !== null || row === null) return false;
+  return subject === null || row.madeBy !== subject;
+}
+
+/** The risks that a write's content has, whoever made what it replaces. */
+function contentRisks({ before, after }: Sides): readonly Risk[] {
+  if (!isObject(after)) return [];
+  const old = isObject(before) ? before : {};
+  const found: readonly (readonly [Risk, boolean])[] = [
+    ["privilege-growth", growsPrivileges(old, after)],
+    ["scale-to-zero", isObject(before) && scalesToZero(before, after)],
+    ["exposure", exposes(old, after)],
+    ["secret-removed", removesSecret(old, after)],
+  ];
+  return found.flatMap(([risk, holds]) => (holds ? [risk] : []));
+}
+
+const NONE: readonly never[] = [];
+
+function scalesToZero({ replicas: before }: JsonObject, { replicas: after }: JsonObject): boolean {
+  return fewestReplicas(after) === 0 && fewestReplicas(before) !== 0;
+}
+
+// Without a number the platform's own default of one holds.
+function fewestReplicas(replicas: Json | undefined): number {
+  if (typeof replicas === "number") return replicas;
+  return isObject(replicas) && typeof replicas.min_replicas === "number" ? replicas.min_replicas : 1;
+}
+
+// A port that is exposed as before, but for what routes to it inside, is not exposed anew.
+function exposes(before: JsonObject, after: JsonObject): boolean {
+  const known = exposedPorts(before);
+  return exposedPorts(after)
+    .entries()
+    .some(([port, way]) => known.get(port) !== way);
+}
+
+function exposedPorts({ ports }: JsonObject): ReadonlyMap<string, string> {
+  const all: readonly Json[] = Array.isArray(ports) ? ports : [];
+  const exposed = all.filter((port) => isObject(port) && port.expose === true);
+  return new Map(
+    exposed.map((port) => {
+      const { port: number = null, protocol, host = null, path = null, auth = null } = isObject(port) ? port : {};
+      return [`${number}/${protocol ?? "TCP"}`, canonical({ host, path, auth })];
+    }),
+  );
+}
+
+function removesSecret(before: JsonObject, after: JsonObject): boolean {
+  const had = secretsIn(before);
+  return had.size > 0 && !had.isSubsetOf(secretsIn(after));
+}
+
+function secretsIn(manifest: JsonObject): ReadonlySet<string> {
+  const named = secretsOf(manifest).map(({ key }) => key);
+  // In any other text the control plane does not look one up; whoever takes the text away takes the secret away.
+  return new Set([...named, ...secretReferences(manifest).map(({ fqn }) => fqn)]);
+}

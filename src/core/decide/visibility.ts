@@ -1,0 +1,49 @@
+import { isThere, type LiveView } from "../live.ts";
+import type { Identity, ManifestHead } from "../manifest.ts";
+import { parentByName, parentOf } from "../parent.ts";
+import { writes } from "../plan/plan.ts";
+import type { Decision } from "./decision.ts";
+
+/** What visibility rests on. */
+type Seen = LiveView & {
+  readonly desired: readonly { readonly manifest: ManifestHead }[];
+  readonly declared: ReadonlySet<Identity>;
+  readonly seesAll: boolean;
+};
+
+/** Whether a resource that no list shows may be there all the same, hidden from this token. */
+export type IsHidden = (manifest: ManifestHead, decisions: ReadonlyMap<Identity, Decision>) => boolean;
+
+/**
+ * Tells what may be hidden. Where a role shows the whole tenant, nothing is. Where the workspace, cluster or repo that a
+ * resource lies in is visible, or made by this plan, what a list does not show is not there. Where that is not visible,
+ * nobody knows. What something visible lies in is there.
+ */
+export function hiddenFrom(seen: Seen): IsHidden {
+  if (seen.seesAll) return () => false;
+  let visibleParents: ReadonlySet<Identity> | null = null;
+  return (manifest, decisions) => {
+    const parent = parentOf(manifest);
+    if (parent === null) {
+      if (seen.live.get(manifest.identity)?.state !== "absent") return false;
+      visibleParents ??= parentsOfVisible(seen);
+      return visibleParents.has(manifest.identity);
+    }
+    return isParentHidden(parent, seen, decisions);
+  };
+}
+
+function isParentHidden(parent: Identity, seen: Seen, decisions: ReadonlyMap<Identity, Decision>): boolean {
+  if (isThere(seen, parent)) return false;
+  const decision = decisions.get(parent);
+  // One that is declared and not made is told of by itself.
+  if (decision !== undefined) return writes(decision) ? false : decision.reason === "forbidden";
+  if (seen.declared.has(parent) || seen.live.get(parent)?.state !== "absent") return false;
+  const above = parentByName(parent);
+  return above === null || !isThere(seen, above);
+}
+
+function parentsOfVisible(seen: Seen): ReadonlySet<Identity> {
+  const visible = seen.desired.filter(({ manifest }) => isThere(seen, manifest.identity));
+  return new Set(visible.flatMap(({ manifest }) => parentOf(manifest) ?? []));
+}

@@ -1,0 +1,54 @@
+import type { Cause, Change } from "../../contract/generated/output.ts";
+import type { Json } from "../../contract/json.ts";
+import type { Shape } from "../../contract/shape.ts";
+import { fieldShape } from "../../model/normal-form.ts";
+import { redactValue } from "../redact/sensitive-fields.ts";
+import type { FieldDifference } from "./differences.ts";
+import { pointerIn } from "./pointer.ts";
+import { textDiff } from "./text-diff.ts";
+
+/** The two sides of a difference as they are written: paths point into them. */
+export type Sides = {
+  readonly shape: Shape;
+  readonly manifest: Json | undefined;
+  readonly live: Json | undefined;
+};
+
+/** A difference as reports show it: values that could be secrets are masked. */
+export function changeOf(
+  { tokens, before, after, sensitive }: FieldDifference,
+  cause: Cause,
+  { shape, manifest, live }: Sides,
+): Change {
+  const [was, is] = [redactValue(before, sensitive), redactValue(after, sensitive)];
+  return {
+    // What is removed stands in live alone.
+    path: pointerIn(shape, after === undefined ? [live, manifest] : [manifest, live], tokens),
+    label: labelOf(shape, tokens),
+    before: was,
+    after: is,
+    cause,
+    diff: textDiff(was, is),
+  };
+}
+
+/** A field for people: `image.image_uri`; items of a keyed list are named by their key, as in `ports[8080:TCP].host`. */
+export function labelOf(shape: Shape, tokens: readonly string[]): string {
+  let label = "";
+  let at = shape;
+  for (const token of tokens) {
+    if (at.is === "list") {
+      label += `[${token}]`;
+      at = at.items;
+    } else {
+      label += name(token, label === "");
+      at = fieldShape(at, token);
+    }
+  }
+  return label;
+}
+
+function name(token: string, isFirst: boolean): string {
+  if (!/^[\w-]+$/.test(token)) return `[${JSON.stringify(token)}]`;
+  return isFirst ? token : `.${token}`;
+}

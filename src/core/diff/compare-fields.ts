@@ -1,0 +1,70 @@
+import type { Json, JsonObject } from "../../contract/json.ts";
+import { valueAt } from "../../model/normal-form.ts";
+import type { Decision, DecisionInput, Difference } from "../decide/decision.ts";
+import { isIgnored } from "../ignore/ignore-rules.ts";
+import { keepIgnored } from "../ignore/keep-ignored.ts";
+import { causeOf, type FieldViews, isActedOn, isOfThisChange } from "./cause.ts";
+import { contentOf } from "./compared-content.ts";
+import { differences, type FieldDifference } from "./differences.ts";
+import { withDefaults } from "./expected-live.ts";
+
+/** What comparing a manifest with live found. */
+export type Comparison = Pick<Decision, "differences" | "ignored" | "drifted" | "before" | "after">;
+
+const NOWHERE: readonly never[] = [];
+
+/** The fields in which a manifest differs from live, each with its cause. */
+export function compareFields(one: DecisionInput, before: Json | undefined, after: Json | undefined): Comparison {
+  const all = differences(one.shape, before, after);
+  if (all.length === 0) return { differences: [], ignored: [], drifted: false, before, after };
+  const views = viewsOf(one);
+  const found = all.map((difference): Difference => {
+    if (isIgnored(one.ignored, difference.tokens)) return { ...difference, cause: "ignored", isOfThisChange: false };
+    const seen = views(difference);
+    const cause = causeOf(seen);
+    return { ...difference, cause, isOfThisChange: isOfThisChange(seen, cause) };
+  });
+  const left = found.filter(({ cause }) => !isActedOn(cause)).map(({ tokens }) => tokens);
+  return {
+    differences: found.filter(({ cause }) => cause !== "ignored"),
+    ignored: found.filter(({ cause }) => cause === "ignored").map(({ tokens }) => tokens),
+    drifted: found.some(({ cause }) => cause === "drift" || cause === "conflict"),
+    before,
+    after: keepIgnored(one.shape, after, before, left),
+  };
+}
+
+// Defaults are filled in on every side: a field that is left to its default has not moved when it is written out.
+function viewsOf(one: DecisionInput): (difference: FieldDifference) => FieldViews {
+  const { shape, base, applied, manifest } = one;
+  const recorded = recordedContent(one);
+  const given = contentFor(one, manifest.value);
+  const desired = withDefaults(shape, given);
+  const written = withDefaults(shape, recorded?.written);
+  const origin = base === null ? undefined : withDefaults(shape, contentFor(one, base.manifest));
+  // What it did not declare was not applied with it.
+  const stood = applied?.manifest === undefined ? null : withDefaults(shape, contentFor(one, applied.manifest));
+  return ({ tokens, before }) => ({
+    desired: valueAt(shape, desired, tokens),
+    live: before,
+    recorded:
+      recorded === null || isIgnored(one.recorded?.unrecorded ?? NOWHERE, tokens)
+        ? null
+        : { written: valueAt(shape, written, tokens), echo: valueAt(shape, recorded.echo, tokens) },
+    applied: stood === null ? null : { desired: valueAt(shape, stood, tokens) },
+    base: base && { desired: valueAt(shape, origin, tokens) },
+    isGiven: valueAt(shape, given, tokens) !== undefined,
+  });
+}
+
+/** What was written last and what the server made of it, in normal form; null where that is not known. */
+export function recordedContent(one: DecisionInput): { written: Json | undefined; echo: Json | undefined } | null {
+  const { recorded } = one;
+  if (recorded === null || recorded.echo === null) return null;
+  return { written: contentFor(one, recorded.written), echo: contentFor(one, recorded.echo) };
+}
+
+/** The compared part of a manifest, normalised. */
+export function contentFor({ kind, shape }: DecisionInput, manifest: JsonObject | undefined): Json | undefined {
+  return contentOf(kind, shape, manifest);
+}

@@ -1,0 +1,79 @@
+import { isThere, type LiveView } from "../live.ts";
+import { type Identity, splitIdentity } from "../manifest.ts";
+import type { Action } from "../plan/plan.ts";
+
+/** From how many recorded resources on a shrunken source is refused. */
+const FROM = 10;
+/** The share of the recorded resources that a source must still declare. */
+const SHARE = 0.7;
+
+/** The largest share of the resources that a daemon updates in one pass. */
+const UPDATE_SHARE = 0.3;
+
+/** From how many resources on how large a share of them has to be there still. */
+export type ShrinkLimits = { readonly shrinkFrom?: number; readonly shrinkShare?: number };
+
+/** Whether guards stop less than the default ones do. */
+export function isLooserThanDefault({
+  shrinkFrom,
+  shrinkShare,
+  updateShare,
+}: { [name in keyof ShrinkLimits]?: number | null } & { readonly updateShare?: number | null }): boolean {
+  const isLooser = (shrinkFrom ?? FROM) > FROM || (shrinkShare ?? SHARE) < SHARE;
+  return isLooser || (updateShare ?? UPDATE_SHARE) > UPDATE_SHARE;
+}
+
+/** Why a daemon may not update so much at once, or null; `others` are kept without a step. */
+export function updateGuard(
+  steps: readonly { readonly action: Action }[],
+  others: number,
+  share: number = UPDATE_SHARE,
+): string | null {
+  const updates = steps.filter(({ action }) => action === "update").length;
+  const existing = steps.filter(({ action }) => action === "keep").length + updates + others;
+  if (existing < FROM || updates <= existing * share) return null;
+  const most = Math.round(share * 100);
+  return `${updates} of ${existing} resources would be updated in one pass (at most ${most} % expected); apply does it by hand, and guards.updateShare allows it`;
+}
+
+/** Why a source may not be acted on, or null: an emptied or suddenly smaller source is more often an accident. */
+export function shrinkGuard(
+  recorded: Iterable<Identity>,
+  declared: ReadonlySet<Identity>,
+  { shrinkFrom = FROM, shrinkShare = SHARE }: ShrinkLimits = {},
+): string | null {
+  const known = [...recorded];
+  const kept = known.filter((identity) => declared.has(identity)).length;
+  const emptied = emptyGuard(known, declared);
+  if (emptied !== null) return emptied;
+  if (known.length < shrinkFrom || kept >= known.length * shrinkShare) return null;
+  return `the source declares ${kept} of the ${known.length} resources that the ledger knows (at least ${Math.round(shrinkShare * 100)} % expected)`;
+}
+
+/** Why an emptied source may not even be planned, or null. */
+export function emptyGuard(recorded: readonly Identity[], declared: ReadonlySet<Identity>): string | null {
+  if (recorded.length === 0 || declared.size > 0) return null;
+  return `the source declares nothing, but the ledger knows ${recorded.length} resources`;
+}
+
+/**
+ * Why live may not be acted on, or null. A list is wrong for one kind as a rule, so each kind counts on its own too; what
+ * cannot be read counts neither way.
+ */
+export function liveGuard(
+  recorded: Iterable<Identity>,
+  view: LiveView,
+  { shrinkFrom = FROM, shrinkShare = SHARE }: ShrinkLimits = {},
+): string | null {
+  const readable = [...recorded].filter(
+    (identity) => isThere(view, identity) || view.live.get(identity)?.state === "absent",
+  );
+  const kinds = Map.groupBy(readable, (identity) => splitIdentity(identity).kind);
+  for (const [what, known] of [["resources", readable] as const, ...kinds]) {
+    const found = known.filter((identity) => isThere(view, identity)).length;
+    if (known.length < shrinkFrom || found >= known.length * shrinkShare) continue;
+    const expected = `at least ${Math.round(shrinkShare * 100)} % expected`;
+    return `live shows ${found} of the ${known.length} ${what} that the ledger knows and that can be read (${expected})`;
+  }
+  return null;
+}

@@ -1,0 +1,44 @@
+import { pointerTokens } from "../../contract/reference.ts";
+import type { Identity } from "../manifest.ts";
+import { type Glob, globMatches } from "../selection/glob.ts";
+
+/** A field that another system owns: differences there are counted, never acted on. */
+export type IgnoreRule = {
+  /** JSON Pointer in which `*` stands for one step; everything below it is ignored too. */
+  readonly path: string;
+  /** Glob over identities; all when absent. */
+  readonly match?: Glob;
+  readonly reason: string;
+  readonly owner?: string;
+  /** `yyyy-mm-dd`, the last day on which the rule holds. */
+  readonly expires?: string;
+};
+
+/** Finds the rules that hold for a resource: the tokens of each one's path. */
+export type RuleFinder = (identity: Identity) => readonly (readonly string[])[];
+
+const NONE: ReturnType<RuleFinder> = [];
+
+/** A finder over the rules in force on a day (`yyyy-mm-dd`); results are kept, so that they can be computed ahead. */
+export function ruleFinder(rules: readonly IgnoreRule[], today: string): RuleFinder {
+  const inForce = rules
+    .filter(({ expires }) => expires === undefined || expires >= today)
+    .map(({ match, path }) => ({ match, tokens: pointerTokens(path) }));
+  if (inForce.length === 0) return () => NONE;
+  const known = new Map<Identity, ReturnType<RuleFinder>>();
+  return (identity) => {
+    const before = known.get(identity);
+    if (before !== undefined) return before;
+    const holding = inForce.filter(({ match }) => match === undefined || globMatches(match, identity));
+    const found = holding.length === 0 ? NONE : holding.map(({ tokens }) => tokens);
+    known.set(identity, found);
+    return found;
+  };
+}
+
+/** Whether a path lies at or below one of the ignored ones. */
+export function isIgnored(rules: readonly (readonly string[])[], tokens: readonly string[]): boolean {
+  return rules.some(
+    (rule) => rule.length <= tokens.length && rule.every((step, index) => step === "*" || step === tokens[index]),
+  );
+}

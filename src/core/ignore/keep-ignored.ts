@@ -1,0 +1,59 @@
+import { isObject, type Json, type JsonObject, own } from "../../contract/json.ts";
+import type { Shape } from "../../contract/shape.ts";
+import { fieldShape, itemToken } from "../../model/normal-form.ts";
+
+type Path = readonly string[];
+type List = Extract<Shape, { is: "list" }>;
+
+/**
+ * The manifest to send when another system owns some of its fields: desired, with those fields as live has them, since
+ * a PUT replaces the whole. List items are matched by their key, or by their index where they have none.
+ */
+export function keepIgnored(
+  shape: Shape,
+  desired: Json | undefined,
+  live: Json | undefined,
+  paths: readonly Path[],
+): Json | undefined {
+  return paths.reduce((manifest, path) => replace(shape, manifest, live, path), desired);
+}
+
+function replace(shape: Shape, mine: Json | undefined, theirs: Json | undefined, path: Path): Json | undefined {
+  const [step, ...rest] = path;
+  if (step === undefined) return theirs;
+  if (shape.is === "list") return replaceItem(shape, listOf(mine), listOf(theirs), { step, rest });
+  if (!isObject(mine ?? {}) || !isObject(theirs ?? {})) return mine;
+  const [object, other] = [isObject(mine) ? mine : {}, isObject(theirs) ? theirs : {}];
+  const field = replace(fieldShape(shape, step), own(object, step), own(other, step), rest);
+  const kept = withField(object, step, field);
+  // An object that only held what live does not have means nothing.
+  return theirs === undefined && Object.keys(kept).length === 0 ? undefined : kept;
+}
+
+function replaceItem(
+  shape: List,
+  mine: readonly Json[],
+  theirs: readonly Json[],
+  { step, rest }: { readonly step: string; readonly rest: Path },
+): readonly Json[] | undefined {
+  const isNamed = (item: Json, index: number): boolean => itemToken(shape, item, index) === step;
+  const at = mine.findIndex(isNamed);
+  const item = replace(shape.items, mine[at], theirs.find(isNamed), rest);
+  if (at === -1) return item === undefined ? unlessEmpty(mine) : [...mine, item];
+  if (item !== undefined) return mine.with(at, item);
+  // Without keys the later items would change their places, and with them their names.
+  return shape.key === undefined ? mine : unlessEmpty(mine.toSpliced(at, 1));
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function unlessEmpty(list: readonly Json[]): readonly Json[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
+
+function withField(object: JsonObject, name: string, value: Json | undefined): JsonObject {
+  const { [name]: _, ...others } = object;
+  return value === undefined ? others : { ...others, [name]: value };
+}

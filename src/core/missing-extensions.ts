@@ -1,0 +1,15 @@
+import type { MissingExtension } from "../contract/generated/output.ts";
+import { compareText } from "../contract/json.ts";
+import { type OperationName, operation } from "../contract/operations.ts";
+
+export type { MissingExtension } from "../contract/generated/output.ts";
+
+/** What is lost because these extensions are missing. */
+export function missingExtensions(names: readonly OperationName[]): readonly MissingExtension[] {
+  const rows = [...new Set(names)].map(operation).toSorted((a, b) => compareText(a.number, b.number));
+  return rows.map(({ number, method, path, without = "" }) => ({
+    extension: number,
+    operation: `${method} ${path}`,
+    cost: without,
+  }));
+}

@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+import type { NotChecked } from "../../contract/generated/output.ts";
+import { canonical, type Json } from "../../contract/json.ts";
+import { decideEach } from "../decide/decide-each.ts";
+import type { Decision } from "../decide/decision.ts";
+import type { Diagnostic } from "../diagnostic.ts";
+import { type Identity, type ManifestHead, requireRead } from "../manifest.ts";
+import { redactManifest } from "../redact/redact-manifest.ts";
+import { PLAN_FORMAT, type Plan, reasonText, type Step, summarise, writes } from "./plan.ts";
+import type { PlanInput, PlanWithDecisions, WavedManifest } from "./plan-input.ts";
+import { orphanSteps, stepOf } from "./plan-steps.ts";
+
+/** Decides on every manifest, in order, and seals the result. */
+export function makePlan(input: PlanInput): PlanWithDecisions {
+  const decisions = decideEach(input);
+  const declared = input.desired.map((waved) => stepOf(input, waved, decisions.get(waved.manifest.identity)));
+  const steps = input.withOrphans ? declared.concat(orphanSteps(input)) : declared;
+  const drifted = decisions.values().reduce((sum, one) => sum + (one.drifted ? 1 : 0), 0);
+  const plan = {
+    format_version: PLAN_FORMAT,
+    revision: input.revision,
+    server: input.server,
+    complete: input.complete,
+    summary: summarise(steps, drifted, input.others),
+    steps,
+    diagnostics: [...input.diagnostics, ...blockDiagnostics(input, decisions)],
+  } as const;
+  return { plan: summed(plan, () => checksum(input, steps)), decisions };
+}
+
+// It takes longer than the rest of the plan, and an apply that nobody gave a plan looks at none.
+function summed(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
+  let known: string | null = null;
+  return {
+    ...plan,
+    get checksum() {
+      known ??= sum();
+      return known;
+    },
+  };
+}
+
+/** The same plan, with what says why its creates were not checked. */
+export function withNotChecked(
+  { plan, decisions }: PlanWithDecisions,
+  notChecked: ReadonlyMap<Identity, NotChecked>,
+): PlanWithDecisions {
+  const steps = plan.steps.map((step) => {
+    const why = writes(step) ? notChecked.get(step.identity) : undefined;
+    return why === undefined ? step : { ...step, notChecked: why };
+  });
+  const count = steps.filter((step) => step.notChecked !== undefined).length;
+  if (count === 0) return { plan, decisions };
+  const { format_version, revision, server, complete, summary, diagnostics } = plan;
+  const counted = { ...summary, notChecked: count };
+  const same = { format_version, revision, server, complete, summary: counted, steps, diagnostics };
+  return { plan: summed(same, () => plan.checksum), decisions };
+}
+
+function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Decision>): readonly Diagnostic[] {
+  const isBlocked = ({ manifest: { identity } }: WavedManifest): boolean => decisions.get(identity)?.action === "block";
+  return input.desired.filter(isBlocked).flatMap(({ manifest }): Diagnostic[] => {
+    const { identity, file } = manifest;
+    const decision = decisions.get(identity);
+    if (!decision?.reason) return [];
+    return [
+      {
+        severity: "warning",
+        code: decision.reason,
+        summary: `${identity} is blocked: ${reasonText[decision.reason]}`,
+        detail: decision.detail,
+        file,
+        ...positionOf(manifest, decision),
+      },
+    ];
+  });
+}
+
+function positionOf(manifest: ManifestHead, { pointer }: Decision): Pick<Diagnostic, "line" | "column"> {
+  return pointer === null ? { line: manifest.line, column: 1 } : manifest.locate(pointer);
+}
+
+// What is done counts: not where it is declared, nor the cause, which depends on the base that was compared with, nor the
+// risks, which depend on what this state folder has recorded.
+function sealedStep({ risks: _, causedBy: __, notChecked: ___, ...step }: Step): Json {
+  return { ...step, file: null, line: null, changes: step.changes.map((change) => ({ ...change, cause: null })) };
+}
+
+// Masked values are not in the checksum: revision and live stamps stand for them, so that a published plan gives no
+// secret away to guessing.
+function checksum({ server, revision, live, desired, shapeOf }: PlanInput, steps: readonly Step[]): string {
+  const acting = steps.filter(({ action }) => action !== "keep");
+  const isActing = new Set(acting.map(({ identity }) => identity));
+  const manifests = new Map(
+    desired.flatMap(({ manifest: one }) =>
+      isActing.has(one.identity) ? [[one.identity, requireRead(one).value]] : [],
+    ),
+  );
+  const stamps = acting.map(({ identity, kind }): Json => {
+    const state = live.get(identity);
+    const stamp = state?.state === "present" ? state.row.stamp : (state?.state ?? null);
+    return [identity, stamp, redactManifest(shapeOf(kind), manifests.get(identity) ?? null)];
+  });
+  const sealed: Json = { server, revision, stamps, steps: acting.map(sealedStep) };
+  return `sha256:${createHash("sha256").update(canonical(sealed)).digest("hex")}`;
+}

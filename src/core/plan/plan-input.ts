@@ -1,0 +1,56 @@
+import type { JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/shape.ts";
+import type { ServerFacts } from "../decide/choose-write-operation.ts";
+import type { Decision, DryRunReply } from "../decide/decision.ts";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { PlanGuards } from "../guards/step-guards.ts";
+import type { RuleFinder } from "../ignore/ignore-rules.ts";
+import type { Kind } from "../kind.ts";
+import type { LiveView } from "../live.ts";
+import type { Identity, ManifestHead } from "../manifest.ts";
+import type { RecordedHead } from "../recorded.ts";
+import type { Plan } from "./plan.ts";
+
+/** A manifest and its depth in the reference graph. */
+export type WavedManifest = { readonly manifest: ManifestHead; readonly wave: number };
+
+/** Everything a plan rests on; the same input always gives the same plan. */
+export type PlanInput = LiveView & {
+  readonly server: string;
+  readonly revision: string | null;
+  /** The selected manifests, each after everything it refers to. */
+  readonly desired: readonly WavedManifest[];
+  /** Every identity that the whole source declares, valid or not. */
+  readonly declared: ReadonlySet<Identity>;
+  /** Declared identities whose manifests were refused. */
+  readonly invalid: ReadonlySet<Identity>;
+  /** Every receipt, opened where something is decided by it. */
+  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
+  readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
+  /** Manifests at the base commit; null when none is compared with. */
+  readonly base: ReadonlyMap<Identity, JsonObject> | null;
+  /** Manifests at the commit that was applied last, where that stands in for records; null where none does. */
+  readonly applied: ReadonlyMap<Identity, JsonObject> | null;
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly shapeOf: (type: string) => Shape;
+  readonly facts: ServerFacts;
+  /** The id of the subject of our writes; null while unknown. */
+  readonly subject: string | null;
+  /** Whether what no list shows is not there for sure. */
+  readonly seesAll: boolean;
+  readonly rulesFor: RuleFinder;
+  readonly hasSink: boolean;
+  /** Epoch milliseconds; decides which ledger entries still count. */
+  readonly now: number;
+  readonly complete: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+  /** What holds steps back where nobody is asked; null where somebody is, or nothing is written. */
+  readonly guards: PlanGuards | null;
+  /** How many resources are in sync as far as anybody knows, and not among `desired`. @default 0 */
+  readonly others?: number;
+  /** Whether orphans belong in the plan: not when only a part of the source was selected. */
+  readonly withOrphans: boolean;
+};
+
+/** A plan with the decisions behind its steps, by identity: none for what is known to be in sync. */
+export type PlanWithDecisions = { readonly plan: Plan; readonly decisions: ReadonlyMap<Identity, Decision> };

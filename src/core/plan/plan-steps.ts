@@ -1,0 +1,100 @@
+import { compareText, equal, type JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/shape.ts";
+import type { Decision, Difference } from "../decide/decision.ts";
+import { isActedOn } from "../diff/cause.ts";
+import { changeOf } from "../diff/change.ts";
+import { withoutVersion } from "../diff/compared-content.ts";
+import { patchTo } from "../diff/patch.ts";
+import { writerIn } from "../kind.ts";
+import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
+import { redactManifest } from "../redact/redact-manifest.ts";
+import type { Change, Step } from "./plan.ts";
+import type { PlanInput, WavedManifest } from "./plan-input.ts";
+
+const NONE: readonly never[] = [];
+const KEEP = { action: "keep", reason: null, risks: NONE, causedBy: null, differences: NONE } as const;
+
+function keptBy({ inSync }: PlanInput, identity: Identity): "by-ledger" | null {
+  return inSync.get(identity) === "ledger" ? "by-ledger" : null;
+}
+
+/** What a plan shows of one manifest; without a decision it is in sync. */
+export function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, decision: Decision | undefined): Step {
+  const { kind, identity, file, line } = manifest;
+  const { action, reason, risks, causedBy, differences } = decision ?? { ...KEEP, reason: keptBy(input, identity) };
+  if (action === "create") {
+    const changes = [contentChange(input, manifest)];
+    return { action, kind, identity, file, line, wave, changes, patch: NONE, reason, risks, causedBy };
+  }
+  const acted = differences.filter(({ cause }) => isActedOn(cause));
+  if (acted.length === 0)
+    return { action, kind, identity, file, line, wave, changes: NONE, patch: NONE, reason, risks, causedBy };
+  const shape = input.shapeOf(kind);
+  const live = liveOf(input, manifest) ?? decision?.before;
+  const changes = acted.map((one) => changeOf(one, one.cause, { shape, manifest: requireRead(manifest).value, live }));
+  const patch = patchTo(shape, live, decision?.after);
+  const writer = writerOf(input, manifest, acted);
+  return { action, kind, identity, file, line, wave, changes, patch, reason, risks, causedBy, ...writer };
+}
+
+// Whoever wrote the newest version is known, and not who changed which field of it.
+function writerOf(
+  { live }: PlanInput,
+  { identity }: ManifestHead,
+  acted: readonly Difference[],
+): Pick<Step, "changedBy"> | null {
+  const found = live.get(identity);
+  const hasMoved = acted.some(({ cause }) => cause === "drift" || cause === "conflict");
+  return hasMoved && found?.state === "present" ? writerIn(found.row) : null;
+}
+
+// What a create makes: the whole manifest, masked like every change.
+function contentChange({ shapeOf, recorded, applied, base }: PlanInput, manifest: ManifestHead): Change {
+  const { kind, identity, value } = requireRead(manifest);
+  const isPending = base !== null && equal(base.get(identity), value);
+  const isGone = recorded.has(identity) || (isPending && applied?.has(identity));
+  return createdFrom(shapeOf(kind), value, isGone ? "drift" : isPending ? "pending" : "manifest");
+}
+
+// Masked when somebody looks: an apply that is not shown its plan would mask 10,000 manifests for nobody.
+function createdFrom(shape: Shape, value: JsonObject, cause: Change["cause"]): Change {
+  return {
+    path: "",
+    label: "",
+    before: null,
+    get after() {
+      return redactManifest(shape, value);
+    },
+    cause,
+    diff: null,
+  };
+}
+
+// A version's number is part of its identity: what is compared, and patched, is the rest.
+function liveOf({ live, kindOf }: PlanInput, { identity, kind: type }: ManifestHead): JsonObject | undefined {
+  const [found, kind] = [live.get(identity), kindOf(type)];
+  return found?.state === "present" && kind !== undefined ? withoutVersion(kind, found.row.manifest) : undefined;
+}
+
+/** What is recorded and no longer declared; with a base, what the change removed, whether it is recorded here or not. */
+export function orphanSteps({ recorded, declared, live, base, applied }: PlanInput): readonly Step[] {
+  const known = base === null ? recorded : new Set([...recorded.keys(), ...base.keys(), ...(applied?.keys() ?? [])]);
+  return known
+    .keys()
+    .filter((identity) => !declared.has(identity) && live.get(identity)?.state !== "absent")
+    .toArray()
+    .toSorted(compareText)
+    .map((identity) => ({
+      action: "orphan",
+      kind: splitIdentity(identity).kind,
+      identity,
+      file: null,
+      line: null,
+      wave: 0,
+      changes: NONE,
+      patch: NONE,
+      reason: null,
+      risks: NONE,
+      causedBy: base === null || base.has(identity) ? "change" : "pending",
+    }));
+}

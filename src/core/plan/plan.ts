@@ -1,0 +1,88 @@
+import type { Action, NotChecked, Plan, PlanSummary, Reason, Step } from "../../contract/generated/output.ts";
+
+export type { Action, Change, Plan, PlanSummary, Reason, Risk, Step } from "../../contract/generated/output.ts";
+
+/** Each action's glyph, the same in every output for people. */
+export const glyphs: { readonly [action in Action]: string } = {
+  create: "+",
+  update: "~",
+  keep: "=",
+  block: "!",
+  ensure: "?",
+  orphan: "○",
+};
+
+/** One sentence for each reason: what holds the step, and what to do now. */
+export const reasonText: { readonly [reason in Reason]: string } = {
+  "read-only": "this control plane has no operation that writes this kind: change it there by hand",
+  dependency: "what it refers to is blocked or invalid: fix that first",
+  "reference-absent": "what it refers to is neither declared here nor live",
+  immutable: "the content of a version never changes: declare the next version instead",
+  "version-gap": "the number is further ahead than the next version",
+  "token-sink": "its creation answers a one-time token: choose --sink file, or give it a secret_store_config",
+  "needs-upload":
+    "its files are on this machine, and upload is not supported yet: store them, and name them with source type external",
+  "model-version-write":
+    "POST /api/ml/v1/model-versions is not known to register versions on this control plane: set modelVersionWrite: post when it does",
+  refused: "the control plane refuses this manifest",
+  "type-changed":
+    "an application of another type has this name, and a type never changes: choose another name, or remove that one first",
+  unreadable: "live could not be read just now, so nothing is decided",
+  "by-ledger": "live cannot be read; equal to what was last written",
+  "needs-write": "live could be read only by a dry run, which this token may not ask for",
+  forbidden: "it may exist; this token cannot see it",
+  guard: "a guard holds it back until a person allows it",
+};
+
+const notCheckedTexts: { readonly [reason in Exclude<NotChecked["reason"], "depends-on">]: string } = {
+  unproven: "not checked: dry runs are not yet known to be safe on this server",
+  "needs-write": "not checked: the token may not write it",
+  unsupported: "not checked: this kind has no dry run",
+  unanswered: "not checked: the dry run failed",
+  skipped: "not checked: --no-dry-run",
+};
+
+/** One phrase on why a step was not checked. */
+export function notCheckedText(notChecked: NotChecked): string {
+  const { reason, on = [] } = notChecked;
+  return reason === "depends-on" ? `not checked: depends on ${on.join(", ")}` : notCheckedTexts[reason];
+}
+
+/** The format of plans that this release writes and reads. */
+export const PLAN_FORMAT = "2.0";
+
+/** Whether the step sends a write. */
+export function writes({ action }: Pick<Step, "action">): boolean {
+  return action === "create" || action === "update" || action === "ensure";
+}
+
+/** Whether a resource has moved in live behind what was last written. */
+export function isDrifted({ changes }: Pick<Step, "changes">): boolean {
+  return changes.some(({ cause }) => cause === "drift" || cause === "conflict");
+}
+
+/** Which changes count where a plan is asked whether there are any: those of the change under review, or all. */
+export type Gate = "change" | "all";
+
+/** Whether a plan has a step that counts: it creates, updates or is blocked, and for `change` it is caused by that. */
+export function hasChanges({ steps }: Pick<Plan, "steps">, gate: Gate): boolean {
+  return steps.some(({ action, causedBy }) => {
+    const isCounted = action === "create" || action === "update" || action === "block";
+    return isCounted && (gate === "all" || causedBy === "change" || causedBy === "mixed");
+  });
+}
+
+/** Counts the steps by action, and what is kept without one; drift counts on its own, since a drifted step has an action too. */
+export function summarise(steps: readonly Step[], drift: number, others = 0): PlanSummary {
+  const count = { create: 0, update: 0, keep: others, ensure: 0, block: 0, orphan: 0 };
+  let unrecorded = 0;
+  for (const step of steps) {
+    count[step.action] += 1;
+    if (isUnrecorded(step)) unrecorded += 1;
+  }
+  return { ...count, drift, unrecorded };
+}
+
+function isUnrecorded({ causedBy, changes }: Step): boolean {
+  return causedBy === "unrecorded" || changes.some(({ cause }) => cause === "unrecorded");
+}

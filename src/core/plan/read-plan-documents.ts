@@ -1,0 +1,210 @@
+import type { Failure } from "../../contract/generated/output.ts";
+import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { exitCodes } from "../errors.ts";
+import type { DriftReport } from "../report/report.ts";
+import { type Simulation, UNKNOWN_TO_SIMULATION } from "../report/simulation.ts";
+import { glyphs, PLAN_FORMAT, type Plan, reasonText, type Step } from "./plan.ts";
+
+/** A document that `plan -o json` writes of one target: its plan, or why there is none; or what `simulate -o json` writes. */
+export type PlanDocument =
+  | { readonly is: "plan"; readonly target: string | null; readonly plan: Plan }
+  | { readonly is: "simulation"; readonly target: null; readonly simulation: Simulation }
+  | { readonly is: "drift"; readonly target: string | null; readonly report: DriftReport }
+  | { readonly is: "failure"; readonly target: string | null; readonly failure: Failure["error"] };
+
+/** Reads what `plan -o json` wrote, of one target or of several; null where it is something else. */
+export function readPlanDocuments(document: Json): readonly PlanDocument[] | null {
+  if (!isObject(document) || document.format_version !== PLAN_FORMAT) return null;
+  const { targets } = document;
+  const parts = Array.isArray(targets) ? targets.map(readDocument) : [readDocument(document)];
+  const found = parts.filter((part) => part !== null);
+  return found.length === parts.length && found.length > 0 ? found : null;
+}
+
+function readDocument(document: Json): PlanDocument | null {
+  if (!isObject(document)) return null;
+  const target = typeof document.target === "string" ? document.target : null;
+  const { error } = document;
+  if (isObject(error)) {
+    const { code, message, hint } = error;
+    if (
+      typeof code !== "string" ||
+      !Object.hasOwn(exitCodes, code) ||
+      typeof message !== "string" ||
+      !isTextOrNull(hint)
+    )
+      return null;
+    return { is: "failure", target, failure: { code: code as Failure["error"]["code"], message, hint } };
+  }
+  if (document.simulation === true) {
+    return isSimulation(document)
+      ? { is: "simulation", target: null, simulation: document as unknown as Simulation }
+      : null;
+  }
+  if (document.drift !== undefined) {
+    return isDrift(document) ? { is: "drift", target, report: document as unknown as DriftReport } : null;
+  }
+  return isPlan(document) ? { is: "plan", target, plan: document as unknown as Plan } : null;
+}
+
+// What is shown is checked, as far as it is shown: the file may come from a stranger's job.
+function isPlan({ revision, server, complete, summary, steps, diagnostics }: JsonObject): boolean {
+  return (
+    isTextOrNull(revision) &&
+    typeof server === "string" &&
+    typeof complete === "boolean" &&
+    isObject(summary) &&
+    Object.values(summary).every((count) => Number.isSafeInteger(count)) &&
+    isListOf(steps, isStep) &&
+    isListOf(diagnostics, isDiagnostic)
+  );
+}
+
+function isDrift({ server, complete, summary, drift, diagnostics }: JsonObject): boolean {
+  const isEntry = ({ identity, kind, file, line, state, changes, changedBy }: JsonObject): boolean =>
+    typeof identity === "string" &&
+    typeof kind === "string" &&
+    isTextOrNull(file) &&
+    (line === null || Number.isSafeInteger(line)) &&
+    driftStates.some((known) => known === state) &&
+    isListOf(changes, isChange) &&
+    isLastWrite(changedBy);
+  return (
+    typeof server === "string" &&
+    typeof complete === "boolean" &&
+    isObject(summary) &&
+    driftStates.every((state) => Number.isSafeInteger(summary[state])) &&
+    isListOf(drift, isEntry) &&
+    isListOf(diagnostics, isDiagnostic)
+  );
+}
+
+const driftStates = ["drifted", "unrecorded", "absent", "unchanged", "unknown", "orphan"] as const;
+
+function isLastWrite(changedBy: Json | undefined): boolean {
+  return (
+    changedBy === undefined || (isObject(changedBy) && isTextOrNull(changedBy.subject) && isTextOrNull(changedBy.at))
+  );
+}
+
+function isSimulation({ base, change, revert, stays, notComparable, unknown, unseen }: JsonObject): boolean {
+  const isLeftover = ({ identity, what }: JsonObject): boolean =>
+    typeof identity === "string" && (what === "resource" || what === "versions" || what === "token");
+  return (
+    [base, change, revert].every(isPhase) &&
+    isListOf(stays, isLeftover) &&
+    isTexts(notComparable) &&
+    isTexts(unseen) &&
+    // What is not ours would be shown as ours.
+    Array.isArray(unknown) &&
+    unknown.every((one) => UNKNOWN_TO_SIMULATION.some((known) => known === one))
+  );
+}
+
+function isPhase(phase: Json | undefined): boolean {
+  const isRefusal = ({ identity, why }: JsonObject): boolean => typeof identity === "string" && typeof why === "string";
+  if (!isObject(phase)) return false;
+  const { created, updated, rollouts, refused } = phase;
+  return [created, updated, rollouts].every(isTexts) && isListOf(refused, isRefusal);
+}
+
+function isTexts(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
+
+function isStep(step: JsonObject): boolean {
+  const { action, identity, kind, file, line, wave, changes, reason, risks, causedBy, changedBy, notChecked } = step;
+  return (
+    isKeyOf(glyphs, action) &&
+    typeof identity === "string" &&
+    typeof kind === "string" &&
+    isTextOrNull(file) &&
+    (line === null || Number.isSafeInteger(line)) &&
+    Number.isSafeInteger(wave) &&
+    isListOf(changes, isChange) &&
+    (reason === null || isKeyOf(reasonText, reason)) &&
+    Array.isArray(risks) &&
+    risks.every((risk) => isKeyOf(riskNames, risk)) &&
+    (causedBy === null || isKeyOf(causers, causedBy)) &&
+    isLastWrite(changedBy) &&
+    (notChecked === undefined || isNotChecked(notChecked))
+  );
+}
+
+function isChange({ path, label, before, after, cause, diff }: JsonObject): boolean {
+  const isThere = before !== undefined && after !== undefined;
+  return (
+    isThere && [path, label].every((text) => typeof text === "string") && isKeyOf(causes, cause) && isTextOrNull(diff)
+  );
+}
+
+function isDiagnostic({ severity, code, summary, detail, file, line, column }: JsonObject): boolean {
+  const isPlace = [line, column].every((number) => number === null || Number.isSafeInteger(number));
+  const isKnown = severity === "error" || severity === "warning";
+  return (
+    isKnown &&
+    typeof code === "string" &&
+    typeof summary === "string" &&
+    isTextOrNull(detail) &&
+    isTextOrNull(file) &&
+    isPlace
+  );
+}
+
+function isNotChecked(value: Json): boolean {
+  if (!isObject(value) || !isKeyOf(notCheckedReasons, value.reason)) return false;
+  const { on = [] } = value;
+  return Array.isArray(on) && on.every((one) => typeof one === "string");
+}
+
+type Names<Of extends string> = { readonly [name in Of]: true };
+
+const riskNames: Names<Step["risks"][number]> = {
+  adopts: true,
+  "privilege-growth": true,
+  "scale-to-zero": true,
+  exposure: true,
+  "secret-removed": true,
+  reverts: true,
+  "version-immutable": true,
+};
+
+const causers: Names<NonNullable<Step["causedBy"]>> = {
+  change: true,
+  pending: true,
+  drift: true,
+  mixed: true,
+  unrecorded: true,
+};
+
+const causes: Names<Step["changes"][number]["cause"]> = {
+  manifest: true,
+  pending: true,
+  drift: true,
+  conflict: true,
+  unrecorded: true,
+  default: true,
+  server: true,
+  ignored: true,
+};
+
+const notCheckedReasons: Names<NonNullable<Step["notChecked"]>["reason"]> = {
+  "depends-on": true,
+  unproven: true,
+  "needs-write": true,
+  unsupported: true,
+  unanswered: true,
+  skipped: true,
+};
+
+function isKeyOf(names: object, value: Json | undefined): boolean {
+  return typeof value === "string" && Object.hasOwn(names, value);
+}
+
+function isTextOrNull(value: Json | undefined): value is string | null {
+  return value === null || typeof value === "string";
+}
+
+function isListOf(value: Json | undefined, isOne: (item: JsonObject) => boolean): boolean {
+  return Array.isArray(value) && value.every((item) => isObject(item) && isOne(item));
+}

@@ -1,0 +1,215 @@
+import { canonical, compareText, isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import type { Diagnostic } from "../diagnostic.ts";
+import { HoldfastError } from "../errors.ts";
+import { type Plan, reasonText, type Step } from "./plan.ts";
+import { digestsOf, liveStamp, type Sealable, type Sealing } from "./seal.ts";
+import { bareStep, edited, type SealedPlan, stale, stepJson } from "./sealed-plan.ts";
+
+/** What is planned now, and what it rests on. */
+export type CurrentPlan = { readonly plan: Plan; readonly sealable: Sealable; readonly sealing: Sealing };
+
+/** What a sealed plan rests on that is no longer so. */
+type Moved = {
+  readonly what: "source" | "live" | "configuration" | "plan";
+  readonly identity: string | null;
+  readonly text: string;
+};
+
+/**
+ * Fails unless what is planned now is what the sealed plan says, or the rest of it: steps that were done already are
+ * recognised by live being what their manifest says, and that being the manifest that was sealed.
+ */
+export function requireSamePlan(sealed: SealedPlan, current: CurrentPlan): void {
+  if (sealed.server !== current.plan.server) {
+    throw new HoldfastError("stale", `the plan is for ${sealed.server}, and this is ${current.plan.server}`, {
+      hint: "name the server that it was made for with --server, or make it again",
+    });
+  }
+  const { seal } = sealed;
+  const isOwnKey = seal.key === current.sealing.key;
+  if (isOwnKey && seal.signature !== current.sealing.keyed(seal.content)) throw edited();
+  requireKey(sealed, current);
+  const now = new Map(current.plan.steps.map((step) => [step.identity, step]));
+  const done = [...sealed.steps].filter(([identity, step]) =>
+    isDone(identity, step, now.get(identity), sealed, current),
+  );
+  const isLeft = new Set(done.map(([identity]) => identity));
+  const moved = [
+    ...[...sealed.steps]
+      .filter(([identity]) => !isLeft.has(identity))
+      .flatMap(([identity, step]) => movedStep(identity, step, now.get(identity), sealed, current)),
+    ...current.plan.steps
+      .filter(({ action, identity }) => action !== "keep" && !sealed.steps.has(identity))
+      .map(newStep),
+  ];
+  const all = moved.length > 0 || isOwnKey ? moved : [...miscounted(sealed), ...missaid(sealed, current)];
+  if (all.length === 0) return;
+  const isConfigured = sealed.seal.configuration !== current.sealing.configuration;
+  throw refusal(isConfigured ? [...all, CONFIGURATION] : all, current);
+}
+
+const CONFIGURATION: Moved = {
+  what: "configuration",
+  identity: null,
+  text: "the configuration, or what was selected, is not what it was",
+};
+
+// Of the same commit the secrets are the same; otherwise only the key tells.
+function requireKey({ seal, revision }: SealedPlan, { plan, sealing }: CurrentPlan): void {
+  const isSameCommit = revision !== null && revision === plan.revision;
+  if (isSameCommit || seal.key === sealing.key || Object.keys(seal.secrets).length === 0) return;
+  throw new HoldfastError("invalid", "the plan has secret values that were sealed with another key", {
+    hint: "give plan and apply the same HOLDFAST_STATE_KEY (or the same --state), or plan and apply the same commit",
+  });
+}
+
+function isDone(
+  identity: string,
+  { action }: JsonObject,
+  step: Step | undefined,
+  sealed: SealedPlan,
+  current: CurrentPlan,
+): boolean {
+  // Under another configuration a step may be gone because a rule suppresses it.
+  if (sealed.seal.configuration !== current.sealing.configuration) return false;
+  const didWrite = action === "create" || action === "update" || action === "ensure";
+  return didWrite && step?.action === "keep" && isSameSource(identity, sealed, current);
+}
+
+function isSameSource(identity: string, { seal, revision }: SealedPlan, current: CurrentPlan): boolean {
+  const manifest = current.sealable.manifestOf(identity);
+  if (manifest === undefined) return seal.source[identity] === undefined;
+  const { open, keyed } = digestsOf(manifest, current.sealable, current.sealing);
+  if (seal.source[identity] !== open) return false;
+  const sealedKeyed = seal.secrets[identity] ?? null;
+  // Without secrets the open digest tells all.
+  if (keyed === null && sealedKeyed === null) return true;
+  if (seal.key !== current.sealing.key) return revision !== null && revision === current.plan.revision;
+  return sealedKeyed === keyed;
+}
+
+function movedStep(
+  identity: string,
+  was: JsonObject,
+  now: Step | undefined,
+  sealed: SealedPlan,
+  current: CurrentPlan,
+): readonly Moved[] {
+  const stamp = liveStamp(current.sealable.liveOf(identity));
+  const isSameLive = (sealed.seal.live[identity] ?? null) === stamp;
+  const moved: Moved[] = [];
+  if (!isSameSource(identity, sealed, current)) {
+    moved.push({ what: "source", identity, text: fieldsText(was, now, "after") ?? sourceText(identity, current) });
+  }
+  if (!isSameLive) moved.push({ what: "live", identity, text: liveText(identity, was, now, current) });
+  if (moved.length > 0) return moved;
+  if (now !== undefined && bareStep(was) === bareStep(stepJson(now))) return [];
+  const action = now === undefined ? "nothing" : now.action;
+  const fields = fieldsText(was, now, "before");
+  if (fields !== null) return [{ what: "live", identity, text: fields }];
+  return [{ what: "plan", identity, text: `the plan says ${String(was.action)}, and now it is ${action}` }];
+}
+
+function sourceText(identity: string, { sealable }: CurrentPlan): string {
+  return sealable.manifestOf(identity) === undefined
+    ? "the manifest is not declared any more"
+    : "the manifest has changed";
+}
+
+function liveText(identity: string, was: JsonObject, now: Step | undefined, { sealable }: CurrentPlan): string {
+  const live = sealable.liveOf(identity);
+  if (live?.state !== "present") return live?.state === "absent" ? "it is gone" : "it cannot be read now";
+  const { madeBy, madeAt } = live.row;
+  const who = madeBy === undefined ? "" : ` by ${madeBy}`;
+  const when = madeAt === undefined ? "" : ` at ${madeAt}`;
+  const by = who + when === "" ? "" : ` (changed${who}${when})`;
+  const fields = now?.action === "keep" ? null : fieldsText(was, now, "before");
+  return `${fields ?? (was.action === "create" ? "it exists now" : "it was written again")}${by}`;
+}
+
+// Each field of which that side was another, as far as both plans show it.
+function fieldsText(was: JsonObject, now: Step | undefined, side: "before" | "after"): string | null {
+  const before = sidesOf(Array.isArray(was.changes) ? was.changes : [], side);
+  const after = sidesOf(now?.changes.map((change): Json => ({ ...change })) ?? [], side);
+  const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted(compareText);
+  const texts = paths.flatMap((path) => {
+    const [old, is] = [before.get(path), after.get(path)];
+    if (old === is) return [];
+    if (old === undefined || is === undefined)
+      return [`${path} ${old === undefined ? "differs now" : "no longer differs"}`];
+    return [`${path} was ${old}, and is ${is}`];
+  });
+  return texts.length === 0 ? null : texts.slice(0, MOST_FIELDS).join("; ");
+}
+
+const MOST_FIELDS = 5;
+
+function sidesOf(changes: readonly Json[], side: "before" | "after"): ReadonlyMap<string, string> {
+  return new Map(changes.filter(isObject).map((change) => [String(change.path), canonical(change[side] ?? null)]));
+}
+
+function newStep(step: Step): Moved {
+  const { action, identity, causedBy } = step;
+  const what = causedBy === "drift" || causedBy === "unrecorded" ? "live" : "source";
+  if (what === "live") return { what, identity, text: step.changes.map(isText).join("; ") || "it is not there" };
+  return { what, identity, text: `the plan does not have it, and now it is to ${action}` };
+}
+
+function isText({ path, before }: Step["changes"][number]): string {
+  return `${path} is ${canonical(before)}`;
+}
+
+// Where the key is another, whoever edits the file can make its digest anew; what is done is compared step by step.
+function miscounted({ summary, steps }: SealedPlan): readonly Moved[] {
+  const isCounted = ["create", "update", "ensure", "block", "orphan"].every(
+    (action) => summary[action] === [...steps.values()].filter((step) => step.action === action).length,
+  );
+  return isCounted ? [] : [{ what: "plan", identity: null, text: "its summary does not count its steps" }];
+}
+
+/** What is said of a pass's surroundings, which are others where it is applied. */
+const OF_SURROUNDINGS: readonly string[] = ["behind-base", "applied-ref", "unknown-revision"];
+
+// What is said of blocked steps is compared with the steps.
+function missaid({ diagnostics }: SealedPlan, { plan }: CurrentPlan): readonly Moved[] {
+  const was = new Set(diagnostics.filter(isObject).map(saidIn));
+  const is = new Set(plan.diagnostics.map((diagnostic) => saidIn({ ...diagnostic })));
+  const moved = (said: string, text: string): readonly Moved[] =>
+    said === "" ? [] : [{ what: "plan", identity: null, text: `${text}: ${said}` }];
+  return [
+    ...[...was.difference(is)].flatMap((said) => moved(said, "only the plan's file says")),
+    ...[...is.difference(was)].flatMap((said) => moved(said, "the plan's file does not say")),
+  ];
+}
+
+// Where it is said depends on the working directory.
+function saidIn({ severity, code, summary, detail }: JsonObject): string {
+  if (Object.hasOwn(reasonText, String(code)) || OF_SURROUNDINGS.includes(String(code))) return "";
+  return [`${severity}: ${summary} [${code}]`, ...(detail === null ? [] : [detail])].join(" ");
+}
+
+function refusal(moved: readonly Moved[], { sealable }: CurrentPlan): HoldfastError {
+  const kinds = [...new Set(moved.map(({ what }) => what))];
+  const places = { source: "the source", live: "live", configuration: "the configuration", plan: "the plan itself" };
+  const said = kinds.map((kind) => places[kind]).join(" and ");
+  const { hint } = stale("");
+  return new HoldfastError(
+    "stale",
+    `the plan is stale: ${said} ${kinds.length > 1 ? "have" : "has"} changed since it was made`,
+    {
+      hint: `${hint}, and look at what changed; what plan was told to select, apply must be told too`,
+      diagnostics: moved.map(({ what, identity, text }): Diagnostic => {
+        const manifest = identity === null ? undefined : sealable.manifestOf(identity);
+        return {
+          severity: "error",
+          code: `${what}-changed`,
+          summary: identity === null ? text : `${what}: ${identity}: ${text}`,
+          detail: null,
+          file: manifest?.file ?? null,
+          line: manifest?.line ?? null,
+          column: manifest === undefined ? null : 1,
+        };
+      }),
+    },
+  );
+}

@@ -1,0 +1,100 @@
+import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { HoldfastError } from "../errors.ts";
+import { PLAN_FORMAT, type Plan } from "./plan.ts";
+import { contentDigest, type SignedSeal } from "./seal.ts";
+
+/** A plan as stored in its file: what it will do, what it shows, and what it rests on. */
+export type SealedPlan = {
+  readonly revision: string | null;
+  readonly server: string;
+  readonly summary: JsonObject;
+  /** The steps that do something, by identity. */
+  readonly steps: ReadonlyMap<string, JsonObject>;
+  readonly diagnostics: readonly Json[];
+  /** The risks that were allowed by flag when it was made. */
+  readonly allows: readonly string[];
+  readonly seal: SignedSeal;
+};
+
+/** Reads a sealed plan from JSON. Fails for anything else, for an incomplete plan, and for one that was edited. */
+export function parseSealedPlan(plan: unknown): SealedPlan {
+  if (!isObject(plan) || !Array.isArray(plan.steps)) throw noPlan("it has no steps");
+  const { format_version: format, revision, server, summary, diagnostics, steps } = plan;
+  if (format !== PLAN_FORMAT) {
+    throw noPlan(`its format is ${JSON.stringify(format) ?? "not named"}, and this release reads ${PLAN_FORMAT}`);
+  }
+  if (plan.complete !== true) throw stale("the plan is incomplete: live could not be read when it was made");
+  const seal = readSeal(plan.seal);
+  if (seal === null || typeof server !== "string" || !isObject(summary)) throw noPlan("it has no seal");
+  if (seal.content !== contentDigest(plan)) throw edited();
+  const acting = steps.filter(isObject).filter(({ action }) => action !== "keep");
+  return {
+    revision: typeof revision === "string" ? revision : null,
+    server,
+    summary,
+    steps: new Map(acting.map((step) => [String(step.identity), step])),
+    diagnostics: Array.isArray(diagnostics) ? diagnostics : [],
+    allows: Array.isArray(plan.allows) ? plan.allows.map(String) : [],
+    seal,
+  };
+}
+
+function readSeal(seal: Json | undefined): SignedSeal | null {
+  if (!isObject(seal) || typeof seal.key !== "string" || typeof seal.configuration !== "string") return null;
+  const { source, secrets, live } = seal;
+  if (!isObject(source) || !isObject(secrets) || !isObject(live)) return null;
+  const texts = (digests: JsonObject) => Object.entries(digests).map(([name, digest]) => [name, String(digest)]);
+  const stamps = Object.entries(live).map(([name, stamp]) => [name, typeof stamp === "string" ? stamp : null]);
+  return {
+    key: seal.key,
+    configuration: seal.configuration,
+    content: String(seal.content),
+    signature: String(seal.signature),
+    source: Object.fromEntries(texts(source)),
+    secrets: Object.fromEntries(texts(secrets)),
+    live: Object.fromEntries(stamps),
+  };
+}
+
+/** What to say of a file that is no plan of this version. */
+export function noPlan(why: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("invalid", `that is no plan of this version: ${why}`, {
+    hint: "make one with plan --out FILE",
+    cause,
+  });
+}
+
+/** What to say of a plan that is not what was made. */
+export function edited(): HoldfastError {
+  return stale("the plan was edited after it was made");
+}
+
+/** What to say of a plan that cannot be applied any more. */
+export function stale(message: string): HoldfastError {
+  return new HoldfastError("stale", message, { hint: "make it again with plan --out FILE" });
+}
+
+/** A step without what depends on the checkout, on the base and on what is recorded, and not on what is done. */
+export function bareStep(step: JsonObject): string {
+  const {
+    file: _file,
+    line: _line,
+    risks: _risks,
+    causedBy: _causedBy,
+    notChecked: _notChecked,
+    changes,
+    ...rest
+  } = step;
+  return canonical({ ...rest, changes: Array.isArray(changes) ? changes.map(bareChange) : null });
+}
+
+function bareChange(change: Json): Json {
+  if (!isObject(change)) return change;
+  const { cause: _cause, ...rest } = change;
+  return rest;
+}
+
+/** A step as its JSON has it. */
+export function stepJson(step: Plan["steps"][number]): JsonObject {
+  return JSON.parse(JSON.stringify(step));
+}

@@ -1,0 +1,91 @@
+import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/shape.ts";
+import { isCredential } from "../../model/credential.ts";
+import { isSecretReference } from "./sensitive-fields.ts";
+
+/** Tells values apart without telling them: a keyed digest of the text, in hexadecimal. */
+export type Digest = (text: string) => string;
+
+/** Begins every value that stands in for another one. */
+export const PSEUDONYM_PREFIX = "stand-in:";
+
+const EMAIL = /[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(?:\.[a-z\d-]+)+/gi;
+const URL_PASSWORD = /:\/\/[^\s/@]*@/;
+
+/** Fields at the top of a manifest whose texts are names. */
+const NAMES = new Set([
+  "type",
+  "name",
+  "workspace_fqn",
+  "cluster_fqn",
+  "ml_repo",
+  "cluster_type",
+  "base_domains",
+  "members",
+  "managers",
+  "roles",
+]);
+/** Fields at any depth whose texts have a meaning for the control plane. */
+const TYPED = new Set([
+  "type",
+  "image_uri",
+  "protocol",
+  "app_protocol",
+  "host",
+  "role_id",
+  "resource_type",
+  "resource_fqn",
+  "subject",
+]);
+
+/**
+ * A manifest with its names, references, numbers and typed texts; other texts and free values are replaced by digests,
+ * and e-mail addresses wherever they stand.
+ */
+export function pseudonymiseManifest(shape: Shape, manifest: JsonObject, digest: Digest): JsonObject {
+  return Object.fromEntries(
+    Object.entries(manifest).map(([name, value]) => {
+      const field = shape.is === "object" ? shape.fields[name] : undefined;
+      const keeps = NAMES.has(name) || TYPED.has(name);
+      if (name === "env" && isObject(value)) return [name, envOf(value, digest)];
+      return [name, field === undefined && !keeps ? hidden(value, digest) : standIn(field, value, keeps, digest)];
+    }),
+  );
+}
+
+/** A name as a snapshot holds it: e-mail addresses are digests, and what looks like a credential is one whole. */
+export function pseudonymiseName(text: string, digest: Digest): string {
+  if (isCredential(text) || URL_PASSWORD.test(text)) return PSEUDONYM_PREFIX + digest(text);
+  return text.replace(EMAIL, (address) => `${digest(address.toLowerCase())}@snapshot.invalid`);
+}
+
+function standIn(shape: Shape | undefined, value: Json, keeps: boolean, digest: Digest): Json {
+  if (value === null || typeof value === "number" || typeof value === "boolean") {
+    return shape?.is === "free" ? hidden(value, digest) : value;
+  }
+  if (typeof value === "string") {
+    if (isSecretReference(value)) return value;
+    return keeps ? pseudonymiseName(value, digest) : hidden(value, digest);
+  }
+  if (Array.isArray(value)) {
+    const items = shape?.is === "list" ? shape.items : undefined;
+    return value.map((item: Json) => standIn(items, item, keeps, digest));
+  }
+  if (shape?.is !== "object") return hidden(value, digest);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => {
+      const inner = shape.fields[name];
+      return [name, inner === undefined ? hidden(field, digest) : standIn(inner, field, TYPED.has(name), digest)];
+    }),
+  );
+}
+
+function envOf(env: JsonObject, digest: Digest): JsonObject {
+  return Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [name, isSecretReference(value) ? value : hidden(value, digest)]),
+  );
+}
+
+function hidden(value: Json, digest: Digest): Json {
+  return value === null ? null : PSEUDONYM_PREFIX + digest(JSON.stringify(value));
+}

@@ -1,0 +1,27 @@
+import { compareText, isObject, type Json } from "../../contract/json.ts";
+import type { Shape } from "../../contract/shape.ts";
+import { MASK } from "../../model/credential.ts";
+import { fieldShape } from "../../model/normal-form.ts";
+import { isSensitiveField, redactValue } from "./sensitive-fields.ts";
+
+/** How values are masked. */
+type Masking = { readonly mask?: (hidden: Json) => Json; readonly sensitive?: boolean };
+
+/** A manifest, its keys in order, with every value that could be a secret replaced, by the mask or by what `mask` makes of it. */
+export function redactManifest(
+  shape: Shape,
+  value: Json,
+  { mask = () => MASK, sensitive = false }: Masking = {},
+): Json {
+  if (Array.isArray(value) && shape.is === "list") {
+    const hidden = sensitive || isSensitiveField(shape, shape.items, "", value);
+    return value.map((item: Json) => redactManifest(shape.items, item, { mask, sensitive: hidden }));
+  }
+  if (!isObject(value)) return redactValue(value, sensitive, mask);
+  const redacted = Object.entries(value).map(([name, field]): [string, Json] => {
+    const inner = fieldShape(shape, name);
+    const hidden = sensitive || isSensitiveField(shape, inner, name, value);
+    return [name, redactManifest(inner, field, { mask, sensitive: hidden })];
+  });
+  return Object.fromEntries(redacted.toSorted(([a], [b]) => compareText(a, b)));
+}

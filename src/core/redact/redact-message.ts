@@ -1,0 +1,35 @@
+import type { Json, JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/shape.ts";
+import { MASK, redactCredentials } from "../../model/credential.ts";
+import { redactManifest } from "./redact-manifest.ts";
+
+// Shorter secrets occur in ordinary words; masking them would only garble the message.
+const SHORTEST = 4;
+
+/** A server's message about a manifest, without the manifest's secrets: servers quote what they refuse. */
+export function redactMessage(said: string, shape: Shape, manifest: JsonObject): string {
+  const secrets = new Set<string>();
+  redactManifest(shape, manifest, {
+    mask: (hidden) => {
+      for (const secret of texts(hidden)) secrets.add(secret).add(JSON.stringify(secret).slice(1, -1));
+      return MASK;
+    },
+  });
+  return [...secrets]
+    .filter(({ length }) => length >= SHORTEST)
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((shown, secret) => shown.replaceAll(secret, MASK), said);
+}
+
+const ADDRESS_USER = /\b([a-z][a-z0-9+.-]{1,30}:\/\/)[^\s/@]{1,512}@/gi;
+const BEARER = /\b(bearer|basic) +[\w.~+/=-]{8,}/gi;
+
+/** A message of a failure for those who may not see secrets: without credentials of known formats, in headers or in addresses. */
+export function redactFailureMessage(message: string): string {
+  return redactCredentials(message).replace(ADDRESS_USER, `$1${MASK}@`).replace(BEARER, `$1 ${MASK}`);
+}
+
+function texts(value: Json): readonly string[] {
+  if (value === null) return [];
+  return typeof value === "object" ? Object.values(value).flatMap(texts) : [String(value)];
+}

@@ -1,0 +1,127 @@
+import { compareText, type JsonObject } from "../../contract/json.ts";
+import type { Decision } from "../decide/decision.ts";
+import { isActedOn } from "../diff/cause.ts";
+import { changeOf, type Sides } from "../diff/change.ts";
+import { contentOf } from "../diff/compared-content.ts";
+import { differences } from "../diff/differences.ts";
+import { isIgnored } from "../ignore/ignore-rules.ts";
+import { type LiveRow, writerIn } from "../kind.ts";
+import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
+import type { Change } from "../plan/plan.ts";
+import type { PlanInput, PlanWithDecisions } from "../plan/plan-input.ts";
+import { type RecordedHead, requireOpened } from "../recorded.ts";
+import type { DriftEntry, DriftReport } from "./report.ts";
+
+/** What a drift report rests on: the input of a plan, and the plan made of it. */
+export type DriftInput = Pick<
+  PlanInput,
+  | "server"
+  | "desired"
+  | "declared"
+  | "live"
+  | "inSync"
+  | "recorded"
+  | "kindOf"
+  | "shapeOf"
+  | "rulesFor"
+  | "complete"
+  | "diagnostics"
+  | "withOrphans"
+> & {
+  readonly planned: PlanWithDecisions;
+  /** Whether manifests stand in for a missing record; else what is new and absent has only not been applied yet. */
+  readonly standsIn: boolean;
+};
+
+type Finding = DriftEntry | "unchanged" | null;
+
+/**
+ * Reports what changed in live since it was recorded. Without a record the manifest takes its place, so that a runner
+ * without a ledger sees drift too.
+ */
+export function makeDrift(input: DriftInput): DriftReport {
+  const manifests = new Map(input.desired.map(({ manifest }) => [manifest.identity, manifest]));
+  const orphans = input.withOrphans ? input.recorded.keys() : [];
+  const identities = [...new Set([...manifests.keys(), ...orphans])].toSorted(compareText);
+  const findings = identities.map((identity) => findingFor(identity, manifests.get(identity) ?? null, input));
+  const drift = findings.filter((finding) => finding !== null && finding !== "unchanged");
+  const count = (state: DriftEntry["state"]): number => drift.filter((entry) => entry.state === state).length;
+  return {
+    format_version: "2.0",
+    server: input.server,
+    complete: input.complete,
+    summary: {
+      drifted: count("drifted"),
+      unrecorded: count("unrecorded"),
+      absent: count("absent"),
+      unchanged: findings.filter((finding) => finding === "unchanged").length,
+      unknown: count("unknown"),
+      orphan: count("orphan"),
+    },
+    drift,
+    diagnostics: input.diagnostics,
+  };
+}
+
+function findingFor(identity: Identity, manifest: ManifestHead | null, input: DriftInput): Finding {
+  const live = input.live.get(identity);
+  const recorded = input.recorded.get(identity);
+  const entry = (
+    state: DriftEntry["state"],
+    changes: readonly Change[] = [],
+    row: LiveRow | null = null,
+  ): DriftEntry => ({
+    identity,
+    kind: splitIdentity(identity).kind,
+    file: manifest?.file ?? null,
+    line: manifest?.line ?? null,
+    state,
+    changes,
+    ...(row === null ? null : writerIn(row)),
+  });
+  if (manifest === null && !input.declared.has(identity)) return live?.state === "absent" ? null : entry("orphan");
+  if (input.inSync.get(identity) === "live") return "unchanged";
+  if (live === undefined || live.state === "unknown") return entry("unknown");
+  if (live.state === "absent") return recorded === undefined && !input.standsIn ? null : entry("absent");
+  const sides = {
+    shape: input.shapeOf(splitIdentity(identity).kind),
+    // One that nothing was decided of was not read.
+    manifest: manifest !== null && input.planned.decisions.has(identity) ? requireRead(manifest).value : undefined,
+    live: live.row.manifest,
+  };
+  const changes = recorded === undefined ? standIn(identity, input, { sides }) : moved(recorded, sides, input);
+  if (changes.length === 0) return "unchanged";
+  return entry(changes.some(({ cause }) => cause === "drift") ? "drifted" : "unrecorded", changes, live.row);
+}
+
+function moved(
+  recorded: RecordedHead,
+  sides: Sides & { readonly live: JsonObject },
+  input: DriftInput,
+): readonly Change[] {
+  const { identity } = recorded;
+  const kind = input.kindOf(recorded.kind);
+  if (kind === undefined) return [];
+  const { shape, live } = sides;
+  const rules = input.rulesFor(identity);
+  const { echo, written, unrecorded = [] } = requireOpened(recorded);
+  const before = contentOf(kind, shape, echo ?? written);
+  const changes = differences(shape, before, contentOf(kind, shape, live))
+    .filter(({ tokens }) => !isIgnored(rules, tokens) && !isIgnored(unrecorded, tokens))
+    .map((difference) => changeOf(difference, "drift", sides));
+  if (unrecorded.length === 0) return changes;
+  const isUnrecorded = (tokens: readonly string[]): boolean => isIgnored(unrecorded, tokens);
+  const others = standIn(identity, input, { sides, isMeant: isUnrecorded });
+  return [...changes, ...others].toSorted((a, b) => compareText(a.label, b.label));
+}
+
+// The plan compares live with the manifest: the same fields, seen from the other side. Without a record nobody knows who moved.
+function standIn(
+  identity: Identity,
+  { planned }: DriftInput,
+  { sides, isMeant = () => true }: { readonly sides: Sides; readonly isMeant?: (tokens: readonly string[]) => boolean },
+): readonly Change[] {
+  const decision: Decision | undefined = planned.decisions.get(identity);
+  const moved = (decision?.differences ?? []).filter((one) => isActedOn(one.cause) && isMeant(one.tokens));
+  return moved.map((one) => changeOf({ ...one, before: one.after, after: one.before }, "unrecorded", sides));
+}

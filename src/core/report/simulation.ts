@@ -1,0 +1,63 @@
+import type { Simulation } from "../../contract/generated/output.ts";
+import { PSEUDONYM_PREFIX } from "../redact/pseudonymise-manifest.ts";
+import type { ApplyEvent } from "./events.ts";
+
+export type { Simulation } from "../../contract/generated/output.ts";
+
+/** What no simulation can know, one sentence each. */
+export const UNKNOWN_TO_SIMULATION: readonly string[] = [
+  "whether live has changed since the snapshot was taken",
+  "whether images exist and start, and whether there is room for them",
+  "whether secrets have the values that the manifests need",
+  "whether rollouts succeed: all of them do here",
+  "what policies of the real control plane refuse beyond the rules of this one",
+];
+
+/** What three applies on a copy came to: the base, the change, and the base again. */
+export function makeSimulation(
+  base: ApplyEvent,
+  change: ApplyEvent,
+  revert: ApplyEvent,
+  unseen: readonly string[],
+): Simulation {
+  const [changed, reverted] = [phaseOf(change), phaseOf(revert)];
+  const tokens = new Set(change.tokens.map(({ identity }) => identity));
+  const twice = new Set(reverted.updated);
+  return {
+    format_version: "2.0",
+    simulation: true,
+    base: phaseOf(base),
+    change: changed,
+    revert: reverted,
+    stays: [
+      ...changed.created.map((identity) => ({ identity, what: "resource" as const })),
+      ...changed.updated
+        .filter((identity) => twice.has(identity))
+        .map((identity) => ({ identity, what: "versions" as const })),
+      ...[...tokens].map((identity) => ({ identity, what: "token" as const })),
+    ],
+    notComparable: notComparableIn(change),
+    unknown: UNKNOWN_TO_SIMULATION,
+    unseen,
+    diagnostics: change.report.diagnostics,
+  };
+}
+
+function phaseOf({ report: { outcomes } }: ApplyEvent): Simulation["change"] {
+  const named = (result: "created" | "updated"): readonly string[] =>
+    outcomes.filter((one) => one.result === result).map(({ identity }) => identity);
+  const bad = outcomes.filter(({ result }) => ["blocked", "failed", "skipped", "unknown"].includes(result));
+  return {
+    created: named("created"),
+    updated: named("updated"),
+    rollouts: outcomes.filter(({ rollout }) => rollout !== null).map(({ identity }) => identity),
+    refused: bad.map(({ identity, result, error }) => ({ identity, why: error?.message ?? result })),
+  };
+}
+
+function notComparableIn({ plan: { steps } }: ApplyEvent): readonly string[] {
+  const touched = steps.filter(({ changes }) =>
+    JSON.stringify(changes.map(({ before }) => before)).includes(PSEUDONYM_PREFIX),
+  );
+  return touched.map(({ identity }) => identity);
+}

@@ -1,0 +1,59 @@
+import { requirementsOf } from "../graph.ts";
+import type { Identity, ManifestHead } from "../manifest.ts";
+import { globMatches } from "./glob.ts";
+
+/** What of a source a command is about. */
+export type Selection = {
+  /** Files and folders, relative to the working directory; all when empty. */
+  readonly paths: readonly string[];
+  readonly only: readonly Identity[];
+  readonly kinds: readonly string[];
+  /** Globs over identities. */
+  readonly exclude: readonly string[];
+};
+
+/** Whether the selection takes the whole source. */
+export function isEverything({ paths, only, kinds, exclude }: Selection): boolean {
+  return paths.length + only.length + kinds.length + exclude.length === 0;
+}
+
+/** The selected manifests, with everything that they refer to. */
+export function select<One extends ManifestHead>(manifests: readonly One[], selection: Selection): readonly One[] {
+  if (isEverything(selection)) return manifests;
+  const chosen = selectNamed(manifests, selection).map(({ identity }) => identity);
+  const needed = requirementsOf(manifests, chosen);
+  const all = new Set([...chosen, ...needed]);
+  return manifests.filter(({ identity }) => all.has(identity));
+}
+
+/** What the selection names itself, without what that refers to. */
+export function selectNamed<Item extends Choosable>(items: readonly Item[], selection: Selection): readonly Item[] {
+  return items.filter((item) => isChosen(item, selection));
+}
+
+type Choosable = Pick<ManifestHead, "identity" | "kind" | "file">;
+
+/** The parts of a selection that match nothing, most likely typing mistakes. */
+export function unmatched(
+  declared: ReadonlySet<Identity>,
+  { only, paths }: Selection,
+  knownFiles: readonly string[],
+): readonly string[] {
+  return [
+    ...only.filter((identity) => !declared.has(identity)),
+    ...paths.filter((path) => !knownFiles.some((file) => isUnder(path, file))),
+  ];
+}
+
+function isChosen({ identity, kind, file }: Choosable, { paths, only, kinds, exclude }: Selection): boolean {
+  if (paths.length > 0 && !paths.some((path) => isUnder(path, file))) return false;
+  if (only.length > 0 && !only.includes(identity)) return false;
+  if (kinds.length > 0 && !kinds.includes(kind)) return false;
+  return !exclude.some((glob) => globMatches(glob, identity));
+}
+
+/** Whether a file is the path, or lies below it. */
+export function isUnder(path: string, file: string): boolean {
+  const folder = path.replace(/^\.\//, "").replace(/\/+$/, "");
+  return folder === "." || folder === "" || file === folder || file.startsWith(`${folder}/`);
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import {
+  type ConcurrentVersions,
+  concurrentVersionError,
+  otherWriterWarnings,
+} from "../../../../src/core/guards/other-writer.ts";
+import type { LiveRow } from "../../../../src/core/kind.ts";
+import { NOON, present, recorded, service } from "../given.ts";
+
+const at = (millisecondsBeforeNoon: number): string => new Date(NOON - millisecondsBeforeNoon).toISOString();
+
+describe("F84 a version that the ledger does not know", () => {
+  const warned = (row: Partial<LiveRow>, { known = 1, subject = "us" as string | null } = {}) =>
+    otherWriterWarnings({
+      live: new Map([
+        ["service/c1:ws1/api", present(service(), { version: 2, madeBy: "us", madeAt: at(1_000), ...row })],
+      ]),
+      recorded: new Map([["service/c1:ws1/api", recorded(service(), { version: known })]]),
+      subject,
+      now: NOON,
+    }).length;
+
+  test.each<[string, Partial<LiveRow>, Parameters<typeof warned>[1], number]>([
+    ["made lately by our subject is told", {}, {}, 1],
+    ["made by somebody else is drift, and nothing more", { madeBy: "them" }, {}, 0],
+    ["made some time ago is no sign of a writer at work", { madeAt: at(6 * 60_000) }, {}, 0],
+    ["that is in the ledger after all is ours", {}, { known: 2 }, 0],
+    ["tells nothing while nobody knows who we are", {}, { subject: null }, 0],
+    ["tells nothing where the server says no time", { madeAt: "" }, {}, 0],
+  ])("%s", (_, row, given, warnings) => {
+    expect(warned(row, given)).toBe(warnings);
+  });
+
+  test("of a resource that the ledger does not know is told too", () => {
+    const live = new Map([["service/c1:ws1/api", present(service(), { version: 1, madeBy: "us", madeAt: at(0) })]]);
+    const [warning] = otherWriterWarnings({ live, recorded: new Map(), subject: "us", now: NOON });
+    expect(warning).toMatchObject({
+      severity: "warning",
+      code: "other-writer",
+      summary: expect.stringMatching(/none$/),
+    });
+  });
+});
+
+describe("F78 versions that were made beside ours", () => {
+  const row = (version: number, fields: Partial<LiveRow> = {}): LiveRow => ({
+    key: "c1:ws1/api",
+    id: "a",
+    manifest: service(),
+    version,
+    stamp: null,
+    madeBy: "us",
+    madeAt: at(100),
+    ...fields,
+  });
+  const told = (doubled: Partial<ConcurrentVersions>) =>
+    concurrentVersionError({
+      identity: "service/c1:ws1/api",
+      ours: row(5),
+      others: [row(4)],
+      isSame: () => true,
+      honoursKeys: false,
+      hasLease: false,
+      elapsed: 50,
+      ...doubled,
+    });
+
+  test.each<[string, Partial<ConcurrentVersions>, string | null]>([
+    ["of the same content, while the request was under way, are a request that arrived twice", {}, "duplicate-version"],
+    ["where keys are honoured are another writer's", { honoursKeys: true }, "other-writer"],
+    ["of another content are another writer's", { isSame: () => false }, "other-writer"],
+    ["before the request was sent are another writer's", { others: [row(4, { madeAt: at(500) })] }, "other-writer"],
+    ["under a lease are somebody's who has none", { hasLease: true, honoursKeys: true }, "other-version"],
+    ["by another subject are somebody else's", { others: [row(4, { madeBy: "them" })] }, "other-version"],
+    ["that cannot be read may be a request that arrived twice", { others: null }, "duplicate-version"],
+    ["are none where the server only skips numbers", { others: [] }, null],
+  ])("%s", (_, doubled, code) => {
+    expect(told(doubled)?.code ?? null).toBe(code);
+  });
+
+  test("are told with all their numbers, whichever of them the reply was about", () => {
+    expect(told({})?.message).toContain("versions 4 and 5 of service/c1:ws1/api");
+    expect(told({ ours: row(4), others: [row(5)] })?.message).toContain("versions 4 and 5 of service/c1:ws1/api");
+  });
+});

@@ -1,0 +1,124 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isIgnored, ruleFinder } from "../../../../src/core/ignore/ignore-rules.ts";
+import { keepIgnored } from "../../../../src/core/ignore/keep-ignored.ts";
+import { globMatches } from "../../../../src/core/selection/glob.ts";
+import { against, declare, present, service, shapeOf } from "../given.ts";
+
+describe("a glob", () => {
+  test.each([
+    ["service/c1:ws1/*", "service/c1:ws1/api", true],
+    ["service/*", "service/c1:ws1/api", false],
+    ["service/**", "service/c1:ws1/api", true],
+    ["**", "cluster/c1", true],
+    ["**/api", "service/c1:ws1/api", true],
+    ["**/api", "api", true],
+    ["cluster/c?", "cluster/c1", true],
+    ["cluster/c?", "cluster/c12", false],
+    ["cluster/c.", "cluster/c1", false],
+    ["cluster/(c1|c2)", "cluster/c1", false],
+    ["cluster/[c]1", "cluster/c1", false],
+    ["chat_prompt/r/*@*", "chat_prompt/r/greeter@3", true],
+    ["", "", true],
+  ])("%s on %s is %s", (glob, text, matches) => {
+    expect(globMatches(glob, text)).toBe(matches);
+  });
+
+  test("without stars and question marks matches its own text and no other", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (one, other) => {
+        const [glob, text] = [one.replaceAll(/[*?]/g, "x"), other.replaceAll(/[*?]/g, "x")];
+        expect(globMatches(glob, glob)).toBe(true);
+        expect(globMatches(glob, text)).toBe(glob === text);
+      }),
+    );
+  });
+
+  test("is no trap, however many stars it has", () => {
+    const started = performance.now();
+    globMatches("*a".repeat(12), `${"a".repeat(60)}/`);
+    globMatches("**/".repeat(12), `${"a/".repeat(60)}!`);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
+
+describe("an ignore rule", () => {
+  const tokens = (path: string) => ruleFinder([{ path, reason: "r" }], "2026-11-21")("service/x");
+
+  test.each([
+    ["/replicas", ["replicas"], true],
+    ["/replicas", ["replicas", "min_replicas"], true],
+    ["/replicas/min_replicas", ["replicas"], false],
+    ["/ports/*/host", ["ports", "80:TCP", "host"], true],
+    ["/ports/*/host", ["ports", "80:TCP", "path"], false],
+    ["/labels/a~1b", ["labels", "a/b"], true],
+    ["/labels/*", ["labels", "x"], true],
+    ["", ["anything"], true],
+  ])("%s on %j is %s", (path, at, matches) => {
+    expect(isIgnored(tokens(path), at)).toBe(matches);
+  });
+
+  test("holds on its last day", () => {
+    const rule = { path: "/x", reason: "r", expires: "2026-11-21" };
+    expect(ruleFinder([rule], "2026-11-21")("x")).toHaveLength(1);
+    expect(ruleFinder([rule], "2026-11-22")("x")).toHaveLength(0);
+  });
+});
+
+describe("what is sent when somebody else keeps a field", () => {
+  const shape = shapeOf("service");
+  const keep = (desired: object, live: object, ...paths: readonly (readonly string[])[]) =>
+    keepIgnored(shape, service({ ...desired }), service({ ...live }), paths);
+
+  test("carries the field as live has it", () => {
+    expect(keep({ replicas: 2 }, { replicas: 9 }, ["replicas"])).toEqual(service({ replicas: 9 }));
+    expect(keep({ replicas: 2 }, {}, ["replicas"])).toEqual(service());
+    expect(keep({}, { replicas: 9 }, ["replicas"])).toEqual(service({ replicas: 9 }));
+  });
+
+  test("follows the fields of objects and leaves their others as declared", () => {
+    expect(keep({ labels: { a: "1", b: "1" } }, { labels: { a: "2", b: "2" } }, ["labels", "a"])).toEqual(
+      service({ labels: { a: "2", b: "1" } }),
+    );
+    expect(keep({}, { resources: { cpu_limit: 2 } }, ["resources", "cpu_limit"])).toEqual(
+      service({ resources: { cpu_limit: 2 } }),
+    );
+  });
+
+  test("follows items of keyed lists, with the defaults of their keys", () => {
+    const [desired, live] = [
+      { ports: [{ port: 80, host: "a" }, { port: 90 }] },
+      {
+        ports: [
+          { port: 90, protocol: "TCP" },
+          { port: 80, protocol: "TCP", host: "b" },
+        ],
+      },
+    ];
+    expect(keep(desired, live, ["ports", "80:TCP", "host"])).toEqual(
+      service({ ports: [{ port: 80, host: "b" }, { port: 90 }] }),
+    );
+    expect(keep({}, live, ["ports", "90:TCP"])).toEqual(service({ ports: [{ port: 90, protocol: "TCP" }] }));
+    expect(keep(desired, {}, ["ports", "90:TCP"])).toEqual(service({ ports: [{ port: 80, host: "a" }] }));
+  });
+
+  test("takes nothing from the prototype of objects", () => {
+    expect(keep({ labels: { a: "1" } }, { labels: { a: "1" } }, ["labels", "constructor"])).toEqual(
+      service({ labels: { a: "1" } }),
+    );
+  });
+
+  test("differs from live in nothing but what is not ignored", () => {
+    const desired = service({ replicas: 2, service_account: "new", ports: [{ port: 80, host: "a" }] });
+    const live = service({ replicas: 9, service_account: "old", ports: [{ port: 80, protocol: "TCP", host: "b" }] });
+    const ignore = [
+      { path: "/replicas", reason: "r" },
+      { path: "/ports/*/host", reason: "r" },
+    ];
+    const { decision } = against(desired, present(live), { ignore });
+    const sent = keepIgnored(shape, desired, live, decision.ignored);
+    const again = against(sent as typeof desired, present(live), {});
+    expect(again.changes.map(({ path }) => path)).toEqual(["/service_account"]);
+    expect(declare(desired).identity).toBe(again.identity);
+  });
+});

@@ -1,0 +1,50 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../../../src/contract/json.ts";
+import { pseudonymiseManifest, pseudonymiseName } from "../../../../src/core/redact/pseudonymise-manifest.ts";
+import { shapeOf } from "../../../../src/engine/pass.ts";
+import { kinds } from "../../../../src/kinds/index.ts";
+
+const digest = (text: string) => `digest${text.length}`;
+const CANARY = "CANARY";
+
+test("S78 no text of a free field, an unknown one or a description is in a stand-in, whatever the kind", () => {
+  const unknown = fc.dictionary(
+    fc.stringMatching(/^x_[a-z]{1,8}$/),
+    fc.constantFrom<object | string>(CANARY, [CANARY], { a: CANARY }),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...kinds), unknown, ({ type }, more) => {
+      const texts = ["env", "labels", "tags", "description", "messages", "command", "kustomize", "values", "metadata"];
+      const free = Object.fromEntries(
+        texts.map((name) => [name, name === "messages" ? [{ content: CANARY }] : { KEY: CANARY, text: CANARY }]),
+      );
+      const manifest = { type, name: "a", ...free, ...more } as JsonObject;
+      expect(JSON.stringify(pseudonymiseManifest(shapeOf(type), manifest, digest))).not.toContain(CANARY);
+    }),
+  );
+});
+
+test("names, references, numbers and typed texts are kept, and addresses are not", () => {
+  const manifest = {
+    type: "service",
+    name: "api",
+    workspace_fqn: "dev:web",
+    image: { type: "image", image_uri: "registry.example.com/api@sha256:abc", command: "run --key CANARY" },
+    ports: [{ port: 8080, host: "api.example.com", expose: true }],
+    replicas: 3,
+    env: { LEVEL: "CANARY", KEY: "secret://tenant:group:key" },
+  };
+  const shown = pseudonymiseManifest(shapeOf("service"), manifest, digest);
+  expect(shown).toMatchObject({
+    ...manifest,
+    image: {
+      type: "image",
+      image_uri: "registry.example.com/api@sha256:abc",
+      command: expect.stringMatching(/^stand-in:/),
+    },
+    env: { LEVEL: "stand-in:digest8", KEY: "secret://tenant:group:key" },
+  });
+  expect(pseudonymiseName("user:Ada.Byron@Corp.example", digest)).toBe("user:digest22@snapshot.invalid");
+  expect(pseudonymiseName("https://ada:CANARY@git.example.com", digest)).not.toContain("CANARY");
+});
