@@ -5,8 +5,8 @@ import { onTestFinished } from "vitest";
 import { readManifestFolder } from "../src/commands/input/read-manifest-folder.ts";
 import { Secret } from "../src/contract/secret.ts";
 import { createLog } from "../src/log/log.ts";
-import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/server/app.ts";
 import { tokenHash } from "../src/server/auth/authenticate.ts";
+import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/server/control-plane.ts";
 import { expectPromised } from "./support/promised-reply.ts";
 import { databaseOf, statement } from "./support/test-database.ts";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "esbuild";
-import { renderReference } from "../../src/server/reference/render.ts";
+import { renderReference } from "../../src/server/reference/render-reference.ts";
 
 /** Renders the reference in every form that a server may answer; the plugin has the bundle read the results. */
 export async function renderReferences(outdir: string): Promise<Plugin> {
@@ -15,7 +15,10 @@ export async function renderReferences(outdir: string): Promise<Plugin> {
   return {
     name: "rendered-reference",
     setup: ({ onLoad }) => {
-      onLoad({ filter: /src\/server\/reference\/render\.ts$/ }, () => ({ contents: readRendered, loader: "js" }));
+      onLoad({ filter: /src\/server\/reference\/render-reference\.ts$/ }, () => ({
+        contents: readRendered,
+        loader: "js",
+      }));
     },
   };
 }

@@ -3,7 +3,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { SealKeyError } from "../seal/key.ts";
 import { revokeInDatabase } from "../server/offline-admin.ts";
-import { OptionsError } from "../server/options-error.ts";
+import { OptionsError } from "../server/options.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { InvocationOf } from "./command.ts";
 import { dataFolder } from "./configuration/data-folder.ts";

@@ -1,10 +1,13 @@
+import type { JsonObject } from "../contract/json.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { TlsFiles } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
-import type { RunDriver } from "./resources/job-run/driver.ts";
+import type { RunDriver } from "./resources/job-run/run-driver.ts";
 import type { RolloutDriver } from "./rollouts/rollout-driver.ts";
-import type { SeedDocument } from "./seed/seed-document.ts";
-import type { Snapshot } from "./snapshot/snapshot-rows.ts";
+import type { Snapshot } from "./snapshot/snapshot-part.ts";
+
+/** A manifest of a seed, and its place in the source. */
+export type SeedDocument = { readonly place: string; readonly manifest: JsonObject };
 
 /** The options of a control plane. */
 export type ControlPlaneOptions = {
@@ -62,3 +65,8 @@ export type ControlPlaneOptions = {
   /** Ends the waiting while closing: the drain time, and slow clients. */
   readonly ending?: AbortSignal;
 };
+
+/** An invalid option of a control plane. */
+export class OptionsError extends Error {
+  override readonly name = "OptionsError";
+}

@@ -2,9 +2,9 @@ import type { Transaction } from "kysely";
 import type { Authenticator } from "./auth/authenticate.ts";
 import type { Context } from "./context.ts";
 import type { Tables } from "./database/tables.ts";
-import type { ServedOperation } from "./http/serve-operation.ts";
-import type { ReferenceTarget } from "./manifest/referable-kind.ts";
-import type { Schemas } from "./openapi/json-schema.ts";
+import type { ServedOperation } from "./http/define-operation.ts";
+import type { ReferenceTarget } from "./manifest/reference-target.ts";
+import type { Schemas } from "./openapi/schemas/json-schema.ts";
 import type { SeedRule } from "./seed/seed-rule.ts";
 import type { SnapshotPart } from "./snapshot/snapshot-part.ts";
 

@@ -143,7 +143,7 @@ describe("the source", () => {
     ["src/manifests/probe.ts", "../engine/apply-plan.ts"],
     ["src/cache/probe.ts", "../engine/apply-plan.ts"],
     ["src/manifests/probe.ts", "../cache/live-facts-cache.ts"],
-    ["src/engine/probe.ts", "../server/app.ts"],
+    ["src/engine/probe.ts", "../server/control-plane.ts"],
     ["src/engine/probe.ts", "../commands/apply.ts"],
     ["src/engine/probe.ts", "../daemon/daemon.ts"],
     ["src/daemon/probe.ts", "../commands/watch.ts"],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
 import { Secret } from "../../src/contract/secret.ts";
-import { components } from "../../src/server/openapi/components.ts";
+import { replySchemas } from "../../src/server/openapi/schemas/reply-schemas.ts";
 import { catalogue } from "../../src/server/resources/addon/catalogue.ts";
 import { createSimulatedRuns, type RunFailure } from "../../src/server/resources/job-run/simulated-runs.ts";
 import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/rollouts/simulated-rollouts.ts";
@@ -76,7 +76,7 @@ const seen = new Map<string, Set<string>>();
 
 test("every operation's reply has the fields of its resource, each of its form or absent and never null, and is as the document says", async () => {
   const world = await createWorld();
-  const check = createReplyCheck(await documentOf(world.url), Object.keys(components));
+  const check = createReplyCheck(await documentOf(world.url), Object.keys(replySchemas));
   for (const [name, [resource, call]] of Object.entries(calls)) {
     const body = await call(world);
     const { reply } = operation(name as OperationName);

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { operations } from "../../src/contract/operations.ts";
 import { manifestTypes } from "../../src/schema/schemas.ts";
-import { components } from "../../src/server/openapi/components.ts";
+import { replySchemas } from "../../src/server/openapi/schemas/reply-schemas.ts";
 import { resources } from "../../src/server/resources/index.ts";
 import { kindsNamedIn } from "../support/kinds-named.ts";
 
@@ -38,9 +38,9 @@ test("each operation belongs to one resource, and each file and folder is one", 
   expect(resources).toHaveLength(folder.length);
 });
 
-test("what an operation answers has a schema", () => {
+test("every reply of an operation has a schema", () => {
   const answered = resources.flatMap((resource) =>
-    resource.operations.flatMap(({ description }) => description.answers ?? []),
+    resource.operations.flatMap(({ description }) => description.replySchema ?? []),
   );
-  expect(answered.filter((name) => !Object.hasOwn(components, name))).toEqual([]);
+  expect(answered.filter((name) => !Object.hasOwn(replySchemas, name))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // Serves a control plane as it is told until it is killed, saying on stdout where.
 import { Secret } from "../../src/contract/secret.ts";
 import { createLog } from "../../src/log/log.ts";
-import { createControlPlane } from "../../src/server/app.ts";
+import { createControlPlane } from "../../src/server/control-plane.ts";
 
 const { data, rolloutSeconds, database, serverKey, adminToken } = JSON.parse(process.argv[2] ?? "{}");
 const { url } = await createControlPlane({

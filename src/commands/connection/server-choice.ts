@@ -4,7 +4,7 @@ import { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { readOwnFile } from "../../files/own-file.ts";
 import { isSentInClear } from "../../http/loopback.ts";
-import { announcedEndpoint } from "../../server/endpoint.ts";
+import { announcedEndpoint } from "../../server/endpoint-file.ts";
 import { say, type Terminal } from "../terminal.ts";
 
 /** A control plane to talk to, and where its token is read from. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import type { SeedDocument } from "../../server/seed/seed-document.ts";
+import type { SeedDocument } from "../../server/options.ts";
 import { readFolder } from "../../source/folder.ts";
 import { defaultLimits } from "../../source/limits.ts";
 import type { SourceFile } from "../../source/revision.ts";

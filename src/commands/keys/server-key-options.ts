@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { Secret } from "../../contract/secret.ts";
-import type { ControlPlaneOptions } from "../../server/app.ts";
+import type { ControlPlaneOptions } from "../../server/control-plane.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Where the control plane's key is: in `HOLDFAST_SERVER_KEY`, in the file that its `_FILE` variant names, or in the data folder. */

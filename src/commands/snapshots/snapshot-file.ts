@@ -5,7 +5,7 @@ import { type Digest, pseudonymiseManifest, pseudonymiseName } from "../../core/
 import { shapeOf } from "../../engine/pass.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { jsonText } from "../../render/json.ts";
-import type { Snapshot } from "../../server/snapshot/snapshot-rows.ts";
+import type { Snapshot } from "../../server/snapshot/snapshot-part.ts";
 import { readJsonFile } from "../input/read-json-file.ts";
 import type { ReadSnapshot } from "./take-snapshot.ts";
 

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { type ListOperation, operation } from "../../contract/operations.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { resources } from "../../server/resources/index.ts";
-import type { Snapshot } from "../../server/snapshot/snapshot-rows.ts";
+import type { Snapshot } from "../../server/snapshot/snapshot-part.ts";
 
 const IN_FLIGHT = 16;
 

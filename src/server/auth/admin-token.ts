@@ -4,7 +4,7 @@ import { Secret } from "../../contract/secret.ts";
 import { readOwnFile } from "../../files/own-file.ts";
 import { createFile } from "../../files/write.ts";
 import { type Context, timestamp } from "../context.ts";
-import { OptionsError } from "../options-error.ts";
+import { OptionsError } from "../options.ts";
 import { isBearerToken, tokenHash } from "./authenticate.ts";
 import { tenant } from "./principal.ts";
 

@@ -10,14 +10,14 @@ import { badRequest, HttpError } from "../../http/http-error.ts";
 import type { RateLimit } from "../../http/rate-limit.ts";
 import { queryText } from "../../http/server.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
-import { callerHeader } from "../auth/caller-header.ts";
+import { callerReplyHeader } from "../auth/caller-reply-header.ts";
 import type { Principal } from "../auth/principal.ts";
 import { createPrincipalCache } from "../auth/principal-cache.ts";
 import { createTokenReader } from "../auth/request-token.ts";
 import type { Context } from "../context.ts";
-import { readWriteHeaders } from "./headers-of-writes.ts";
-import { createIdempotentWrite, type OperationReply } from "./idempotent-write.ts";
-import type { OperationRequest, ServedOperation } from "./serve-operation.ts";
+import type { OperationRequest, ServedOperation } from "./define-operation.ts";
+import { createIdempotentWrite, type OperationReply } from "./writes/idempotent-write.ts";
+import { readWriteHeaders } from "./writes/write-headers.ts";
 
 // Smaller replies are sent at once.
 const LARGE_BYTES = 65_536;
@@ -41,11 +41,11 @@ export type RouteOptions = {
 export function addOperationRoutes(app: FastifyInstance, routing: RouteOptions): void {
   const handlers = new Map(routing.served.map((served) => [served.name, served]));
   const findPrincipal = createPrincipalCache(routing.context, routing.authenticators);
-  const presented = createTokenReader();
-  const callerOf = async (request: IncomingMessage) => findPrincipal(presented(request));
-  const answer = createAnswer(routing.context);
+  const readToken = createTokenReader();
+  const authenticate = async (request: IncomingMessage) => findPrincipal(readToken(request));
+  const runOperation = createOperationRunner(routing.context);
   const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
-  for (const name of offered) addOperation(app, name, handlers.get(name), { ...routing, callerOf, answer });
+  for (const name of offered) addOperation(app, name, handlers.get(name), { ...routing, authenticate, runOperation });
   const byPath = Map.groupBy(offered.map(operation), ({ path }) => path);
   for (const [path, sharing] of byPath) refuseOtherMethods(app, path, sharing);
 }
@@ -55,35 +55,35 @@ export function operationNames(): readonly OperationName[] {
   return Object.keys(operations).filter((name): name is OperationName => Object.hasOwn(operations, name));
 }
 
-/** Answers a request of an authenticated caller. */
-type AnswerRequest = (
+/** Runs an operation for an authenticated caller. */
+type RunOperation = (
   served: ServedOperation,
   request: OperationRequest,
   headers: IncomingHttpHeaders,
 ) => Promise<OperationReply>;
 
-type Answering = Pick<RouteOptions, "documentedOnly" | "rateLimit" | "bodies" | "replies"> & {
-  readonly callerOf: (request: IncomingMessage) => Promise<Principal>;
-  readonly answer: AnswerRequest;
+type OperationRouting = Pick<RouteOptions, "documentedOnly" | "rateLimit" | "bodies" | "replies"> & {
+  readonly authenticate: (request: IncomingMessage) => Promise<Principal>;
+  readonly runOperation: RunOperation;
 };
 
 function addOperation(
   app: FastifyInstance,
   name: OperationName,
   served: ServedOperation | undefined,
-  { callerOf, answer, documentedOnly, rateLimit, bodies, replies }: Answering,
+  { authenticate, runOperation, documentedOnly, rateLimit, bodies, replies }: OperationRouting,
 ): void {
-  const { method, path, number, reply: replied } = operation(name);
-  const tellsCaller = replied === "list" && !documentedOnly;
+  const { method, path, number, reply: replyForm } = operation(name);
+  const showsCaller = replyForm === "list" && !documentedOnly;
   const principals = new WeakMap<FastifyRequest, Principal>();
-  const bodiesHeld = new WeakMap<FastifyRequest, BodyReservation>();
+  const bodyReservations = new WeakMap<FastifyRequest, BodyReservation>();
   const limit = (caller: string) => {
     const wait = rateLimit?.(caller) ?? 0;
     if (wait > 0) throw tooMany(wait);
   };
-  const known = async (request: FastifyRequest) => {
+  const authenticateOrLimit = async (request: FastifyRequest) => {
     try {
-      return await callerOf(request.raw);
+      return await authenticate(request.raw);
     } catch (error) {
       // Unauthenticated requests count against their address, and never against a caller.
       if (error instanceof HttpError && error.status === 401) limit(`address ${request.ip}`);
@@ -96,30 +96,30 @@ function addOperation(
     config: { operation: name },
     // Before the body is read.
     onRequest: async (request, reply) => {
-      const held = reserveBody(request, reply, bodies);
-      if (held !== null) bodiesHeld.set(request, held);
-      const principal = await known(request);
-      held?.assignTo(principal.name);
+      const reservation = reserveBody(request, reply, bodies);
+      if (reservation !== null) bodyReservations.set(request, reservation);
+      const principal = await authenticateOrLimit(request);
+      reservation?.assignTo(principal.name);
       principals.set(request, principal);
       setCaller(request, principal.name);
       limit(principal.name);
       if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
-      if (tellsCaller) reply.header("x-caller", callerHeader(principal));
+      if (showsCaller) reply.header("x-caller", callerReplyHeader(principal));
     },
     handler: (request, reply) => {
-      const held = bodiesHeld.get(request);
-      return held === undefined ? respond(request, reply) : held.during(() => respond(request, reply));
+      const reservation = bodyReservations.get(request);
+      return reservation === undefined ? handle(request, reply) : reservation.during(() => handle(request, reply));
     },
   });
 
-  async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const principal = principals.get(request);
     if (served === undefined || principal === undefined) throw notImplemented(number);
     const query = queryText(request);
     // The only body parser returns JSON.
     const body = request.body as Json | undefined;
-    const asked = { principal, path: pathValues(request), query, body };
-    const { status, pieces, isReplay } = await answer(served, asked, request.headers);
+    const operationRequest = { principal, path: pathValues(request), query, body };
+    const { status, pieces, isReplay } = await runOperation(served, operationRequest, request.headers);
     if (isReplay) reply.header("idempotency-replayed", "true");
     reply.code(status).type("application/json; charset=utf-8");
     // The reply to a write is about as large as its body, which is reserved until the reply was sent.
@@ -144,16 +144,17 @@ function sendInPieces(
   return reply.header("content-length", size).send(chunkStream(chunks));
 }
 
-function createAnswer(context: Context): AnswerRequest {
+function createOperationRunner(context: Context): RunOperation {
   const writeOnce = createIdempotentWrite(context);
   return async (served, request, headers) => {
     if (isWrite(served.name)) {
-      const given = readWriteHeaders(headers);
+      const writeHeaders = readWriteHeaders(headers);
       // A dry run has no effect, so it needs no idempotency or fencing.
       const isDryRun = isObject(request.body) && request.body.dryRun === true;
-      if (!isDryRun && (given.key !== null || given.fence !== null)) return writeOnce(served, request, given);
+      if (!isDryRun && (writeHeaders.key !== null || writeHeaders.fence !== null))
+        return writeOnce(served, request, writeHeaders);
     }
-    return { status: 200, pieces: await served.answer(request, context), isReplay: false };
+    return { status: 200, pieces: await served.run(request, context), isReplay: false };
   };
 }
 

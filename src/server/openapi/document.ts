@@ -1,18 +1,18 @@
 import type { Json } from "../../contract/json.ts";
 import { isDocumented, type Member, type Operation, operation, operations } from "../../contract/operations.ts";
-import type { ServedOperation } from "../http/serve-operation.ts";
+import type { ServedOperation } from "../http/define-operation.ts";
 import type { ReferenceSection } from "../resource.ts";
 import { resources } from "../resources/index.ts";
-import { components } from "./components.ts";
-import type { OperationDescription } from "./description.ts";
 import type { OpenApiDocument, OperationObject } from "./document-types.ts";
 import { errorResponses, operationErrors } from "./error-responses.ts";
-import type { Schema, Schemas } from "./json-schema.ts";
-import { manifestSchemas } from "./manifest-schemas.ts";
+import type { OperationDescription } from "./operation-description.ts";
 import { operationParameters, sharedParameters } from "./parameters.ts";
-import { portableSchemas } from "./portable-schemas.ts";
 import { pruneComponents } from "./prune-components.ts";
-import { sampleValue } from "./sample-value.ts";
+import type { Schema, Schemas } from "./schemas/json-schema.ts";
+import { manifestSchemas } from "./schemas/manifest-schemas.ts";
+import { portableSchemas } from "./schemas/portable-schemas.ts";
+import { replySchemas } from "./schemas/reply-schemas.ts";
+import { sampleValue } from "./schemas/sample-value.ts";
 import { successResponse } from "./success-response.ts";
 
 /** Options of the OpenAPI document. */
@@ -24,7 +24,7 @@ export type DocumentOptions = {
 
 /** The OpenAPI document of a server, built from the table of operations. */
 export function openApiDocument({ documentedOnly, unknownFields }: DocumentOptions): OpenApiDocument {
-  const schemas: Schemas = portableSchemas({ ...components, ...manifestSchemas(resources, unknownFields) });
+  const schemas: Schemas = portableSchemas({ ...replySchemas, ...manifestSchemas(resources, unknownFields) });
   const described = resources
     .flatMap(({ section, operations }) => operations.map(({ name, description }) => ({ name, description, section })))
     .map((one) => ({ ...one, row: operation(one.name) }))

@@ -1,8 +1,8 @@
 import type { ErrorBody } from "../../contract/generated/resources.ts";
 import type { Operation } from "../../contract/operations.ts";
-import type { OperationDescription } from "./description.ts";
 import type { ReferenceObject, ResponseObject } from "./document-types.ts";
-import { refTo } from "./json-schema.ts";
+import type { OperationDescription } from "./operation-description.ts";
+import { refTo } from "./schemas/json-schema.ts";
 
 type ErrorStatus = {
   readonly status: number;

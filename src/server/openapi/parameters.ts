@@ -1,7 +1,7 @@
 import type { Operation, Parameter } from "../../contract/operations.ts";
-import type { OperationDescription, ParameterDescription } from "./description.ts";
 import type { ParameterObject, ReferenceObject } from "./document-types.ts";
-import type { Schema } from "./json-schema.ts";
+import type { OperationDescription, ParameterDescription } from "./operation-description.ts";
+import type { Schema } from "./schemas/json-schema.ts";
 
 // Filters of several lists.
 const filters: { readonly [name: string]: ParameterDescription } = {

@@ -7,7 +7,7 @@ const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-acti
 /** Adds `/openapi.json` and `/docs`; they contain no data and need no token. */
 export function addReference(app: FastifyInstance, options: DocumentOptions): void {
   // Loaded at the first request, since most servers get none.
-  const reference = once(async () => (await import("./render.ts")).renderReference(options));
+  const reference = once(async () => (await import("./render-reference.ts")).renderReference(options));
   serveText(app, "/openapi.json", "application/json; charset=utf-8", async () => (await reference()).openApi);
   serveText(app, "/docs", "text/html; charset=utf-8", async () => (await reference()).page);
   serveText(app, "/docs/style.css", "text/css; charset=utf-8", async () => (await reference()).stylesheet);

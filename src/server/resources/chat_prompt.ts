@@ -1,16 +1,16 @@
 import type { PromptVersion } from "../../contract/generated/resources.ts";
 import { text } from "../../contract/json.ts";
+import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
-import { defineOperation } from "../http/serve-operation.ts";
-import { refTo } from "../openapi/json-schema.ts";
-import { VERSION_DESCRIPTION } from "../openapi/shared-text.ts";
+import { refTo } from "../openapi/schemas/json-schema.ts";
+import { VERSION_DESCRIPTION } from "../openapi/shared-descriptions.ts";
 import type { Resource } from "../resource.ts";
 import { seedVersions } from "../seed/seed-rule.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
+import { promptSnippets } from "./artifact/code-snippets.ts";
 import { listVersions } from "./artifact/list-versions.ts";
 import { registerVersion, type VersionedKind } from "./artifact/register-version.ts";
 import { copyVersion } from "./artifact/snapshot.ts";
-import { promptSnippets } from "./artifact/snippet.ts";
 import type { VersionBase } from "./artifact/version-rows.ts";
 import { repoScope } from "./ml-repo.ts";
 
@@ -31,12 +31,12 @@ export const resource: Resource = {
     defineOperation("putPromptVersion", putPromptVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description: VERSION_DESCRIPTION,
-      answers: "PromptVersion",
+      replySchema: "PromptVersion",
       manifest: { $ref: refTo("ChatPromptManifest") },
     }),
     defineOperation("listPromptVersions", listPromptVersions, {
       description: "Newest first.",
-      answers: "PromptVersion",
+      replySchema: "PromptVersion",
       parameters: {
         tag: { description: "Only those with this tag", example: "stable" },
         prompt_id: { description: "Only versions of this prompt", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },

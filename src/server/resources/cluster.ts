@@ -8,15 +8,15 @@ import { type AccessTarget, fqnsWithRole, isAllowed, isTenantAdmin } from "../au
 import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import { tenant } from "../auth/principal.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
-import { selectPage } from "../database/page.ts";
+import { selectPage } from "../database/select-page.ts";
 import type { ResourceRow, Tables } from "../database/tables.ts";
+import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
-import { defineOperation } from "../http/serve-operation.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
 import { errorDetails } from "../manifest/require-valid-manifest.ts";
 import { requiredName } from "../manifest/required-text.ts";
-import { refTo } from "../openapi/json-schema.ts";
-import { REPLACE_DESCRIPTION } from "../openapi/shared-text.ts";
+import { refTo } from "../openapi/schemas/json-schema.ts";
+import { REPLACE_DESCRIPTION } from "../openapi/shared-descriptions.ts";
 import type { ReferenceSection, Resource } from "../resource.ts";
 import { seedByDryRun } from "../seed/seed-rule.ts";
 import { copyDeclared } from "../snapshot/copy-declared.ts";
@@ -72,18 +72,18 @@ export const resource: Resource = {
   operations: [
     defineOperation("getCluster", getCluster, {
       description: "A cluster's id, fqn and name are the same text.",
-      answers: "Cluster",
+      replySchema: "Cluster",
       parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
     }),
     defineOperation("putCluster", putCluster, {
       scope: ({ manifest }) => text(manifest.name),
       description: REPLACE_DESCRIPTION,
-      answers: "Cluster",
+      replySchema: "Cluster",
       manifest: { $ref: refTo("ClusterManifest") },
     }),
     defineOperation("listClusters", listClusters, {
       description: "Returns the clusters that the caller may see, newest first.",
-      answers: "Cluster",
+      replySchema: "Cluster",
     }),
   ],
   references: [

@@ -9,16 +9,16 @@ import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts
 import { type Principal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import { fromText, type JsonText, toText } from "../database/json-text.ts";
-import { selectPage } from "../database/page.ts";
+import { selectPage } from "../database/select-page.ts";
 import type { ResourceRow, Tables } from "../database/tables.ts";
+import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
-import { defineOperation } from "../http/serve-operation.ts";
 import { danglingReferences, refuseInvisible } from "../manifest/check-references.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
 import { errorDetails } from "../manifest/require-valid-manifest.ts";
 import { requiredName } from "../manifest/required-text.ts";
-import { refTo } from "../openapi/json-schema.ts";
-import { REPLACE_DESCRIPTION } from "../openapi/shared-text.ts";
+import { refTo } from "../openapi/schemas/json-schema.ts";
+import { REPLACE_DESCRIPTION } from "../openapi/shared-descriptions.ts";
 import type { Resource } from "../resource.ts";
 import { seedByDryRun } from "../seed/seed-rule.ts";
 import { copyDeclared } from "../snapshot/copy-declared.ts";
@@ -60,11 +60,11 @@ const listMlRepos: Handler<"listMlRepos"> = async ({ principal, query, page: wan
 export const resource: Resource = {
   section: { name: "ML repos", description: "Repositories of models, prompts and runs." },
   operations: [
-    defineOperation("listMlRepos", listMlRepos, { description: "Newest first.", answers: "MlRepo" }),
+    defineOperation("listMlRepos", listMlRepos, { description: "Newest first.", replySchema: "MlRepo" }),
     defineOperation("putMlRepo", putMlRepo, {
       scope: ({ manifest }) => repoScope(text(manifest.name)),
       description: REPLACE_DESCRIPTION,
-      answers: "MlRepo",
+      replySchema: "MlRepo",
       manifest: { $ref: refTo("MlRepoManifest") },
     }),
   ],

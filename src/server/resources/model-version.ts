@@ -1,16 +1,16 @@
 import type { ModelVersion } from "../../contract/generated/resources.ts";
 import { isObject, text } from "../../contract/json.ts";
+import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
-import { defineOperation } from "../http/serve-operation.ts";
-import { refTo } from "../openapi/json-schema.ts";
-import { VERSION_DESCRIPTION } from "../openapi/shared-text.ts";
+import { refTo } from "../openapi/schemas/json-schema.ts";
+import { VERSION_DESCRIPTION } from "../openapi/shared-descriptions.ts";
 import type { Resource } from "../resource.ts";
 import { seedVersions } from "../seed/seed-rule.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
+import { modelSnippet } from "./artifact/code-snippets.ts";
 import { listVersions } from "./artifact/list-versions.ts";
 import { registerVersion, type VersionedKind } from "./artifact/register-version.ts";
 import { copyVersion } from "./artifact/snapshot.ts";
-import { modelSnippet } from "./artifact/snippet.ts";
 import type { VersionBase } from "./artifact/version-rows.ts";
 import { repoScope } from "./ml-repo.ts";
 
@@ -37,7 +37,7 @@ export const resource: Resource = {
     defineOperation("putModelVersion", putModelVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description: VERSION_DESCRIPTION,
-      answers: "ModelVersion",
+      replySchema: "ModelVersion",
       manifest: { $ref: refTo("ModelVersionManifest") },
     }),
     defineOperation("postModelVersion", postModelVersion, {
@@ -47,7 +47,7 @@ export const resource: Resource = {
     }),
     defineOperation("listModelVersions", listModelVersions, {
       description: "Newest first.",
-      answers: "ModelVersion",
+      replySchema: "ModelVersion",
       parameters: {
         tag: { description: "Only those with this tag", example: "stable" },
         model_id: { description: "Only versions of this model", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },

@@ -7,15 +7,15 @@ import { type AccessTarget, fqnsWithRole, isAllowed, isTenantAdmin } from "../au
 import { collaboratorGrants, type Grant, permissionGrants, replaceGrants } from "../auth/grants.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
-import { selectPage } from "../database/page.ts";
+import { selectPage } from "../database/select-page.ts";
 import type { ResourceRow, Tables } from "../database/tables.ts";
+import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
-import { defineOperation } from "../http/serve-operation.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
 import { errorDetails } from "../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../manifest/required-text.ts";
-import { refTo } from "../openapi/json-schema.ts";
-import { REPLACE_DESCRIPTION } from "../openapi/shared-text.ts";
+import { refTo } from "../openapi/schemas/json-schema.ts";
+import { REPLACE_DESCRIPTION } from "../openapi/shared-descriptions.ts";
 import type { Resource } from "../resource.ts";
 import { seedByDryRun } from "../seed/seed-rule.ts";
 import { copyDeclared } from "../snapshot/copy-declared.ts";
@@ -70,13 +70,13 @@ export const resource: Resource = {
   operations: [
     defineOperation("listWorkspaces", listWorkspaces, {
       description: "Returns the workspaces that the caller may see, newest first.",
-      answers: "Workspace",
+      replySchema: "Workspace",
       parameters: { clusterId: { description: "Only those on this cluster", example: "prod-eu" } },
     }),
     defineOperation("putWorkspace", putWorkspace, {
       scope: ({ manifest }) => `${text(manifest.cluster_fqn)}:${text(manifest.name)}`,
       description: REPLACE_DESCRIPTION,
-      answers: "Workspace",
+      replySchema: "Workspace",
       manifest: { $ref: refTo("WorkspaceManifest") },
     }),
   ],

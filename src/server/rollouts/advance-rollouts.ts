@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Context } from "../context.ts";
-import { claimDue } from "../database/claims.ts";
+import { claimDueRows } from "../database/claim-due-rows.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
 import type { Tables } from "../database/tables.ts";
 import { withOutcome, withProgress } from "../resources/application/deployment.ts";
@@ -11,7 +11,7 @@ import {
   saveDeployment,
 } from "../resources/application/rows.ts";
 import type { DeploymentRow } from "../resources/application/tables.ts";
-import { settleTrigger } from "../resources/job-run/trigger.ts";
+import { settleTrigger } from "../resources/job-run/trigger-after-deployment.ts";
 import type { DriverRollout, RolloutObservation } from "./rollout-driver.ts";
 
 // Enough to keep the disk busy, and few enough not to block requests.
@@ -25,7 +25,7 @@ const POLL_MS = 5000;
  */
 export async function advanceRollouts(context: Context): Promise<number | null> {
   const { store, now, rollouts } = context;
-  const due = await claimDue(context, "deployments", dueRollouts);
+  const due = await claimDueRows(context, "deployments", dueRollouts);
   await Promise.all(
     due.map(async ({ id, json }) => {
       const observation = await rollouts.observe(toDriverRollout({ ...fromText(json), id }), now());

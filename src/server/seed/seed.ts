@@ -5,9 +5,10 @@ import { ensureOwnFolder } from "../../files/own-folder.ts";
 import { replaceFile } from "../../files/write.ts";
 import { HttpError } from "../../http/http-error.ts";
 import type { Context } from "../context.ts";
-import type { ServedOperation } from "../http/serve-operation.ts";
+import type { ServedOperation } from "../http/define-operation.ts";
+import type { SeedDocument } from "../options.ts";
 import type { Resource } from "../resource.ts";
-import { type SeedDocument, SeedError } from "./seed-document.ts";
+import { SeedError } from "./seed-error.ts";
 import { type ExistenceCheck, type SeedRule, seedPrincipal } from "./seed-rule.ts";
 
 /** A document that needs another one to be created first. */
@@ -48,7 +49,7 @@ function createCaller(served: readonly ServedOperation[], context: Context): Cal
   return async (name, { query, body }) => {
     const operation = served.find((candidate) => candidate.name === name);
     if (operation === undefined) throw new HttpError(501, "not-implemented", `${name} is not implemented`);
-    const pieces = await operation.answer({ principal, path: {}, query, body }, context);
+    const pieces = await operation.run({ principal, path: {}, query, body }, context);
     return JSON.parse(pieces.join(""));
   };
 }

@@ -5,7 +5,7 @@ import { toText } from "../database/json-text.ts";
 import type { Tables } from "../database/tables.ts";
 import type { DeclaredKind } from "../manifest/put-declared.ts";
 import { readRowFields } from "./read-row.ts";
-import { type CopyOutcome, notCopied } from "./row-outcome.ts";
+import { type CopyOutcome, notCopied } from "./snapshot-part.ts";
 
 /** Copies resources of a declared kind; `naming` are the fields that make its name. */
 export function copyDeclared<Resource extends { readonly manifest: JsonObject }>(

@@ -3,9 +3,8 @@ import type { Context } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
 import type { Tables } from "../database/tables.ts";
 import type { Resource } from "../resource.ts";
-import { type CopyOutcome, snapshotPrincipal } from "./row-outcome.ts";
-import type { RowCopy, SnapshotPart } from "./snapshot-part.ts";
-import type { Snapshot } from "./snapshot-rows.ts";
+import type { RowCopy, Snapshot, SnapshotPart } from "./snapshot-part.ts";
+import { type CopyOutcome, snapshotPrincipal } from "./snapshot-part.ts";
 
 // As many as share one commit.
 const AT_ONCE = 100;

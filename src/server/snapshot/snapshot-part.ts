@@ -1,10 +1,27 @@
 import type { Transaction } from "kysely";
 import { type JsonObject, text } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
+import { systemPrincipal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "../database/tables.ts";
-import type { CopyOutcome } from "./row-outcome.ts";
-import type { Snapshot } from "./snapshot-rows.ts";
+
+/** The rows read from another control plane, by their kind. */
+export type Snapshot = { readonly [rows: string]: readonly JsonObject[] };
+
+/** The outcome of copying one row. */
+export type CopyOutcome =
+  | { readonly result: "exists" }
+  /** `resource` is `kind/key`, as in the audit. */
+  | { readonly result: "copied"; readonly resource: string }
+  | { readonly result: "refused"; readonly why: string };
+
+/** The principal that copies, in the audit and as the creator of placeholders. */
+export const snapshotPrincipal = systemPrincipal("snapshot");
+
+/** The outcome of a row that cannot be copied. */
+export function notCopied(why: string): CopyOutcome {
+  return { result: "refused", why };
+}
 
 /** One row to copy. */
 export type RowCopy = {

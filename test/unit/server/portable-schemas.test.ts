@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { isObject } from "../../../src/contract/json.ts";
 import { openApiDocument } from "../../../src/server/openapi/document.ts";
-import { refTo, type Schema } from "../../../src/server/openapi/json-schema.ts";
-import { portableSchemas } from "../../../src/server/openapi/portable-schemas.ts";
+import { refTo, type Schema } from "../../../src/server/openapi/schemas/json-schema.ts";
+import { portableSchemas } from "../../../src/server/openapi/schemas/portable-schemas.ts";
 
 const document = openApiDocument({ documentedOnly: false, unknownFields: "refuse" });
 

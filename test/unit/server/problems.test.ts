@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { alertsAfter, summariseAlerts } from "../../../src/server/resources/application/alerts.ts";
 import {
-  isApplied,
-  potentialProblems,
-  proposeRecommendations,
-} from "../../../src/server/resources/application/problems.ts";
+  alertsAfterDeployment,
+  summariseAlerts,
+} from "../../../src/server/resources/application/alerts-after-deployment.ts";
+import { potentialProblems } from "../../../src/server/resources/application/potential-problems.ts";
+import { isApplied, proposeRecommendations } from "../../../src/server/resources/application/recommendations.ts";
 
 const probe = { config: { type: "http", path: "/", port: 80 } };
 const sound = { type: "service", replicas: 2, resources: {}, liveness_probe: probe, readiness_probe: probe };
@@ -53,24 +53,24 @@ const status = (name: string, createdAt: string) => ({
 });
 
 test("a failed rollout opens an alert, and the next success closes it", () => {
-  const open = alertsAfter([], status("DEPLOY_FAILED", "t1"), application, () => "id");
+  const open = alertsAfterDeployment([], status("DEPLOY_FAILED", "t1"), application, () => "id");
   expect(open).toMatchObject([{ name: "RolloutFailed", startTime: "t1" }]);
   expect(open[0]).not.toHaveProperty("resolvedTime");
   expect(summariseAlerts(open)).toEqual({ open: 1, byName: { RolloutFailed: 1 } });
-  const closed = alertsAfter(open, status("DEPLOY_SUCCESS", "t2"), application, () => "id");
+  const closed = alertsAfterDeployment(open, status("DEPLOY_SUCCESS", "t2"), application, () => "id");
   expect(closed).toMatchObject([{ startTime: "t1", resolvedTime: "t2" }]);
   expect(summariseAlerts(closed)).toEqual({ open: 0, byName: {} });
 });
 
 test("failing again is one more time of the same alert, until a success ends it", () => {
-  const once = alertsAfter([], status("DEPLOY_FAILED", "t1"), application, () => "a1");
+  const once = alertsAfterDeployment([], status("DEPLOY_FAILED", "t1"), application, () => "a1");
   const info = { ...application, applicationDebugInfoId: "i2" };
-  const twice = alertsAfter(once, status("DEPLOY_FAILED", "t2"), info, () => "a2");
+  const twice = alertsAfterDeployment(once, status("DEPLOY_FAILED", "t2"), info, () => "a2");
   expect(twice).toMatchObject([{ id: "a1", timestamps: ["t1", "t2"], startTime: "t1", applicationDebugInfoId: "i2" }]);
-  const other = alertsAfter(twice, status("BUILD_FAILED", "t3"), application, () => "a3");
+  const other = alertsAfterDeployment(twice, status("BUILD_FAILED", "t3"), application, () => "a3");
   expect(other.map(({ name }) => name)).toEqual(["BuildFailed", "RolloutFailed"]);
-  const closed = alertsAfter(other, status("DEPLOY_SUCCESS", "t4"), application, () => "a4");
-  const reopened = alertsAfter(closed, status("DEPLOY_FAILED", "t5"), application, () => "a5");
+  const closed = alertsAfterDeployment(other, status("DEPLOY_SUCCESS", "t4"), application, () => "a4");
+  const reopened = alertsAfterDeployment(closed, status("DEPLOY_FAILED", "t5"), application, () => "a5");
   expect(reopened.map(({ id, resolvedTime }) => [id, resolvedTime])).toEqual([
     ["a5", undefined],
     ["a3", "t4"],
@@ -79,5 +79,5 @@ test("failing again is one more time of the same alert, until a success ends it"
 });
 
 test("a cancelled deployment causes no alert", () => {
-  expect(alertsAfter([], status("CANCELLED", "t1"), application, () => "id")).toEqual([]);
+  expect(alertsAfterDeployment([], status("CANCELLED", "t1"), application, () => "id")).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { RecurringTask } from "../../../src/server/recurring-task.ts";
+import { RecurringTask } from "../../../src/server/jobs/recurring-task.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });

@@ -3,15 +3,15 @@ import { text } from "../../../contract/json.ts";
 import { notFound } from "../../../http/http-error.ts";
 import { isAllowed } from "../../auth/access.ts";
 import { fromText, toText } from "../../database/json-text.ts";
-import { textBytes } from "../../database/page.ts";
+import { textBytes } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
+import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { defineOperation } from "../../http/serve-operation.ts";
 import type { Resource } from "../../resource.ts";
 import { clustersSection, findCluster } from "../cluster.ts";
-import { addonOn, type HelmInstallation, toHelmInstallation } from "./addon.ts";
 import { type AddonEntry, catalogue } from "./catalogue.ts";
-import { isInstallationOf } from "./helm.ts";
+import { describeAddon, type HelmInstallation, toHelmInstallation } from "./describe-addon.ts";
+import { isInstallationOf } from "./helm-manifest.ts";
 
 const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page }, { store }) => {
   const cluster = isAllowed(principal, "read", { type: "cluster", fqn: id }) ? await findCluster(store.read, id) : null;
@@ -20,7 +20,7 @@ const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page
   const wanted = catalogue.slice(page.offset, page.offset + page.limit);
   const installing = await findInstalling(store.read, id, wanted);
   return {
-    rows: wanted.map((entry) => toText(addonOn(clusterType, entry, installing.get(entry) ?? null))),
+    rows: wanted.map((entry) => toText(describeAddon(clusterType, entry, installing.get(entry) ?? null))),
     total: catalogue.length,
   };
 };
@@ -31,7 +31,7 @@ export const resource: Resource = {
   operations: [
     defineOperation("listAddons", listAddons, {
       description: "The catalogue of the cluster by name, with what an upgrade would change.",
-      answers: "Addon",
+      replySchema: "Addon",
       parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
     }),
   ],

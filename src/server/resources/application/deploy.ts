@@ -12,8 +12,8 @@ import { checkResourceSize } from "../../http/reply-size.ts";
 import { requiredName, requiredText } from "../../manifest/required-text.ts";
 import { toDriverRollout } from "../../rollouts/advance-rollouts.ts";
 import type { RunTrigger } from "../job-run/rows.ts";
-import { settleTrigger, triggerAfterDeployment } from "../job-run/trigger.ts";
-import { recordSecretUses } from "../secret-group/uses.ts";
+import { settleTrigger, triggerAfterDeployment } from "../job-run/trigger-after-deployment.ts";
+import { recordSecretUses } from "../secret-group/secret-uses.ts";
 import {
   cancelled,
   createdDeployment,
@@ -25,8 +25,8 @@ import {
   withProgress,
 } from "./deployment.ts";
 import { completeManifest, type DeploymentTarget, findDeploymentTarget } from "./deployment-target.ts";
-import { requireValidApplication } from "./manifest.ts";
 import { deploymentText } from "./reply-json.ts";
+import { requireValidApplication } from "./require-valid-application.ts";
 import { saveApplication, saveDeployment } from "./rows.ts";
 import type { ApplicationRow } from "./tables.ts";
 

@@ -3,9 +3,10 @@ import type { JsonObject } from "../../../contract/json.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { RolloutStatus } from "../../rollouts/rollout-driver.ts";
 import { isBuiltImage } from "../../rollouts/simulated-rollouts.ts";
-import { alertsAfter, summariseAlerts } from "./alerts.ts";
+import { alertsAfterDeployment, summariseAlerts } from "./alerts-after-deployment.ts";
 import { debugInfoOf, withDebugInfo } from "./failure-debug-info.ts";
-import { failedProblem, isApplied, potentialProblems, proposeRecommendations } from "./problems.ts";
+import { failedProblem, potentialProblems } from "./potential-problems.ts";
+import { isApplied, proposeRecommendations } from "./recommendations.ts";
 import type { StoredDeployment } from "./rows.ts";
 import type { ApplicationRow, DeploymentRow } from "./tables.ts";
 
@@ -160,7 +161,7 @@ export function withOutcome(
     tenantName: tenant,
     ...(info !== null && { applicationDebugInfoId: info.id }),
   };
-  const alerts = alertsAfter(application.alerts, currentStatus, subject, newId);
+  const alerts = alertsAfterDeployment(application.alerts, currentStatus, subject, newId);
   const { potentialProblems } = application;
   const isActive = currentStatus.status === "DEPLOY_SUCCESS";
   return {

@@ -1,6 +1,6 @@
 import { notFound } from "../../../http/http-error.ts";
 import { isAllowed } from "../../auth/access.ts";
-import { countTotal, newestFirst, selectPage, selectTextRows } from "../../database/page.ts";
+import { countTotal, newestFirst, selectPage, selectTextRows } from "../../database/select-page.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { byteLength } from "../../http/reply-size.ts";
 import { visibleWorkspaces } from "../workspace.ts";

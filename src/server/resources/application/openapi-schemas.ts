@@ -1,6 +1,6 @@
 import { manifestTypes, schemaFor } from "../../../schema/schemas.ts";
-import { pickProperties, refTo, type Schema, type Schemas } from "../../openapi/json-schema.ts";
-import { manifestSchemaName } from "../../openapi/manifest-schema-name.ts";
+import { pickProperties, refTo, type Schema, type Schemas } from "../../openapi/schemas/json-schema.ts";
+import { manifestSchemaName } from "../../openapi/schemas/manifest-schema-name.ts";
 
 /** The types of applications that have a schema: those with a workspace. */
 export const applicationTypes: readonly string[] = manifestTypes.filter(

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { Tables } from "../../database/tables.ts";
-import { defineOperation } from "../../http/serve-operation.ts";
-import { refTo } from "../../openapi/json-schema.ts";
+import { defineOperation } from "../../http/define-operation.ts";
+import { refTo } from "../../openapi/schemas/json-schema.ts";
 import type { Resource } from "../../resource.ts";
 import { advanceRollouts } from "../../rollouts/advance-rollouts.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
@@ -24,7 +24,7 @@ export const resource: Resource = {
         text(manifest.workspace_fqn) ?? (await workspaceFqnOf(members, database)),
       description:
         "Creates a new deployment of the application, and the application when it is new. An equal manifest creates a new version too.\n\nWhile a deployment is in progress the reply is 409, unless `forceDeploy` cancels it. Needs write on the workspace.",
-      answers: "Deployment",
+      replySchema: "Deployment",
       manifest: { $ref: refTo("ApplicationManifest") },
       members: {
         forceDeploy: { description: "Cancel a deployment that is still in progress", default: false },
@@ -40,7 +40,7 @@ export const resource: Resource = {
     defineOperation("listDeployments", listDeployments, {
       description:
         "Newest first; `version` and `deploymentId` narrow the list. In each deployment `deploymentStatuses` is oldest first.",
-      answers: "Deployment",
+      replySchema: "Deployment",
       parameters: {
         id: { description: "Id of the application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
         version: { description: "Only this version", example: "3" },
@@ -49,7 +49,7 @@ export const resource: Resource = {
     }),
     defineOperation("listApps", listApps, {
       description: "Newest first, each with its newest deployment as `deployment`.",
-      answers: "Application",
+      replySchema: "Application",
       parameters: {
         workspaceFqn: { description: "Only those in this workspace", example: "prod-eu:ranking" },
         applicationType: { description: "Only those of this type", example: "service" },

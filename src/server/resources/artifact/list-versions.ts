@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { ModelVersion, PromptVersion } from "../../../contract/generated/resources.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { JsonText } from "../../database/json-text.ts";
-import { selectPage } from "../../database/page.ts";
+import { selectPage } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { PageRequest } from "../../http/operation-call.ts";
 import { visibleRepoIds } from "../ml-repo.ts";

@@ -1,7 +1,7 @@
 import { notFound } from "../../../http/http-error.ts";
 import { toText, withMember } from "../../database/json-text.ts";
+import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { defineOperation } from "../../http/serve-operation.ts";
 import type { ReferenceSection, Resource } from "../../resource.ts";
 import { visibleRepos } from "../ml-repo.ts";
 import { findArtifactById, listSteps } from "./rows.ts";
@@ -32,7 +32,7 @@ export const resource: Resource = {
   operations: [
     defineOperation("getArtifact", getArtifact, {
       description: "`id` is the `artifact_id`, `model_id` or `prompt_id` of a version.",
-      answers: "Artifact",
+      replySchema: "Artifact",
       parameters: { id: { description: "Id of the artifact", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
     }),
   ],

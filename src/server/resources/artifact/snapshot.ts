@@ -4,7 +4,7 @@ import { type Json, type JsonObject, text } from "../../../contract/json.ts";
 import { type Context, timestamp } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import { readObjects, readRowFields, readVersionNumber } from "../../snapshot/read-row.ts";
-import { type CopyOutcome, notCopied } from "../../snapshot/row-outcome.ts";
+import { type CopyOutcome, notCopied } from "../../snapshot/snapshot-part.ts";
 import { findRepo } from "../ml-repo.ts";
 import { insertVersion, type VersionedKind } from "./register-version.ts";
 import { versionFqn, versionIdentity } from "./registry-key.ts";

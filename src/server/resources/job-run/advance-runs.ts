@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Context } from "../../context.ts";
-import { claimDue } from "../../database/claims.ts";
+import { claimDueRows } from "../../database/claim-due-rows.ts";
 import { fromText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import { toDriverRun, withState } from "./job-run.ts";
@@ -14,7 +14,7 @@ const AT_ONCE = 100;
  */
 export async function advanceRuns(context: Context): Promise<number | null> {
   const { store, now, runs } = context;
-  const due = await claimDue(context, "job_runs", dueRuns);
+  const due = await claimDueRows(context, "job_runs", dueRuns);
   await Promise.all(
     due.map(async ({ id, run: text, deployment }) => {
       const run = fromText(text);

@@ -2,7 +2,7 @@ import type { JobRun, Subject } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { requiredName } from "../../manifest/required-text.ts";
 import type { StoredDeployment } from "../application/rows.ts";
-import type { Run, RunState } from "./driver.ts";
+import type { Run, RunState } from "./run-driver.ts";
 
 // The types of applications with runs.
 const runTypes: readonly unknown[] = ["job", "spark-job"];

@@ -2,10 +2,10 @@ import type { Kysely } from "kysely";
 import { notFound } from "../../../http/http-error.ts";
 import { isAllowed } from "../../auth/access.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { selectPage } from "../../database/page.ts";
+import { selectPage } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
+import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { defineOperation } from "../../http/serve-operation.ts";
 import type { Resource } from "../../resource.ts";
 import { findApplicationById } from "../application/rows.ts";
 import { advanceRuns } from "./advance-runs.ts";
@@ -32,7 +32,7 @@ export const resource: Resource = {
   operations: [
     defineOperation("getJobRun", getJobRun, {
       description: "`jobId` is the id of the application.",
-      answers: "JobRun",
+      replySchema: "JobRun",
       parameters: {
         jobId: { description: "Id of the job's application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
         jobRunName: { description: "Name of the run", example: "nightly-3-1" },
@@ -40,7 +40,7 @@ export const resource: Resource = {
     }),
     defineOperation("listJobRuns", listJobRuns, {
       description: "Newest first.",
-      answers: "JobRun",
+      replySchema: "JobRun",
       parameters: {
         jobId: { description: "Id of the job's application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
       },

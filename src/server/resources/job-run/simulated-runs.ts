@@ -1,4 +1,4 @@
-import type { Run, RunDriver, RunObservation } from "./driver.ts";
+import type { Run, RunDriver, RunObservation } from "./run-driver.ts";
 
 /** How a run fails: with an exit code, or it never ends. */
 export type RunFailure = { readonly exitCode: number; readonly error: string } | "stuck";

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { preparedQuery } from "../../../store/prepared-query.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { FencingToken } from "../../http/headers-of-writes.ts";
+import type { FencingToken } from "../../http/writes/write-headers.ts";
 import { coveringScopes, type ScopePath, scopeName, scopePath } from "./scope.ts";
 
 /** At most three scopes that cover the writer's scope, and three that cover the written one. */

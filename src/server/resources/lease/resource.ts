@@ -5,9 +5,9 @@ import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
-import { isScope } from "../../http/headers-of-writes.ts";
+import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler, OperationBody, OperationCall } from "../../http/operation-call.ts";
-import { defineOperation } from "../../http/serve-operation.ts";
+import { isScope } from "../../http/writes/write-headers.ts";
 import type { Resource } from "../../resource.ts";
 import {
   deleteOldLeases,
@@ -42,7 +42,7 @@ export const resource: Resource = {
       scope: ({ path }) => path.scope,
       description:
         "Takes the lease, renews it for its holder, or releases it. Scopes are a tree: the whole tenant (its name), a cluster `c`, a workspace `c:w`; ml repos and other texts are directly below the tenant. 409 while another holder has it, or a lease above or below it. Needs write on the scope. `fencingToken` comes from one sequence for all scopes; sent as `X-Fencing-Token`, it rejects writers that have lost the lease.",
-      answers: "Lease",
+      replySchema: "Lease",
       members: {
         holder: { description: "Who takes the lease", minLength: 1, maxLength: 256, examples: ["holdfast-0"] },
         ttlSeconds: {

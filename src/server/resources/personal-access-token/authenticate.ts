@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Secret } from "../../../contract/secret.ts";
 import { type Authenticator, tokenHash, userPrincipal } from "../../auth/authenticate.ts";
-import { accountPrincipal, accountSubjectType } from "../virtual-account/token.ts";
+import { accountPrincipal, accountSubjectType } from "../virtual-account/authenticate-account.ts";
 import { personalTokenName, validTokens } from "./rows.ts";
 
 /** A new random token of 256 bits. */

@@ -2,7 +2,7 @@ import type { PersonalAccessToken } from "../../../contract/generated/resources.
 import { isTenantAdmin } from "../../auth/access.ts";
 import type { Context } from "../../context.ts";
 import { fromText, toText } from "../../database/json-text.ts";
-import { countTotal, newestFirst } from "../../database/page.ts";
+import { countTotal, newestFirst } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { endOfDay } from "../virtual-account/expiry.ts";

@@ -2,13 +2,13 @@ import { notFound } from "../../../http/http-error.ts";
 import { isTenantAdmin } from "../../auth/access.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { fromText } from "../../database/json-text.ts";
+import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { defineOperation } from "../../http/serve-operation.ts";
-import { oneTimeToken } from "../../openapi/shared-text.ts";
+import { oneTimeToken } from "../../openapi/shared-descriptions.ts";
 import type { BackgroundJob, Resource } from "../../resource.ts";
 import { accountsSection } from "../virtual-account/resource.ts";
 import { authenticatePersonalToken } from "./authenticate.ts";
-import { getPersonalAccessToken } from "./get.ts";
+import { getPersonalAccessToken } from "./get-or-create.ts";
 import { listPersonalAccessTokens } from "./list.ts";
 import { deleteInvalidTokens, revokeToken, subjectOf } from "./rows.ts";
 
@@ -54,7 +54,7 @@ export const resource: Resource = {
       refuses: { never: [403, 404] },
       description:
         "Returns the caller's own token of that name. When there is none it is created: `created` is true, and `token` is in this reply only. It becomes invalid with the credential that created it, or when it is revoked.\n\nAlthough a GET, this is a write: do not repeat it blindly.",
-      answers: "VirtualAccount",
+      replySchema: "VirtualAccount",
       parameters: {
         name: {
           description: "Name of the token",
@@ -70,7 +70,7 @@ export const resource: Resource = {
     defineOperation("listPersonalAccessTokens", listPersonalAccessTokens, {
       description:
         "The caller's own tokens, newest first; a tenant-admin sees all. A token becomes invalid with the credential that created it, and is not listed then.",
-      answers: "PersonalAccessToken",
+      replySchema: "PersonalAccessToken",
       parameters: { subject: { description: "Only those of this subject", example: "virtualaccount:ci" } },
     }),
     defineOperation("revokePersonalAccessToken", revokePersonalAccessToken, {

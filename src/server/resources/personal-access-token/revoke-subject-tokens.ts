@@ -3,11 +3,11 @@ import { systemPrincipal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import type { Tables } from "../../database/tables.ts";
-import { OptionsError } from "../../options-error.ts";
+import { OptionsError } from "../../options.ts";
 import { isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
 import { builtinSecretPath, withoutTokens, withToken } from "../virtual-account/account.ts";
+import { accountSubjectType, issueToken } from "../virtual-account/authenticate-account.ts";
 import { findAccount, saveAccount } from "../virtual-account/rows.ts";
-import { accountSubjectType, issueToken } from "../virtual-account/token.ts";
 
 const principal = systemPrincipal("revocation");
 

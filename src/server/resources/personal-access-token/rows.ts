@@ -2,8 +2,8 @@ import type { Kysely, Transaction } from "kysely";
 import type { Subject } from "../../../contract/generated/resources.ts";
 import { fromText } from "../../database/json-text.ts";
 import type { ResourceRow, Tables } from "../../database/tables.ts";
+import { accountSubjectType } from "../virtual-account/authenticate-account.ts";
 import type { AccountRow } from "../virtual-account/tables.ts";
-import { accountSubjectType } from "../virtual-account/token.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {

@@ -4,7 +4,7 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import { findGroup, insertGroup } from "./groups.ts";
-import { readSecretPath } from "./manifest.ts";
+import { readSecretPath } from "./read-group-manifest.ts";
 import { findSecret, putValue } from "./values.ts";
 
 /** Whether a virtual account may store its token at `group/key`: the path is free, or the account's own. */

@@ -5,10 +5,10 @@ import { collaboratorGrants, type Grant, replaceGrants } from "../../auth/grants
 import { type Principal, tenant } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { fromText, type JsonText, toText, withMember } from "../../database/json-text.ts";
-import { textBytes } from "../../database/page.ts";
+import { textBytes } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
+import { countActiveUses } from "./secret-uses.ts";
 import type { SecretGroupRow, SecretRow } from "./tables.ts";
-import { countActiveUses } from "./uses.ts";
 
 /** The integration id of the control plane's own secret store. */
 export const builtinStore = "builtin";

@@ -1,5 +1,5 @@
-import type { Schema, Schemas } from "../../openapi/json-schema.ts";
-import { manifestSchemaName } from "../../openapi/manifest-schema-name.ts";
+import type { Schema, Schemas } from "../../openapi/schemas/json-schema.ts";
+import { manifestSchemaName } from "../../openapi/schemas/manifest-schema-name.ts";
 
 /** Name of a secret group. */
 export const groupName: Schema = {

@@ -6,13 +6,13 @@ import { isAllowed, isTenantAdmin } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
-import { countTotal, newestFirst, selectPage, selectTextRows } from "../../database/page.ts";
+import { countTotal, newestFirst, selectPage, selectTextRows } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
+import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { checkPageSize, checkResourceSize } from "../../http/reply-size.ts";
-import { defineOperation } from "../../http/serve-operation.ts";
 import { danglingReferences, newReferences } from "../../manifest/check-references.ts";
-import { refTo } from "../../openapi/json-schema.ts";
+import { refTo } from "../../openapi/schemas/json-schema.ts";
 import type { Resource } from "../../resource.ts";
 import { type ExistenceCheck, listsAny } from "../../seed/seed-rule.ts";
 import { deploymentText } from "../application/reply-json.ts";
@@ -25,8 +25,8 @@ import {
   insertGroup,
   touchGroup,
 } from "./groups.ts";
-import { readGroupManifest, readSecrets } from "./manifest.ts";
 import { groupName, integrationId, secretGroupSchemas, secretList } from "./openapi-schemas.ts";
+import { readGroupManifest, readSecrets } from "./read-group-manifest.ts";
 import { secretGroupSnapshotPart, secretSnapshotPart } from "./snapshot.ts";
 import type { SecretGroupRow } from "./tables.ts";
 import { isCurrentValue, openSecret, putValue, secretFqn } from "./values.ts";
@@ -120,13 +120,13 @@ export const resource: Resource = {
   operations: [
     defineOperation("listSecretDeployments", listSecretDeployments, {
       description: "Returns the active deployments that use the secret, by a mount or in an environment variable.",
-      answers: "Deployment",
+      replySchema: "Deployment",
       parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
     }),
     defineOperation("createSecretGroup", createSecretGroup, {
       description:
         "Every secret starts with version 1. The reply has no `value`: a value is read by `GET /api/svc/v1/secrets/{id}` alone. Values are encrypted at rest.\n\nNeeds the role tenant-admin. A group that exists is 409, an unknown `integrationId` 422.",
-      answers: "SecretGroup",
+      replySchema: "SecretGroup",
       members: {
         name: groupName,
         integrationId,
@@ -136,18 +136,18 @@ export const resource: Resource = {
     defineOperation("putSecretGroup", putSecretGroup, {
       description:
         "A changed value becomes a new version of its secret; equal values change nothing. `collaborators` are replaced: they hold the role `secret-group-user`, which is needed to refer to the group's secrets in manifests. Needs the role tenant-admin.",
-      answers: "SecretGroup",
+      replySchema: "SecretGroup",
       manifest: { $ref: refTo("SecretGroupManifest") },
     }),
     defineOperation("getSecret", getSecret, {
       refuses: { also: [403, 507] },
       description: "The only reply with a secret value. Needs admin on the tenant; every read is audited.",
-      answers: "Secret",
+      replySchema: "Secret",
       parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
     }),
     defineOperation("listSecretGroups", listSecretGroups, {
       description: "Newest first, without values.",
-      answers: "SecretGroup",
+      replySchema: "SecretGroup",
     }),
   ],
   references: [

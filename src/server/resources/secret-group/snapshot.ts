@@ -5,11 +5,16 @@ import { secretsOf } from "../../../model/references.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import { readObjects } from "../../snapshot/read-row.ts";
-import { type CopyOutcome, notCopied, snapshotPrincipal } from "../../snapshot/row-outcome.ts";
-import { type SnapshotPart, snapshotPart } from "../../snapshot/snapshot-part.ts";
-import type { Snapshot } from "../../snapshot/snapshot-rows.ts";
+import type { Snapshot } from "../../snapshot/snapshot-part.ts";
+import {
+  type CopyOutcome,
+  notCopied,
+  type SnapshotPart,
+  snapshotPart,
+  snapshotPrincipal,
+} from "../../snapshot/snapshot-part.ts";
 import { findGroup, insertGroup } from "./groups.ts";
-import { readSecretPath } from "./manifest.ts";
+import { readSecretPath } from "./read-group-manifest.ts";
 import { putValue, secretExists } from "./values.ts";
 
 const PLACEHOLDER = "placeholder: a snapshot copies no secret value";

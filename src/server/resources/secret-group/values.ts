@@ -4,13 +4,13 @@ import type { Secret } from "../../../contract/secret.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { fromText, toText } from "../../database/json-text.ts";
-import { textBytes } from "../../database/page.ts";
+import { textBytes } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import { checkSecretSize } from "../../http/reply-size.ts";
 import { creationFields, withUses } from "./groups.ts";
 import { sealValue, unsealValue } from "./sealed-value.ts";
+import { countActiveUses } from "./secret-uses.ts";
 import type { SecretGroupRow, SecretRow } from "./tables.ts";
-import { countActiveUses } from "./uses.ts";
 
 /** A value for a key of a group; `account` is the virtual account whose token it is, for a new key. */
 export type NewValue = {

@@ -1,5 +1,5 @@
-import { pickProperties, type Schemas } from "../../openapi/json-schema.ts";
-import { manifestSchemaName } from "../../openapi/manifest-schema-name.ts";
+import { pickProperties, type Schemas } from "../../openapi/schemas/json-schema.ts";
+import { manifestSchemaName } from "../../openapi/schemas/manifest-schema-name.ts";
 
 /** The schema of the manifest of a plain artifact's version. */
 export function artifactSchemas(schemas: Schemas): Schemas {

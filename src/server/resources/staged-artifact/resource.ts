@@ -8,17 +8,17 @@ import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
+import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { defineOperation } from "../../http/serve-operation.ts";
 import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../../manifest/required-text.ts";
-import { refTo } from "../../openapi/json-schema.ts";
+import { refTo } from "../../openapi/schemas/json-schema.ts";
 import type { Resource } from "../../resource.ts";
 import { artifactsSection } from "../artifact/resource.ts";
 import { findArtifact, insertArtifact } from "../artifact/rows.ts";
 import { repoScope, repoTarget, requireWritableRepo } from "../ml-repo.ts";
-import { requireValidArtifact } from "./manifest.ts";
 import { artifactSchemas } from "./openapi-schemas.ts";
+import { requireValidArtifact } from "./require-valid-artifact.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
@@ -71,7 +71,7 @@ export const resource: Resource = {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description:
         "Creates storage for the files of a version: put them under `storage_root`, then register the version with that `source`, or mark the stage as failed. The version is listed after it is registered.",
-      answers: "StagedArtifact",
+      replySchema: "StagedArtifact",
       manifest: {
         description: "A model version, or a version of a plain artifact",
         oneOf: [{ $ref: refTo("ModelVersionManifest") }, { $ref: refTo("ArtifactVersionManifest") }],

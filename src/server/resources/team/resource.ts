@@ -6,15 +6,15 @@ import { checkSemantics } from "../../../schema/check-semantics.ts";
 import { isTenantAdmin } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import { fromText, type JsonText } from "../../database/json-text.ts";
-import { selectPage } from "../../database/page.ts";
+import { selectPage } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
+import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { defineOperation } from "../../http/serve-operation.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../../manifest/put-declared.ts";
 import { errorDetails } from "../../manifest/require-valid-manifest.ts";
 import { requiredName } from "../../manifest/required-text.ts";
-import { refTo } from "../../openapi/json-schema.ts";
-import { REPLACE_DESCRIPTION } from "../../openapi/shared-text.ts";
+import { refTo } from "../../openapi/schemas/json-schema.ts";
+import { REPLACE_DESCRIPTION } from "../../openapi/shared-descriptions.ts";
 import type { Resource } from "../../resource.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
 import { copyDeclared } from "../../snapshot/copy-declared.ts";
@@ -62,13 +62,13 @@ export const resource: Resource = {
   operations: [
     defineOperation("putTeam", putTeam, {
       description: `${REPLACE_DESCRIPTION}\n\nA name is unique across teams and SSO teams.`,
-      answers: "Team",
+      replySchema: "Team",
       manifest: { $ref: refTo("TeamManifest") },
     }),
-    defineOperation("listTeams", listTeams, { description: "Newest first.", answers: "Team" }),
+    defineOperation("listTeams", listTeams, { description: "Newest first.", replySchema: "Team" }),
     defineOperation("listOwnTeams", listOwnTeams, {
       description: "The teams of which the caller is a member or manager, newest first.",
-      answers: "Team",
+      replySchema: "Team",
     }),
   ],
   references: [

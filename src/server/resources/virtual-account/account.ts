@@ -4,10 +4,10 @@ import { tenant } from "../../auth/principal.ts";
 import type { ResourceInput } from "../../manifest/put-declared.ts";
 import { requiredName } from "../../manifest/required-text.ts";
 import { builtinStore } from "../secret-group/groups.ts";
-import { readSecretPath } from "../secret-group/manifest.ts";
+import { readSecretPath } from "../secret-group/read-group-manifest.ts";
+import { accountSubjectType } from "./authenticate-account.ts";
 import { endOfDay, nextScheduledRotation } from "./expiry.ts";
 import type { AccountRow } from "./tables.ts";
-import { accountSubjectType } from "./token.ts";
 
 /** A stored virtual account, which has an id. */
 export type StoredAccount = AccountRow & { readonly id: string };

@@ -1,5 +1,5 @@
-import type { Schema, Schemas } from "../../openapi/json-schema.ts";
-import { manifestSchemaName } from "../../openapi/manifest-schema-name.ts";
+import type { Schema, Schemas } from "../../openapi/schemas/json-schema.ts";
+import { manifestSchemaName } from "../../openapi/schemas/manifest-schema-name.ts";
 
 /** The schema of an account's manifest in replies, for virtual accounts and personal access tokens. */
 export function accountSchemas(schemas: Schemas): Schemas {

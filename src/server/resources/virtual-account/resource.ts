@@ -10,16 +10,16 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText, withMember } from "../../database/json-text.ts";
-import { countTotal, newestFirst, selectTextRows } from "../../database/page.ts";
+import { countTotal, newestFirst, selectTextRows } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
+import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { checkResourceSize } from "../../http/reply-size.ts";
-import { defineOperation } from "../../http/serve-operation.ts";
 import { decideWrite, type WriteDecision, type WriteRules } from "../../manifest/put-declared.ts";
 import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName } from "../../manifest/required-text.ts";
-import { refTo } from "../../openapi/json-schema.ts";
-import { oneTimeToken, REPLACE_DESCRIPTION } from "../../openapi/shared-text.ts";
+import { refTo } from "../../openapi/schemas/json-schema.ts";
+import { oneTimeToken, REPLACE_DESCRIPTION } from "../../openapi/shared-descriptions.ts";
 import type { ReferenceSection, Resource } from "../../resource.ts";
 import { seedByDryRun, seedPrincipal } from "../../seed/seed-rule.ts";
 import { assignToAccount, isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
@@ -33,13 +33,13 @@ import {
   secretStoreOf,
   withToken,
 } from "./account.ts";
+import { accountSubjectType, authenticateAccount, issueToken } from "./authenticate-account.ts";
 import { isExpired } from "./expiry.ts";
 import { accountSchemas } from "./openapi-schemas.ts";
 import { rotateTokens } from "./rotate.ts";
 import { findAccount, saveAccount } from "./rows.ts";
 import { accountSnapshotPart } from "./snapshot.ts";
 import type { AccountRow } from "./tables.ts";
-import { accountSubjectType, authenticateAccount, issueToken } from "./token.ts";
 
 const writeRules: WriteRules<StoredAccount> = {
   find: (database, manifest) => findAccount(database, requiredName(manifest)),
@@ -101,12 +101,12 @@ export const resource: Resource = {
       beside: { token: oneTimeToken },
       refuses: { also: [424] },
       description: `${REPLACE_DESCRIPTION}\n\n\`token\` is in the reply that creates the account, and never again. Nobody can grant a role that they do not have.`,
-      answers: "VirtualAccount",
+      replySchema: "VirtualAccount",
       manifest: { $ref: refTo("VirtualAccountManifest") },
     }),
     defineOperation("listVirtualAccounts", listVirtualAccounts, {
       description: "Newest first.",
-      answers: "VirtualAccount",
+      replySchema: "VirtualAccount",
     }),
   ],
   references: [{ kind: "virtual-account", existing: namesOf }],

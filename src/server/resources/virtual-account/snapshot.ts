@@ -3,8 +3,13 @@ import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { type Context, timestamp } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import { readRowFields } from "../../snapshot/read-row.ts";
-import { type CopyOutcome, notCopied, snapshotPrincipal } from "../../snapshot/row-outcome.ts";
-import { type SnapshotPart, snapshotPart } from "../../snapshot/snapshot-part.ts";
+import {
+  type CopyOutcome,
+  notCopied,
+  type SnapshotPart,
+  snapshotPart,
+  snapshotPrincipal,
+} from "../../snapshot/snapshot-part.ts";
 import { assignToAccount } from "../secret-group/account-tokens.ts";
 import { builtinSecretPath, makeAccount } from "./account.ts";
 import { findAccount, saveAccount } from "./rows.ts";

@@ -1,0 +1,22 @@
+import type { Principal } from "./principal.ts";
+import { tenant } from "./principal.ts";
+
+const MOST_ROLES = 8;
+const headers = new WeakMap<Principal, string>();
+
+/** Who a caller is and what it may do, as JSON in ASCII: lists tell it, so that a client knows whose token it has. */
+export function callerReplyHeader(principal: Principal): string {
+  const known = headers.get(principal);
+  if (known !== undefined) return known;
+  const roles = principal.roles.slice(0, MOST_ROLES).map(({ roleId: role_id, resourceType, resourceFqn }) => ({
+    role_id,
+    resource_type: resourceType,
+    resource_fqn: resourceFqn,
+  }));
+  const told = { tenant, subject: principal.name, roles, more_roles: principal.roles.length - roles.length };
+  const header = JSON.stringify(told).replace(/[^\x20-\x7e]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+  headers.set(principal, header);
+  return header;
+}

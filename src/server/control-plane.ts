@@ -1,0 +1,143 @@
+import type { Server } from "node:http";
+import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Secret } from "../contract/secret.ts";
+import { createByteBudget } from "../http/byte-budget.ts";
+import { isLoopback } from "../http/loopback.ts";
+import { createRateLimit } from "../http/rate-limit.ts";
+import { createHttpServer, listen } from "../http/server.ts";
+import { readTls, renewTls, type TlsFiles } from "../http/tls.ts";
+import { holdExclusiveLock } from "../store/lock-file.ts";
+import { makeFolder } from "../store/make-folder.ts";
+import { StoreError, type StoreErrorCode, storeErrorCode } from "../store/store-error.ts";
+import { ensureAdminToken } from "./auth/admin-token.ts";
+import { authenticateUser } from "./auth/authenticate.ts";
+import type { Context } from "./context.ts";
+import { announceEndpoint } from "./endpoint-file.ts";
+import { addOperationRoutes, operationNames } from "./http/routes.ts";
+import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "./http/storage-http-error.ts";
+import { RecurringTask } from "./jobs/recurring-task.ts";
+import { openContext } from "./open-context.ts";
+import type { ControlPlaneOptions } from "./options.ts";
+import { addReference } from "./reference/routes.ts";
+import { resources } from "./resources/index.ts";
+import { revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
+import { seed } from "./seed/seed.ts";
+import { copySnapshot } from "./snapshot/copy-snapshot.ts";
+import type { Snapshot } from "./snapshot/snapshot-part.ts";
+
+export type { ControlPlaneOptions } from "./options.ts";
+
+/** A running control plane. */
+export type ControlPlane = AsyncDisposable & {
+  readonly url: string;
+  readonly adminToken: Secret;
+  /** Finishes requests in flight and releases port, files and lock; may be called again. */
+  close(): Promise<void>;
+};
+
+/** Starts a control plane; resolves when it listens. */
+export async function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  // Resources are released in reverse order, on failure and on close.
+  await using stack = new AsyncDisposableStack();
+  const folder = resolve(options.data);
+  await makeFolder(folder);
+  stack.use(lockFolder(folder));
+  const context = await openContext(options, folder, stack);
+  const adminToken = await ensureAdminToken(context, options.adminToken);
+  await replaceTokens(options, context);
+  if (options.snapshot !== undefined) await importSnapshot(options.snapshot, context);
+  if (options.seed !== undefined) await seed(options.seed, resources, context);
+  context.scheduleAdvance(context.now());
+  const url = await serveHttp(options, context, stack);
+  stack.use(await announceEndpoint(folder, url));
+  options.signal?.throwIfAborted();
+  const resourcesInUse = stack.move();
+  let closing: Promise<void> | null = null;
+  const close = () => {
+    closing ??= resourcesInUse.disposeAsync();
+    return closing;
+  };
+  options.signal?.addEventListener(
+    "abort",
+    () => void close().catch((error: unknown) => options.log.error({ err: error }, "closing failed")),
+    { once: true },
+  );
+  return { url, adminToken, close, [Symbol.asyncDispose]: close };
+}
+
+const MIB = 1024 * 1024;
+
+function lockFolder(folder: string): AsyncDisposable {
+  const lock = holdExclusiveLock(join(folder, "lock.db"));
+  if (lock === null) throw new StoreError("locked", `${folder} is in use by another control plane`);
+  return lock;
+}
+
+async function replaceTokens({ revoke = [], renewSigningKey }: ControlPlaneOptions, context: Context): Promise<void> {
+  if (renewSigningKey === true) await context.signingKeys.renew("now");
+  await revokeTokens(revoke, context);
+}
+
+/** Copies a snapshot, and logs what could not be copied. */
+async function importSnapshot(snapshot: Snapshot, context: Context): Promise<void> {
+  for (const what of await copySnapshot(snapshot, resources, context)) context.log.warn({ what }, "not copied");
+}
+
+async function serveHttp(options: ControlPlaneOptions, context: Context, stack: AsyncDisposableStack): Promise<string> {
+  const { host = "127.0.0.1", port = 0, documentedOnly = false, rateLimit = 0, drainSeconds = 0, tls, log } = options;
+  const { ending = new AbortController().signal } = options;
+  const draining = new AbortController();
+  const app = createHttpServer({
+    log,
+    unready: () => unready(context),
+    explain: storageHttpError,
+    operations: operationNames(),
+    draining: draining.signal,
+    ending,
+    ...(tls === undefined ? {} : { tls: await readTls(tls) }),
+  });
+  stack.defer(() => app.close());
+  // Load balancers need some time to notice that this server is not ready any more.
+  stack.defer(async () => {
+    draining.abort();
+    if (app.server.listening) await pause(drainSeconds * 1000, null, { signal: ending }).catch(() => {});
+  });
+  if (tls !== undefined) stack.use(followCertificate(app.server, tls, options));
+  addOperationRoutes(app, {
+    context,
+    authenticators: [authenticateUser, ...resources.flatMap(({ authenticate = [] }) => authenticate)],
+    served: resources.flatMap(({ operations }) => operations),
+    documentedOnly,
+    bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),
+    replies: createByteBudget(options.replyBytes ?? 128 * MIB),
+    rateLimit: rateLimit === 0 ? null : createRateLimit(rateLimit, () => performance.now()),
+  });
+  if (tls === undefined && !isLoopback(host)) {
+    log.warn({ host }, "tokens travel in clear: configure a certificate, or run behind a proxy with TLS");
+  }
+  addReference(app, { documentedOnly, unknownFields: context.unknownFields });
+  return listen(app, host, port);
+}
+
+function followCertificate(server: Server, files: TlsFiles, options: ControlPlaneOptions): AsyncDisposable {
+  const { log, fileCheckSeconds = 5 } = options;
+  const now = () => Date.now();
+  const next = () => now() + fileCheckSeconds * 1000;
+  const failed = (error: unknown) => log.error({ err: error }, "reading the certificate again failed");
+  const task = new RecurringTask(() => renewTls(server, files).then(next), now, failed);
+  task.at(next());
+  return { [Symbol.asyncDispose]: () => task.close() };
+}
+
+// Readiness probes do not wait longer.
+const READY_MS = 2000;
+
+async function unready({ store }: Context): Promise<string | null> {
+  const slow = pause(READY_MS, "unreachable", { ref: false }) satisfies Promise<StoreErrorCode>;
+  const fault = await Promise.race([store.unwritable(), slow]).catch(
+    (error: unknown) => storeErrorCode(error) ?? "failed",
+  );
+  if (fault === null) return null;
+  return fault === "full" ? STORAGE_FULL : STORAGE_UNAVAILABLE;
+}

@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { Secret } from "../../../contract/secret.ts";
+import { badRequest } from "../../../http/http-error.ts";
+
+/** The number of a writer's lease, and the scope of the lease. */
+export type FencingToken = { readonly number: number; readonly scope: string };
+
+/** The headers of a write: an idempotency key, and a fencing token that keeps out writers whose lease was lost. */
+export type WriteHeaders = { readonly key: Secret | null; readonly fence: FencingToken | null };
+
+/** Whether a text is a valid scope, in a header and as a path segment. */
+export function isScope(text: string): boolean {
+  return /^[\x21-\x7e]{0,256}$/.test(text);
+}
+
+/** Reads the headers of a write; 400 when one is malformed or repeated. */
+export function readWriteHeaders(headers: IncomingHttpHeaders): WriteHeaders {
+  return { key: readKey(headers["idempotency-key"]), fence: readFence(headers) };
+}
+
+function readKey(value: string | readonly string[] | undefined): Secret | null {
+  if (value === undefined) return null;
+  if (typeof value === "string" && /^[\x21-\x7e]{16,255}$/.test(value)) return new Secret(value);
+  throw badRequest("Idempotency-Key must be one text of 16 to 255 printable characters without spaces");
+}
+
+function readFence({
+  "x-fencing-token": number,
+  "x-fencing-scope": scope = "",
+}: IncomingHttpHeaders): FencingToken | null {
+  if (typeof scope !== "string" || !isScope(scope)) {
+    throw badRequest("X-Fencing-Scope must be one text of at most 256 printable characters without spaces");
+  }
+  if (number === undefined) {
+    if (scope === "") return null;
+    throw badRequest("X-Fencing-Scope has no effect without X-Fencing-Token");
+  }
+  if (typeof number !== "string" || !/^[0-9]{1,16}$/.test(number) || !Number.isSafeInteger(Number(number))) {
+    throw badRequest("X-Fencing-Token must be one whole number in plain digits");
+  }
+  return { number: Number(number), scope };
+}

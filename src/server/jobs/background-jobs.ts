@@ -1,0 +1,78 @@
+import type { Context } from "../context.ts";
+import { deleteExpiredReplies } from "../http/writes/stored-replies.ts";
+import type { BackgroundJob, Resource } from "../resource.ts";
+import type { ServerKeys } from "../secrets/server-keys.ts";
+import { RecurringTask } from "./recurring-task.ts";
+
+const HOUR = 3_600_000;
+
+/** The background jobs of a running control plane. */
+export type BackgroundJobs = AsyncDisposable & { readonly scheduleAdvance: (moment: number) => void };
+
+/** How keys are reloaded; `keyCheckSeconds` is null when they cannot change. */
+export type KeyCheck = { readonly serverKeys: ServerKeys; readonly keyCheckSeconds: number | null };
+
+/** Starts all background jobs. */
+export function startBackgroundJobs(
+  context: Context,
+  resources: readonly Resource[],
+  keyCheck: KeyCheck,
+): BackgroundJobs {
+  const { now, log } = context;
+  const advance = taskOf({ name: "rollouts and runs", run: () => advanceAll(resources, context) }, context);
+  const jobs: readonly BackgroundJob[] = [
+    ...resources.flatMap(({ jobs: own = [] }) => own),
+    { name: "cleanup", run: () => cleanUp(resources, context) },
+    { name: "refreshing the keys", run: () => refreshKeys(keyCheck, context) },
+  ];
+  const tasks = jobs.map((job) => taskOf(job, context));
+  for (const task of tasks) task.at(now());
+  return {
+    scheduleAdvance: (moment) => advance.at(moment),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([advance, ...tasks].map((task) => task.close()));
+      for (const { name, finish } of jobs) {
+        await finish?.(context).catch((error: unknown) => log.error({ err: error }, `${name} failed at the end`));
+      }
+    },
+  };
+}
+
+/** A task that logs when its work starts to fail and when it works again, not every failure. */
+function taskOf({ name, run }: BackgroundJob, context: Context): RecurringTask {
+  const { now, log } = context;
+  let isFailing = false;
+  const work = async () => {
+    const next = await run(context);
+    if (isFailing) log.info(`${name} works again`);
+    isFailing = false;
+    return next;
+  };
+  return new RecurringTask(work, now, (error) => {
+    log[isFailing ? "debug" : "error"]({ err: error }, `${name} failed`);
+    isFailing = true;
+  });
+}
+
+async function advanceAll(resources: readonly Resource[], context: Context): Promise<number | null> {
+  let next: number | null = null;
+  for (const { advance } of resources) {
+    const moment = (await advance?.(context)) ?? null;
+    if (moment !== null) next = Math.min(next ?? moment, moment);
+  }
+  return next;
+}
+
+async function cleanUp(resources: readonly Resource[], context: Context): Promise<number> {
+  await context.store.write(async (transaction) => {
+    await deleteExpiredReplies(transaction, context.now());
+    for (const { forget } of resources) await forget?.(transaction, context);
+  });
+  await context.signingKeys.renew("old");
+  return context.now() + HOUR;
+}
+
+async function refreshKeys({ serverKeys, keyCheckSeconds }: KeyCheck, { now }: Context): Promise<number | null> {
+  await serverKeys.refresh();
+  return keyCheckSeconds === null ? null : now() + keyCheckSeconds * 1000;
+}

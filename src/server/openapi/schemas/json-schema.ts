@@ -1,0 +1,92 @@
+import type { Json } from "../../../contract/json.ts";
+
+/** A JSON Schema with the keywords that the document uses; `x-` keywords are those of `schemas/`. */
+export type Schema = {
+  readonly $ref?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly const?: Json;
+  readonly enum?: readonly Json[];
+  readonly properties?: { readonly [name: string]: Schema };
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly propertyNames?: Schema;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly not?: Schema;
+  readonly discriminator?: Discriminator;
+  readonly allOf?: readonly Schema[];
+  readonly if?: Schema;
+  readonly then?: Schema;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly pattern?: string;
+  readonly default?: Json;
+  readonly examples?: readonly Json[];
+  /** Known values of an open enumeration. */
+  readonly "x-known"?: readonly string[];
+  readonly "x-unit"?: string;
+  /** The expected form of a text, described for people. */
+  readonly "x-form"?: string;
+  /** The content belongs to the user and is not described. */
+  readonly "x-free"?: true;
+};
+
+/** The field that selects the variant of a `oneOf`, and the schema for each of its values. */
+export type Discriminator = {
+  readonly propertyName: string;
+  readonly mapping: { readonly [value: string]: string };
+};
+
+/** Schemas by name. */
+export type Schemas = { readonly [name: string]: Schema };
+
+const PREFIX = "#/components/schemas/";
+
+/** The reference to a named schema. */
+export function refTo(name: string): string {
+  return `${PREFIX}${name}`;
+}
+
+/** The name in a reference. */
+export function refName(ref: string): string {
+  return ref.slice(PREFIX.length);
+}
+
+/** A schema with its reference resolved; keywords next to the reference take precedence. */
+export function resolveSchema(schemas: Schemas, schema: Schema): Schema {
+  if (schema.$ref === undefined) return schema;
+  const { $ref, ...beside } = schema;
+  return { ...schemas[refName($ref)], ...beside };
+}
+
+/** The union with a discriminator in a schema, which may be one of its alternatives. */
+export function findUnion(schema: Schema): Schema | undefined {
+  return schema.discriminator === undefined
+    ? schema.anyOf?.find(({ discriminator }) => discriminator !== undefined)
+    : schema;
+}
+
+/** The types that a schema allows. */
+export function openApiTypes({ type }: Schema): readonly string[] {
+  return typeof type === "string" ? [type] : (type ?? []);
+}
+
+/** Some of the properties of an object. */
+export function pickProperties(properties: Schemas, ...names: readonly string[]): Schemas {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const found = properties[name];
+      return found === undefined ? [] : [[name, found]];
+    }),
+  );
+}

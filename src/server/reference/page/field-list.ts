@@ -1,0 +1,73 @@
+import { type Html, html } from "../../../http/html.ts";
+import { findUnion, refName, resolveSchema, type Schema, type Schemas } from "../../openapi/schemas/json-schema.ts";
+import { limitText } from "./limit-text.ts";
+import { hasSection } from "./page-sections.ts";
+import { inlineCode, withFullStop } from "./paragraphs.ts";
+import { typeWords } from "./type-words.ts";
+
+/** The fields of an object, with nested fields collapsed; null when it has none. */
+export function fieldList(schemas: Schemas, given: Schema, above: readonly string[] = []): Html | null {
+  const schema = resolveSchema(schemas, given);
+  const fields = Object.entries(schema.properties ?? {}).filter(([, field]) => !isMark(field));
+  const required = new Set(schema.required);
+  const rows = fields.map(([name, field]) => fieldRow(schemas, name, field, required.has(name), above));
+  const forms = variants(schema).map(({ type, form }) => variant(schemas, type, form, above));
+  if (rows.length === 0 && forms.length === 0) return null;
+  return html`${rows.length === 0 ? null : html`<ul class="fields">${rows}</ul>`}${forms}`;
+}
+
+/** One field with its type, limits and nested fields. */
+export function fieldRow(
+  schemas: Schemas,
+  name: string,
+  field: Schema,
+  isRequired: boolean,
+  above: readonly string[] = [],
+): Html {
+  const { description = "" } = resolveSchema(schemas, field);
+  return html`<li><div class="head"><code class="name">${name}</code> <span class="type">${typeWords(schemas, field)}</span>${
+    isRequired ? html` <span class="required">required</span>` : null
+  }</div>${description === "" ? null : html`<p>${inlineCode(withFullStop(description))}</p>`}${limitText(resolveSchema(schemas, field))}${folded(schemas, field, above)}</li>`;
+}
+
+function folded(schemas: Schemas, field: Schema, above: readonly string[]): Html | null {
+  const inner = innerObject(schemas, field);
+  if (inner === null || above.length > 8) return null;
+  const list = fieldList(schemas, inner.schema, [...above, inner.name]);
+  return list === null ? null : html`<details><summary>Fields</summary><div class="inside">${list}</div></details>`;
+}
+
+/** The object in a field or in the items of its list; null when it has a section of its own, or no fields. */
+function innerObject(schemas: Schemas, field: Schema): { readonly name: string; readonly schema: Schema } | null {
+  const name = field.$ref === undefined ? "" : refName(field.$ref);
+  if (hasSection(name)) return null;
+  const schema = resolveSchema(schemas, field);
+  if (schema.properties !== undefined || findUnion(schema) !== undefined) return { name, schema };
+  const within = schema.items ?? schema.anyOf?.find(({ type }) => type !== "null");
+  return within === undefined || field.anyOf?.every(({ $ref }) => $ref !== undefined)
+    ? null
+    : innerObject(schemas, within);
+}
+
+type Variant = { readonly type: string; readonly form: Schema };
+
+function variants(schema: Schema): readonly Variant[] {
+  return Object.entries(findUnion(schema)?.discriminator?.mapping ?? {}).map(([type, $ref]) => ({
+    type,
+    form: { $ref },
+  }));
+}
+
+function variant(schemas: Schemas, type: string, form: Schema, above: readonly string[]): Html {
+  const name = form.$ref === undefined ? "" : refName(form.$ref);
+  if (hasSection(name)) {
+    return html`<p class="variant">With <code>type: ${type}</code> it is a ${typeWords(schemas, form)}.</p>`;
+  }
+  const list = fieldList(schemas, form, above);
+  return list === null ? html`` : html`<p class="variant">With <code>type: ${type}</code>:</p>${list}`;
+}
+
+// In a variant, `type` is only the discriminator, which the union shows.
+function isMark({ const: only, description }: Schema): boolean {
+  return only !== undefined && description === undefined;
+}

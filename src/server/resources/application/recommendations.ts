@@ -1,0 +1,44 @@
+import type { Recommendation } from "../../../contract/generated/resources.ts";
+import { isObject, type Json, type JsonObject } from "../../../contract/json.ts";
+
+/** A recommendation without the ids that it gets when it is stored. */
+export type Proposal = Pick<Recommendation, "recommendationType" | "recommendationData">;
+
+// With a larger ratio of limit to request, a busy node throttles or kills the container.
+const MAX_LIMIT_RATIO = 4;
+
+/** Recommendations for a manifest: requests closer to their limits. */
+export function proposeRecommendations({ resources }: JsonObject): readonly Proposal[] {
+  if (!isObject(resources)) return [];
+  return (["cpu", "memory"] as const).flatMap((name) => {
+    const request = resources[`${name}_request`];
+    const limit = resources[`${name}_limit`];
+    if (!isFarOver(limit, request)) return [];
+    const proposed = Number(limit) / MAX_LIMIT_RATIO;
+    return [
+      {
+        recommendationType: `${name}-request`,
+        recommendationData: { path: `/resources/${name}_request`, current: request ?? null, proposed },
+      },
+    ];
+  });
+}
+
+/** Whether a manifest has reached the value of a recommendation. */
+export function isApplied(
+  { recommendationData }: Pick<Recommendation, "recommendationData">,
+  manifest: JsonObject,
+): boolean {
+  const { path, proposed } = recommendationData;
+  const value = typeof path === "string" ? valueAt(manifest, path) : undefined;
+  return typeof value === "number" && typeof proposed === "number" && value >= proposed;
+}
+
+function valueAt(manifest: JsonObject, path: string): Json | undefined {
+  const names = path.split("/").slice(1);
+  return names.reduce<Json | undefined>((value, name) => (isObject(value) ? value[name] : undefined), manifest);
+}
+
+function isFarOver(limit: Json | undefined, request: Json | undefined): boolean {
+  return typeof limit === "number" && typeof request === "number" && limit > request * MAX_LIMIT_RATIO;
+}
