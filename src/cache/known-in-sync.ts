@@ -1,4 +1,5 @@
 import type { BodyParser } from "../client/decode-body.ts";
+import type { JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isFastEqual } from "../core/decide/decide.ts";
 import type { Kind, ListReading, LiveRow } from "../core/kind.ts";
@@ -25,7 +26,7 @@ export type KnownInSync = {
   /** Reads the list of a kind; with `all`, every row of it. */
   readonly listReader: (kind: Kind, list: ListReading, options?: { readonly all?: boolean }) => ListReader;
   /** Reads a reply that shows one resource; `isSame` tells whether it was recognised as in sync and not parsed. */
-  readonly replyReader: (identity: Identity) => ReplyReader;
+  readonly replyReader: (identity: Identity, reply: keyof typeof NOT_PARSED) => ReplyReader;
   /** Whether a resource is in sync by a row with this digest; what is not declared is, as long as it is there. */
   readonly isInSync: (identity: Identity, row: string) => boolean;
   /** Whether the manifest says what its receipt says was written, where live cannot be read. */
@@ -68,7 +69,7 @@ export function knownInSync(facts: LiveFacts, basis: SyncBasis): KnownInSync {
         noteRow: (row, digest) => digests.set(row, digest),
         noteList: (pages) => lists.set(kind.type, pages),
       }),
-    replyReader: (identity) => replyReader(inSync.get(identity)?.row ?? null, digests),
+    replyReader: (identity, reply) => replyReader(inSync.get(identity)?.row ?? null, NOT_PARSED[reply], digests),
   };
 }
 
@@ -132,13 +133,16 @@ function saysTheSame(
   return digest === ledger.digest(contentText({ written: value, echo: live }));
 }
 
+// Stand for a reply that was recognised by its bytes.
+const NOT_PARSED = { list: { data: [], pagination: { total: 1 } }, one: { data: { manifest: {} } } };
+
 // By the whole reply: nobody has to find out where in it the row begins.
-function replyReader(known: string | null, digests: WeakMap<LiveRow, string>): ReplyReader {
+function replyReader(known: string | null, notParsed: JsonObject, digests: WeakMap<LiveRow, string>): ReplyReader {
   let digest = "";
   return {
     parse: (bytes) => {
       digest = rowDigest(bytes);
-      return digest === known ? { data: [], pagination: { total: 1 } } : null;
+      return digest === known ? notParsed : null;
     },
     isSame: () => digest === known,
     noteRow: (row) => {

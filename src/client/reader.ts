@@ -27,7 +27,7 @@ type Where = { readonly path?: PathParameters; readonly query?: Query };
 /** Everything that plan and drift ask of a control plane, dry runs included: nothing here changes it. */
 export type Reader = {
   /** One resource. */
-  readonly get: <Name extends GetOperation>(name: Name, where: Where, stop: Stop) => Promise<Replies[Name]>;
+  readonly get: <Name extends GetOperation>(name: Name, where: Where, stop: Parsing) => Promise<Replies[Name]>;
   /** One page, by default the first with the server's own limit. */
   readonly page: <Name extends ListOperation>(
     name: Name,

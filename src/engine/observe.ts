@@ -1,5 +1,6 @@
 import { ClientError } from "../client/failure.ts";
 import { isObject } from "../contract/json.ts";
+import { operations } from "../contract/operations.ts";
 import type { DryRunReply } from "../core/decide/decision.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind, LiveRow, SingleReading } from "../core/kind.ts";
@@ -76,10 +77,10 @@ function noFindings(): Findings {
 /** Reads live of all resources: by lists where the server has them, one by one where not. */
 export async function observe(asked: readonly LiveQuery[], on: ObserveContext): Promise<Observation> {
   const found = noFindings();
-  const listed = await Promise.all(
-    asked.map(async (group) => ((await byLists(group, on, found)) ? [] : wantedOf(group))),
+  const unresolved = await Promise.all(
+    asked.map(async (group) => ((await byLists(group, on, found)) ? [] : byIds(wantedOf(group), on, found))),
   );
-  await oneByOne(listed.flat(), on, found);
+  await byDryRuns(unresolved.flat(), on, found);
   return { ...found, complete: found.diagnostics.length === 0 };
 }
 
@@ -89,7 +90,7 @@ export async function observeOne(one: Wanted, on: ObserveContext): Promise<Live>
   const { name } = splitVersion(splitIdentity(one.identity).key);
   const narrow = one.kind.list?.narrow?.(name) ?? {};
   const asked = { kind: one.kind, declared: [], others: [one.identity], isRecorded: () => false, idOf: () => null };
-  if (!(await byList(asked, on, found, narrow))) await oneByOne([one], on, found);
+  if (!(await byList(asked, on, found, narrow))) await byDryRuns(await byIds([one], on, found), on, found);
   return found.live.get(one.identity) ?? { state: "unknown", reason: "no-read" };
 }
 
@@ -156,47 +157,62 @@ async function lookAgain(lacking: MissingFromList, on: ObserveContext, found: Fi
   }
 }
 
-// What refers to something comes after it, so that a refused dry run can be told from a missing reference.
-async function oneByOne(wanted: readonly Wanted[], on: ObserveContext, found: Findings): Promise<void> {
-  const waves = [...Map.groupBy(wanted, ({ wave }) => wave)].toSorted(([a], [b]) => a - b);
-  for (const [, group] of waves) {
-    await forEachConcurrently(group, on.concurrency, async (one) => {
-      on.signal.throwIfAborted();
-      try {
-        const live = await single(one, on, found);
-        if (live === "in-sync") found.inSync.set(one.identity, "live");
-        else found.live.set(one.identity, live);
-      } catch (error) {
-        unreadable(error, [one.identity], found, one.kind.single?.operation ?? one.kind.type);
-      }
-    });
-  }
-}
-
 const UNREADABLE = { state: "unknown", reason: "no-read" } as const;
 
-async function single(one: Wanted, on: ObserveContext, found: Findings): Promise<Live | "in-sync"> {
-  const { kind, identity, manifest, id } = one;
-  const { key } = splitIdentity(identity);
-  const reading = kind.single;
-  if (reading === undefined) {
-    if (on.known?.isAsRecorded(identity)) found.inSync.set(identity, "ledger");
-    return UNREADABLE;
-  }
-  const guesses = [...new Set([id, reading.guessId?.(key) ?? null])].filter((guess) => guess !== null);
-  for (const guess of guesses) {
-    const row = await readById(reading, guess, on, on.known?.replyReader(identity));
-    if (row === "in-sync") return row;
-    if (row?.key === key) return { state: "present", row };
-  }
-  if (manifest === null) return id === null ? UNREADABLE : { state: "absent" };
-  return byDryRun(one, manifest, reading, on, found);
+/** A declared resource that was found by no id, so that a dry run has to tell its id. */
+type Unresolved = Wanted & { readonly manifest: SourceManifest; readonly reading: SingleReading };
+
+// Reads what has a known or a likely id; gives what has to be dry-run.
+async function byIds(wanted: readonly Wanted[], on: ObserveContext, found: Findings): Promise<readonly Unresolved[]> {
+  const unresolved: Unresolved[] = [];
+  await readEach(wanted, on, found, async (one) => {
+    const { kind, identity, manifest, id } = one;
+    const reading = kind.single;
+    if (reading === undefined) {
+      if (on.known?.isAsRecorded(identity)) found.inSync.set(identity, "ledger");
+      return UNREADABLE;
+    }
+    const { key } = splitIdentity(identity);
+    const { reply } = operations[reading.operation];
+    const guesses = [...new Set([id, reading.guessId?.(key) ?? null])].filter((guess) => guess !== null);
+    for (const guess of guesses) {
+      const row = await readById(reading, guess, on, on.known?.replyReader(identity, reply));
+      if (row === "in-sync") return row;
+      if (row?.key === key) return { state: "present", row };
+    }
+    if (manifest === null) return id === null ? UNREADABLE : { state: "absent" };
+    unresolved.push({ ...one, manifest, reading });
+    return null;
+  });
+  return unresolved;
+}
+
+// What refers to something comes after it, so that a refused dry run can be told from a missing reference.
+async function byDryRuns(unresolved: readonly Unresolved[], on: ObserveContext, found: Findings): Promise<void> {
+  const waves = [...Map.groupBy(unresolved, ({ wave }) => wave)].toSorted(([a], [b]) => a - b);
+  for (const [, group] of waves) await readEach(group, on, found, (one) => byDryRun(one, on, found));
+}
+
+async function readEach<One extends Wanted>(
+  wanted: readonly One[],
+  on: ObserveContext,
+  found: Findings,
+  read: (one: One) => Promise<Live | "in-sync" | null>,
+): Promise<void> {
+  await forEachConcurrently(wanted, on.concurrency, async (one) => {
+    on.signal.throwIfAborted();
+    try {
+      const live = await read(one);
+      if (live === "in-sync") found.inSync.set(one.identity, "live");
+      else if (live !== null) found.live.set(one.identity, live);
+    } catch (error) {
+      unreadable(error, [one.identity], found, one.kind.single?.operation ?? one.kind.type);
+    }
+  });
 }
 
 async function byDryRun(
-  { kind, identity }: Wanted,
-  manifest: SourceManifest,
-  reading: SingleReading,
+  { kind, identity, manifest, reading }: Unresolved,
   on: ObserveContext,
   found: Findings,
 ): Promise<Live> {

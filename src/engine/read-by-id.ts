@@ -13,11 +13,11 @@ export async function readById(
 ): Promise<LiveRow | "in-sync" | null> {
   try {
     const { operation } = reading;
-    if (!isList(operation)) return readRow(reading, await reader.get(operation, { path: { id } }, { signal }));
-    const parse = known && { parse: known.parse };
-    const page = await reader.page(operation, { path: { id }, limit: 1 }, { signal, ...parse });
+    const parsing = known === undefined ? { signal } : { signal, parse: known.parse };
+    const [reply] = isList(operation)
+      ? (await reader.page(operation, { path: { id }, limit: 1 }, parsing)).rows
+      : [await reader.get(operation, { path: { id } }, parsing)];
     if (known?.isSame()) return "in-sync";
-    const [reply] = page.rows;
     const row = reply === undefined ? null : readRow(reading, reply);
     if (row !== null) known?.noteRow(row);
     return row;
