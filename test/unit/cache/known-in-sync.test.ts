@@ -161,14 +161,19 @@ describe("a look after another", () => {
     for (const name of extensions) plane.manners.missing.add(name);
     await warm();
     const looked = await warm();
-    expect(unread(looked)).toEqual(expect.arrayContaining([api.identity, workspace.identity]));
+    expect(unread(looked)).toEqual(expect.arrayContaining([api, cluster, workspace].map(({ identity }) => identity)));
     expect(looked.observation.inSync.get(team.identity)).toBe("ledger");
-    expect([...looked.recorded.values()].filter((receipt) => "written" in receipt)).toHaveLength(1);
+    expect([...looked.recorded.values()].filter((receipt) => "written" in receipt)).toEqual([]);
     expect(looked.plan).toEqual((await cold()).plan);
     // Each of them is looked at again as soon as it has moved.
     const row = plane.rows("deployments")[0] as { manifest: JsonObject };
     row.manifest = { ...row.manifest, replicas: 7 };
     expect(unread(await warm())).not.toContain(api.identity);
+    const clusterRow = plane.rows("clusters")[0] as { manifest: JsonObject };
+    const { manifest: before } = clusterRow;
+    clusterRow.manifest = { ...before, cluster_integrations: [] };
+    expect(unread(await warm())).not.toContain(cluster.identity);
+    clusterRow.manifest = before;
     const changed = manifest({ ...team.value, members: ["b@x.io"] });
     const wanted = everything.map((one) => (one === team ? changed : one));
     const { plan } = await warm(wanted);
