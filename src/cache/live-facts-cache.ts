@@ -1,4 +1,4 @@
-import type { SealKey } from "../seal/key.ts";
+import type { SealKey } from "../seal/seal-key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import type { OnForgotten } from "../state/state.ts";
 import { storageErrorAt } from "../store/store-error.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Contents, LoadRules } from "../manifests/load.ts";
-import type { SealKey } from "../seal/key.ts";
+import type { SealKey } from "../seal/seal-key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { existingKey } from "../state/open.ts";

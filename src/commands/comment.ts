@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { type PlanDocument, readPlanDocuments } from "../core/plan/read-plan-documents.ts";
 import type { Forge } from "../forge/forge.ts";
-import { type Posted, postSticky, type StickyComment } from "../forge/sticky-comment.ts";
-import { postIssue } from "../forge/sticky-issue.ts";
+import { type PostedComment, postStickyComment, type StickyComment } from "../forge/sticky-comment.ts";
+import { postStickyIssue } from "../forge/sticky-issue.ts";
 import { printable } from "../render/escape.ts";
 import { hintText } from "../render/failure.ts";
 import { hasMoved, reviewMarkdown, reviewVerdict } from "../render/markdown/review.ts";
@@ -72,7 +72,7 @@ async function postDrift(
   const isKnown = documents.every((document) => document.is === "drift" && document.report.complete);
   const state = moved ? "wrong" : isKnown ? "good" : "unclear";
   const title = named === "default" ? "Holdfast: drift" : `Holdfast: drift on ${printable(named)}`;
-  const { what, url } = await postIssue(forge, { name: `drift ${named}`, title, body, state });
+  const { what, url } = await postStickyIssue(forge, { name: `drift ${named}`, title, body, state });
   if (what === "none") return "No issue: nothing has moved\n";
   return `Issue ${what}${url === null ? "" : `: ${printable(url)}`}\n`;
 }
@@ -81,14 +81,14 @@ async function post(
   forge: Forge,
   { pullRequest }: ForgeChoice,
   comment: StickyComment,
-): Promise<Pick<Posted, "what"> & { readonly said: string }> {
+): Promise<Pick<PostedComment, "what"> & { readonly said: string }> {
   if (pullRequest === null) {
     throw new HoldfastError("invalid", "the pull request is not named", { hint: "name it with --pull-request NUMBER" });
   }
   const number = "number" in pullRequest ? pullRequest.number : await forge.findPullRequest(pullRequest.head);
   if (number === null)
     throw new HoldfastError("error", "no open pull request has that head", { hint: "it was closed, or pushed to" });
-  const posted = await postSticky(forge, number, comment);
+  const posted = await postStickyComment(forge, number, comment);
   const { what } = posted;
   if (what === "skipped") return { what, said: `No comment on pull request ${number}: ${posted.why}\n` };
   const where = posted.url === null ? "" : `: ${printable(posted.url)}`;

@@ -1,7 +1,7 @@
 import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
-import { SealKeyError } from "../seal/key.ts";
+import { SealKeyError } from "../seal/seal-key.ts";
 import { revokeInDatabase } from "../server/offline-admin.ts";
 import { OptionsError } from "../server/options.ts";
 import { StoreError } from "../store/store-error.ts";

@@ -1,7 +1,7 @@
 import { ClientError, type FailureReason } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
 import type { JobRun } from "../contract/generated/resources.ts";
-import type { RolloutState } from "../contract/rollout.ts";
+import type { RolloutState } from "../contract/rollout-state.ts";
 import type { RolloutResult } from "../core/report/report.ts";
 import { type Following, pollUntilEnd } from "./poll.ts";
 

@@ -117,12 +117,12 @@ export async function waitForLease(
   if (first.state !== "busy") return { ...first, waited: false };
   onWait(first.message);
   const { clock = () => performance.now() } = options;
-  const patience = clock() + lifeOf(options) + slackOf(options);
+  const deadline = clock() + lifeOf(options) + slackOf(options);
   for (;;) {
     await wait(slackOf(options) / 5, undefined, { signal: stopping });
     const taken = await acquireLease(options);
     if (taken.state !== "busy") return { ...taken, waited: true };
-    if (taken.message === first.message && clock() < patience) continue;
+    if (taken.message === first.message && clock() < deadline) continue;
     throw new HoldfastError("locked", taken.message, {
       hint: "wait until it ends, or stop it; sources that have nothing in common may each have a --lease-scope",
     });

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { jsonDigest, type Sealable, type Sealing } from "../core/plan/seal.ts";
 import { readManifest } from "../manifests/source-manifest.ts";
-import { deriveKey, keyObject } from "../seal/key.ts";
+import { deriveKey, keyObject } from "../seal/seal-key.ts";
 import { type Pass, shapeOf } from "./pass.ts";
 import type { LivePlan } from "./plan-live.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { RolloutState } from "../contract/rollout.ts";
+import type { RolloutState } from "../contract/rollout-state.ts";
 import type { RolloutResult } from "../core/report/report.ts";
 
 /** How long something is followed, and who is told of each new status. */

@@ -1,4 +1,4 @@
-import { rolloutState } from "../contract/rollout.ts";
+import { rolloutState } from "../contract/rollout-state.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Identity } from "../core/manifest.ts";

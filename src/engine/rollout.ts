@@ -1,6 +1,6 @@
 import type { Reader } from "../client/reader.ts";
 import type { Deployment } from "../contract/generated/resources.ts";
-import { rolloutState } from "../contract/rollout.ts";
+import { rolloutState } from "../contract/rollout-state.ts";
 import type { RolloutResult } from "../core/report/report.ts";
 import { type Following, pollUntilEnd } from "./poll.ts";
 

@@ -1,6 +1,6 @@
 import { ClientError } from "../client/failure.ts";
 import { text } from "../contract/json.ts";
-import { rolloutState } from "../contract/rollout.ts";
+import { rolloutState } from "../contract/rollout-state.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Step } from "../core/plan/plan.ts";
 import type { ProgressEvent } from "../core/report/events.ts";

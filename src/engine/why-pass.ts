@@ -1,5 +1,5 @@
 import type { Json } from "../contract/json.ts";
-import { pointerTokens } from "../contract/reference.ts";
+import { pointerTokens } from "../contract/json-pointer.ts";
 import type { Decision } from "../core/decide/decision.ts";
 import { pointerOf, writtenValueAt } from "../core/diff/pointer.ts";
 import { HoldfastError } from "../core/errors.ts";

@@ -5,7 +5,7 @@ import type { Forge, ForgeComment } from "./forge.ts";
 export type StickyComment = CommentMarker & { readonly body: string };
 
 /** What became of it. */
-export type Posted =
+export type PostedComment =
   | { readonly what: "created" | "updated"; readonly url: string | null }
   /** Nothing was written, and why. */
   | { readonly what: "skipped"; readonly why: string };
@@ -14,7 +14,7 @@ export type Posted =
  * Writes a comment, or updates the one that its marker names; comments of others are never touched. A revision that is
  * no longer the head writes nothing, and two runs at once end with one comment.
  */
-export async function postSticky(forge: Forge, number: number, comment: StickyComment): Promise<Posted> {
+export async function postStickyComment(forge: Forge, number: number, comment: StickyComment): Promise<PostedComment> {
   const account = await forge.account();
   const own = async (): Promise<readonly ForgeComment[]> => {
     const all = await forge.comments(number);
@@ -31,7 +31,7 @@ export async function postSticky(forge: Forge, number: number, comment: StickyCo
   return keepOne(await forge.createComment(number, text), "created");
 
   // The oldest stays: whoever looks later decides the same.
-  async function keepOne(written: ForgeComment, what: "created" | "updated"): Promise<Posted> {
+  async function keepOne(written: ForgeComment, what: "created" | "updated"): Promise<PostedComment> {
     const [kept = written, ...others] = (await own()).toSorted((a, b) => a.id - b.id);
     if (kept.id !== written.id && (await staleness(forge, number, comment)) === null) {
       await forge.updateComment(number, kept.id, text);

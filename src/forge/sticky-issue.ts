@@ -18,7 +18,7 @@ export type PostedIssue = { readonly what: "opened" | "updated" | "closed" | "no
 const revision = "0".repeat(40);
 
 /** Opens an issue, or updates the one that is open; closes it when all is good. Issues of others are never touched. */
-export async function postIssue(forge: Forge, { name, title, body, state }: StickyIssue): Promise<PostedIssue> {
+export async function postStickyIssue(forge: Forge, { name, title, body, state }: StickyIssue): Promise<PostedIssue> {
   const account = await forge.account();
   const own = async (): Promise<readonly ForgeIssue[]> => {
     const open = await forge.openIssues();

@@ -6,7 +6,7 @@ const MAX_TEXT_LENGTH = 1000;
 
 /** An error that is answered to the client: its status, what is wrong, and where. */
 export class HttpError extends Error {
-  override readonly name = "Refusal";
+  override readonly name = "HttpError";
   readonly status: number;
   readonly code: string;
   readonly details: readonly ErrorDetail[];

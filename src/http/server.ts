@@ -49,7 +49,7 @@ export type HttpOptions = {
   readonly addMetrics?: (registry: Registry) => void;
   /** Certificate and key; plain HTTP without them. */
   readonly tls?: SecureContextOptions;
-  readonly patience?: Partial<ServerTimeouts>;
+  readonly timeouts?: Partial<ServerTimeouts>;
   /** Aborted when the server is about to close: `/readyz` fails, and connections close after their next reply. */
   readonly draining?: AbortSignal;
   /** Aborted when closing may not wait any longer: connections are cut. */
@@ -88,8 +88,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   return app;
 }
 
-function createApp({ bodyLimit = BODY_CAP, patience = {}, tls }: HttpOptions, log: FastifyBaseLogger): FastifyInstance {
-  const { headers = 10_000, request = 30_000, silence = 120_000, idle = 65_000 } = patience;
+function createApp({ bodyLimit = BODY_CAP, timeouts = {}, tls }: HttpOptions, log: FastifyBaseLogger): FastifyInstance {
+  const { headers = 10_000, request = 30_000, silence = 120_000, idle = 65_000 } = timeouts;
   const http = {
     maxHeaderSize: 16_384,
     headersTimeout: headers,

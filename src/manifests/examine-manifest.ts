@@ -1,6 +1,6 @@
 import { shapes } from "../contract/generated/shapes.ts";
 import type { JsonObject } from "../contract/json.ts";
-import { pointerTokens } from "../contract/reference.ts";
+import { pointerTokens } from "../contract/json-pointer.ts";
 import type { Position } from "../model/position.ts";
 import type { SchemaDiagnostic as SchemaFault } from "../schema/schema-diagnostic.ts";
 import { validateManifest } from "../schema/validate.ts";

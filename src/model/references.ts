@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
-import { escapePointer, secretReferences } from "../contract/reference.ts";
+import { escapePointer } from "../contract/json-pointer.ts";
+import { secretReferences } from "../contract/secret-references.ts";
 import { kindOfSubject, referenceKinds } from "./reference-kinds.ts";
 import { roleTypeOf, shortFqn } from "./roles.ts";
 

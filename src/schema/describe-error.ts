@@ -1,7 +1,7 @@
 import { isObject } from "../contract/json.ts";
-import { escapePointer, pointerTokens } from "../contract/reference.ts";
+import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
 import { closestName } from "./closest-name.ts";
-import type { ValidatorError } from "./compiled.ts";
+import type { ValidatorError } from "./compiled-validator.ts";
 import { type Field, fieldAt } from "./field-at.ts";
 import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
 import { schemaFields } from "./schema-fields.ts";

@@ -1,6 +1,6 @@
 import { isObject, type Json } from "../contract/json.ts";
-import { validatorFor } from "./compiled.ts";
-import { impossibleDate } from "./date.ts";
+import { validatorFor } from "./compiled-validator.ts";
+import { impossibleDate } from "./date-diagnostics.ts";
 import { describeError, errorPlace, type UnknownFields } from "./describe-error.ts";
 import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 import { applicationSchema, schemaFor } from "./schemas.ts";

@@ -1,6 +1,6 @@
 import { type CipherGCM, createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
 import { releaseBuffer } from "../contract/release-buffer.ts";
-import { keyObject, type SealKey } from "./key.ts";
+import { keyObject, type SealKey } from "./seal-key.ts";
 
 const FORMAT = 1;
 const FORMAT_BYTE = Buffer.of(FORMAT);

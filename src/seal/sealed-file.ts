@@ -4,8 +4,8 @@ import { releaseBuffer } from "../contract/release-buffer.ts";
 import { readOwnFile } from "../files/own-file.ts";
 import { ensureOwnFolder } from "../files/own-folder.ts";
 import { replaceFile } from "../files/write.ts";
-import type { SealKey } from "./key.ts";
 import { sealChunks, unseal } from "./seal.ts";
+import type { SealKey } from "./seal-key.ts";
 
 /** No cache is larger. */
 const MAX_BYTES = 512 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { Log } from "../log/log.ts";
-import type { KeyRing } from "../seal/key.ts";
+import type { KeyRing } from "../seal/seal-key.ts";
 import type { Store } from "../store/store.ts";
 import type { SigningKeys } from "./auth/signing-keys.ts";
 import type { Tables } from "./database/tables.ts";

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { copyDatabase } from "../store/copy-database.ts";
+import { copyDatabase } from "../store/sqlite/copy-database.ts";
 import { DATA_FILE, openContextWithoutJobs } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { lstatOrNull } from "../files/lstat.ts";
 import { requireOwnFolder } from "../files/own-folder.ts";
 import type { SchemaMode } from "../store/migrate.ts";
-import { openStore } from "../store/open.ts";
+import { openSqliteStore } from "../store/sqlite/open.ts";
 import type { Store } from "../store/store.ts";
 import { openSigningKeys } from "./auth/signing-keys.ts";
 import type { Context } from "./context.ts";
@@ -96,7 +96,10 @@ async function openData(
   schema: SchemaMode,
 ): Promise<Store<Tables>> {
   if (database === undefined) {
-    return openStore<Tables>(join(folder, DATA_FILE), migrations, { schema, notify: (notice) => log.warn(notice) });
+    return openSqliteStore<Tables>(join(folder, DATA_FILE), migrations, {
+      schema,
+      notify: (notice) => log.warn(notice),
+    });
   }
   // The driver is loaded only when it is needed.
   const { openPostgresStore } = await import("../store/postgres/open.ts");

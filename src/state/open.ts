@@ -1,4 +1,4 @@
-import type { SealKey } from "../seal/key.ts";
+import type { SealKey } from "../seal/seal-key.ts";
 import { existingKeyIn, isFolderHeld, openSqliteState } from "./sqlite/state.ts";
 import type { State, StateOptions } from "./state.ts";
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Recorded } from "../core/recorded.ts";
-import { deriveKey, keyObject, type SealKey } from "../seal/key.ts";
+import { deriveKey, keyObject, type SealKey } from "../seal/seal-key.ts";
 
 /** The content of a receipt, as it is sealed. */
 export type ReceiptContent = Pick<Recorded, "written" | "echo" | "unrecorded">;

@@ -1,4 +1,4 @@
-import type { SealKey } from "../seal/key.ts";
+import type { SealKey } from "../seal/seal-key.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Told what a run cannot remember for the next one, and why: the path and the cause. */

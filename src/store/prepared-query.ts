@@ -1,5 +1,5 @@
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
-import { sqliteConnection } from "./sqlite.ts";
+import { sqliteConnection } from "./sqlite/query-builder.ts";
 import { bindValues, placeholders } from "./statement.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { pointerTokens } from "../contract/reference.ts";
+import { pointerTokens } from "../contract/json-pointer.ts";
 import type { Position } from "../model/position.ts";
 import type { ParsedDocument } from "./document.ts";
 import type { DocumentOutline } from "./outline.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { isObject, type Json, type JsonObject, text } from "../../src/contract/json.ts";
-import { secretReferences } from "../../src/contract/reference.ts";
+import { secretReferences } from "../../src/contract/secret-references.ts";
 import { manifestReferences } from "../../src/core/manifest-references.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
 import { checkSemantics } from "../../src/schema/check-semantics.ts";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts";
-import { secretReferences } from "../../src/contract/reference.ts";
+import { secretReferences } from "../../src/contract/secret-references.ts";
 import { manifestTypes } from "../../src/schema/schemas.ts";
 import { type CorpusWorld, platformManifests } from "../conformance/platform-corpus.ts";
 import { reportOf, validationOf } from "../support/json-output.ts";

@@ -20,7 +20,7 @@ export const mutations: readonly Mutation[] = [
     replace: "PRAGMA synchronous = OFF;",
     killedBy: {
       project: "parts",
-      file: "test/unit/store/open-connection.test.ts",
+      file: "test/unit/store/sqlite/open-connection.test.ts",
       title: "F32 a connection flushes what it commits to the disk",
     },
   },

@@ -76,8 +76,8 @@ test("F64 a commit that a crash took is not mistaken for the one that got its nu
   const wire = await startBreakableProxy(postgres.port);
   const address = Object.assign(new URL((await databaseCalled("numbers")).open()), { port: String(wire.port) });
   // As long as it takes to crash and start it here.
-  const patience = { away: 60_000, deadline: 60_000 };
-  const store = await openPostgresStore<Tables>(new Secret(address.href), migrations, patience);
+  const limits = { away: 60_000, deadline: 60_000 };
+  const store = await openPostgresStore<Tables>(new Secret(address.href), migrations, limits);
   onTestFinished(() => store.close());
   const numbers: number[] = [];
   const broken = wire.breakAt("COMMIT", "before it arrives");

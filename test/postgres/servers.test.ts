@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
-import { parseKey } from "../../src/seal/key.ts";
+import { parseKey } from "../../src/seal/seal-key.ts";
 import type { RolloutDriver } from "../../src/server/rollouts/rollout-driver.ts";
 import { createSimulatedRollouts } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { cluster, plantWorkspace, service, workspace } from "../conformance/platform.ts";

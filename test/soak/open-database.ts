@@ -1,6 +1,6 @@
 // Opens a database of a state folder as the commands do, and says on stdout what came of it.
 import { basename } from "node:path";
-import { openStore } from "../../src/store/open.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { StoreError } from "../../src/store/store-error.ts";
 import { databases } from "../support/database-schemas.ts";
 
@@ -8,7 +8,7 @@ const [path = ""] = process.argv.slice(2);
 const database = databases.find(({ name }) => name === basename(path));
 if (database === undefined) throw new TypeError(`${path} is no database of a state folder`);
 try {
-  await (await openStore(path, database.migrations)).close();
+  await (await openSqliteStore(path, database.migrations)).close();
   process.stdout.write(JSON.stringify({ code: null }));
 } catch (error) {
   if (!(error instanceof StoreError)) throw error;

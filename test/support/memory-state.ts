@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts
 import { HoldfastError } from "../../src/core/errors.ts";
 import type { Identity } from "../../src/core/manifest.ts";
 import type { Recorded } from "../../src/core/recorded.ts";
-import { generateKey } from "../../src/seal/key.ts";
+import { generateKey } from "../../src/seal/seal-key.ts";
 import type { Ledger, PendingIntent, ReceiptHead } from "../../src/state/ledger.ts";
 import { contentText, receiptDigest } from "../../src/state/receipt-digest.ts";
 import { noFacts } from "../../src/state/server-facts.ts";

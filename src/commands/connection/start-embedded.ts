@@ -2,7 +2,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { UnsafePathError } from "../../files/unsafe-path.ts";
 import { TlsError } from "../../http/tls.ts";
 import type { Log } from "../../log/log.ts";
-import { SealKeyError } from "../../seal/key.ts";
+import { SealKeyError } from "../../seal/seal-key.ts";
 import { createControlPlane } from "../../server/control-plane.ts";
 import { OptionsError } from "../../server/options.ts";
 import { SeedError } from "../../server/seed/seed-error.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import { parseKey, readOperatorKeyFile, type SealKey, SealKeyError } from "../../seal/key.ts";
+import { parseKey, readOperatorKeyFile, type SealKey, SealKeyError } from "../../seal/seal-key.ts";
 import type { Invocation } from "../command.ts";
 
 /** The key that seals an exported state: from `--export-key-file`, or from `HOLDFAST_EXPORT_KEY`. */

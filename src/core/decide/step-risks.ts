@@ -1,6 +1,6 @@
 import type { Risk } from "../../contract/generated/output.ts";
 import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import { secretReferences } from "../../contract/reference.ts";
+import { secretReferences } from "../../contract/secret-references.ts";
 import { secretsOf } from "../../model/references.ts";
 import type { Decision, DecisionInput } from "./decision.ts";
 import { growsPrivileges } from "./privilege-growth.ts";

@@ -1,5 +1,5 @@
 import { isObject, type Json } from "../../contract/json.ts";
-import { escapePointer } from "../../contract/reference.ts";
+import { escapePointer } from "../../contract/json-pointer.ts";
 import type { Shape } from "../../contract/shape.ts";
 import { fieldShape, itemPlaces } from "../../model/normal-form.ts";
 

@@ -1,4 +1,4 @@
-import { pointerTokens } from "../../contract/reference.ts";
+import { pointerTokens } from "../../contract/json-pointer.ts";
 import type { Identity } from "../manifest.ts";
 import { type Glob, globMatches } from "../selection/glob.ts";
 

@@ -1,6 +1,6 @@
 import { Secret } from "../../contract/secret.ts";
-import type { KeyRing } from "../../seal/key.ts";
 import { seal, unsealWithAny } from "../../seal/seal.ts";
+import type { KeyRing } from "../../seal/seal-key.ts";
 import type { Store } from "../../store/store.ts";
 import type { Tables } from "../database/tables.ts";
 import { createSigningKey, type FindSigningKey, type SigningKey, signingKey } from "./jwt.ts";

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from "../../contract/generated/resources.ts";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { escapePointer } from "../../contract/json-pointer.ts";
 import type { Member, Operation, Parameter } from "../../contract/operations.ts";
-import { escapePointer } from "../../contract/reference.ts";
 import { badRequest, malformed } from "../../http/http-error.ts";
 import type { QueryText } from "../../http/parse-query.ts";
 import type { PageRequest } from "./operation-call.ts";

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
-import type { KeyRing } from "../../seal/key.ts";
 import { seal, sealedVersion, unsealWithAny } from "../../seal/seal.ts";
+import type { KeyRing } from "../../seal/seal-key.ts";
 import type { Store } from "../../store/store.ts";
 import { signingKeyAssociatedData } from "../auth/signing-keys.ts";
 import type { Tables } from "../database/tables.ts";

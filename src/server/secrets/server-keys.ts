@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Secret } from "../../contract/secret.ts";
 import type { Log } from "../../log/log.ts";
+import { SealError, seal, unsealWithAny } from "../../seal/seal.ts";
 import {
   type KeyRing,
   loadOrCreateKey,
@@ -8,8 +9,7 @@ import {
   readKeyFile,
   readOperatorKeyFile,
   SealKeyError,
-} from "../../seal/key.ts";
-import { SealError, seal, unsealWithAny } from "../../seal/seal.ts";
+} from "../../seal/seal-key.ts";
 import type { Store } from "../../store/store.ts";
 import type { Tables } from "../database/tables.ts";
 import { reseal } from "./reseal.ts";

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
-import type { SealKey } from "../../seal/key.ts";
 import { SealError, unseal } from "../../seal/seal.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
 import { schemaState } from "../../store/migrate.ts";
-import { openError } from "../../store/open.ts";
-import { openSqliteConnection } from "../../store/open-connection.ts";
-import { iterateRows, queryBuilder } from "../../store/sqlite.ts";
+import { openError } from "../../store/sqlite/open.ts";
+import { openSqliteConnection } from "../../store/sqlite/open-connection.ts";
+import { iterateRows, queryBuilder } from "../../store/sqlite/query-builder.ts";
 import { StoreError } from "../../store/store-error.ts";
 import { type LedgerTables, ledgerMigrations } from "./schema.ts";
 

@@ -1,4 +1,4 @@
-import type { SealKey } from "../../seal/key.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
 import type { Ledger } from "../ledger.ts";
 import { receiptDigest } from "../receipt-digest.ts";
 import { noFacts } from "../server-facts.ts";

@@ -6,8 +6,8 @@ import { HoldfastError } from "../../core/errors.ts";
 import { lstatOrNull } from "../../files/lstat.ts";
 import { readOwnFile } from "../../files/own-file.ts";
 import { createFile } from "../../files/write.ts";
-import type { SealKey } from "../../seal/key.ts";
 import { SealError, seal, unseal } from "../../seal/seal.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
 
 const FORMAT = 1;
 const NAME = "holdfast-state";

@@ -4,12 +4,12 @@ import { releaseBuffer } from "../../contract/release-buffer.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";
-import type { SealKey } from "../../seal/key.ts";
 import { sealedVersion } from "../../seal/seal.ts";
-import { openStoreReadOnly } from "../../store/read-only.ts";
-import { iterateRows } from "../../store/sqlite.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
+import { openSqliteReadOnly } from "../../store/sqlite/open-read-only.ts";
+import { iterateRows } from "../../store/sqlite/query-builder.ts";
+import { openStatementStore, type StatementStore } from "../../store/sqlite/statement-store.ts";
 import { type Statement, statementFactory } from "../../store/statement.ts";
-import { openStatementStore, type StatementStore } from "../../store/statement-store.ts";
 import type { Ledger, ReceiptHead } from "../ledger.ts";
 import { receiptDigest } from "../receipt-digest.ts";
 import { noFacts, type RememberedFacts } from "../server-facts.ts";
@@ -37,7 +37,7 @@ export async function openLedger(
 ): Promise<Ledger> {
   const place: Place = { server, key, digest: receiptDigest(key) };
   const store = isReadOnly
-    ? await openStoreReadOnly<LedgerTables>(path, ledgerMigrations)
+    ? await openSqliteReadOnly<LedgerTables>(path, ledgerMigrations)
     : await openStatementStore<LedgerTables>(path, ledgerMigrations, options);
   await mustBeOurs(store, key).catch(async (error: unknown) => {
     await store.close();

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { ownDatabaseExists } from "../../files/database-files.ts";
 import { checkWritable } from "../../files/write.ts";
-import type { SealKey } from "../../seal/key.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
 import { isUnwritable, StoreError, storageErrorAt, storeErrorCode } from "../../store/store-error.ts";
 import type { Ledger } from "../ledger.ts";
 import type { LedgerOptions, OnForgotten } from "../state.ts";

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import type { SealKey } from "../../seal/key.ts";
-import { openStore } from "../../store/open.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
+import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { receiptDigest } from "../receipt-digest.ts";
 import { intentFrom, intentRow, receiptRow, recordedFrom, sealedReply } from "./rows.ts";
 import { type LedgerTables, ledgerMigrations } from "./schema.ts";
@@ -10,7 +10,7 @@ export type KeyChange = { readonly from: SealKey; readonly to: SealKey };
 
 /** Seals everything in a ledger file with another key, in one transaction, and brings its schema up to date. */
 export async function resealLedger(path: string, keys: KeyChange): Promise<void> {
-  await using store = await openStore<LedgerTables>(path, ledgerMigrations);
+  await using store = await openSqliteStore<LedgerTables>(path, ledgerMigrations);
   await store.write(async (database) => {
     await resealReceipts(database, keys);
     await resealIntents(database, keys);

@@ -4,8 +4,8 @@ import { type OperationName, operations, type WriteOperation } from "../../contr
 import { releaseBuffer } from "../../contract/release-buffer.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";
-import type { SealKey } from "../../seal/key.ts";
 import { seal, unseal } from "../../seal/seal.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
 import type { Intent, PendingIntent } from "../ledger.ts";
 import { contentText, type ReceiptDigest } from "../receipt-digest.ts";
 import { type LedgerTables, MARK_BYTES } from "./schema.ts";

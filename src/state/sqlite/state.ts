@@ -7,7 +7,7 @@ import { timestampText } from "../../core/timestamp-text.ts";
 import { readOwnFile } from "../../files/own-file.ts";
 import { UnsafePathError } from "../../files/unsafe-path.ts";
 import { checkWritable, createFile, replaceFile } from "../../files/write.ts";
-import { generateKey, loadOrCreateKey, parseKey, readKeyFile, type SealKey } from "../../seal/key.ts";
+import { generateKey, loadOrCreateKey, parseKey, readKeyFile, type SealKey } from "../../seal/seal-key.ts";
 import { holdExclusiveLock, isLockHeld } from "../../store/lock-file.ts";
 import { makeFolder } from "../../store/make-folder.ts";
 import { isUnwritable, storageErrorAt, storageErrorText } from "../../store/store-error.ts";

@@ -2,7 +2,7 @@ import type { CompiledQuery, DatabaseConnection, IsolationLevel, QueryResult } f
 import type { PoolClient } from "pg";
 import { StoreError } from "../store-error.ts";
 import { type CommitMarker, type CommitMarkerPool, commitWithMarker } from "./commit-markers.ts";
-import { isConnectionUsable, postgresErrorCode } from "./error-codes.ts";
+import { isConnectionUsable, postgresErrorCode } from "./error-code.ts";
 
 /** A commit whose reply was lost: its outcome is unknown. */
 export class AmbiguousCommitError extends Error {

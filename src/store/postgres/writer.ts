@@ -3,8 +3,8 @@ import { CompiledQuery, type Kysely, type Transaction } from "kysely";
 import { StoreError, storeErrorCode } from "../store-error.ts";
 import { type CommitMarker, readMarker } from "./commit-markers.ts";
 import { AmbiguousCommitError } from "./connection.ts";
-import { writeConflict } from "./error-codes.ts";
-import { ReadWriteLock } from "./rw-lock.ts";
+import { writeConflict } from "./error-code.ts";
+import { ReadWriteLock } from "./read-write-lock.ts";
 
 /** How long a write is retried, in milliseconds. */
 export type RetryLimits = {

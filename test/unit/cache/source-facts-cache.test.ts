@@ -22,7 +22,7 @@ import { declare } from "../../../src/manifests/declare.ts";
 import { type LoadRules, load } from "../../../src/manifests/load.ts";
 import { outlineOf } from "../../../src/manifests/outline.ts";
 import { readValue, type SourceManifest } from "../../../src/manifests/source-manifest.ts";
-import { parseKey } from "../../../src/seal/key.ts";
+import { parseKey } from "../../../src/seal/seal-key.ts";
 import { readRef } from "../../../src/source/commit.ts";
 import { digestOf } from "../../../src/source/content-digest.ts";
 import { findRepository } from "../../../src/source/find-repository.ts";

@@ -6,7 +6,7 @@ import { ownDatabaseExists } from "../../../src/files/database-files.ts";
 import { readOwnFile } from "../../../src/files/own-file.ts";
 import { UnsafePathError } from "../../../src/files/unsafe-path.ts";
 import { holdExclusiveLock } from "../../../src/store/lock-file.ts";
-import { openStore } from "../../../src/store/open.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import { needsRoot } from "../../support/as-root.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { placeSpecial, type SpecialFile, specialFiles } from "../../support/special-file.ts";
@@ -107,7 +107,7 @@ describe("S40 a database of the user", () => {
   test("S40 is not opened, locked or created when it is no regular file", async () => {
     const path = join(await temporaryFolder(), "a.db");
     placeSpecial("dangling symlink", path);
-    await expect(openStore(path, {})).rejects.toThrow(UnsafePathError);
+    await expect(openSqliteStore(path, {})).rejects.toThrow(UnsafePathError);
     expectUnsafe(() => holdExclusiveLock(path), "a symbolic link");
     expect(existsSync(path)).toBe(false);
   });

@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkWritable, createFile, renameNoReplace, replaceFile } from "../../../src/files/write.ts";
-import { parseKey } from "../../../src/seal/key.ts";
+import { parseKey } from "../../../src/seal/seal-key.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
 import { placeSpecial, type SpecialFile, specialFiles } from "../../support/special-file.ts";
@@ -92,7 +92,7 @@ describe("S45 a file that is written", () => {
     const path = join(folder, "key");
     if (state === "empty") writeFileSync(path, "", { mode: 0o600 });
     const script = `
-      import { loadOrCreateKey } from ${JSON.stringify(import.meta.resolve("../../../src/seal/key.ts"))};
+      import { loadOrCreateKey } from ${JSON.stringify(import.meta.resolve("../../../src/seal/seal-key.ts"))};
       console.log((await loadOrCreateKey(${JSON.stringify(path)})).version);`;
     const args = ["--input-type=module", "-e", script];
     const ended = await Promise.all(Array.from({ length: 8 }, () => startNode(args, { cwd: folder }).ended));

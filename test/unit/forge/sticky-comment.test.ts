@@ -2,8 +2,8 @@ import { describe, test } from "vitest";
 import type { Forge } from "../../../src/forge/forge.ts";
 import { createGitHub } from "../../../src/forge/github.ts";
 import { createGitLab } from "../../../src/forge/gitlab.ts";
-import { postSticky } from "../../../src/forge/sticky-comment.ts";
-import { postIssue } from "../../../src/forge/sticky-issue.ts";
+import { postStickyComment } from "../../../src/forge/sticky-comment.ts";
+import { postStickyIssue } from "../../../src/forge/sticky-issue.ts";
 import { type FakeForge, forgeFacts, forgeFaults, startGitHub, startGitLab } from "../../support/fake-forge.ts";
 
 const OLD = "a".repeat(40);
@@ -26,10 +26,12 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
   test("is made once, follows each revision, and leaves those of others alone", async ({ expect, onTestFinished }) => {
     const fake = await start(onTestFinished);
     const forge = open(fake);
-    expect(await postSticky(forge, number, comment(OLD))).toMatchObject({ what: "created" });
+    expect(await postStickyComment(forge, number, comment(OLD))).toMatchObject({ what: "created" });
     fake.pull.head = NEW;
-    expect(await postSticky(forge, number, comment(NEW))).toMatchObject({ what: "updated" });
-    expect(await postSticky(forge, number, { ...comment(NEW), name: "other" })).toMatchObject({ what: "created" });
+    expect(await postStickyComment(forge, number, comment(NEW))).toMatchObject({ what: "updated" });
+    expect(await postStickyComment(forge, number, { ...comment(NEW), name: "other" })).toMatchObject({
+      what: "created",
+    });
     expect(ours(fake)).toEqual(["Plan of bbbb", "Plan of bbbb"]);
     expect(fake.comments.slice(0, 2).map(({ body }) => body)).toEqual([
       "Nice.",
@@ -41,8 +43,8 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     const fake = await start(onTestFinished);
     const forge = open(fake);
     fake.pull.head = NEW;
-    await postSticky(forge, number, comment(NEW));
-    const late = await postSticky(forge, number, comment(OLD));
+    await postStickyComment(forge, number, comment(NEW));
+    const late = await postStickyComment(forge, number, comment(OLD));
     expect(late).toEqual({ what: "skipped", why: "its head is bbbbbbbbbbbb by now, and this is about aaaaaaaaaaaa" });
     expect(ours(fake)).toEqual(["Plan of bbbb"]);
   });
@@ -50,15 +52,15 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
   test("is not written once the pull request is closed", async ({ expect, onTestFinished }) => {
     const fake = await start(onTestFinished);
     fake.pull.isOpen = false;
-    expect(await postSticky(open(fake), number, comment(OLD))).toEqual({ what: "skipped", why: "it is closed" });
+    expect(await postStickyComment(open(fake), number, comment(OLD))).toEqual({ what: "skipped", why: "it is closed" });
     expect(ours(fake)).toEqual([]);
   });
 
   test("is found behind two hundred others", async ({ expect, onTestFinished }) => {
     const fake = await start(onTestFinished);
     for (let at = 0; at < 250; at += 1) fake.write("3", `Comment ${at}`);
-    await postSticky(open(fake), number, comment(OLD));
-    expect(await postSticky(open(fake), number, comment(OLD, "Again"))).toMatchObject({ what: "updated" });
+    await postStickyComment(open(fake), number, comment(OLD));
+    expect(await postStickyComment(open(fake), number, comment(OLD, "Again"))).toMatchObject({ what: "updated" });
     expect(fake.comments.filter(({ body }) => body.includes("Again"))).toHaveLength(1);
     expect(fake.comments).toHaveLength(253);
   });
@@ -75,7 +77,10 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
         await both.promise;
       });
     }
-    await Promise.all([postSticky(open(fake), number, comment(OLD)), postSticky(open(fake), number, comment(OLD))]);
+    await Promise.all([
+      postStickyComment(open(fake), number, comment(OLD)),
+      postStickyComment(open(fake), number, comment(OLD)),
+    ]);
     expect(ours(fake)).toEqual(["Plan of aaaa"]);
   });
 
@@ -87,17 +92,17 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     // The head moves, and its own run ends, after the older run has looked.
     fake.before(write, async () => {
       fake.pull.head = NEW;
-      await postSticky(open(fake), number, comment(NEW));
+      await postStickyComment(open(fake), number, comment(NEW));
     });
-    await postSticky(open(fake), number, comment(OLD));
+    await postStickyComment(open(fake), number, comment(OLD));
     expect(ours(fake)).toEqual(["Plan of bbbb"]);
   });
 
   test("is made anew when somebody deletes it in between", async ({ expect, onTestFinished }) => {
     const fake = await start(onTestFinished);
-    await postSticky(open(fake), number, comment(OLD));
+    await postStickyComment(open(fake), number, comment(OLD));
     fake.before(change, () => void fake.comments.pop());
-    expect(await postSticky(open(fake), number, comment(OLD, "Again"))).toMatchObject({ what: "created" });
+    expect(await postStickyComment(open(fake), number, comment(OLD, "Again"))).toMatchObject({ what: "created" });
     expect(ours(fake)).toEqual(["Again"]);
   });
 
@@ -108,14 +113,14 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     fake.fail(write, limit);
     // Octokit gives an answer that was cut off for an empty one, which is told as it is.
     if (create === createGitLab) fake.fail(/GET .*notes$/, forgeFaults.cut);
-    expect(await postSticky(open(fake), number, comment(OLD))).toMatchObject({ what: "created" });
+    expect(await postStickyComment(open(fake), number, comment(OLD))).toMatchObject({ what: "created" });
     expect(ours(fake)).toEqual(["Plan of aaaa"]);
   });
 
   test("whose outcome nobody knows is not sent twice", async ({ expect, onTestFinished }) => {
     const fake = await start(onTestFinished);
     fake.fail(write, forgeFaults.down);
-    await expect(postSticky(open(fake), number, comment(OLD))).rejects.toThrow(/answered 502/);
+    await expect(postStickyComment(open(fake), number, comment(OLD))).rejects.toThrow(/answered 502/);
     expect(fake.requests.filter((request) => write.test(request))).toHaveLength(1);
   });
 
@@ -125,16 +130,16 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
   }) => {
     const fake = await start(onTestFinished);
     fake.mayWrite = false;
-    await expect(postSticky(open(fake), number, comment(OLD))).rejects.toMatchObject({
+    await expect(postStickyComment(open(fake), number, comment(OLD))).rejects.toMatchObject({
       code: "unauthorized",
       message: expect.stringContaining("answered 403"),
     });
-    await expect(postSticky(open(fake, "wrong"), number, comment(OLD))).rejects.toMatchObject({
+    await expect(postStickyComment(open(fake, "wrong"), number, comment(OLD))).rejects.toMatchObject({
       code: "unauthorized",
       message: expect.stringContaining("answered 401"),
     });
     fake.fail(/GET .*(?:pulls|merge_requests)\/7$/, forgeFaults.page);
-    await expect(postSticky(open(fake), number, comment(OLD))).rejects.toMatchObject({
+    await expect(postStickyComment(open(fake), number, comment(OLD))).rejects.toMatchObject({
       code: "error",
       message: expect.stringContaining("not one of the forge's API"),
     });
@@ -145,10 +150,10 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
       secondMs: 1,
       signal: AbortSignal.timeout(20_000),
     });
-    await expect(postSticky(nowhere, number, comment(OLD))).rejects.toMatchObject({
+    await expect(postStickyComment(nowhere, number, comment(OLD))).rejects.toMatchObject({
       message: expect.stringContaining("cannot be reached"),
     });
-    await expect(postSticky(open(fake), 8, comment(OLD))).rejects.toMatchObject({
+    await expect(postStickyComment(open(fake), 8, comment(OLD))).rejects.toMatchObject({
       message: expect.stringContaining("answered 404"),
     });
   });
@@ -160,14 +165,14 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     const fake = await start(onTestFinished);
     const isHourly = create === createGitHub;
     fake.fail(write, isHourly ? forgeFaults.hourLimit : { ...forgeFaults.tooMany, headers: { "retry-after": "3600" } });
-    await expect(postSticky(open(fake), number, comment(OLD))).rejects.toMatchObject({
+    await expect(postStickyComment(open(fake), number, comment(OLD))).rejects.toMatchObject({
       code: "error",
       message: expect.stringContaining(isHourly ? "answered 403: API rate limit" : "answered 429"),
       hint: expect.stringContaining("asked too often"),
     });
     expect(fake.requests.filter((request) => write.test(request))).toHaveLength(1);
     fake.fail(/GET .*(?:pulls|merge_requests)\/7$/, { status: 301, headers: { location: "https://evil.example/" } });
-    await expect(postSticky(open(fake), number, comment(OLD))).rejects.toMatchObject({
+    await expect(postStickyComment(open(fake), number, comment(OLD))).rejects.toMatchObject({
       hint: expect.stringContaining("the repository was moved"),
     });
   });
@@ -186,13 +191,15 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
   }) => {
     const fake = await start(onTestFinished);
     const issue = { name: "drift prod", title: "Drift", body: "1 drifted", state: "wrong" } as const;
-    expect(await postIssue(open(fake), { ...issue, state: "unclear" })).toMatchObject({ what: "none" });
-    expect(await postIssue(open(fake), issue)).toMatchObject({ what: "opened" });
-    expect(await postIssue(open(fake), { ...issue, body: "2 drifted" })).toMatchObject({ what: "updated" });
-    expect(await postIssue(open(fake), { ...issue, state: "unclear" })).toMatchObject({ what: "updated" });
+    expect(await postStickyIssue(open(fake), { ...issue, state: "unclear" })).toMatchObject({ what: "none" });
+    expect(await postStickyIssue(open(fake), issue)).toMatchObject({ what: "opened" });
+    expect(await postStickyIssue(open(fake), { ...issue, body: "2 drifted" })).toMatchObject({ what: "updated" });
+    expect(await postStickyIssue(open(fake), { ...issue, state: "unclear" })).toMatchObject({ what: "updated" });
     expect(fake.issues.map(({ isOpen }) => isOpen)).toEqual([true, true]);
-    expect(await postIssue(open(fake), { ...issue, body: "none", state: "good" })).toMatchObject({ what: "closed" });
-    expect(await postIssue(open(fake), { ...issue, state: "good" })).toMatchObject({ what: "none" });
+    expect(await postStickyIssue(open(fake), { ...issue, body: "none", state: "good" })).toMatchObject({
+      what: "closed",
+    });
+    expect(await postStickyIssue(open(fake), { ...issue, state: "good" })).toMatchObject({ what: "none" });
     expect(fake.issues).toMatchObject([
       { body: "It drifts", isOpen: true },
       { title: "Drift", body: expect.stringContaining("none"), isOpen: false },

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { UnsafePathError } from "../../../src/files/unsafe-path.ts";
-import { deriveKey, loadOrCreateKey, parseKey } from "../../../src/seal/key.ts";
 import { SealError, seal, sealedVersion, unseal } from "../../../src/seal/seal.ts";
+import { deriveKey, loadOrCreateKey, parseKey } from "../../../src/seal/seal-key.ts";
 
 const key = parseKey(randomBytes(32).toString("base64"));
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseKey } from "../../../src/seal/key.ts";
+import { parseKey } from "../../../src/seal/seal-key.ts";
 import { readSealed, writeSealed } from "../../../src/seal/sealed-file.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../../src/store/open.ts";
 import { preparedQuery } from "../../../src/store/prepared-query.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 
 type Note = { readonly id: string; readonly text: string | null; readonly kind: string };
 type Tables = { readonly notes: Note };
@@ -39,7 +39,7 @@ const save = preparedQuery((database: Kysely<Tables>, { id, text, kind }: Note) 
 async function opened() {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const store = await openStore<Tables>(join(folder, "a.db"), migrations);
+  const store = await openSqliteStore<Tables>(join(folder, "a.db"), migrations);
   onTestFinished(() => store.close());
   return store;
 }

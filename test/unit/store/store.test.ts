@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { holdExclusiveLock } from "../../../src/store/lock-file.ts";
-import { openStore } from "../../../src/store/open.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import { isUniqueViolation } from "../../../src/store/store-error.ts";
 import { startNode } from "../../support/process.ts";
 import { migrations, type Tables } from "./notes.ts";
@@ -18,7 +18,7 @@ async function folder(): Promise<string> {
 }
 
 async function opened(path: string) {
-  const store = await openStore<Tables>(path, migrations);
+  const store = await openSqliteStore<Tables>(path, migrations);
   onTestFinished(() => store.close());
   return store;
 }
@@ -89,7 +89,7 @@ test("concurrent writes of two processes all succeed", async () => {
   const path = join(await folder(), "a.db");
   const store = await opened(path);
   const script = `
-    import { openSqliteConnection } from ${JSON.stringify(import.meta.resolve("../../../src/store/open-connection.ts"))};
+    import { openSqliteConnection } from ${JSON.stringify(import.meta.resolve("../../../src/store/sqlite/open-connection.ts"))};
     const database = openSqliteConnection(${JSON.stringify(path)});
     const insert = database.prepare("INSERT INTO notes (id) VALUES (?)");
     console.log("ready");
@@ -116,9 +116,9 @@ test("F72 a commit on a full disk fails with that error, although SQLite has rol
   await store.close();
   const module = (name: string) => JSON.stringify(import.meta.resolve(`../../../src/store/${name}`));
   const script = `
-    import { openStore } from ${module("open.ts")};
+    import { openSqliteStore } from ${module("sqlite/open.ts")};
     import { storeErrorCode } from ${module("store-error.ts")};
-    const store = await openStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
+    const store = await openSqliteStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
     const add = (id) => store.write((transaction) =>
       transaction.insertInto("notes").values({ id, text: "x".repeat(20_000) }).execute());
     const faults = new Set();
@@ -140,19 +140,19 @@ test("closing waits for the writes under way and refuses later ones", async () =
 
 test("a database that a newer release has changed is refused", async () => {
   const path = join(await folder(), "a.db");
-  await (await openStore(path, { ...migrations, "0002-later": { up: async () => {} } })).close();
-  await expect(openStore(path, migrations)).rejects.toMatchObject({ code: "newer-schema" });
+  await (await openSqliteStore(path, { ...migrations, "0002-later": { up: async () => {} } })).close();
+  await expect(openSqliteStore(path, migrations)).rejects.toMatchObject({ code: "newer-schema" });
 });
 
 test("a file that is no database is refused, and left as it is", async () => {
   const path = join(await folder(), "a.db");
   await writeFile(path, "this is not a database, but it is long enough to be looked at ".repeat(40));
-  await expect(openStore(path, migrations)).rejects.toMatchObject({ code: "corrupt" });
+  await expect(openSqliteStore(path, migrations)).rejects.toMatchObject({ code: "corrupt" });
 });
 
 test("a folder that is absent is named", async () => {
   const path = join(await folder(), "absent", "a.db");
-  await expect(openStore(path, migrations)).rejects.toMatchObject({
+  await expect(openSqliteStore(path, migrations)).rejects.toMatchObject({
     code: "inaccessible",
     message: expect.stringContaining(path),
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isObject, type Json } from "../../../src/contract/json.ts";
-import { escapePointer } from "../../../src/contract/reference.ts";
+import { escapePointer } from "../../../src/contract/json-pointer.ts";
 import { excerptOf } from "../../../src/core/redact/masked-excerpt.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import type { ParsedFile } from "../../../src/yaml/document.ts";

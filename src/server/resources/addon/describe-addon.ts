@@ -1,5 +1,5 @@
 import type { Addon, AddonHelmManifest, Recommendation } from "../../../contract/generated/resources.ts";
-import { rolloutState } from "../../../contract/rollout.ts";
+import { rolloutState } from "../../../contract/rollout-state.ts";
 import type { ApplicationRow, DeploymentRow } from "../application/tables.ts";
 import type { AddonEntry } from "./catalogue.ts";
 import { proposedManifest, readHelm } from "./helm-manifest.ts";

@@ -1,6 +1,6 @@
 import type { Addon, AddonDifference, AddonHelmManifest } from "../../../contract/generated/resources.ts";
 import { equal, isObject, type Json, type JsonObject, own } from "../../../contract/json.ts";
-import { escapePointer } from "../../../contract/reference.ts";
+import { escapePointer } from "../../../contract/json-pointer.ts";
 import type { AddonEntry } from "./catalogue.ts";
 import { proposedManifest } from "./helm-manifest.ts";
 

@@ -1,6 +1,6 @@
 import type { DebugInfo, DeploymentStatus } from "../../../contract/generated/resources.ts";
 import type { Json, JsonObject } from "../../../contract/json.ts";
-import { failedStatuses } from "../../../contract/rollout.ts";
+import { failedStatuses } from "../../../contract/rollout-state.ts";
 import type { StoredDeployment } from "./rows.ts";
 import type { ApplicationRow } from "./tables.ts";
 

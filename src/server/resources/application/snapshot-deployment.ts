@@ -1,6 +1,6 @@
 import type { Deployment, DeploymentStatus } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
-import { rolloutState } from "../../../contract/rollout.ts";
+import { rolloutState } from "../../../contract/rollout-state.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { readObjects, readRowFields, readTimestamp, readVersionNumber } from "../../snapshot/read-row.ts";
 import { createdDeployment, currentOf, plannedDeployment } from "./deployment.ts";

@@ -1,6 +1,6 @@
 import { Secret } from "../../../contract/secret.ts";
-import type { KeyRing } from "../../../seal/key.ts";
 import { seal, unsealWithAny } from "../../../seal/seal.ts";
+import type { KeyRing } from "../../../seal/seal-key.ts";
 
 /** The row of a value: it can only be unsealed for this row. */
 export type SecretValueKey = { readonly secretId: string; readonly version: number };

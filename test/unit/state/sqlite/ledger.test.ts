@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseKey } from "../../../../src/seal/key.ts";
+import { parseKey } from "../../../../src/seal/seal-key.ts";
 import type { Ledger } from "../../../../src/state/ledger.ts";
 import { openLedger } from "../../../../src/state/sqlite/ledger.ts";
 import { ledgerMigrations } from "../../../../src/state/sqlite/schema.ts";

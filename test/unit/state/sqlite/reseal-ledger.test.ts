@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { parseKey } from "../../../../src/seal/key.ts";
+import { parseKey } from "../../../../src/seal/seal-key.ts";
 import { openLedger } from "../../../../src/state/sqlite/ledger.ts";
 import { resealLedger } from "../../../../src/state/sqlite/reseal-ledger.ts";
 import { temporaryFolder } from "../../../support/folder.ts";

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Migrations, migrate, schemaState } from "../migrate.ts";
+import { StoreError, storeErrorCode } from "../store-error.ts";
 import { replaceWithCopy } from "./copy-database.ts";
 import { remainingMigrations } from "./interrupted-migration.ts";
-import { type Migrations, migrate, schemaState } from "./migrate.ts";
-import { queryBuilder } from "./sqlite.ts";
-import { StoreError, storeErrorCode } from "./store-error.ts";
+import { queryBuilder } from "./query-builder.ts";
 
 /**
  * Creates or migrates the schema of a SQLite file in one transaction: after a crash the file has the old schema or the

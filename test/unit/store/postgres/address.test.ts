@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Secret } from "../../../src/contract/secret.ts";
-import { publicAddress } from "../../../src/store/postgres/address.ts";
+import { Secret } from "../../../../src/contract/secret.ts";
+import { publicAddress } from "../../../../src/store/postgres/address.ts";
 
 describe("the address of a database", () => {
   test("is shown without what is secret in it", () => {

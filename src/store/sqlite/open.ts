@@ -2,15 +2,15 @@ import { closeSync, constants, openSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { sql } from "kysely";
-import { ownDatabaseExists } from "../files/database-files.ts";
-import { UnsafePathError } from "../files/unsafe-path.ts";
+import { ownDatabaseExists } from "../../files/database-files.ts";
+import { UnsafePathError } from "../../files/unsafe-path.ts";
+import { type Migrations, requireSchema, type SchemaMode } from "../migrate.ts";
+import type { Store } from "../store.ts";
+import { StoreError, type StoreErrorCode, storageErrorText, storeErrorCode } from "../store-error.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { type Migrations, requireSchema, type SchemaMode } from "./migrate.ts";
 import { openSqliteConnection } from "./open-connection.ts";
-import { queryBuilder } from "./sqlite.ts";
-import type { Store } from "./store.ts";
-import { StoreError, type StoreErrorCode, storageErrorText, storeErrorCode } from "./store-error.ts";
-import { upgradeSchema } from "./upgrade.ts";
+import { queryBuilder } from "./query-builder.ts";
+import { upgradeSchema } from "./upgrade-schema.ts";
 
 /** How a SQLite file is opened. */
 export type OpenOptions = {
@@ -24,7 +24,7 @@ export type OpenOptions = {
  * Opens a SQLite file, creates it when absent, and migrates its schema; or opens it as it is, while another process may
  * be using it.
  */
-export async function openStore<Tables>(
+export async function openSqliteStore<Tables>(
   path: string,
   migrations: Migrations,
   options: OpenOptions = {},

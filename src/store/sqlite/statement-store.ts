@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
-import type { Migrations } from "./migrate.ts";
-import { type OpenOptions, openStore } from "./open.ts";
-import { runStatement } from "./sqlite.ts";
-import type { Statement } from "./statement.ts";
+import type { Migrations } from "../migrate.ts";
+import type { Statement } from "../statement.ts";
+import { type OpenOptions, openSqliteStore } from "./open.ts";
+import { runStatement } from "./query-builder.ts";
 
 /** A database that only this process writes, by statements that depend on no read. */
 export type StatementStore<Tables> = AsyncDisposable & {
@@ -20,7 +20,7 @@ export async function openStatementStore<Tables>(
   migrations: Migrations,
   options: Pick<OpenOptions, "notify"> = {},
 ): Promise<StatementStore<Tables>> {
-  const { read, write, close } = await openStore<Tables>(path, migrations, options);
+  const { read, write, close } = await openSqliteStore<Tables>(path, migrations, options);
   return {
     read,
     write: (statements) =>

@@ -2,19 +2,19 @@ import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { migrate } from "../../../src/store/migrate.ts";
-import { openStore } from "../../../src/store/open.ts";
-import { openSqliteConnection } from "../../../src/store/open-connection.ts";
-import { queryBuilder } from "../../../src/store/sqlite.ts";
-import { contentOf, firstOf } from "../../support/database-schemas.ts";
-import { temporaryFolder } from "../../support/folder.ts";
-import { startNode } from "../../support/process.ts";
-import { sixSteps } from "./notes.ts";
+import { migrate } from "../../../../src/store/migrate.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/open.ts";
+import { openSqliteConnection } from "../../../../src/store/sqlite/open-connection.ts";
+import { queryBuilder } from "../../../../src/store/sqlite/query-builder.ts";
+import { contentOf, firstOf } from "../../../support/database-schemas.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+import { startNode } from "../../../support/process.ts";
+import { sixSteps } from "../notes.ts";
 
 async function opened(path: string, count = 2): Promise<readonly string[]> {
   const notices: string[] = [];
   const notify = (notice: string) => void notices.push(notice);
-  await (await openStore(path, firstOf(sixSteps, count), { notify })).close();
+  await (await openSqliteStore(path, firstOf(sixSteps, count), { notify })).close();
   return notices;
 }
 
@@ -32,13 +32,13 @@ function openApart(path: string, { mostBlocks, before = "" }: { mostBlocks?: num
   const module = (file: string) => JSON.stringify(import.meta.resolve(file));
   const script = `
     import { DatabaseSync } from "node:sqlite";
-    import { openStore } from ${module("../../../src/store/open.ts")};
-    import { sixSteps } from ${module("./notes.ts")};
+    import { openSqliteStore } from ${module("../../../../src/store/sqlite/open.ts")};
+    import { sixSteps } from ${module("../notes.ts")};
     ${before}
     const steps = Object.fromEntries(Object.entries(sixSteps).slice(0, 2));
     const notices = [];
     try {
-      await (await openStore(${JSON.stringify(path)}, steps, { notify: (notice) => notices.push(notice) })).close();
+      await (await openSqliteStore(${JSON.stringify(path)}, steps, { notify: (notice) => notices.push(notice) })).close();
       console.log(JSON.stringify({ notices }));
     } catch ({ code, message }) {
       console.log(JSON.stringify({ code, message }));

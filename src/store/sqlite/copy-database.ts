@@ -3,10 +3,10 @@ import { closeSync, constants, fsyncSync, openSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { ownDatabaseExists } from "../files/database-files.ts";
-import { lstatOrNull } from "../files/lstat.ts";
+import { ownDatabaseExists } from "../../files/database-files.ts";
+import { lstatOrNull } from "../../files/lstat.ts";
+import { StoreError, storeErrorCode } from "../store-error.ts";
 import { openSqliteConnection } from "./open-connection.ts";
-import { StoreError, storeErrorCode } from "./store-error.ts";
 
 /**
  * Copies a SQLite database to a new file as a consistent snapshot, while others read and write it. The copy is checked

@@ -7,14 +7,14 @@ import { createLog } from "../../../src/log/log.ts";
 
 const quick: ServerTimeouts = { headers: 150, request: 300, silence: 900, idle: 150 };
 
-/** A server whose patience soon ends. */
+/** A server with short timeouts. */
 async function started(): Promise<{
   readonly url: string;
   readonly dial: () => Promise<Socket>;
   readonly arrived: readonly Socket[];
 }> {
   const log = createLog({ level: "silent" });
-  const app = createHttpServer({ log, unready: async () => null, explain: () => null, patience: quick });
+  const app = createHttpServer({ log, unready: async () => null, explain: () => null, timeouts: quick });
   app.put("/echo", async ({ body }) => ({ body }));
   app.get("/large", async () => "x".repeat(64 * 1024 * 1024));
   onTestFinished(() => app.close());

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openSqliteConnection } from "../../../src/store/open-connection.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+import { openSqliteConnection } from "../../../../src/store/sqlite/open-connection.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 
 const FULL = 2;
 

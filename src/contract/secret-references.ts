@@ -1,4 +1,5 @@
 import { isObject, type Json } from "./json.ts";
+import { escapePointer } from "./json-pointer.ts";
 
 // `secret://tenant:group:key`, and the same under any scheme that ends in `-secret`, also inside a longer string.
 const SECRET_URL =
@@ -16,18 +17,4 @@ export function secretReferences(value: Json | undefined, pointer = ""): readonl
   if (Array.isArray(value)) return value.flatMap((item: Json, index) => secretReferences(item, `${pointer}/${index}`));
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, item]) => secretReferences(item, `${pointer}/${escapePointer(key)}`));
-}
-
-/** One reference token of a JSON Pointer (RFC 6901, section 3). */
-export function escapePointer(key: string): string {
-  return key.includes("~") || key.includes("/") ? key.replaceAll("~", "~0").replaceAll("/", "~1") : key;
-}
-
-/** The reference tokens of a JSON Pointer, unescaped (RFC 6901, section 4). */
-export function pointerTokens(pointer: string): readonly string[] {
-  if (pointer === "") return [];
-  return pointer
-    .slice(1)
-    .split("/")
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }

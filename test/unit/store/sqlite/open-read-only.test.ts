@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openStoreReadOnly } from "../../../src/store/read-only.ts";
-import { openStatementStore } from "../../../src/store/statement-store.ts";
-import { storeErrorCode } from "../../../src/store/store-error.ts";
-import { temporaryFolder } from "../../support/folder.ts";
-import { migrations, type Tables } from "./notes.ts";
+import { openSqliteReadOnly } from "../../../../src/store/sqlite/open-read-only.ts";
+import { openStatementStore } from "../../../../src/store/sqlite/statement-store.ts";
+import { storeErrorCode } from "../../../../src/store/store-error.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+import { migrations, type Tables } from "../notes.ts";
 
 const note = { sql: "insert into notes values (1, 'a note')", values: [] };
 
@@ -23,7 +23,7 @@ describe("F82 a store that is only read", () => {
     const { path, store } = await written();
     for (const close of [async () => undefined, () => store.close()]) {
       await close();
-      await using readOnly = await openStoreReadOnly<Tables>(path, migrations);
+      await using readOnly = await openSqliteReadOnly<Tables>(path, migrations);
       expect(await readOnly.read.selectFrom("notes").select("text").execute()).toEqual([{ text: "a note" }]);
       expect(await readOnly.write([note]).catch(storeErrorCode)).toBe("inaccessible");
     }
@@ -33,11 +33,11 @@ describe("F82 a store that is only read", () => {
     const { path, store } = await written();
     await store.close();
     const later = { ...migrations, "9999-later": { up: async () => undefined } };
-    await expect(openStoreReadOnly(path, later)).rejects.toMatchObject({ code: "older-schema" });
+    await expect(openSqliteReadOnly(path, later)).rejects.toMatchObject({ code: "older-schema" });
     const other = `${path}-copy`;
-    await expect(openStoreReadOnly(other, migrations)).rejects.toMatchObject({ code: "inaccessible" });
+    await expect(openSqliteReadOnly(other, migrations)).rejects.toMatchObject({ code: "inaccessible" });
     expect(existsSync(other)).toBe(false);
     await copyFile(import.meta.filename, other);
-    await expect(openStoreReadOnly(other, migrations)).rejects.toMatchObject({ code: "corrupt" });
+    await expect(openSqliteReadOnly(other, migrations)).rejects.toMatchObject({ code: "corrupt" });
   });
 });

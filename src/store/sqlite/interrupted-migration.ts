@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, SqliteDialect, type SqliteStatement } from "kysely";
-import type { Migrations, SchemaState } from "./migrate.ts";
-import { adaptDatabase, queryBuilder } from "./sqlite.ts";
+import type { Migrations, SchemaState } from "../migrate.ts";
+import { adaptDatabase, queryBuilder } from "./query-builder.ts";
 
 /**
  * The migrations that remain when an earlier release was interrupted in the middle of one: that release committed each

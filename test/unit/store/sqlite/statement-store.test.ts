@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Statement, statementFactory } from "../../../src/store/statement.ts";
-import { openStatementStore, type StatementStore } from "../../../src/store/statement-store.ts";
-import { isUniqueViolation, storeErrorCode } from "../../../src/store/store-error.ts";
-import { temporaryFolder } from "../../support/folder.ts";
-import { startNode } from "../../support/process.ts";
-import { migrations, type Note, type Tables } from "./notes.ts";
+import { openStatementStore, type StatementStore } from "../../../../src/store/sqlite/statement-store.ts";
+import { type Statement, statementFactory } from "../../../../src/store/statement.ts";
+import { isUniqueViolation, storeErrorCode } from "../../../../src/store/store-error.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+import { startNode } from "../../../support/process.ts";
+import { migrations, type Note, type Tables } from "../notes.ts";
 
 async function opened(path: string) {
   const store = await openStatementStore<Tables>(path, migrations);
@@ -36,9 +36,9 @@ async function idsIn(store: Pick<StatementStore<Tables>, "read">): Promise<reado
 
 /** A program of its own that opens a store, made before, as `store` and adds notes with `add`. */
 function program(path: string, script: string): string {
-  const ours = (module: string) => JSON.stringify(import.meta.resolve(`../../../src/store/${module}`));
+  const ours = (module: string) => JSON.stringify(import.meta.resolve(`../../../../src/store/${module}`));
   return `
-    import { openStatementStore } from ${ours("statement-store.ts")};
+    import { openStatementStore } from ${ours("sqlite/statement-store.ts")};
     import { storeErrorCode } from ${ours("store-error.ts")};
     const store = await openStatementStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
     const add = (id, text = "a note") => store.write([{ sql: "insert into notes values (?, ?)", values: [id, text] }]);

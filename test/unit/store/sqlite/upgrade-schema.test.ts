@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test, vi } from "vitest";
-import type { Migrations } from "../../../src/store/migrate.ts";
-import { openStore } from "../../../src/store/open.ts";
-import { crashImages } from "../../support/crash-images.ts";
+import type { Migrations } from "../../../../src/store/migrate.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/open.ts";
+import { crashImages } from "../../../support/crash-images.ts";
 import {
   contentOf,
   databases,
   fillTables,
   firstOf,
   migrateLikeEarlierReleases,
-} from "../../support/database-schemas.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+} from "../../../support/database-schemas.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 
 // Each test opens a database some dozens of times.
 vi.setConfig({ testTimeout: 120_000 });
@@ -23,7 +23,7 @@ describe.each(databases)("$name", ({ name, migrations, early }) => {
   const starts = startsOf(migrations);
 
   async function open(path: string): Promise<void> {
-    await (await openStore(path, migrations)).close();
+    await (await openSqliteStore(path, migrations)).close();
   }
 
   /** A database with so many steps of the schema, and a row in each of its tables. */
@@ -69,7 +69,7 @@ describe.each(databases)("$name", ({ name, migrations, early }) => {
 
   test.each(starts)("F72 on a disk that gets full during an upgrade from step %i, is left as it was", async (count) => {
     const path = await databaseWith(count);
-    await (await openStore(path, firstOf(migrations, count))).close();
+    await (await openSqliteStore(path, firstOf(migrations, count))).close();
     const before = contentOf(path);
     const upgraded = await upgradedFrom(count);
     for (const pages of someBetween(pagesOf(path), pagesOf(upgraded))) {

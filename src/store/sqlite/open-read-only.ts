@@ -1,15 +1,18 @@
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { lstatOrNull } from "../files/lstat.ts";
-import { type Migrations, requireSchema } from "./migrate.ts";
+import { lstatOrNull } from "../../files/lstat.ts";
+import { type Migrations, requireSchema } from "../migrate.ts";
+import { StoreError } from "../store-error.ts";
 import { openError } from "./open.ts";
 import { openSqliteConnection } from "./open-connection.ts";
-import { queryBuilder } from "./sqlite.ts";
+import { queryBuilder } from "./query-builder.ts";
 import type { StatementStore } from "./statement-store.ts";
-import { StoreError } from "./store-error.ts";
 
 /** Opens a SQLite file for reading alone, on a read-only file system too. */
-export async function openStoreReadOnly<Tables>(path: string, migrations: Migrations): Promise<StatementStore<Tables>> {
+export async function openSqliteReadOnly<Tables>(
+  path: string,
+  migrations: Migrations,
+): Promise<StatementStore<Tables>> {
   try {
     const read = queryBuilder<Tables>(connectReadOnly(path));
     const close = () => read.destroy();

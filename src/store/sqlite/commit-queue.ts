@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
-import { rollBackTo } from "./savepoint.ts";
-import { runStatement } from "./sqlite.ts";
-import { storeErrorCode } from "./store-error.ts";
+import { rollBackTo } from "../savepoint.ts";
+import { storeErrorCode } from "../store-error.ts";
+import { runStatement } from "./query-builder.ts";
 
 // A larger batch would block reads for too long, since SQLite runs on the caller's thread.
 const MAX_BATCH = 128;
