@@ -6,7 +6,7 @@ FROM ${NODE} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 COPY test/clients/package.json test/clients/
-# esbuild's binary is an optional dependency. `prepare` needs sources that are not copied yet; the next step does its work.
+# The binaries of esbuild and rolldown are optional dependencies. `prepare` needs sources that are not copied yet; the next step does its work.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 # The image's own node: node_modules has one that is linked with glibc.

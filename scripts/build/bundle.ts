@@ -1,46 +1,91 @@
-import { build, type Plugin } from "esbuild";
+import { globSync } from "node:fs";
+import { resolve } from "node:path";
+import { type CodeSplittingGroup, type Plugin, rolldown } from "rolldown";
 import { copyGenerated } from "./generated.ts";
 import { renderReferences } from "./reference.ts";
+
+/**
+ * Sources that are put into one file each, with all that they import: what a command loads comes in few files, since each costs
+ * a start a millisecond. A group has what none before it has.
+ */
+const groups: { readonly [name: string]: readonly string[] } = {
+  manifests: ["src/commands/validate.ts"],
+  records: ["history", "hold", "reconcile", "release", "state"].map(command),
+  commands: [
+    ...["adopt", "apply", "drift", "forget", "plan", "redeploy", "resolve", "status", "unlock", "why"].map(command),
+    "src/commands/output/write-outputs.ts",
+    "src/contract/**/*.ts",
+  ],
+  // The control plane shares it with a connection, and needs nothing else of one.
+  log: ["src/commands/output/terminal-log.ts"],
+  connection: ["src/commands/connection/open-connection.ts"],
+  ledger: ["src/state/sqlite/open-ledger.ts"],
+  passes: ["src/engine/*-pass.ts"],
+  server: [
+    ...["backup", "revoke", "serve"].map(command),
+    "src/commands/connection/start-embedded.ts",
+    "src/server/**/*.ts",
+  ],
+};
+
+function command(name: string): string {
+  return `src/commands/${name}.ts`;
+}
+
+const PARTS = "\0parts-of-undici";
 
 // Of undici the client needs a pool and its way through a proxy: its other two thirds would cost each start a third more.
 const partsOfUndici: Plugin = {
   name: "parts-of-undici",
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^undici$/ }, ({ resolveDir }) => ({
-      path: "undici",
-      namespace: "parts",
-      pluginData: { resolveDir },
-    }));
-    onLoad({ filter: /./, namespace: "parts" }, ({ pluginData: { resolveDir } }) => ({
-      contents: ["Pool pool", "ProxyAgent proxy-agent"]
-        .map((part) => part.split(" "))
-        .map(([name, file]) => `export { default as ${name} } from "undici/lib/dispatcher/${file}.js";`)
-        .join("\n"),
-      resolveDir,
-    }));
+  resolveId: { filter: { id: /^undici$/ }, handler: () => PARTS },
+  load: (id) => {
+    if (id !== PARTS) return null;
+    return `
+      export { default as Pool } from "undici/lib/dispatcher/pool.js";
+      export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js";
+    `;
   },
 };
 
 /** Bundles an entry point, with all that it reads or starts, into a folder; paths are relative to the checkout. */
 export async function bundle(entryPoint: { readonly [name: string]: string }, outdir: string): Promise<void> {
   copyGenerated(outdir);
-  await build({
-    // Threads stand beside the chunks that start them, under the names that they have among the sources.
-    entryPoints: { ...entryPoint, worker: "src/yaml/exact/worker.ts" },
-    outdir,
-    bundle: true,
-    // Commands load their code when they run, so that `--help` does not pay for the control plane.
-    splitting: true,
-    platform: "node",
-    format: "esm",
-    target: "node24",
-    chunkNames: "chunk-[hash]",
-    // Packages written as CommonJS ask for `require`.
-    banner: {
-      js: 'import { createRequire as holdfastRequire } from "node:module"; const require = holdfastRequire(import.meta.url);',
-    },
-    legalComments: "linked",
-    plugins: [partsOfUndici, await renderReferences(outdir)],
-    logLevel: "warning",
+  const plugins = [partsOfUndici, await renderReferences(outdir)];
+  // Threads stand beside the chunks that start them, under the names that they have among the sources. A bundle of their
+  // own keeps what they share with commands out of the start of each.
+  for (const input of [entryPoint, { worker: "src/yaml/exact/worker.ts" }]) {
+    const build = await rolldown({
+      input,
+      platform: "node",
+      plugins,
+      // Groups put modules together that a command does not always need.
+      checks: { ineffectiveDynamicImport: false },
+    });
+    await build.write({
+      dir: outdir,
+      format: "esm",
+      chunkFileNames: "[name]-[hash].js",
+      // Licences stay above the code that they are for.
+      comments: { legal: true, annotation: false, jsdoc: false },
+      // Commands load their code when they run, so that `--help` does not pay for the control plane.
+      codeSplitting: { groups: codeSplittingGroups() },
+    });
+    await build.close();
+  }
+}
+
+function codeSplittingGroups(): CodeSplittingGroup[] {
+  // The entry point awaits while it is loaded, so nothing may import it.
+  const start: CodeSplittingGroup = { name: "start", test: /^(?!.*\/src\/cli\.ts$)/, tags: ["$initial"] };
+  const loadedLater = Object.entries(groups).map(([name, sources]): CodeSplittingGroup => {
+    const files = new Set(sources.flatMap(filesOf));
+    return { name, test: (id) => files.has(id) };
   });
+  return [start, ...loadedLater].map((group, index) => ({ ...group, priority: -index }));
+}
+
+function filesOf(source: string): readonly string[] {
+  const files = globSync(source).map((file) => resolve(file));
+  if (files.length === 0) throw new Error(`the bundle groups ${source}, which is not there`);
+  return files;
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Plugin } from "esbuild";
+import type { Plugin } from "rolldown";
 import { renderReference } from "../../src/server/reference/render-reference.ts";
 
 /** Renders the reference in every form that a server may answer; the plugin has the bundle read the results. */
@@ -14,11 +14,9 @@ export async function renderReferences(outdir: string): Promise<Plugin> {
   }
   return {
     name: "rendered-reference",
-    setup: ({ onLoad }) => {
-      onLoad({ filter: /src\/server\/reference\/render-reference\.ts$/ }, () => ({
-        contents: readRendered,
-        loader: "js",
-      }));
+    load: {
+      filter: { id: /src\/server\/reference\/render-reference\.ts$/ },
+      handler: () => ({ code: readRendered, moduleType: "js" }),
     },
   };
 }
