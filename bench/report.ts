@@ -5,7 +5,7 @@ import { textDiff } from "../src/core/diff/text-diff.ts";
 import { groupOf } from "../src/core/kind.ts";
 import type { Plan } from "../src/core/plan/plan.ts";
 import { kindOf } from "../src/kinds/index.ts";
-import { foldSteps } from "../src/render/fold.ts";
+import { foldSteps } from "../src/render/fold-steps.ts";
 import { plain } from "../src/render/paint.ts";
 import { planText } from "../src/render/plan.ts";
 import { run } from "./child.ts";

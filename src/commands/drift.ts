@@ -2,7 +2,7 @@ import { exitCodes } from "../core/errors.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { driftRemarks } from "../render/ci/annotations.ts";
 import { driftOutputs } from "../render/ci/plan-outputs.ts";
-import type { OutputFormat } from "../render/output.ts";
+import type { OutputFormat } from "../render/output-format.ts";
 import { driftReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";

@@ -1,6 +1,6 @@
 import { readHistory } from "../daemon/history.ts";
 import { jsonText } from "../render/json.ts";
-import { stdoutFormat } from "../render/output.ts";
+import { stdoutFormat } from "../render/output-format.ts";
 import { historyText } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { history } from "./declarations/history.ts";

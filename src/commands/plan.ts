@@ -4,7 +4,7 @@ import { reconcile } from "../engine/reconcile.ts";
 import { planRemarks } from "../render/ci/annotations.ts";
 import { planOutputs } from "../render/ci/plan-outputs.ts";
 import { printable } from "../render/escape.ts";
-import { allOutputs } from "../render/output.ts";
+import { allOutputs } from "../render/output-format.ts";
 import { planFile, planReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";

@@ -1,6 +1,6 @@
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { askDaemon } from "../daemon/control-socket.ts";
-import { stdoutFormat } from "../render/output.ts";
+import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { reconcile } from "./declarations/reconcile.ts";

@@ -4,7 +4,7 @@ import type { ResolveReport } from "../core/report/report.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import type { ResolveMode } from "../engine/resolve-unknown-pass.ts";
 import { jsonText } from "../render/json.ts";
-import { resolveText } from "../render/open-writes.ts";
+import { resolveText } from "../render/resolve.ts";
 import type { InvocationOf } from "./command.ts";
 import type { resolve } from "./declarations/resolve.ts";
 import { outputOptionsOf } from "./output/output-options.ts";

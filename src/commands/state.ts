@@ -3,7 +3,7 @@ import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { count } from "../render/count-text.ts";
 import { printable } from "../render/escape.ts";
 import { jsonText } from "../render/json.ts";
-import { stdoutFormat } from "../render/output.ts";
+import { stdoutFormat } from "../render/output-format.ts";
 import { type StateReport, stateText } from "../render/state-check.ts";
 import { type CheckedLedger, checkState } from "../state/check-state.ts";
 import { exportState, importState } from "../state/transfer.ts";

@@ -3,7 +3,7 @@ import { askDaemon } from "../daemon/control-socket.ts";
 import { keptStatus } from "../daemon/history.ts";
 import { holdText, readDecisions } from "../daemon/holds.ts";
 import { newStatus } from "../daemon/status-after-pass.ts";
-import { stdoutFormat } from "../render/output.ts";
+import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { status } from "./declarations/status.ts";

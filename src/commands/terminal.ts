@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import type { Readable, Writable } from "node:stream";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
-import type { Output } from "../render/output.ts";
+import type { Output } from "../render/output-format.ts";
 import { sentenceText } from "../render/wrap.ts";
 
 /** What a command sees of the process around it, passed as values so that nothing reaches for globals. */

@@ -2,7 +2,7 @@ import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { ApplyReport, Outcome } from "../core/report/report.ts";
 import { joinCounts } from "./count-text.ts";
 import { type FailedOutcomesView, failedOutcomeLines } from "./failed-outcomes.ts";
-import { notUsedText } from "./not-used.ts";
+import { missingExtensionsText } from "./missing-extensions.ts";
 import { needsAttention, outcomeLines } from "./outcome.ts";
 import { wrapWords } from "./wrap.ts";
 
@@ -45,5 +45,5 @@ export function applyText(report: ApplyReport, view: ApplyView, notUsed: readonl
   const end = wrapWords(summary, { indent: "", width }).map((line) => paint("bold", line));
   const isLong = rows !== null && lines.length > rows;
   const top = isLong ? [...end, ""] : [];
-  return [...top, ...lines, "", ...notUsedText(notUsed, view), ...end, ""].join("\n");
+  return [...top, ...lines, "", ...missingExtensionsText(notUsed, view), ...end, ""].join("\n");
 }

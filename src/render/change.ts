@@ -2,8 +2,8 @@ import type { Change } from "../core/plan/plan.ts";
 import { printable } from "./escape.ts";
 import type { Paint, Style } from "./paint.ts";
 import { showValue } from "./show-value.ts";
-import { columnsOf, cutAround, cutEnd, padColumns } from "./text-columns.ts";
 import { textDiffLines } from "./text-diff.ts";
+import { columnsOf, cutAround, cutEnd, padColumns } from "./text-width.ts";
 
 /** How changes are laid out. */
 export type ChangeView = {

@@ -1,9 +1,9 @@
 import { isObject, type Json } from "../contract/json.ts";
 import { fieldName } from "./change.ts";
-import { packParts } from "./join-parts.ts";
+import { packIntoLines } from "./pack-into-lines.ts";
 import type { Paint } from "./paint.ts";
 import { showValue } from "./show-value.ts";
-import { cutEnd, cutStart } from "./text-columns.ts";
+import { cutEnd, cutStart } from "./text-width.ts";
 
 const INDENT = "    ";
 const MOST_LINES = 4;
@@ -17,7 +17,7 @@ export function contentLines(
 ): readonly string[] {
   const columns = width - INDENT.length;
   const rest = (left: number): string => `… and ${left} more fields; -o json has all of them`;
-  const lines = packParts([...contentFields(content, identity)], { columns, mostLines: MOST_LINES, rest });
+  const lines = packIntoLines([...contentFields(content, identity)], { columns, mostLines: MOST_LINES, rest });
   return lines.map((line) => INDENT + paint("dim", line));
 }
 

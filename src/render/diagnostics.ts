@@ -3,7 +3,7 @@ import type { Excerpt } from "../core/redact/masked-excerpt.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import type { Paint, Style } from "./paint.ts";
-import { columnsOf, cutEnd } from "./text-columns.ts";
+import { columnsOf, cutEnd } from "./text-width.ts";
 import { sentenceText, wordsIn, wrapWords } from "./wrap.ts";
 
 /** How many diagnostics are shown; the rest is counted. */

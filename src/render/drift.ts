@@ -1,15 +1,15 @@
 import type { Access } from "../core/access.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { DriftEntry, DriftReport } from "../core/report/report.ts";
-import { accessLines } from "./access.ts";
+import { callerAccessLines } from "./caller-access.ts";
 import { changeLines } from "./change.ts";
 import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
-import { notUsedText } from "./not-used.ts";
+import { missingExtensionsText } from "./missing-extensions.ts";
 import type { Paint, Style } from "./paint.ts";
 import { serverText } from "./plan.ts";
 import { nameIn, titleLine, writerText } from "./step.ts";
-import { padColumns } from "./text-columns.ts";
+import { padColumns } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
 const styles: { readonly [state in DriftEntry["state"]]: Style } = {
@@ -64,12 +64,12 @@ export function driftText(
   if (shown.length === 0) return [line, ...note, ""].join("\n");
   return [
     ...wrapWords(`Drift on ${serverText(report.server, view.target ?? null)}: ${SIDES}`, { indent: "", width }),
-    ...accessLines(view.access ?? null, view),
+    ...callerAccessLines(view.access ?? null, view),
     ...note,
     "",
     ...shown.flatMap((entry) => entryLines(entry, view)),
     "",
-    ...notUsedText(notUsed, view),
+    ...missingExtensionsText(notUsed, view),
     ...wrapWords(line, { indent: "", width }).map((one) => paint("bold", one)),
     "",
   ].join("\n");

@@ -1,7 +1,7 @@
 import type { Outcome } from "../core/report/report.ts";
 import { printable } from "./escape.ts";
 import { type OutcomeView, outcomeHead } from "./outcome.ts";
-import { cutStart } from "./text-columns.ts";
+import { cutStart } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** The position of an outcome's manifest (`file:line:column`), as exact as its error allows; null when unknown. */

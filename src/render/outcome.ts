@@ -4,9 +4,9 @@ import type { Outcome, OutcomeResult } from "../core/report/report.ts";
 import { changeSummary } from "./change.ts";
 import { contentFields } from "./created-content.ts";
 import { printable } from "./escape.ts";
-import { packParts } from "./join-parts.ts";
+import { packIntoLines } from "./pack-into-lines.ts";
 import type { Paint, Style } from "./paint.ts";
-import { columnsOf, cutEnd, cutMiddle } from "./text-columns.ts";
+import { columnsOf, cutEnd, cutMiddle } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** How an outcome is laid out. */
@@ -58,7 +58,7 @@ export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly stri
     return [...heads.slice(0, -1), `${head}  ${paint("dim", cutEnd(line, room))}`];
   }
   const rest = (left: number): string => `… and ${left} more ${left === 1 ? "field" : "fields"}`;
-  const lines = packParts(fields, { columns: width - INDENT.length, mostLines: MOST_LINES, rest });
+  const lines = packIntoLines(fields, { columns: width - INDENT.length, mostLines: MOST_LINES, rest });
   return [...heads, ...lines.map((one) => INDENT + paint("dim", one))];
 }
 

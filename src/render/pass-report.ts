@@ -7,12 +7,12 @@ import type { ApplyEvent, DriftEvent, PlanEvent } from "../core/report/events.ts
 import type { Outcome } from "../core/report/report.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type ApplyView, applyText } from "./apply.ts";
-import { gitlabReport } from "./ci/gitlab.ts";
+import { gitlabReport } from "./ci/gitlab-report.ts";
 import { driftText } from "./drift.ts";
 import { jsonText } from "./json.ts";
 import { driftMarkdown } from "./markdown/drift.ts";
 import { planMarkdown } from "./markdown/plan.ts";
-import type { OutputFormat } from "./output.ts";
+import type { OutputFormat } from "./output-format.ts";
 import type { Paint } from "./paint.ts";
 import { planText, unmanagedText } from "./plan.ts";
 

@@ -3,15 +3,15 @@ import type { Access } from "../core/access.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { Plan, PlanSummary, Step } from "../core/plan/plan.ts";
-import { accessLines } from "./access.ts";
+import { callerAccessLines } from "./caller-access.ts";
 import { changeLines } from "./change.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
-import { type Fold, foldSteps } from "./fold.ts";
-import { notUsedText } from "./not-used.ts";
+import { type Fold, foldSteps } from "./fold-steps.ts";
+import { missingExtensionsText } from "./missing-extensions.ts";
 import type { Paint } from "./paint.ts";
 import { type StepView, stepLines, titleLine } from "./step.ts";
-import { cutEnd, cutMiddle } from "./text-columns.ts";
+import { cutEnd, cutMiddle } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** How a plan is shown to people. */
@@ -54,11 +54,11 @@ export function planText(plan: Plan, view: PlanView): string {
   const isLong = body.join("\n").split("\n").length > (view.rows ?? ROWS);
   return [
     ...wrapWords(headerText(plan, view), { indent: "", width: view.width }),
-    ...accessLines(view.access ?? null, view),
+    ...callerAccessLines(view.access ?? null, view),
     ...(isLong ? end : []),
     "",
     ...body,
-    ...notUsedText(view.notUsed ?? [], view),
+    ...missingExtensionsText(view.notUsed ?? [], view),
     ...end,
     ...(view.next === null ? [] : [view.paint("dim", `Next: ${view.next}`)]),
     "",

@@ -1,7 +1,7 @@
 import type { Identity } from "../core/manifest.ts";
 import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
-import { columnsOf, cutEnd, cutMiddle, padColumns } from "./text-columns.ts";
+import { columnsOf, cutEnd, cutMiddle, padColumns } from "./text-width.ts";
 
 /** How far an apply is. */
 export type ApplyProgress = {

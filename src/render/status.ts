@@ -2,7 +2,7 @@ import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { jsonText } from "./json.ts";
-import type { OutputFormat } from "./output.ts";
+import type { OutputFormat } from "./output-format.ts";
 
 type Daemon = { readonly pid: number } | null;
 

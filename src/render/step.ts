@@ -5,7 +5,7 @@ import { changeLines } from "./change.ts";
 import { contentLines } from "./created-content.ts";
 import { printable } from "./escape.ts";
 import { actionStyles, type Paint } from "./paint.ts";
-import { columnsOf, cutEnd, cutStart, padColumns } from "./text-columns.ts";
+import { columnsOf, cutEnd, cutStart, padColumns } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** How a step is laid out. */

@@ -1,7 +1,7 @@
 import { diffWordsWithSpace } from "diff";
 import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
-import { cutEnd } from "./text-columns.ts";
+import { cutEnd } from "./text-width.ts";
 
 /** Lines of one diff that are shown; the rest is counted. */
 const MOST_LINES = 40;

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { columnsOf, cutMiddle } from "./text-columns.ts";
+import { columnsOf, cutMiddle } from "./text-width.ts";
 
 /** How words are laid out in lines. */
 export type LineLayout = {

@@ -4,7 +4,7 @@ import type { ApplyEvent } from "../../core/report/events.ts";
 import { hasBadRollout } from "../../core/report/report.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
 import { applyReport, type ReportView } from "../../render/pass-report.ts";
-import { tokensText } from "../../render/tokens.ts";
+import { tokenLocationsText } from "../../render/token-locations.ts";
 import type { Invocation } from "../command.ts";
 import type { OutputOptions } from "../output/output-options.ts";
 import { writeResult } from "../terminal.ts";
@@ -17,7 +17,7 @@ export async function endApply(
 ): Promise<number> {
   const errors = end.plan.diagnostics.filter(({ severity }) => severity === "error");
   terminal.stderr.write(
-    tokensText(end.tokens, view.diagnosticView.width) + diagnosticsText(errors, view.diagnosticView),
+    tokenLocationsText(end.tokens, view.diagnosticView.width) + diagnosticsText(errors, view.diagnosticView),
   );
   await writeResult(terminal, applyReport(end, view));
   // The report comes first; the interruption then sets the exit code.

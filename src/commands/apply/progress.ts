@@ -5,7 +5,7 @@ import type { Outcome } from "../../core/report/report.ts";
 import { needsAttention, outcomeLines } from "../../render/outcome.ts";
 import { choosePaint } from "../../render/paint.ts";
 import { type ApplyProgress, progressLines, waitingText } from "../../render/progress.ts";
-import { rolloutText } from "../../render/rollout.ts";
+import { rolloutText } from "../../render/rollout-text.ts";
 import type { Invocation } from "../command.ts";
 import { type LiveBlock, openLiveBlock } from "../output/live-block.ts";
 import type { OutputOptions } from "../output/output-options.ts";

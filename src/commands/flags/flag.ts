@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import type { Output, OutputFormat } from "../../render/output.ts";
+import type { Output, OutputFormat } from "../../render/output-format.ts";
 
 /** A flag whose value, where it is given, has a type of its own. */
 export type Flag<Value> = {

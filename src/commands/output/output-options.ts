@@ -1,5 +1,5 @@
 import type { DiagnosticView } from "../../render/diagnostics.ts";
-import { type OutputFormat, stdoutFormat } from "../../render/output.ts";
+import { type OutputFormat, stdoutFormat } from "../../render/output-format.ts";
 import { choosePaint, type Paint, plain } from "../../render/paint.ts";
 import { excerptReader } from "../../source/excerpt.ts";
 import type { Invocation } from "../command.ts";

@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import { columnsOf } from "../../render/text-columns.ts";
+import { columnsOf } from "../../render/text-width.ts";
 import { columnsOn, type Terminal } from "../terminal.ts";
 
 type Stream = Terminal["stdout"];

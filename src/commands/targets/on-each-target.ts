@@ -1,10 +1,10 @@
 import { Writable } from "node:stream";
 import { exitCodes, HoldfastError, worstExitCode } from "../../core/errors.ts";
-import { joinGitlabReports } from "../../render/ci/gitlab.ts";
+import { joinGitlabReports } from "../../render/ci/gitlab-report.ts";
 import { joinSarifReports } from "../../render/ci/sarif.ts";
 import { failureReport, failureText } from "../../render/failure.ts";
 import { jsonText } from "../../render/json.ts";
-import { type Output, stdoutFormat } from "../../render/output.ts";
+import { type Output, stdoutFormat } from "../../render/output-format.ts";
 import type { Invocation } from "../command.ts";
 import { showFaults } from "../output/refuse-source.ts";
 import { writeOutputFile } from "../output/write-outputs.ts";

@@ -6,9 +6,9 @@ import {
   idleEvent,
   startedEvent,
   stoppedEvent,
+  toWatchEvents,
   type WatchEventBody,
-  watchEventsOf,
-} from "../../render/watch-event.ts";
+} from "../../render/watch-events.ts";
 import type { Invocation } from "../command.ts";
 import { toHoldfastError } from "../errors/to-holdfast-error.ts";
 import { logOf } from "../output/json-log-stream.ts";
@@ -61,7 +61,7 @@ function changeReporter(write: (body: WatchEventBody) => void): WatchReporter {
   return {
     started: (seconds) => say(startedEvent(seconds)),
     tell: (event) => {
-      for (const body of watchEventsOf(event)) say(body);
+      for (const body of toWatchEvents(event)) say(body);
     },
     failure: (error) => say(failedEvent(failureIn(error))),
     idle: (nextAt) => say(idleEvent(nextAt)),

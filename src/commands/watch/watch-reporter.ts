@@ -7,11 +7,11 @@ import { diagnosticsText } from "../../render/diagnostics.ts";
 import { printable } from "../../render/escape.ts";
 import { failureText } from "../../render/failure.ts";
 import { foreignText } from "../../render/foreign-documents.ts";
-import { notUsedText } from "../../render/not-used.ts";
+import { missingExtensionsText } from "../../render/missing-extensions.ts";
 import { needsAttention } from "../../render/outcome.ts";
 import { applyViewOf, planReport } from "../../render/pass-report.ts";
-import { tokensText } from "../../render/tokens.ts";
-import { idleEvent, startedEvent } from "../../render/watch-event.ts";
+import { tokenLocationsText } from "../../render/token-locations.ts";
+import { idleEvent, startedEvent } from "../../render/watch-events.ts";
 import type { Invocation } from "../command.ts";
 import { logOf } from "../output/json-log-stream.ts";
 import { type OutputOptions, outputOptionsOf } from "../output/output-options.ts";
@@ -92,8 +92,8 @@ function textReporter(invocation: Invocation): WatchReporter {
       "unread",
       shown(plan.diagnostics.filter(({ severity, code }) => severity === "error" && code === "unreadable")),
     );
-    once("notUsed", notUsedText(notUsed, view).join(""));
-    stderr.write(tokensText(tokens, view.diagnosticView.width));
+    once("notUsed", missingExtensionsText(notUsed, view).join(""));
+    stderr.write(tokenLocationsText(tokens, view.diagnosticView.width));
     const isWell = event.report.outcomes.every(({ result }) => result === "unchanged");
     const text = appliedText(event, view);
     // That all is well is news at the beginning, and when it was not before.

@@ -4,7 +4,7 @@ import { type Plan, reasonText } from "../../core/plan/plan.ts";
 import type { DriftReport } from "../../core/report/report.ts";
 import { printable } from "../escape.ts";
 import { riskText } from "../markdown/risk-text.ts";
-import { type Annotation, annotationLine } from "./workflow-command.ts";
+import { type Annotation, annotationLine } from "./github-actions.ts";
 
 /** GitHub shows no more of each level for one step. */
 const MOST = 10;

@@ -1,5 +1,5 @@
 import { printable } from "../escape.ts";
-import { cutEnd } from "../text-columns.ts";
+import { cutEnd } from "../text-width.ts";
 
 /** Characters of one foreign text that are shown. */
 const LONGEST = 200;

@@ -2,7 +2,7 @@ import { isObject, type Json } from "../../contract/json.ts";
 import type { Change, Step } from "../../core/plan/plan.ts";
 import { printable } from "../escape.ts";
 import { showValue } from "../show-value.ts";
-import { cutEnd } from "../text-columns.ts";
+import { cutEnd } from "../text-width.ts";
 
 /** Lines of one resource that are shown; the rest is counted. */
 const MOST_LINES = 120;

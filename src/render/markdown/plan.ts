@@ -1,10 +1,10 @@
 import { compareText } from "../../contract/json.ts";
 import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
-import { type BlockName, blockOf, causeBlocks } from "./cause-blocks.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
+import { blockOf, type PlanBlockName, planBlocks } from "./plan-blocks.ts";
 import { type ResourceRowView, stepRow } from "./resource-row.ts";
 import { riskText } from "./risk-text.ts";
 
@@ -33,10 +33,10 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
     ...diagnosticsMarkdown(plan.diagnostics),
   ];
   const byBlock = Map.groupBy(steps, blockOf);
-  const blocks = causeBlocks.flatMap(({ name, title, says }): MarkdownBlock[] => {
+  const blocks = planBlocks.flatMap(({ name, title, explanation }): MarkdownBlock[] => {
     const own = byBlock.get(name) ?? [];
     if (own.length === 0) return [];
-    const heading = [`#### ${title}: ${count(own.length, "resource")}`, ...(says === null ? [] : [says])];
+    const heading = [`#### ${title}: ${count(own.length, "resource")}`, ...(explanation === null ? [] : [explanation])];
     return [{ heading: heading.join("\n\n"), groups: groupsOf(own, view) }];
   });
   return fitMarkdown(head.join("\n\n"), blocks, view);
@@ -84,9 +84,9 @@ function countsText(steps: readonly Step[]): string {
 
 function countsTable(steps: readonly Step[]): string {
   const used = columns.filter((action) => steps.some((step) => step.action === action));
-  const cells = (name: BlockName): readonly string[] =>
+  const cells = (name: PlanBlockName): readonly string[] =>
     used.map((action) => String(steps.filter((step) => step.action === action && blockOf(step) === name).length));
-  const rows = causeBlocks
+  const rows = planBlocks
     .filter(({ name }) => name === "change" || steps.some((step) => blockOf(step) === name))
     .map(({ name, title }) => `| ${[title, ...cells(name)].join(" | ")} |`);
   return [`| | ${used.join(" | ")} |`, `| :-- |${used.map(() => " --: |").join("")}`, ...rows].join("\n");

@@ -4,7 +4,7 @@ import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { diagnosticsText } from "../../../src/render/diagnostics.ts";
 import { failureText } from "../../../src/render/failure.ts";
 import { coloured } from "../../../src/render/paint.ts";
-import { columnsOf } from "../../../src/render/text-columns.ts";
+import { columnsOf } from "../../../src/render/text-width.ts";
 
 const view = { paint: (_: string, text: string) => text, width: 80, excerptOf: () => null };
 

@@ -17,7 +17,7 @@ import { applyText } from "../../../src/render/apply.ts";
 import { driftText } from "../../../src/render/drift.ts";
 import { coloured, type Paint, plain } from "../../../src/render/paint.ts";
 import { planText } from "../../../src/render/plan.ts";
-import { columnsOf } from "../../../src/render/text-columns.ts";
+import { columnsOf } from "../../../src/render/text-width.ts";
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 

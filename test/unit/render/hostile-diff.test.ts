@@ -3,7 +3,7 @@ import { textDiff } from "../../../src/core/diff/text-diff.ts";
 import type { Change } from "../../../src/core/plan/plan.ts";
 import { changeLines, changeSummary } from "../../../src/render/change.ts";
 import { plain } from "../../../src/render/paint.ts";
-import { columnsOf } from "../../../src/render/text-columns.ts";
+import { columnsOf } from "../../../src/render/text-width.ts";
 import { runnerCommandsIn } from "../../support/runner-commands.ts";
 
 const WIDTH = 80;

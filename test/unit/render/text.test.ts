@@ -17,7 +17,7 @@ import { outcomeLines } from "../../../src/render/outcome.ts";
 import { choosePaint, coloured, type Paint, plain } from "../../../src/render/paint.ts";
 import { planText, unmanagedText } from "../../../src/render/plan.ts";
 import { showValue } from "../../../src/render/show-value.ts";
-import { tokensText } from "../../../src/render/tokens.ts";
+import { tokenLocationsText } from "../../../src/render/token-locations.ts";
 import { runnerCommandsIn } from "../../support/runner-commands.ts";
 
 const step = (identity: string, fields: Partial<Step> = {}): Step => ({
@@ -388,7 +388,7 @@ function renderedWith(text: string, paint: Paint = plain) {
       excerptOf: () => ({ line: text, column: 1 }),
     }),
     unmanagedText([text], { paint, width: 80 }),
-    tokensText(
+    tokenLocationsText(
       Array.from({ length: 12 }, () => ({ identity: text, location: `${text}/${text}` })),
       80,
     ),

@@ -6,10 +6,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Diagnostic } from "../../../../src/core/diagnostic.ts";
 import { annotationsText, diagnosticRemarks, planRemarks } from "../../../../src/render/ci/annotations.ts";
-import { gitlabReport, joinGitlabReports } from "../../../../src/render/ci/gitlab.ts";
+import { stepOutputs } from "../../../../src/render/ci/github-actions.ts";
+import { gitlabReport, joinGitlabReports } from "../../../../src/render/ci/gitlab-report.ts";
 import { driftOutputs, planOutputs } from "../../../../src/render/ci/plan-outputs.ts";
 import { joinSarifReports, sarifReport } from "../../../../src/render/ci/sarif.ts";
-import { stepOutputs } from "../../../../src/render/ci/workflow-command.ts";
 import { samplePlan, sampleStep } from "../../../support/sample-plan.ts";
 
 const fault: Diagnostic = {

@@ -1,7 +1,7 @@
-import { columnsOf, cutEnd } from "./text-columns.ts";
+import { columnsOf, cutEnd } from "./text-width.ts";
 
 /** Joins parts to lines of a width; `rest` says how many are left where they take more lines than allowed. */
-export function packParts(
+export function packIntoLines(
   parts: readonly string[],
   {
     columns,

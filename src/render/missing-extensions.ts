@@ -3,7 +3,7 @@ import type { Paint } from "./paint.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** The extensions that a control plane lacks, and what that costs; nothing where it lacks none. */
-export function notUsedText(
+export function missingExtensionsText(
   missing: readonly MissingExtension[],
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {

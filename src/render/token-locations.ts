@@ -3,14 +3,14 @@ import type { Identity } from "../core/manifest.ts";
 import { printable } from "./escape.ts";
 import { linesText, sentenceText } from "./wrap.ts";
 
-/** Where a one-time token was put away. */
-export type KeptToken = { readonly identity: Identity; readonly location: string };
+/** Where a one-time token was stored. */
+export type TokenLocation = { readonly identity: Identity; readonly location: string };
 
 /** Tokens that are named one by one; of more, the folders that they are in. */
 const SHOWN = 10;
 
-/** Where one-time tokens were put away, one after the other; a path stays whole. */
-export function tokensText(tokens: readonly KeptToken[], width: number): string {
+/** Where one-time tokens were stored, one on each line; a path is never broken. */
+export function tokenLocationsText(tokens: readonly TokenLocation[], width: number): string {
   const shown = tokens
     .slice(0, SHOWN)
     .map(({ identity, location }) => sentenceText(`token of ${printable(identity)}: ${printable(location)}`, width));

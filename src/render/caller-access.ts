@@ -6,7 +6,7 @@ import { wrapWords } from "./wrap.ts";
 const SHOWN = 3;
 
 /** Whose token it is and what it may do, in a sentence; nothing where that is not known. */
-export function accessLines(
+export function callerAccessLines(
   access: Access | null,
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {

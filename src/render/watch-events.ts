@@ -10,7 +10,7 @@ import { severityCounts } from "./diagnostics.ts";
 export type WatchEventBody = Omit<WatchEvent, "format_version" | "time" | "target">;
 
 /** What an event of a pass is to those who follow a daemon; nothing where it is a step on the way. */
-export function watchEventsOf(event: PassEvent): readonly WatchEventBody[] {
+export function toWatchEvents(event: PassEvent): readonly WatchEventBody[] {
   switch (event.what) {
     case "read":
       return [readBody(event.diagnostics)];
@@ -33,15 +33,15 @@ export function watchEventsOf(event: PassEvent): readonly WatchEventBody[] {
       return [{ level, event: "rollout", revision: null, identity, message: `rollout ${rollout}`, rollout }];
     }
     case "waiting":
-      return [told("waiting", event.text)];
+      return [infoEvent("waiting", event.text)];
     case "no-lease":
-      return [{ ...told("lease", `going on without a lease on ${event.scope}: ${event.why}`), level: "warn" }];
+      return [{ ...infoEvent("lease", `going on without a lease on ${event.scope}: ${event.why}`), level: "warn" }];
     case "standing-by":
-      return [told("lease", `standing by: ${event.message}`)];
+      return [infoEvent("lease", `standing by: ${event.message}`)];
     case "taking-over":
-      return [told("lease", "taking over")];
+      return [infoEvent("lease", "taking over")];
     case "other-writers":
-      return event.warnings.map(({ summary }) => ({ ...told("lease", summary), level: "warn" }));
+      return event.warnings.map(({ summary }) => ({ ...infoEvent("lease", summary), level: "warn" }));
     default:
       return [];
   }
@@ -49,24 +49,24 @@ export function watchEventsOf(event: PassEvent): readonly WatchEventBody[] {
 
 /** A daemon has begun to follow a source. */
 export function startedEvent(seconds: number): WatchEventBody {
-  return told("started", `watching: a pass on every change, and every ${seconds} s`);
+  return infoEvent("started", `watching: a pass on every change, and every ${seconds} s`);
 }
 
 /** A pass is over, and nothing is done until the next one. */
 export function idleEvent(nextAt: number): WatchEventBody {
   const until = timestampText(nextAt);
-  return { ...told("idle", `idle until ${until}, or a change`), until };
+  return { ...infoEvent("idle", `idle until ${until}, or a change`), until };
 }
 
 /** The daemon was asked to end, and has. */
-export const stoppedEvent: WatchEventBody = told("stopped", "stopped");
+export const stoppedEvent: WatchEventBody = infoEvent("stopped", "stopped");
 
 /** A pass has failed, and the next one tries again. */
 export function failedEvent(failure: Pick<WatchEventBody, "message" | "hint" | "diagnostics">): WatchEventBody {
-  return { ...told("failed", failure.message), ...failure, level: "error" };
+  return { ...infoEvent("failed", failure.message), ...failure, level: "error" };
 }
 
-function told(event: WatchEventBody["event"], message: string): WatchEventBody {
+function infoEvent(event: WatchEventBody["event"], message: string): WatchEventBody {
   return { level: "info", event, revision: null, identity: null, message };
 }
 
@@ -74,7 +74,7 @@ function readBody(all: Extract<PassEvent, { readonly what: "read" }>["diagnostic
   const { errors, warnings } = severityCounts(all);
   const level = hasErrors(all) ? "error" : all.length > 0 ? "warn" : "info";
   const message = `the source was read: ${count(errors, "error")}, ${count(warnings, "warning")}`;
-  return { ...told("read", message), level, diagnostics: sortDiagnostics(all) };
+  return { ...infoEvent("read", message), level, diagnostics: sortDiagnostics(all) };
 }
 
 function appliedBodies({ report, tokens }: ApplyEvent): readonly WatchEventBody[] {
