@@ -89,7 +89,7 @@ export function createCall(line: ServerLine): Call {
         // What the server asked for is over; an outage may go on.
         if (pause.isAsked) notice.waits(null);
         attempts += 1;
-        const tried = await attempt(line, name, { content, policy });
+        const tried = await sendOnce(line, name, { content, policy });
         if (!line.firstContact.isOver()) {
           const cause = await line.firstContact.misdirected(name, tried.answer);
           if (cause !== null) return { state: "not-sent", reason: "aborted", cause, attempts };
@@ -153,7 +153,7 @@ function stopped({ reason }: AbortSignal): Answer {
 
 type Asked = { readonly content: CallContent; readonly policy: CallPolicy };
 
-async function attempt(line: ServerLine, name: OperationName, { content, policy }: Asked): Promise<Tried> {
+async function sendOnce(line: ServerLine, name: OperationName, { content, policy }: Asked): Promise<Tried> {
   const row = operation(name);
   const token = line.credential.current();
   const started = line.clock.now();

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../core/errors.ts";
 import type { PassEnd } from "../core/report/events.ts";
 import type { ResolveReport } from "../core/report/report.ts";
+import type { ResolveMode } from "../engine/passes/resolve-pass.ts";
 import { reconcile } from "../engine/reconcile.ts";
-import type { ResolveMode } from "../engine/resolve-unknown-pass.ts";
 import { jsonText } from "../render/json.ts";
 import { resolveText } from "../render/resolve.ts";
 import type { InvocationOf } from "./command.ts";

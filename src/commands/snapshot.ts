@@ -1,5 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
-import { readDesired } from "../engine/read-desired.ts";
+import { readDesired } from "../engine/desired/read-desired.ts";
 import { printable } from "../render/escape.ts";
 import { contentTop, findRoot } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";

@@ -1,4 +1,4 @@
-import type { LeaseHolder } from "../engine/lease-holder.ts";
+import type { LeaseHolder } from "../engine/lease/lease-holder.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { jsonText } from "../render/json.ts";
 import { holderText, unlockText } from "../render/unlock.ts";

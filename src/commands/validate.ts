@@ -2,7 +2,7 @@ import { join } from "node:path/posix";
 import { sortDiagnostics } from "../core/diagnostic.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { ValidationReport } from "../core/report/report.ts";
-import { readDesired } from "../engine/read-desired.ts";
+import { readDesired } from "../engine/desired/read-desired.ts";
 import { diagnosticRemarks } from "../render/ci/annotations.ts";
 import { sarifReport } from "../render/ci/sarif.ts";
 import { diagnosticsText, severityCounts, validationText } from "../render/diagnostics.ts";

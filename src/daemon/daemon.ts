@@ -2,11 +2,11 @@ import type PQueue from "p-queue";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
 import type { PassEnd, PassEvent } from "../core/report/events.ts";
-import type { PassScope } from "../engine/apply-pass.ts";
-import type { LastGood } from "../engine/last-good.ts";
-import type { Leader } from "../engine/leader.ts";
+import type { LastGood } from "../engine/desired/last-good-revision.ts";
+import { requireOwnState } from "../engine/desired/read-desired.ts";
+import type { Leader } from "../engine/lease/leader.ts";
 import type { PassContext } from "../engine/pass.ts";
-import { requireOwnState } from "../engine/read-desired.ts";
+import type { PassScope } from "../engine/passes/apply-pass.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
 import type { LockState, Target, TargetConnection } from "../engine/target.ts";
 import { SourceError } from "../source/source-error.ts";
@@ -26,7 +26,7 @@ export type DaemonContext = PassContext & {
   /** Asks for a pass before the interval is over. */
   readonly trigger: Trigger;
   /** Waits until nothing else works on the target. */
-  readonly turn: PQueue;
+  readonly passQueue: PQueue;
   /** Of the targets of one control plane, whoever may write. */
   readonly leader: Leader;
   /** Whether it writes, or reports alone what it would write. */
@@ -44,7 +44,7 @@ const REFUSED: readonly FailureCode[] = ["unauthorized", "invalid"];
 
 /** Reconciles a target on every change of its source, and on an interval, until it is asked to stop. */
 export async function runDaemon(target: Target, context: DaemonContext): Promise<void> {
-  const { intervalMs, driftIntervalMs, trigger, turn, leader, sync, replaced, onFailure } = context;
+  const { intervalMs, driftIntervalMs, trigger, passQueue, leader, sync, replaced, onFailure } = context;
   const ended = new AbortController();
   const signal = AbortSignal.any([context.stopping, ended.signal]);
   let isStandingBy = false;
@@ -130,7 +130,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     if (await follow()) trigger.ring("change");
   };
   const untilReplaced = AbortSignal.any([signal, replaced]);
-  await loop((due) => turn.add(() => pass(due)), {
+  await loop((due) => passQueue.add(() => pass(due)), {
     trigger,
     intervalMs,
     signal: untilReplaced,

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { PassScope } from "../engine/apply-pass.ts";
+import type { PassScope } from "../engine/passes/apply-pass.ts";
 
 type Stop = { readonly signal: AbortSignal };
 

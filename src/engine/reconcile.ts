@@ -1,20 +1,20 @@
 import type { PassEnd } from "../core/report/events.ts";
 import { SourceError } from "../source/source-error.ts";
-import { type AdoptMode, adoptPass } from "./adopt-pass.ts";
-import type { ApplyMode } from "./apply-pass.ts";
-import { changedManifests } from "./changed-manifests.ts";
-import { driftPass } from "./drift-pass.ts";
-import { type ForgetMode, forgetPass } from "./forget-pass.ts";
-import { isAboutSource, keepAsGood, type LastGood, lastGoodInstead } from "./last-good.ts";
+import { changedManifests } from "./desired/changed-manifests.ts";
+import { isAboutSource, keepAsGood, type LastGood, lastGoodInstead } from "./desired/last-good-revision.ts";
+import { type DesiredRead, type ReadContext, readDesired } from "./desired/read-desired.ts";
+import { requireConfiguration, ShrunkSourceError } from "./desired/require-unshrunk.ts";
 import type { Pass, PassContext } from "./pass.ts";
-import { type PlanMode, planPass } from "./plan-pass.ts";
-import { type DesiredRead, type ReadContext, readDesired } from "./read-desired.ts";
-import type { RedeployMode } from "./redeploy-pass.ts";
-import type { ResolveMode } from "./resolve-unknown-pass.ts";
-import { requireConfiguration, ShrunkSourceError } from "./shrink-guard.ts";
+import { type AdoptMode, adoptPass } from "./passes/adopt-pass.ts";
+import type { ApplyMode } from "./passes/apply-pass.ts";
+import { driftPass } from "./passes/drift-pass.ts";
+import { type ForgetMode, forgetPass } from "./passes/forget-pass.ts";
+import { type PlanMode, planPass } from "./passes/plan-pass.ts";
+import type { RedeployMode } from "./passes/redeploy-pass.ts";
+import type { ResolveMode } from "./passes/resolve-pass.ts";
+import type { UnlockMode } from "./passes/unlock-pass.ts";
+import type { WhyMode } from "./passes/why-pass.ts";
 import type { Target } from "./target.ts";
-import type { UnlockMode } from "./unlock-pass.ts";
-import type { WhyMode } from "./why-pass.ts";
 
 /** What a pass is made for. */
 export type Mode =
@@ -106,24 +106,24 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
     case "forget":
       return forgetPass(pass, mode);
     case "resolve": {
-      const { resolvePass } = await import("./resolve-unknown-pass.ts");
+      const { resolvePass } = await import("./passes/resolve-pass.ts");
       return resolvePass(pass, mode);
     }
     case "unlock": {
-      const { unlockPass } = await import("./unlock-pass.ts");
+      const { unlockPass } = await import("./passes/unlock-pass.ts");
       return unlockPass(pass, mode);
     }
     case "why": {
-      const { whyPass } = await import("./why-pass.ts");
+      const { whyPass } = await import("./passes/why-pass.ts");
       return whyPass(pass, mode);
     }
     case "redeploy": {
-      const { redeployPass } = await import("./redeploy-pass.ts");
+      const { redeployPass } = await import("./passes/redeploy-pass.ts");
       return redeployPass(pass, mode);
     }
     case "apply": {
       // Loaded here, so that a pass that writes nothing does not load what writes.
-      const { applyPass } = await import("./apply-pass.ts");
+      const { applyPass } = await import("./passes/apply-pass.ts");
       return applyPass(pass, mode);
     }
   }

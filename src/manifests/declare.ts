@@ -95,8 +95,8 @@ async function declareExactly(given: Given<DeclareOptions>): Promise<FileContent
   const reader = readerOf(given, parsed);
   for (const [index, document] of parsed.documents.entries()) {
     reader.read(document, index);
-    const turn = options.pause();
-    if (turn !== undefined) await turn;
+    const pausing = options.pause();
+    if (pausing !== undefined) await pausing;
   }
   const content = reader.content();
   // A file that was too much for the thread this time may not be the next.

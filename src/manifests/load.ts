@@ -173,8 +173,8 @@ export async function readAll(files: readonly SourceFile[], reading: Reading): P
       late.catch(() => undefined);
       waited.push(late);
     } else read.set(file, one);
-    const turn = reading.pause();
-    if (turn !== undefined) await turn;
+    const pausing = reading.pause();
+    if (pausing !== undefined) await pausing;
   }
   // Without waiting here the thread would end before it has answered.
   await Promise.all(waited);

@@ -33,8 +33,8 @@ export async function resolveReferences(
   };
   for (const manifest of manifests) {
     for (const reference of manifest.references) {
-      const turn = pause();
-      if (turn !== undefined) await turn;
+      const pausing = pause();
+      if (pausing !== undefined) await pausing;
       if (declared.has(reference.identity) || isElsewhere(reference.identity)) continue;
       keysOf ??= keysByKind(declared);
       const { kind, key } = splitIdentity(reference.identity);

@@ -61,8 +61,8 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
   reading.diagnostics.push(...outer.faults);
   for (const start of startsOf(root, options.paths)) {
     enter(reading, start, outer.scopes);
-    const turn = pause();
-    if (turn !== undefined) await turn;
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
   }
   for (let folder = reading.open.pop(); folder !== undefined; folder = reading.open.pop()) {
     await readFolderEntries(reading, folder, pause);
@@ -75,8 +75,8 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
     if (file !== null) files.push(file);
     total += file?.heldBytes ?? 0;
     if (total > options.limits.totalBytes) throw tooLarge(options.limits);
-    const turn = pause();
-    if (turn !== undefined) await turn;
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
   }
   const { at, diagnostics, place } = reading;
   const commit = await head;
@@ -191,8 +191,8 @@ async function readFolderEntries(reading: Reading, folder: Folder, pause: Pause)
     if (entry.isDirectory()) takeFolder(reading, { path, depth: folder.depth + 1, scopes }, entry.name);
     else if (isManifestFile(entry.name)) takeEntry(reading, entry, path, scopes);
     else if (entry.isSymbolicLink()) passOverLinkedFolder(reading, { path, scopes }, entry.name);
-    const turn = pause();
-    if (turn !== undefined) await turn;
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
   }
 }
 

@@ -73,8 +73,8 @@ export async function selectEntries(
   for (const entry of tree) {
     if (selectors.some(({ takes }) => takes(entry.path))) entries.push(entry);
     else if (entry.mode === LINK_MODE && selectors.some(({ covers }) => covers(entry.path))) links.push(entry);
-    const turn = pause();
-    if (turn !== undefined) await turn;
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
   }
   return { entries, links, faults: [...faults.values()].flat() };
 }

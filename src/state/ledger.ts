@@ -12,7 +12,7 @@ export type Intent = {
   readonly kind: string;
   readonly operation: WriteOperation;
   /** The manifest that is sent. */
-  readonly written: JsonObject;
+  readonly manifest: JsonObject;
   /** The paths at which it has the value of live, since a rule ignores them. */
   readonly ignored: readonly (readonly string[])[];
   /** The newest version before the send: what a version made by this write is told apart from. */
@@ -56,7 +56,7 @@ export type Ledger = {
   readonly record: (receipts: readonly Recorded[]) => Promise<void>;
   readonly forget: (identities: readonly Identity[]) => Promise<void>;
   /** Resolves once the intent is durable, in the place of those named; nothing may be sent before. */
-  readonly open: (intent: Intent, instead?: readonly string[]) => Promise<void>;
+  readonly begin: (intent: Intent, instead?: readonly string[]) => Promise<void>;
   /** Seals a reply that may carry a one-time token; resolves once it is durable. */
   readonly keepReply: (intent: string, reply: Uint8Array) => Promise<void>;
   /** Ends an intent, with the receipt of its effect where it had one. */

@@ -71,7 +71,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     {
       await using ledger = await open();
       await ledger.record([receipt(), receipt("web")]);
-      await ledger.open(intent());
+      await ledger.begin(intent());
       await ledger.rememberFacts({ routes: { listApps: "no" }, dryRun: "proven", registers: true });
     }
     await using ledger = await open();
@@ -139,7 +139,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     const paths = [["env", "DB_PASSWORD"], ["replicas"]];
     await using ledger = await ledgerOf();
     await ledger.record([{ ...receipt(), unrecorded: paths }]);
-    await ledger.open({ ...intent(), ignored: paths });
+    await ledger.begin({ ...intent(), ignored: paths });
     expect(await recordedIn(ledger)).toEqual([{ ...receipt(), unrecorded: paths }]);
     expect(await ledger.pending()).toEqual([{ ...intent(), ignored: paths, reply: null }]);
   });
@@ -159,16 +159,16 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
 
   test("F80 opens an intent in the place of others, at once", async () => {
     await using ledger = await ledgerOf();
-    await ledger.open(intent("one"));
-    await ledger.open(intent("two"));
-    await ledger.open(intent("three"), ["one", "two"]);
+    await ledger.begin(intent("one"));
+    await ledger.begin(intent("two"));
+    await ledger.begin(intent("three"), ["one", "two"]);
     expect((await ledger.pending()).map(({ id }) => id)).toEqual(["three"]);
   });
 
   test("ends an intent, with the receipt of its effect where it had one", async () => {
     await using ledger = await ledgerOf();
-    await ledger.open(intent("one"));
-    await ledger.open(intent("two"));
+    await ledger.begin(intent("one"));
+    await ledger.begin(intent("two"));
     await ledger.close("one", receipt());
     await ledger.close("two", null);
     expect(await ledger.pending()).toEqual([]);
@@ -178,7 +178,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
   test("gives a reply back byte by byte, whatever it is made of", async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     await using ledger = await ledgerOf();
-    await ledger.open(intent());
+    await ledger.begin(intent());
     await ledger.keepReply("intent-1", bytes);
     const [pending] = await ledger.pending();
     expect(Uint8Array.from(pending?.reply ?? [])).toEqual(bytes);
@@ -188,7 +188,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     const open = await ledgers();
     await using one = await open("http://one");
     await one.record([receipt()]);
-    await one.open(intent());
+    await one.begin(intent());
     await one.rememberFacts({ routes: {}, dryRun: "ignored", registers: false });
     await using other = await open("http://other");
     expect([await recordedIn(other), (await other.heads()).size, await other.pending()]).toEqual([[], 0, []]);

@@ -60,7 +60,7 @@ function ledgerOn(kept: Kept, digest: Ledger["digest"]): Ledger {
     forget: async (identities) => {
       for (const identity of identities) receipts.delete(identity);
     },
-    open: async (intent, instead = []) => {
+    begin: async (intent, instead = []) => {
       for (const id of instead) intents.delete(id);
       intents.set(intent.id, structuredClone({ ...intent, reply: null }));
     },

@@ -21,7 +21,7 @@ export const intent = (id = "intent-1"): Intent => ({
   identity: "virtual-account/ci",
   kind: "virtual-account",
   operation: "putVirtualAccount",
-  written: { type: "virtual-account", name: "ci", secret: CANARY },
+  manifest: { type: "virtual-account", name: "ci", secret: CANARY },
   ignored: [],
   versionBefore: null,
   creates: true,

@@ -2,7 +2,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { writes } from "../../core/plan/plan.ts";
 import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
-import type { Approval } from "../../engine/apply-pass.ts";
+import type { Approval } from "../../engine/passes/apply-pass.ts";
 import { planReport, type ReportView } from "../../render/pass-report.ts";
 import type { Invocation } from "../command.ts";
 import type { OutputOptions } from "../output/output-options.ts";

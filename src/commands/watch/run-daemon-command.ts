@@ -54,10 +54,10 @@ function requireLeader({ leader }: WatchedTarget): void {
   });
 }
 
-async function passOf(mode: Mode, { target, trigger, turn }: WatchedTarget, terminal: Terminal): Promise<PassEnd> {
+async function passOf(mode: Mode, { target, trigger, passQueue }: WatchedTarget, terminal: Terminal): Promise<PassEnd> {
   // A pass that waits for rollouts ends, and one begins afterwards.
   trigger.ring("request");
-  return turn.add(async () => {
+  return passQueue.add(async () => {
     const { now, stopping, signal } = terminal;
     const end = await reconcile(target, mode, { now, stopping, signal, tell: () => undefined });
     trigger.ring("request");

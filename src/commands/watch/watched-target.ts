@@ -4,7 +4,7 @@ import { createTrigger } from "../../daemon/loop.ts";
 import { observers, type PassObserver } from "../../daemon/pass-observer.ts";
 import { createPassRecorder, type PassRecorder } from "../../daemon/pass-recorder.ts";
 import type { PassTimes } from "../../daemon/status-after-pass.ts";
-import { createLeader, type Leader } from "../../engine/leader.ts";
+import { createLeader, type Leader } from "../../engine/lease/leader.ts";
 
 import type { Invocation } from "../command.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
@@ -19,12 +19,12 @@ export type WatchedTarget = {
   readonly leader: Leader;
   readonly recorder: PassRecorder;
   /** Passes and commands take turns. */
-  readonly turn: PQueue;
+  readonly passQueue: PQueue;
 };
 
 /** Runs the daemon of one target until it ends. */
 export async function watchTarget(
-  { target, trigger, leader, recorder, turn }: WatchedTarget,
+  { target, trigger, leader, recorder, passQueue }: WatchedTarget,
   observe: (target: CommandTarget) => readonly PassObserver[],
   invocation: Invocation,
   { replaced, isReloaded }: Pick<DaemonContext, "replaced" | "isReloaded">,
@@ -39,7 +39,7 @@ export async function watchTarget(
     intervalMs: seconds * 1000,
     driftIntervalMs: (target.choice?.driftInterval ?? seconds) * 1000,
     trigger,
-    turn,
+    passQueue,
     leader,
     sync,
     replaced,
@@ -71,7 +71,7 @@ export function watchedTargets(
     const trigger = createTrigger();
     const leader = leaderOf(target);
     const recorder = recorderOf(target, leader, terminal);
-    return { target, trigger, leader, recorder, turn: new PQueue({ concurrency: 1 }) };
+    return { target, trigger, leader, recorder, passQueue: new PQueue({ concurrency: 1 }) };
   });
 }
 

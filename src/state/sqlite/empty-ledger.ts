@@ -12,7 +12,7 @@ export function emptyLedger(key: SealKey): Ledger {
     recorded: async () => new Map(),
     record: refused,
     forget: refused,
-    open: refused,
+    begin: refused,
     keepReply: refused,
     close: refused,
     pending: async () => [],

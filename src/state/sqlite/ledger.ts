@@ -56,7 +56,7 @@ export async function openLedger(
       for (const part of parts(receipts)) await store.write(part.map(receiptPut));
     },
     forget: (identities) => store.write(identities.map((identity) => put.forgotten({ server, identity }))),
-    open: (intent, instead = []) =>
+    begin: (intent, instead = []) =>
       store.write([...instead.map((id) => put.closed({ id })), put.intent(intentRow(server, key, intent))]),
     keepReply: (id, reply) => store.write([put.reply({ id, reply: sealedReply(key, id, reply) })]),
     close: (id, receipt) => store.write([put.closed({ id }), ...(receipt === null ? [] : [receiptPut(receipt)])]),

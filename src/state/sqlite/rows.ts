@@ -40,7 +40,7 @@ function pathsFrom(value: Json | undefined): readonly (readonly string[])[] {
 
 /** An intent as its row, with everything sealed that could hold a secret. */
 export function intentRow(server: string, key: SealKey, intent: Intent): Insertable<LedgerTables["intent"]> {
-  const { id, identity, kind, operation, versionBefore, creates, at, deadline, written, ignored, key: sent } = intent;
+  const { id, identity, kind, operation, versionBefore, creates, at, deadline, manifest, ignored, key: sent } = intent;
   return {
     id,
     server,
@@ -50,7 +50,7 @@ export function intentRow(server: string, key: SealKey, intent: Intent): Inserta
     version_before: versionBefore,
     creates: creates ? 1 : 0,
     deadline,
-    sealed: seal(key, JSON.stringify(written), `intent ${id}`),
+    sealed: seal(key, JSON.stringify(manifest), `intent ${id}`),
     reply: null,
     key: sent === null ? null : seal(key, sent, `key ${id}`),
     left_alone: ignored.length === 0 ? null : seal(key, JSON.stringify({ left: ignored }), `left ${id}`),
@@ -69,7 +69,7 @@ export function intentFrom(key: SealKey, row: LedgerTables["intent"]): PendingIn
     creates: row.creates === 1,
     at: row.at,
     deadline: row.deadline,
-    written: openObject(key, row.sealed, `intent ${row.id}`),
+    manifest: openObject(key, row.sealed, `intent ${row.id}`),
     reply: row.reply === null ? null : unseal(key, row.reply, `reply ${row.id}`),
     key: row.key === null ? null : unseal(key, row.key, `key ${row.id}`).toString(),
     ignored: row.left_alone === null ? [] : pathsFrom(openObject(key, row.left_alone, `left ${row.id}`).left),

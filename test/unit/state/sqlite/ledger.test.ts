@@ -36,7 +36,7 @@ describe("the ledger", () => {
     {
       await using ledger = await open();
       await ledger.record([receipt()]);
-      await ledger.open(intent());
+      await ledger.begin(intent());
       await ledger.keepReply("intent-1", Buffer.from(`{"token":"${CANARY}"}`));
       const files = await readdir(folder);
       expect(files).toContain("ledger.db-wal");
@@ -65,7 +65,7 @@ describe("the ledger", () => {
     const { path, open } = await place();
     {
       await using ledger = await open();
-      await ledger.open(intent());
+      await ledger.begin(intent());
     }
     await expect(openLedger(path, { server: "x", key: parseKey("22".repeat(32)) })).rejects.toThrow("another key");
   });
@@ -77,7 +77,7 @@ describe("the ledger", () => {
       {
         await using ledger = await newer.open();
         await ledger.record([receipt()]);
-        await ledger.open(intent());
+        await ledger.begin(intent());
       }
       await using expected = await newer.open();
       const marks = marksOf(await expected.heads());
@@ -90,8 +90,8 @@ describe("the ledger", () => {
         await using ledger = await openLedger(path, { server: "http://server", key });
         expect([...(await ledger.recorded()).values()]).toEqual([receipt()]);
         expect(marksOf(await ledger.heads())).toEqual(marks);
-        const { id, identity, operation, written } = intent();
-        expect(await ledger.pending()).toMatchObject([{ id, identity, operation, written }]);
+        const { id, identity, operation, manifest } = intent();
+        expect(await ledger.pending()).toMatchObject([{ id, identity, operation, manifest }]);
       }
     },
   );

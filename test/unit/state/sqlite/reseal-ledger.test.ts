@@ -15,7 +15,7 @@ async function resealed(): Promise<string> {
   {
     await using ledger = await openLedger(path, { server, key: from });
     await ledger.record([receipt("api"), receipt("web")]);
-    await ledger.open({ ...intent(), ignored: [["replicas"]] });
+    await ledger.begin({ ...intent(), ignored: [["replicas"]] });
     await ledger.keepReply("intent-1", Buffer.from("a reply"));
   }
   await resealLedger(path, { from, to });

@@ -1,0 +1,229 @@
+import PQueue from "p-queue";
+import { ClientError } from "../../client/failure.ts";
+import { isObject, type JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/shape.ts";
+import type { Decision } from "../../core/decide/decision.ts";
+import { keepIgnored } from "../../core/ignore/keep-ignored.ts";
+import type { Kind, LiveRow } from "../../core/kind.ts";
+import type { Live } from "../../core/live.ts";
+import { type Identity, type Manifest, type ManifestHead, requireRead } from "../../core/manifest.ts";
+import { type Step, writes } from "../../core/plan/plan.ts";
+import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
+import { equalRecorded, isRecordOf, type Recorded, type RecordedHead, requireOpened } from "../../core/recorded.ts";
+import type { ProgressEvent } from "../../core/report/events.ts";
+import { type ApplyReport, type OutcomeError, summariseOutcomes } from "../../core/report/report.ts";
+import { timestampText } from "../../core/timestamp-text.ts";
+import { isStateError } from "../../state/state-error.ts";
+import { announceLongWait } from "../announce-long-wait.ts";
+import { receiptFrom } from "../write/receipt.ts";
+import { hasContentOf } from "../write/verify-write.ts";
+import { write } from "../write/write.ts";
+import { failedWrite, receiptOf, type WriteContext, type WriteJob, type WriteResult } from "../write/write-job.ts";
+import { positionOfOutcome } from "./outcome-position.ts";
+import { schedule, type Task } from "./schedule.ts";
+import { dependencyEnd, type StepEnd, skippedEnd, unwrittenEnd, writtenEnd } from "./step-end.ts";
+import { rolloutOf } from "./step-rollout.ts";
+import { interruptedStop, LEDGER_UNWRITABLE, stopAfter } from "./stop-conditions.ts";
+
+const recordTrouble = "nothing more is sent, and the next run looks at what was";
+
+/** What applying a plan needs of its surroundings. */
+export type ApplyContext = Omit<WriteContext, "withRequestSlot" | "isStopped" | "onTrouble" | "onWait"> & {
+  readonly manifests: ReadonlyMap<Identity, ManifestHead>;
+  readonly live: ReadonlyMap<Identity, Live>;
+  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly shapeOf: (type: string) => Shape;
+  readonly concurrency: number;
+  /** Follow rollouts to their end. */
+  readonly wait: boolean;
+  readonly failFast: boolean;
+  /** Whether what is equal and not recorded is recorded. @default true */
+  readonly recordsEqual?: boolean;
+  readonly onProgress: (progress: ProgressEvent) => void;
+  /** Called with work that continues after the apply: rollouts that it did not wait for. */
+  readonly onLeft: (work: Promise<void>) => void;
+};
+
+/** An apply's report, with where its one-time tokens went. */
+export type ApplyResult = ApplyReport & {
+  readonly tokens: readonly { readonly identity: Identity; readonly location: string }[];
+};
+
+/** An apply that runs, and may be stopped by what becomes of its steps. */
+type Running = ApplyContext &
+  WriteContext & {
+    readonly rollouts: { open: number };
+    /** Why nothing more is sent; null while it is. */
+    readonly stopReason: () => OutcomeError | null;
+  };
+
+// While requests are in flight, as many further steps are journaled or have their outcomes stored.
+const STEPS_PER_REQUEST = 2;
+
+/** Applies a plan: each step runs when its own dependencies are done, every outcome listed. */
+export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying: ApplyContext): Promise<ApplyResult> {
+  const on = running(applying);
+  if (on.recordsEqual ?? true) await recordEqual(plan.steps, decisions, on);
+  const declared = plan.steps.filter(({ action }) => action !== "orphan");
+  const acting = declared.filter(writes);
+  const followed: Promise<StepEnd>[] = [];
+  if (acting.length > 0) on.onProgress({ what: "begun", steps: acting.length });
+  const tasks = acting.map(
+    (step): Task<StepEnd> => ({
+      identity: step.identity,
+      after: on.manifests.get(step.identity)?.references.map(({ identity }) => identity) ?? [],
+      run: async (state) => {
+        const stop = on.stopReason();
+        if (stop !== null) return skippedEnd(step, stop);
+        if (state === "blocked") return dependencyEnd(step);
+        on.onProgress({ what: "started", step });
+        const written = await writeStep(step, decisions.get(step.identity), on);
+        const end = writtenEnd(step, written, {
+          wasRecorded: on.recorded.has(step.identity),
+          stop: on.stopReason(),
+        });
+        on.onTrouble(written);
+        followed.push(followStepRollout(step, written, end, on));
+        return end;
+      },
+    }),
+  );
+  const results = await schedule(tasks, {
+    concurrency: STEPS_PER_REQUEST * on.concurrency,
+    isGood: ({ outcome: { result } }) => result === "created" || result === "updated" || result === "unchanged",
+    isStopped: on.isStopped,
+  });
+  const until = on.now() + on.rolloutTimeoutMs;
+  const ends = await announceLongWait(Promise.all(followed), () => {
+    if (on.rollouts.open > 0) on.onWait(`${on.rollouts.open} rollout${on.rollouts.open === 1 ? "" : "s"}`, until);
+  });
+  const rolledOut = new Map(ends.map((one) => [one.outcome.identity, one]));
+  const all = declared.map(
+    (step) =>
+      rolledOut.get(step.identity) ?? results.get(step.identity) ?? unwrittenEnd(step, decisions.get(step.identity)),
+  );
+  const outcomes = all.map(({ outcome }) => outcome);
+  return {
+    format_version: "2.0",
+    revision: plan.revision,
+    server: plan.server,
+    summary: summariseOutcomes(outcomes),
+    outcomes,
+    diagnostics: plan.diagnostics,
+    tokens: all.flatMap(({ outcome: { identity }, token }) => (token === null ? [] : [{ identity, location: token }])),
+  };
+}
+
+function running(on: ApplyContext): Running {
+  const requests = new PQueue({ concurrency: on.concurrency });
+  let stop: OutcomeError | null = null;
+  const stopReason = (): OutcomeError | null => stop ?? interruptedStop(on.stopping);
+  return {
+    ...on,
+    withRequestSlot: (work) => requests.add(work),
+    rollouts: { open: 0 },
+    stopReason,
+    isStopped: () => stopReason() !== null,
+    onTrouble: (written) => {
+      stop ??= stopAfter(written, on);
+    },
+    onWait: (what, until) =>
+      on.onProgress({ what: "waiting", text: `${what}, until ${timestampText(until)} at the latest` }),
+  };
+}
+
+// Equal resources are recorded, so that later drift can be distinguished from a later change of the manifest.
+async function recordEqual(
+  steps: readonly Step[],
+  decisions: PlanWithDecisions["decisions"],
+  on: ApplyContext,
+): Promise<void> {
+  const receipts = steps.flatMap(({ action, identity, kind: type }): Recorded[] => {
+    const [manifest, live, head] = [on.manifests.get(identity), on.live.get(identity), on.recorded.get(identity)];
+    if (action !== "keep" || manifest === undefined || live?.state !== "present") return [];
+    const { row } = live;
+    const known = head === undefined ? null : requireOpened(head);
+    if (known !== null && isRecordOf(known, requireRead(manifest).value, row.manifest)) return [];
+    const kind = on.kindOf(type);
+    if (kind === undefined) return [];
+    const ignored = decisions.get(identity)?.ignored ?? [];
+    const sent = { kind, shape: on.shapeOf(type), identity, written: requireRead(manifest).value, ignored };
+    const receipt = receiptFrom(sent, row, { known, at: on.now() });
+    return known !== null && equalRecorded(known, receipt) ? [] : [receipt];
+  });
+  if (receipts.length > 0) await on.ledger.record(receipts);
+}
+
+async function writeStep(step: Step, decision: Decision | undefined, on: Running): Promise<WriteResult> {
+  const declared = on.manifests.get(step.identity);
+  const kind = on.kindOf(step.kind);
+  if (declared === undefined || kind === undefined || decision === undefined)
+    throw new TypeError(`no manifest for ${step.identity}`);
+  const manifest = requireRead(declared);
+  const shape = on.shapeOf(step.kind);
+  const planned = on.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
+  const { ignored } = decision;
+  const head = ignored.length === 0 ? undefined : on.recorded.get(step.identity);
+  const recorded = head === undefined ? null : requireOpened(head);
+  const body = bodyOf(shape, manifest, planned, decision);
+  const job: WriteJob = { kind, shape, manifest, live: planned, body, ignored, recorded };
+  const live = await liveNow(job, on);
+  const same =
+    live.state === "present" && step.action === "ensure" && hasContentOf(kind, shape, job.body, live.row.manifest);
+  if (same) return recordAsKept({ ...job, live }, live.row, on);
+  if (kind.issuesToken?.(manifest.value) && step.action !== "update") {
+    const trouble = await sinkTrouble(step.identity, on);
+    if (trouble !== null) return failedWrite("failed", { code: "token-sink", message: trouble }, { job, attempts: 0 });
+  }
+  return write({ ...job, live }, on).catch((error: unknown) => {
+    if (!isStateError(error)) throw error;
+    const message = `the ledger cannot be written (${reasonOf(error)}): ${recordTrouble}`;
+    return failedWrite("unknown", { code: LEDGER_UNWRITABLE, message }, { job, attempts: 1 });
+  });
+}
+
+async function sinkTrouble(identity: Identity, { sink }: ApplyContext): Promise<string | null> {
+  try {
+    await sink?.check(identity);
+    return null;
+  } catch (error) {
+    return `nothing was sent, since its one-time token could not be put away: ${reasonOf(error)}`;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+// A resource whose references were missing can often be read once they exist. For one that answers a token it
+// must be known whether it is new.
+async function liveNow(job: WriteJob, on: Running): Promise<Live> {
+  const { live, kind } = job;
+  if (live.state !== "unknown" || (kind.single === undefined && !kind.issuesToken?.(job.body))) return live;
+  return on
+    .withRequestSlot(() => on.readBack(job))
+    .catch((error: unknown) => {
+      if (error instanceof ClientError) return live;
+      throw error;
+    });
+}
+
+async function recordAsKept(job: WriteJob, row: LiveRow, on: Running): Promise<WriteResult> {
+  await on.ledger.record([receiptOf(job, row, on)]);
+  return { state: "kept" };
+}
+
+function bodyOf(shape: Shape, { value }: Manifest, live: Live, { ignored }: Decision): JsonObject {
+  if (live.state !== "present" || ignored.length === 0) return value;
+  const kept = keepIgnored(shape, value, live.row.manifest, ignored);
+  return isObject(kept) ? kept : value;
+}
+
+// Rollouts are followed outside the queue, so that waiting does not take a slot from writing.
+async function followStepRollout(step: Step, written: WriteResult, end: StepEnd, on: Running): Promise<StepEnd> {
+  const rollout = await rolloutOf(step, written, on);
+  const outcome = { ...end.outcome, rollout };
+  on.onProgress({ what: "finished", step, outcome, place: positionOfOutcome(outcome, on.manifests) });
+  return { ...end, outcome };
+}

@@ -1,0 +1,145 @@
+import type { Shape } from "../../contract/shape.ts";
+import type { Kind } from "../../core/kind.ts";
+import type { Live } from "../../core/live.ts";
+import type { Identity, Manifest } from "../../core/manifest.ts";
+import type { RecordedHead } from "../../core/recorded.ts";
+import { summariseOutcomes } from "../../core/report/report.ts";
+import type { PendingIntent } from "../../state/ledger.ts";
+import { createDryRun, type DryRun, isDryRunSafe } from "../live/dry-run.ts";
+import { type ObserveContext, observeOne } from "../live/observe.ts";
+import type { LivePlan } from "../plan-against-live.ts";
+import { type CurrentPass, interruptedOutcomes, isFinished } from "../recover/interrupted-outcomes.ts";
+import { type Recovered, type Recovery, recover } from "../recover/recover.ts";
+import type { ServerSession } from "../session.ts";
+import { type ApplyContext, type ApplyResult, applyPlan } from "./apply-plan.ts";
+
+/** How a plan is applied. */
+export type ApplyOptions = Pick<
+  ApplyContext,
+  | "concurrency"
+  | "wait"
+  | "failFast"
+  | "onProgress"
+  | "onLeft"
+  | "requestTimeoutMs"
+  | "rolloutTimeoutMs"
+  | "now"
+  | "signal"
+  | "stopping"
+  | "stopWaiting"
+> & {
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly shapeOf: (type: string) => Shape;
+};
+
+/** How writes of an earlier run are looked at. */
+type RecoveryOptions = Pick<ApplyOptions, "concurrency" | "kindOf" | "shapeOf" | "now" | "onProgress" | "signal">;
+
+/** Applies a plan, and settles the interrupted writes of an earlier run. */
+export async function applyWithRecovery(
+  { plan, decisions, observation, desired, recorded }: LivePlan,
+  session: ServerSession,
+  {
+    recovered,
+    ...options
+  }: ApplyOptions & Pick<ApplyContext, "hasLease" | "recordsEqual"> & { readonly recovered: readonly Recovered[] },
+): Promise<ApplyResult> {
+  const observing = observingWith(session, options);
+  const resumed = new Set<string>();
+  const manifests = new Map(desired.manifests.map((manifest) => [manifest.identity, manifest]));
+  await dropGoneRecords(desired.declared, observation.live, recorded, session);
+  const applied = await applyPlan(
+    { plan, decisions },
+    {
+      ...session,
+      ...options,
+      live: observation.live,
+      recorded,
+      manifests,
+      recovered: Map.groupBy(recovered, ({ intent }) => intent.identity),
+      onResumed: (id) => void resumed.add(id),
+      readBack: ({ kind, manifest, live }) => {
+        const id = live.state === "present" ? live.row.id : (recorded.get(manifest.identity)?.id ?? null);
+        return readLiveOf({ kind, manifest, id }, observing);
+      },
+    },
+  );
+  const wanted = { plan, manifests, declared: desired.declared, resumed };
+  const over = recovered.filter((one) => isFinished(one, wanted));
+  await Promise.all(over.map(({ intent }) => session.ledger.close(intent.id, null)));
+  return withInterrupted(applied, recovered, wanted);
+}
+
+function withInterrupted(applied: ApplyResult, recovered: readonly Recovered[], wanted: CurrentPass): ApplyResult {
+  const outcomes = [...interruptedOutcomes(recovered, wanted), ...applied.outcomes];
+  const tokens = recovered.flatMap(({ intent: { identity }, token }) =>
+    token === null ? [] : [{ identity, location: token }],
+  );
+  return { ...applied, outcomes, summary: summariseOutcomes(outcomes), tokens: [...tokens, ...applied.tokens] };
+}
+
+/** Determines the outcome of writes that an earlier run left open; called before planning. */
+export async function recoverPending(
+  session: ServerSession,
+  options: ApplyOptions & Pick<Recovery, "isFenced">,
+): Promise<readonly Recovered[]> {
+  const pending = await session.ledger.pending();
+  if (pending.length === 0) return [];
+  return recover(pending, await recoveryWith(session, options));
+}
+
+/** What finding out about the writes of an earlier run needs. */
+export async function recoveryWith(session: ServerSession, options: RecoveryOptions): Promise<Recovery> {
+  const recorded = await session.recorded();
+  const dryRun = dryRunForReading(session, options);
+  const observing = { ...observingWith(session, options), dryRun };
+  return {
+    ...session,
+    ...options,
+    readLive: (intent, kind) => {
+      const id = recorded.get(intent.identity)?.id ?? null;
+      return readLiveOf({ kind, manifest: sentManifest(intent), id }, observing);
+    },
+    dryRun: (intent, kind) => dryRun(kind, sentManifest(intent), options),
+  };
+}
+
+type One = { readonly kind: Kind; readonly manifest: Manifest; readonly id: string | null };
+
+/** Reads live of one resource again; where there is no read, a proven dry run shows whether it exists. */
+async function readLiveOf({ kind, manifest, id }: One, on: ObserveContext): Promise<Live> {
+  const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, on);
+  const mayAsk = kind.single === undefined && isDryRunSafe(on.memory);
+  if (live.state !== "unknown" || live.reason !== "no-read" || !mayAsk) return live;
+  const tried = await on.dryRun(kind, manifest, on);
+  if (tried.state !== "answered" || tried.row === null) return live;
+  return tried.row.id === null ? { state: "absent" } : { ...live, isThere: true };
+}
+
+function observingWith({ reader, memory, remember }: ServerSession, options: RecoveryOptions): ObserveContext {
+  const { concurrency, signal, shapeOf } = options;
+  const dryRun = createDryRun({ reader, memory, remember, concurrency, shapeOf });
+  return { reader, memory, known: null, dryRun, concurrency, signal };
+}
+
+function dryRunForReading(session: ServerSession, options: RecoveryOptions): DryRun {
+  if (!isDryRunSafe(session.memory)) return async () => ({ state: "impossible" });
+  return observingWith(session, options).dryRun;
+}
+
+function sentManifest({ kind, identity, manifest: value }: PendingIntent): Manifest {
+  return { kind, identity, value, file: "", line: 1, references: [], locate: () => ({ line: 1, column: 1 }) };
+}
+
+// The record of what is neither declared nor live is dropped.
+async function dropGoneRecords(
+  declared: ReadonlySet<Identity>,
+  live: LivePlan["observation"]["live"],
+  recorded: ReadonlyMap<Identity, RecordedHead>,
+  { ledger }: ServerSession,
+): Promise<void> {
+  const gone = [...recorded.keys()].filter(
+    (identity) => !declared.has(identity) && live.get(identity)?.state === "absent",
+  );
+  if (gone.length > 0) await ledger.forget(gone);
+}

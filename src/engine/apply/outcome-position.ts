@@ -1,0 +1,13 @@
+import type { Identity, ManifestHead } from "../../core/manifest.ts";
+import type { Outcome } from "../../core/report/report.ts";
+
+/** Where an outcome's error is in the source (`file:line:column`), as exactly as it tells; null when unknown. */
+export function positionOfOutcome(
+  { identity, error }: Pick<Outcome, "identity" | "error">,
+  manifests: ReadonlyMap<Identity, ManifestHead>,
+): string | null {
+  const manifest = error === null ? undefined : manifests.get(identity);
+  if (manifest === undefined) return null;
+  const { line, column } = error?.pointer ? manifest.locate(error.pointer) : { line: manifest.line, column: 1 };
+  return `${manifest.file}:${line}:${column}`;
+}

@@ -1,0 +1,78 @@
+import type { Identity } from "../../core/manifest.ts";
+
+/** A piece of work that waits for others. */
+export type Task<Result> = {
+  readonly identity: Identity;
+  readonly after: readonly Identity[];
+  /** Does the work; `blocked` when something it waits for did not end well. */
+  readonly run: (state: "ready" | "blocked") => Promise<Result>;
+};
+
+/**
+ * Runs tasks with bounded concurrency, each as soon as its own dependencies are done. A failed task
+ * blocks only its dependants; a stopped schedule starts nothing more and blocks the rest.
+ */
+export async function schedule<Result>(
+  tasks: readonly Task<Result>[],
+  options: {
+    readonly concurrency: number;
+    readonly isGood: (result: Result) => boolean;
+    readonly isStopped: () => boolean;
+  },
+): Promise<ReadonlyMap<Identity, Result>> {
+  const results = new Map<Identity, Result>();
+  const known = new Set(tasks.map(({ identity }) => identity));
+  const waiting = new Map(
+    tasks.map(({ identity, after }) => [identity, new Set(after.filter((one) => known.has(one))).size]),
+  );
+  const dependants = dependantsOf(tasks);
+  const ready = tasks.filter(({ identity }) => waiting.get(identity) === 0);
+  const failures: unknown[] = [];
+  const over = Promise.withResolvers<void>();
+  let [begun, running] = [0, 0];
+
+  const run = async (task: Task<Result>): Promise<void> => {
+    const isBlocked = task.after.some((identity) => {
+      const result = results.get(identity);
+      return result !== undefined && !options.isGood(result);
+    });
+    results.set(
+      task.identity,
+      await task.run(isBlocked || options.isStopped() || failures.length > 0 ? "blocked" : "ready"),
+    );
+    for (const next of dependants.get(task.identity) ?? []) {
+      const remaining = (waiting.get(next.identity) ?? 0) - 1;
+      waiting.set(next.identity, remaining);
+      if (remaining === 0) ready.push(next);
+    }
+  };
+  const goOn = (): void => {
+    for (const task of ready.slice(begun, begun + options.concurrency - running)) {
+      begun += 1;
+      running += 1;
+      void run(task)
+        .catch((error: unknown) => failures.push(error))
+        .finally(() => {
+          running -= 1;
+          goOn();
+        });
+    }
+    if (running === 0) over.resolve();
+  };
+  goOn();
+  await over.promise;
+  if (failures.length > 0) throw failures[0];
+  return results;
+}
+
+function dependantsOf<Result>(tasks: readonly Task<Result>[]): ReadonlyMap<Identity, readonly Task<Result>[]> {
+  const dependants = new Map<Identity, Task<Result>[]>();
+  for (const task of tasks) {
+    for (const identity of new Set(task.after)) {
+      const list = dependants.get(identity);
+      if (list === undefined) dependants.set(identity, [task]);
+      else list.push(task);
+    }
+  }
+  return dependants;
+}

@@ -1,0 +1,82 @@
+import type { Decision } from "../../core/decide/decision.ts";
+import { type Reason, reasonText, type Step } from "../../core/plan/plan.ts";
+import type { Outcome, OutcomeError } from "../../core/report/report.ts";
+import type { WriteResult } from "../write/write-job.ts";
+
+const rolloutInProgress: OutcomeError = {
+  code: "rollout-in-progress",
+  message: "not sent: its earlier rollout is in progress, and a newer revision is due; the next pass sends it",
+};
+
+/** A finished step: its outcome, and where its one-time token is. */
+export type StepEnd = { readonly outcome: Outcome; readonly token: string | null };
+
+/** The end of a step that was written. */
+export function writtenEnd(
+  step: Step,
+  written: WriteResult,
+  { wasRecorded, stop }: { readonly wasRecorded: boolean; readonly stop: OutcomeError | null },
+): StepEnd {
+  const attempts = written.state === "kept" ? 0 : written.attempts;
+  switch (written.state) {
+    case "done":
+      return {
+        outcome: outcomeOf(step, isNew(step, wasRecorded) ? "created" : "updated", written.notice, attempts),
+        token: written.delivered,
+      };
+    case "kept":
+      return { outcome: outcomeOf(step, "unchanged"), token: null };
+    case "put-off":
+      return { outcome: outcomeOf(step, "skipped", stop ?? rolloutInProgress, attempts), token: null };
+    case "blocked":
+      return {
+        outcome: outcomeOf(step, "blocked", { code: written.reason, message: reasonText[written.reason] }, attempts),
+        token: null,
+      };
+    case "failed":
+    case "unknown":
+      return { outcome: outcomeOf(step, written.state, written.error, attempts), token: null };
+  }
+}
+
+// An ensured resource cannot be read: only the ledger shows whether it existed before.
+function isNew({ action }: Step, wasRecorded: boolean): boolean {
+  return action === "create" || (action === "ensure" && !wasRecorded);
+}
+
+/** The end of a step that needed no request. */
+export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEnd {
+  if (step.action === "block" && step.reason !== null) {
+    const message = blockedText(step.reason, decision?.detail ?? null);
+    const place = decision?.pointer == null ? {} : { pointer: decision.pointer };
+    return { outcome: outcomeOf(step, "blocked", { code: step.reason, message, ...place }), token: null };
+  }
+  if (step.action === "keep") return { outcome: outcomeOf(step, "unchanged"), token: null };
+  return skippedEnd(step, { code: "stopped", message: "not sent: what it waits for has not ended" });
+}
+
+// What the control plane says of a manifest, or a guard of a step, needs no introduction.
+function blockedText(reason: Reason, detail: string | null): string {
+  if (detail === null) return reasonText[reason];
+  return reason === "refused" || reason === "guard" ? detail : `${reasonText[reason]} (${detail})`;
+}
+
+/** The end of a step that was not started because the apply was stopped. */
+export function skippedEnd(step: Step, stop: OutcomeError): StepEnd {
+  return { outcome: outcomeOf(step, "skipped", stop), token: null };
+}
+
+/** The end of a step whose dependencies failed. */
+export function dependencyEnd(step: Step): StepEnd {
+  const message = "something it refers to was not written";
+  return { outcome: outcomeOf(step, "blocked", { code: "dependency", message }), token: null };
+}
+
+function outcomeOf(
+  { identity, kind, file }: Step,
+  result: Outcome["result"],
+  error: OutcomeError | null = null,
+  attempts = 0,
+): Outcome {
+  return { identity, kind, result, file, rollout: null, error, attempts };
+}

@@ -1,0 +1,79 @@
+import { ClientError } from "../../client/failure.ts";
+import { text } from "../../contract/json.ts";
+import { rolloutState } from "../../contract/rollout-state.ts";
+import type { Kind, LiveRow } from "../../core/kind.ts";
+import type { Step } from "../../core/plan/plan.ts";
+import type { ProgressEvent } from "../../core/report/events.ts";
+import type { RolloutResult } from "../../core/report/report.ts";
+import { followRollout, type Rollout } from "../rollout/follow-rollout.ts";
+import { type DeployedRun, followRun } from "../rollout/follow-run.ts";
+import type { WriteContext, WriteResult } from "../write/write-job.ts";
+
+/** What following the rollouts of steps needs of its surroundings. */
+export type StepRolloutContext = Pick<WriteContext, "reader" | "rolloutTimeoutMs" | "stopping" | "stopWaiting"> & {
+  readonly kindOf: (type: string) => Kind | undefined;
+  /** Follow rollouts to their end. */
+  readonly wait: boolean;
+  readonly onProgress: (progress: ProgressEvent) => void;
+  /** Called with work that continues after the apply: rollouts that it did not wait for. */
+  readonly onLeft: (work: Promise<void>) => void;
+  /** How many are being waited for. */
+  readonly rollouts: { open: number };
+};
+
+/** How the rollout of a step has ended, and the run that starts with it, as far as it is waited for; null where it starts none. */
+export async function rolloutOf(step: Step, written: WriteResult, on: StepRolloutContext): Promise<RolloutResult> {
+  const kind = on.kindOf(step.kind);
+  if (!kind?.rollsOut || written.state !== "done") return null;
+  const { row } = written;
+  const now = rolloutState(row.status);
+  const run = now === "failed" ? null : runOf(kind, row);
+  if ((now !== "progressing" && run === null) || !on.wait) return now;
+  if (!row.id || !row.stamp) return null;
+  const ending = followToEnd(step, { applicationId: row.id, deploymentId: row.stamp, run }, on).catch(
+    (error: unknown): RolloutResult => {
+      if (on.stopping.aborted || error instanceof ClientError) return "progressing";
+      throw error;
+    },
+  );
+  on.rollouts.open += 1;
+  const isOver = await endsBefore(ending, on.stopWaiting).finally(() => {
+    on.rollouts.open -= 1;
+  });
+  if (isOver) return ending;
+  const { identity } = step;
+  on.onLeft(ending.then((rollout) => on.onProgress({ what: "rolled-out", identity, rollout })));
+  return "progressing";
+}
+
+// The run has the time that the rollout leaves.
+async function followToEnd(
+  step: Step,
+  { run, ...rollout }: Rollout & { readonly run: DeployedRun | null },
+  { reader, rolloutTimeoutMs, stopping: signal, onProgress }: StepRolloutContext,
+): Promise<RolloutResult> {
+  const end = performance.now() + rolloutTimeoutMs;
+  const onStatus = (status: string): void => onProgress({ what: "rollout", step, status });
+  const ended = await followRollout(reader, rollout, { timeoutMs: rolloutTimeoutMs, onStatus, signal });
+  if (ended !== "succeeded" || run === null) return ended;
+  const following = { timeoutMs: end - performance.now(), signal };
+  return followRun(reader, run, { ...following, onStatus: (status) => onStatus(`run ${status}`) });
+}
+
+function runOf({ startsRun }: Kind, { id: jobId, manifest, version }: LiveRow): DeployedRun | null {
+  const name = text(manifest.name);
+  if (!startsRun?.(manifest) || !jobId || name === undefined || version === undefined) return null;
+  return { jobId, name, version };
+}
+
+async function endsBefore(ending: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  const { promise: aborted, resolve } = Promise.withResolvers<boolean>();
+  const leave = (): void => resolve(false);
+  signal.addEventListener("abort", leave);
+  if (signal.aborted) leave();
+  try {
+    return await Promise.race([ending.then(() => true), aborted]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}

@@ -1,0 +1,291 @@
+import { isDeepStrictEqual } from "node:util";
+import { NO_SOURCE_FACTS } from "../../cache/source-facts.ts";
+import { knownOutline } from "../../cache/source-to-keep.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { type SourceDiagnostic, summariseForeign } from "../../core/foreign-documents.ts";
+import type { Identity, ManifestHead } from "../../core/manifest.ts";
+import type { ReadEvent } from "../../core/report/events.ts";
+import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../../core/selection/select.ts";
+import { kindOf } from "../../kinds/index.ts";
+import { type Loaded, type LoadOptions, load } from "../../manifests/load.ts";
+import { loadChanged } from "../../manifests/load-changed.ts";
+import { readValue } from "../../manifests/source-manifest.ts";
+import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../../source/checkout-branch.ts";
+import { isTrackedFolder } from "../../source/is-tracked.ts";
+import { defaultLimits } from "../../source/limits.ts";
+import { type ComparedBase, type Revision, readSource } from "../../source/read-source.ts";
+import type { RevisionFiles } from "../../source/revision.ts";
+import { contentTop } from "../../source/root.ts";
+import type { SourceConfig } from "../../source/source-config.ts";
+import { requireStateFolder } from "../../state/state-folder.ts";
+import type { Desired } from "../plan-against-live.ts";
+import type { Rules, Target } from "../target.ts";
+import { appliedWarnings, behindWarnings, requireMerged } from "./check-merged-base.ts";
+import { unusedRules } from "./unused-rules.ts";
+
+/** What a source declares, and the rules that its configuration gives. */
+export type DesiredRead = {
+  readonly rules: Rules;
+  /** Whether the source has a configuration. */
+  readonly isConfigured: boolean;
+  readonly desired: Desired;
+  /** Every valid manifest of the source, selected or not. */
+  readonly manifests: readonly ManifestHead[];
+  readonly event: ReadEvent;
+  readonly counts: SelectionCounts;
+  /** Why the checkout must not be applied; null where it may. */
+  readonly checkoutFault: CheckoutFault | null;
+  /** What it was made of, for the next revision that differs little. */
+  readonly from: ReadRevision;
+};
+
+/** A revision as it was read and loaded. */
+type ReadRevision = { readonly revision: Revision; readonly loaded: Loaded; readonly day: string };
+
+/** How much of a source is selected. */
+export type SelectionCounts = {
+  /** Files that were read: of the selected paths, and those that the selected manifests are in. */
+  readonly files: number;
+  /** Manifests that are valid. */
+  readonly manifests: number;
+  /** Manifests that are not. */
+  readonly faulty: number;
+};
+
+/** What reading needs of its surroundings. */
+export type ReadContext = {
+  readonly now: () => number;
+  readonly stopping: AbortSignal;
+  /** What was read before: of a commit only what differs is read again. @default nothing */
+  readonly before?: DesiredRead | null;
+  /** Whether it is looked at whether a checkout is at rest at its branch. @default false */
+  readonly checksBranch?: boolean;
+  /** Told the configuration, and what follows from it, before any file is read; may refuse it. */
+  readonly onConfig?: (config: Pick<DesiredRead, "rules" | "isConfigured">) => void;
+};
+
+type Sourced = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "claim">;
+
+/** Reads, validates and selects what a target's source declares. */
+export async function readDesired(target: Sourced, context: ReadContext): Promise<DesiredRead> {
+  const { now, stopping: signal, before = null } = context;
+  using source = await readSource(
+    { ...target.source, limits: defaultLimits, before: before?.from.revision ?? null },
+    (config) => prepareRead(target, config, context),
+    { signal },
+  );
+  const { revision, prepared } = source;
+  const { rules, cache, remembered } = prepared;
+  const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
+  const reading = { ...loading, known: knownOutline(remembered, rules.load) };
+  const from = { revision, day: loading.now.toISOString().slice(0, 10) };
+  const again = before === null ? null : await loadAgain(before, { ...from, rules }, reading, signal);
+  const read = again ?? (await load(revision, reading, { signal }));
+  const { contents } = read;
+  const found = withConfigFaults(read, revision.config);
+  const loaded = { ...found, diagnostics: [...found.diagnostics, ...unused(found, revision, rules)] };
+  requireMatches(rules.selection, loaded, revision);
+  if (loaded.declared !== before?.from.loaded.declared) await target.claim?.(loaded.declared);
+  const base = source.base && { ...source.base, loaded: await load(await source.base.read(), reading, { signal }) };
+  // What little differs is found out again by the next process.
+  if (again === null) await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
+  if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
+  const commit = revision.commit ?? commitWithout(revision, contents);
+  const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
+  const said = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
+  const behind = fault === null ? said : [...said, checkoutWarning(fault)];
+  const applied = base && (await readApplied(base, (files) => load(files, reading, { signal })));
+  const desired = desiredOf(
+    loaded,
+    { ...revision, commit },
+    {
+      rules,
+      base: base && valuesOf(base.loaded),
+      applied,
+      behind,
+    },
+  );
+  return {
+    rules,
+    isConfigured: revision.config.isPresent,
+    desired,
+    counts: countSelection(loaded, revision, desired, rules.selection),
+    checkoutFault: fault,
+    manifests: loaded.manifests,
+    event: { ...readEvent(loaded, behind, rules, revision.config), knownFiles: knownIn(contents) },
+    from: { ...from, loaded: read },
+  };
+}
+
+// By the same rules on the same day the other files say what they said.
+async function loadAgain(
+  { from: before, rules }: DesiredRead,
+  now: Omit<ReadRevision, "loaded"> & Pick<DesiredRead, "rules">,
+  options: LoadOptions,
+  signal: AbortSignal,
+): Promise<Loaded | null> {
+  const { revision } = now;
+  const { since } = revision;
+  if (since === undefined || since.commit !== before.revision.commit) return null;
+  if (before.day !== now.day || !isDeepStrictEqual(rules.load, now.rules.load)) return null;
+  return since.changed.size === 0 && revision.commit === since.commit
+    ? before.loaded
+    : loadChanged(before.loaded, { ...revision, since }, options, { signal });
+}
+
+// Untracked files without manifests, such as a report, do not change what is planned: the commit still names it.
+function commitWithout({ untracked }: Revision, { files }: Loaded["contents"]): string | null {
+  if (untracked === undefined) return null;
+  const others = files.filter(({ file }) => untracked.paths.has(file.path));
+  const isEmpty = others.every(({ content, said }) => content.declarations.length === 0 && !hasErrors(said));
+  return isEmpty ? untracked.commit : null;
+}
+
+type Read = Omit<Loaded, "contents"> & { readonly foreign: readonly SourceDiagnostic[] };
+
+async function prepareRead(
+  { source, sourceCache, state, rules: rulesBy }: Sourced,
+  config: SourceConfig,
+  { stopping, checksBranch = false, onConfig = () => undefined }: ReadContext,
+) {
+  source.accept(config);
+  const rules = rulesBy(config.repository);
+  onConfig({ rules, isConfigured: config.isPresent });
+  // Before each pass: what a daemon follows may have brought a state folder with its last change.
+  const isOwn = await hasOwnState({ source, state }, stopping);
+  const cache = isOwn ? sourceCache : null;
+  const remembered = (await cache?.load(rules.load)) ?? NO_SOURCE_FACTS;
+  const ref = checksBranch && source.commits === null && source.base === null ? rules.ref : null;
+  return { rules, cache, ignore: [state.folder, ...source.ignore], remembered, ref };
+}
+
+// `validate` works without git: where git cannot tell whose the state folder is, no cache is used.
+async function hasOwnState(target: Pick<Target, "source" | "state">, signal: AbortSignal): Promise<boolean> {
+  try {
+    await requireOwnState(target, signal);
+    return true;
+  } catch (error) {
+    if (!target.source.doesWithoutGit || !(error instanceof HoldfastError)) throw error;
+    return false;
+  }
+}
+
+/** Refuses a state folder that the source may have brought. */
+export async function requireOwnState(
+  { source, state }: Pick<Target, "source" | "state">,
+  signal: AbortSignal,
+): Promise<void> {
+  const content = contentTop(source.root);
+  await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
+}
+
+function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: SourceConfig): Read {
+  const { foreign = [], ours = [] } = Object.groupBy(loaded.diagnostics, (one) =>
+    one.foreign === undefined ? "ours" : "foreign",
+  );
+  return { ...loaded, diagnostics: [...diagnostics, ...ours], foreign };
+}
+
+// What could not be read may be what a rule is for.
+function unused(read: Read, { config, files }: Revision, { selection }: Rules): readonly Diagnostic[] {
+  if (hasErrors(read.diagnostics)) return [];
+  return unusedRules({ ...read, files: () => files.map(({ path }) => path) }, config.repository, selection);
+}
+
+function requireMatches(selection: Selection, { declared }: Read, { files, root }: Revision): void {
+  if (isEverything(selection)) return;
+  const displays = files.map(({ display }) => display);
+  const [unknown] = unmatched(declared, selection, displays);
+  if (unknown === undefined) return;
+  throw new HoldfastError("invalid", `${unknown} matches nothing in the source ${root}`, {
+    hint: "paths and --only select within the source; name another one with --source",
+  });
+}
+
+function desiredOf(
+  { manifests, waves, declared, invalid, diagnostics }: Read,
+  { commit, changedSince, branch }: Revision,
+  {
+    rules: { selection },
+    base,
+    applied,
+    behind,
+  }: Pick<Desired, "base" | "applied"> & { readonly rules: Rules; readonly behind: readonly Diagnostic[] },
+): Desired {
+  const isWhole = isEverything(selection);
+  const selected = select(manifests, selection);
+  const said = [...behind, ...diagnostics];
+  const since = commit !== null || changedSince === undefined ? {} : { changedSince };
+  return {
+    revision: commit,
+    ...since,
+    ...(branch === undefined ? {} : { branch }),
+    manifests: selected,
+    waves,
+    declared,
+    invalid,
+    isWhole,
+    base,
+    applied,
+    diagnostics: said,
+  };
+}
+
+function countSelection(
+  { refused }: Read,
+  { files }: Revision,
+  { manifests, isWhole }: Desired,
+  selection: Selection,
+): SelectionCounts {
+  if (isWhole) return { files: files.length, manifests: manifests.length, faulty: refused.length };
+  const faulty = selectNamed(refused, selection);
+  const below = files.filter(({ display }) => selection.paths.some((path) => isUnder(path, display)));
+  const read = new Set([...below.map(({ display }) => display), ...[...manifests, ...faulty].map(({ file }) => file)]);
+  return { files: read.size, manifests: manifests.length, faulty: faulty.length };
+}
+
+// Mostly everything that was merged is applied too.
+async function readApplied(
+  { applied, commit, loaded, readCommit }: ComparedBase & { readonly loaded: Loaded },
+  loadFiles: (files: RevisionFiles) => Promise<Loaded>,
+): Promise<Desired["applied"]> {
+  if (applied?.is !== "believed") return null;
+  return valuesOf(applied.commit === commit ? loaded : await loadFiles(await readCommit(applied.commit)));
+}
+
+function valuesOf({ manifests }: Loaded): ReadonlyMap<Identity, JsonObject> {
+  return new Map(manifests.map((manifest) => [manifest.identity, readValue(manifest)]));
+}
+
+function knownIn({ files }: Loaded["contents"]): number {
+  return files.reduce((known, { from }) => (from === null ? known : known + 1), 0);
+}
+
+function readEvent(
+  { manifests, diagnostics, foreign, files, documents }: Read,
+  behind: readonly Diagnostic[],
+  rules: Rules,
+  { repository }: SourceConfig,
+): Omit<ReadEvent, "knownFiles"> {
+  const { selection, strict, partial } = rules;
+  return {
+    what: "read",
+    diagnostics: [...behind, ...diagnostics],
+    selected: [...behind, ...ofSelection(diagnostics, selection)],
+    foreign: summariseForeign(ofSelection(foreign, selection)),
+    paths: repository.paths ?? null,
+    files,
+    manifests: manifests.length,
+    documents,
+    // Being behind the base refuses nothing, even with --strict: the plan is for the merge result.
+    isRefused: hasErrors(diagnostics, { strict }) && !partial,
+  };
+}
+
+/** Diagnostics of the selected files; all of them where everything is selected. */
+function ofSelection<One extends Diagnostic>(diagnostics: readonly One[], { paths }: Selection): readonly One[] {
+  if (paths.length === 0) return diagnostics;
+  return diagnostics.filter(({ file }) => file === null || paths.some((path) => isUnder(path, file)));
+}

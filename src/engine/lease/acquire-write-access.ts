@@ -1,0 +1,73 @@
+import type { Writer } from "../../client/writer.ts";
+import type { PassEvent } from "../../core/report/events.ts";
+import type { DesiredRead } from "../desired/read-desired.ts";
+import type { ServerSession } from "../session.ts";
+import type { TargetConnection } from "../target.ts";
+import { type LeaseOptions, waitForLease } from "./lease.ts";
+import { leaseScope } from "./lease-scope.ts";
+
+/** The right to write in one pass. */
+export type WriteAccess = AsyncDisposable & {
+  readonly writer: Writer;
+  /** Whether live must be read again, because others may have written since. */
+  readonly mustPlanAgain: boolean;
+  /** Whether a lease excludes other writers. */
+  readonly hasLease: boolean;
+};
+
+/** What asking for a lease needs of its surroundings. */
+export type LeaseContext = {
+  readonly tell: (event: PassEvent) => void;
+  readonly stopping: AbortSignal;
+  readonly signal: AbortSignal;
+};
+
+/** Waits for the right to write while it may become free soon; else fails as locked. */
+export async function acquireWriteAccess(
+  connection: TargetConnection,
+  read: DesiredRead,
+  { tell, stopping, signal }: LeaseContext,
+): Promise<WriteAccess> {
+  const { session } = connection;
+  const options = await leaseOptions(connection, read, signal);
+  const onWait = (text: string): void => tell({ what: "waiting", text });
+  const taken = await waitForLease(options, { onWait, stopping });
+  if (taken.state !== "held") {
+    if (taken.state === "none") tell(noLease(session, options, taken.why));
+    const { writer } = session;
+    return { writer, mustPlanAgain: taken.waited, hasLease: false, [Symbol.asyncDispose]: async () => {} };
+  }
+  const { lease } = taken;
+  const isOurs = session.memory.followsOurLease({ scope: lease.scope, number: lease.number() });
+  return {
+    writer: lease.writer,
+    mustPlanAgain: taken.waited || !isOurs,
+    hasLease: true,
+    [Symbol.asyncDispose]: async () => {
+      if (!lease.isLost()) session.memory.lease = { scope: lease.scope, number: lease.number() };
+      await lease[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The options of a lease on everything that a source writes to. */
+export async function leaseOptions(
+  { session, state }: TargetConnection,
+  { rules, manifests }: Pick<DesiredRead, "rules" | "manifests">,
+  signal: AbortSignal,
+): Promise<LeaseOptions> {
+  return {
+    writer: session.writer,
+    scope: rules.leaseScope ?? leaseScope(manifests),
+    holder: await state.holder(),
+    requestTimeoutMs: rules.requestTimeoutMs,
+    ...(rules.mostLeaseMs === null ? {} : { mostMs: rules.mostLeaseMs }),
+    // A stop request releases the lease; it does not interrupt the release.
+    signal,
+  };
+}
+
+/** The event that writes go on without a lease. */
+export function noLease({ memory }: ServerSession, { scope }: LeaseOptions, why: string): PassEvent {
+  return { what: "no-lease", scope, why, hasLeases: memory.has("putLease") };
+}

@@ -1,0 +1,50 @@
+import { ClientError } from "../../client/failure.ts";
+import type { Reader } from "../../client/reader.ts";
+import type { DryRunReply } from "../../core/decide/decision.ts";
+import type { Identity, Manifest } from "../../core/manifest.ts";
+import { type ResourceReference, secretsOf } from "../../model/references.ts";
+import type { KnownServer } from "../known-server.ts";
+
+/** What looking for secrets needs of its surroundings. */
+export type SecretContext = {
+  readonly reader: Reader;
+  readonly memory: KnownServer;
+  readonly signal: AbortSignal;
+};
+
+/** Finds, by one list, the manifests that name a secret that is not there: what a dry run of them would be refused for. */
+export async function absentSecrets(
+  manifests: readonly Manifest[],
+  on: SecretContext,
+): Promise<ReadonlyMap<Identity, DryRunReply>> {
+  const named = manifests.flatMap(({ identity, value }) => {
+    const secrets = secretsOf(value);
+    return secrets.length === 0 ? [] : [{ identity, secrets }];
+  });
+  const there = named.length === 0 ? null : await listSecrets(on);
+  if (there === null) return new Map();
+  return new Map(
+    named.flatMap(({ identity, secrets }) => {
+      const [missing] = secrets.filter(({ key }) => !there.has(key));
+      return missing === undefined ? [] : [[identity, refusal(missing)]];
+    }),
+  );
+}
+
+async function listSecrets({ reader, memory, signal }: SecretContext): Promise<ReadonlySet<string> | null> {
+  if (!memory.has("listSecretGroups")) return null;
+  try {
+    const groups = await reader.list("listSecretGroups", {}, { signal });
+    // A group that does not list its secrets tells nothing of them.
+    if (!groups.every(({ associatedSecrets }) => Array.isArray(associatedSecrets))) return null;
+    return new Set(groups.flatMap(({ associatedSecrets }) => associatedSecrets.map(({ fqn }) => fqn)));
+  } catch (error) {
+    // Without the list nothing is known of secrets; the plan does not hang on it.
+    if (error instanceof ClientError) return null;
+    throw error;
+  }
+}
+
+function refusal({ key, pointer }: ResourceReference): DryRunReply {
+  return { state: "refused", message: `the secret ${key} does not exist, or this token cannot see it`, pointer };
+}

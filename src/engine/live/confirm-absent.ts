@@ -1,0 +1,61 @@
+import type { Kind, ListReading } from "../../core/kind.ts";
+import type { Live } from "../../core/live.ts";
+import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
+import { forEachConcurrently } from "../for-each-concurrently.ts";
+import { type ListContext, type LiveList, listLive } from "./list-live.ts";
+import { readById } from "./read-by-id.ts";
+
+/** Recorded resources that a list does not show. */
+export type MissingFromList = {
+  readonly kind: Kind;
+  readonly list: ListReading;
+  readonly identities: readonly Identity[];
+  /** The id that the ledger remembers. */
+  readonly idOf: (identity: Identity) => string | null;
+};
+
+/** Up to this many are looked up by name, where the list can be filtered; beyond it the whole list is read. */
+const FEW = 8;
+
+/**
+ * Looks again for recorded resources that a list does not show: in the list, then by id where the kind has such a read.
+ * A list that was empty by mistake must not cause everything to be created again.
+ */
+export async function confirmAbsent(
+  lacking: MissingFromList,
+  on: ListContext & { readonly concurrency: number },
+): Promise<ReadonlyMap<Identity, Live>> {
+  const { kind, identities, idOf } = lacking;
+  const { single } = kind;
+  const live = new Map(await listAgain(lacking, { ...on, known: null }));
+  if (single === undefined) return live;
+  const absent = identities.filter((identity) => live.get(identity)?.state === "absent");
+  await forEachConcurrently(absent, on.concurrency, async (identity) => {
+    const id = idOf(identity);
+    const row = id === null ? null : await readById(single, id, on);
+    if (row !== null && row !== "in-sync" && row.key === splitIdentity(identity).key)
+      live.set(identity, { state: "present", row });
+  });
+  return live;
+}
+
+async function listAgain(
+  { kind, list, identities }: MissingFromList,
+  on: ListContext,
+): Promise<readonly (readonly [Identity, Live])[]> {
+  const { narrow } = list;
+  const read = (others: readonly Identity[], query: { readonly [name: string]: string }): Promise<LiveList> =>
+    listLive({ kind, list, narrow: query }, { declared: [], others }, on);
+  if (narrow === undefined || identities.length > FEW) {
+    const { live } = await read(identities, {});
+    return [...live];
+  }
+  const lists = await Promise.all(
+    identities.map(async (identity) => {
+      const { name } = splitVersion(splitIdentity(identity).key);
+      const { live } = await read([identity], narrow(name));
+      return [...live];
+    }),
+  );
+  return lists.flat();
+}

@@ -1,0 +1,121 @@
+import type { KnownInSync } from "../../cache/known-in-sync.ts";
+import type { ListedRow } from "../../cache/skip-known-rows.ts";
+import type { Reader } from "../../client/reader.ts";
+import { type Kind, type ListReading, type LiveRow, readRow } from "../../core/kind.ts";
+import type { Live } from "../../core/live.ts";
+import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
+
+/** What the list of one kind shows. */
+export type LiveList = {
+  /** Of each resource that was asked for, but for those that are known to be in sync. */
+  readonly live: ReadonlyMap<Identity, Live>;
+  readonly inSync: ReadonlySet<Identity>;
+  /** The rows that were read. */
+  readonly rows: readonly LiveRow[];
+};
+
+/** What reading lists needs of its surroundings. */
+export type ListContext = {
+  readonly reader: Reader;
+  /** What is known of earlier passes; null where everything has to be read. */
+  readonly known: KnownInSync | null;
+  readonly signal: AbortSignal;
+};
+
+/** A list to read. */
+export type ListQuery = {
+  readonly kind: Kind;
+  readonly list: ListReading;
+  /** Query parameters that filter the list; it may still contain more. */
+  readonly narrow: { readonly [name: string]: string };
+};
+
+/** The resources of its kind that are asked for. */
+type Identities = {
+  readonly declared: readonly Identity[];
+  /** Recorded or referred to, but not declared. */
+  readonly others: readonly Identity[];
+};
+
+const ABSENT: Live = { state: "absent" };
+
+/** Reads a list, but for the rows that are known and need not be read, and tells what is live of the resources. */
+export async function listLive(what: ListQuery, { declared, others }: Identities, on: ListContext): Promise<LiveList> {
+  const identities = declared.concat(others);
+  const { known } = on;
+  if (known === null) return mustTell(liveList(what, identities, await readEvery(what, on), null));
+  const list = liveList(what, identities, await readUnknown(what, known, on), known);
+  if (list !== null) return list;
+  // What stands for a resource now was passed over as another's row: rare enough to read everything.
+  return mustTell(liveList(what, identities, await readUnknown(what, known, on, { all: true }), known));
+}
+
+function mustTell(list: LiveList | null): LiveList {
+  if (list === null) throw new TypeError("a row was read and is not told");
+  return list;
+}
+
+async function readEvery({ list, narrow }: ListQuery, { reader, signal }: ListContext): Promise<readonly ListedRow[]> {
+  const replies = await reader.list(list.operation, { query: { ...list.query, ...narrow } }, { signal });
+  return replies.flatMap((reply) => {
+    const row = readRow(list, reply);
+    return row === null ? [] : [{ key: row.key, version: row.version ?? null, row, digest: "" }];
+  });
+}
+
+async function readUnknown(
+  { kind, list, narrow }: ListQuery,
+  known: KnownInSync,
+  { reader, signal }: ListContext,
+  options: { readonly all?: boolean } = {},
+): Promise<readonly ListedRow[]> {
+  const { parse, rowOf, end } = known.listReader(kind, list, options);
+  const replies = await reader.list(list.operation, { query: { ...list.query, ...narrow } }, { signal, parse });
+  const rows = replies.flatMap((reply) => rowOf(reply) ?? []);
+  end();
+  return rows;
+}
+
+/** What is live of the resources; null where the row of one would have to be read and was not. */
+function liveList(
+  { kind }: ListQuery,
+  identities: readonly Identity[],
+  seen: readonly ListedRow[],
+  known: KnownInSync | null,
+): LiveList | null {
+  const find = kind.hasVersions ? findVersion(seen) : findByKey(seen);
+  const live = new Map<Identity, Live>();
+  const inSync = new Set<Identity>();
+  for (const identity of identities) {
+    const { row, newest = null } = find(splitIdentity(identity).key);
+    if (row === undefined) live.set(identity, newest === null ? ABSENT : { state: "absent", newest });
+    else if (row.row !== null) live.set(identity, { state: "present", row: row.row });
+    else if (known?.isInSync(identity, row.digest)) inSync.add(identity);
+    else return null;
+  }
+  return { live, inSync, rows: seen.flatMap(({ row }) => row ?? []) };
+}
+
+/** The row that stands for a resource; where there is none, the newest version that its name has. */
+type Found = { readonly row: ListedRow | undefined; readonly newest?: number | null };
+
+function findByKey(seen: readonly ListedRow[]): (key: string) => Found {
+  const index = Map.groupBy(seen, ({ key }) => key);
+  return (key) => ({ row: index.get(key)?.[0] });
+}
+
+function findVersion(seen: readonly ListedRow[]): (key: string) => Found {
+  const newestFirst = seen.toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
+  const index = Map.groupBy(newestFirst, ({ key }) => key);
+  // Each name once: it may have as many versions as are asked for.
+  const numbered = new Map<string, ReadonlyMap<number | null, ListedRow>>();
+  return (key) => {
+    const { name, version } = splitVersion(key);
+    const rows = index.get(name) ?? [];
+    if (version === null) return { row: rows[0] };
+    // Of rows with one number the first one counts.
+    const byNumber = numbered.get(name) ?? new Map(rows.toReversed().map((row) => [row.version, row]));
+    numbered.set(name, byNumber);
+    return { row: byNumber.get(version), newest: rows[0]?.version ?? null };
+  };
+}

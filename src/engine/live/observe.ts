@@ -1,0 +1,271 @@
+import { ClientError } from "../../client/failure.ts";
+import { isObject } from "../../contract/json.ts";
+import { operations } from "../../contract/operations.ts";
+import type { DryRunReply } from "../../core/decide/decision.ts";
+import type { Diagnostic } from "../../core/diagnostic.ts";
+import type { Kind, LiveRow, SingleReading } from "../../core/kind.ts";
+import { type InSync, isThere, type Live } from "../../core/live.ts";
+import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
+import type { WavedManifest } from "../../core/plan/plan-input.ts";
+import { readManifest, type SourceManifest } from "../../manifests/source-manifest.ts";
+import { forEachConcurrently } from "../for-each-concurrently.ts";
+import type { KnownServer } from "../known-server.ts";
+import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
+import type { DryRun } from "./dry-run.ts";
+import { type ListContext, listLive } from "./list-live.ts";
+import { readById } from "./read-by-id.ts";
+
+/** A declared resource, and its depth in the reference graph. */
+export type WavedSource = WavedManifest & { readonly manifest: SourceManifest };
+
+/** The resources of a kind whose live is asked for. */
+export type LiveQuery = {
+  readonly kind: Kind;
+  readonly declared: readonly WavedSource[];
+  /** Recorded or referred to, but not declared. */
+  readonly others: readonly Identity[];
+  readonly isRecorded: (identity: Identity) => boolean;
+  /** The id that the ledger remembers. */
+  readonly idOf: (identity: Identity) => string | null;
+};
+
+/** A resource whose live is asked for: declared (with its manifest), recorded, or only referred to. */
+type Wanted = {
+  readonly identity: Identity;
+  readonly kind: Kind;
+  readonly manifest: SourceManifest | null;
+  /** The id that the ledger remembers. */
+  readonly id: string | null;
+  readonly wave: number;
+};
+
+/** The observed live state. */
+export type Observation = {
+  readonly live: ReadonlyMap<Identity, Live>;
+  /** What was in sync in an earlier pass, and has not moved since. */
+  readonly inSync: InSync;
+  /** What dry runs answered on the way, where ids had to be found by them. */
+  readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
+  /** Every row that was read of the kinds that have lists, by kind. */
+  readonly rows: ReadonlyMap<string, readonly LiveRow[]>;
+  /** False when something readable could not be read. */
+  readonly complete: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** What observing needs of its surroundings. */
+export type ObserveContext = ListContext & {
+  readonly memory: KnownServer;
+  readonly dryRun: DryRun;
+  readonly concurrency: number;
+  /** Whether few are asked for, so that lists are narrowed to each of them. @default false */
+  readonly readsEach?: boolean;
+};
+
+type Findings = {
+  readonly live: Map<Identity, Live>;
+  readonly inSync: Map<Identity, "live" | "ledger">;
+  readonly dryRuns: Map<Identity, DryRunReply>;
+  readonly rows: Map<string, readonly LiveRow[]>;
+  readonly diagnostics: Diagnostic[];
+};
+
+function noFindings(): Findings {
+  return { live: new Map(), inSync: new Map(), dryRuns: new Map(), rows: new Map(), diagnostics: [] };
+}
+
+/** Reads live of all resources: by lists where the server has them, one by one where not. */
+export async function observe(asked: readonly LiveQuery[], on: ObserveContext): Promise<Observation> {
+  const found = noFindings();
+  const unresolved = await Promise.all(
+    asked.map(async (group) => ((await byLists(group, on, found)) ? [] : byIds(wantedOf(group), on, found))),
+  );
+  await byDryRuns(unresolved.flat(), on, found);
+  return { ...found, complete: found.diagnostics.length === 0 };
+}
+
+/** Reads live of one resource again, whatever is known of it, to verify a write. */
+export async function observeOne(one: Wanted, on: ObserveContext): Promise<Live> {
+  const found = noFindings();
+  const { name } = splitVersion(splitIdentity(one.identity).key);
+  const narrow = one.kind.list?.narrow?.(name) ?? {};
+  const asked = { kind: one.kind, declared: [], others: [one.identity], isRecorded: () => false, idOf: () => null };
+  if (!(await byList(asked, on, found, narrow))) await byDryRuns(await byIds([one], on, found), on, found);
+  return found.live.get(one.identity) ?? { state: "unknown", reason: "no-read" };
+}
+
+function wantedOf({ kind, declared, others, idOf }: LiveQuery): readonly Wanted[] {
+  const wanted = declared.map(({ manifest, wave }): Wanted => {
+    const { identity } = manifest;
+    return { identity, kind, manifest, id: idOf(identity), wave };
+  });
+  return wanted.concat(others.map((identity) => ({ identity, kind, manifest: null, id: idOf(identity), wave: 0 })));
+}
+
+// A whole list is read once for all of its kind; where few are asked for, what each of them narrows it to.
+async function byLists(asked: LiveQuery, on: ObserveContext, found: Findings): Promise<boolean> {
+  const narrow = asked.kind.list?.narrow;
+  if (on.readsEach !== true || narrow === undefined) return byList(asked, on, found);
+  const each = [
+    ...asked.declared.map((one) => ({ ...asked, declared: [one], others: [], identity: one.manifest.identity })),
+    ...asked.others.map((identity) => ({ ...asked, declared: [], others: [identity], identity })),
+  ];
+  let isListed = true;
+  await forEachConcurrently(each, on.concurrency, async ({ identity, ...one }) => {
+    const { name } = splitVersion(splitIdentity(identity).key);
+    isListed = (await byList(one, on, found, narrow(name))) && isListed;
+  });
+  return isListed;
+}
+
+async function byList(
+  asked: LiveQuery,
+  on: ObserveContext,
+  found: Findings,
+  narrow: { readonly [name: string]: string } = {},
+): Promise<boolean> {
+  const { kind, declared, others, isRecorded, idOf } = asked;
+  const { list } = kind;
+  if (list === undefined || !on.memory.has(list.operation)) return false;
+  const identities = { declared: declared.map(({ manifest }) => manifest.identity), others };
+  try {
+    const { rows, live, inSync } = await listLive({ kind, list, narrow }, identities, on);
+    found.rows.set(kind.type, [...(found.rows.get(kind.type) ?? []), ...rows]);
+    for (const identity of inSync) found.inSync.set(identity, "live");
+    const lacking: Identity[] = [];
+    for (const [identity, one] of live) {
+      found.live.set(identity, one);
+      if (one.state === "absent" && isRecorded(identity)) lacking.push(identity);
+    }
+    if (lacking.length > 0) await lookAgain({ kind, list, identities: lacking, idOf }, on, found);
+    return true;
+  } catch (error) {
+    // A documented list that seems to be missing is one that could not be read.
+    if (isRouteMissing(error) && !on.memory.has(list.operation)) return false;
+    // A list whose rows lack what a row needs is no list to us, where there is another way.
+    if (error instanceof TypeError && kind.single !== undefined) return false;
+    unreadable(error, identities.declared.concat(others), found, list.operation);
+    return true;
+  }
+}
+
+async function lookAgain(lacking: MissingFromList, on: ObserveContext, found: Findings): Promise<void> {
+  try {
+    for (const [identity, live] of await confirmAbsent(lacking, on)) found.live.set(identity, live);
+  } catch (error) {
+    unreadable(error, lacking.identities, found, lacking.list.operation);
+  }
+}
+
+const UNREADABLE = { state: "unknown", reason: "no-read" } as const;
+
+/** A declared resource that was found by no id, so that a dry run has to tell its id. */
+type Unresolved = Wanted & { readonly manifest: SourceManifest; readonly reading: SingleReading };
+
+// Reads what has a known or a likely id; gives what has to be dry-run.
+async function byIds(wanted: readonly Wanted[], on: ObserveContext, found: Findings): Promise<readonly Unresolved[]> {
+  const unresolved: Unresolved[] = [];
+  await readEach(wanted, on, found, async (one) => {
+    const { kind, identity, manifest, id } = one;
+    const reading = kind.single;
+    if (reading === undefined) {
+      if (on.known?.isAsRecorded(identity)) found.inSync.set(identity, "ledger");
+      return UNREADABLE;
+    }
+    const { key } = splitIdentity(identity);
+    const { reply } = operations[reading.operation];
+    const guesses = [...new Set([id, reading.guessId?.(key) ?? null])].filter((guess) => guess !== null);
+    for (const guess of guesses) {
+      const row = await readById(reading, guess, on, on.known?.replyReader(identity, reply));
+      if (row === "in-sync") return row;
+      if (row?.key === key) return { state: "present", row };
+    }
+    if (manifest === null) return id === null ? UNREADABLE : { state: "absent" };
+    unresolved.push({ ...one, manifest, reading });
+    return null;
+  });
+  return unresolved;
+}
+
+// What refers to something comes after it, so that a refused dry run can be told from a missing reference.
+async function byDryRuns(unresolved: readonly Unresolved[], on: ObserveContext, found: Findings): Promise<void> {
+  const waves = [...Map.groupBy(unresolved, ({ wave }) => wave)].toSorted(([a], [b]) => a - b);
+  for (const [, group] of waves) await readEach(group, on, found, (one) => byDryRun(one, on, found));
+}
+
+async function readEach<One extends Wanted>(
+  wanted: readonly One[],
+  on: ObserveContext,
+  found: Findings,
+  read: (one: One) => Promise<Live | "in-sync" | null>,
+): Promise<void> {
+  await forEachConcurrently(wanted, on.concurrency, async (one) => {
+    on.signal.throwIfAborted();
+    try {
+      const live = await read(one);
+      if (live === "in-sync") found.inSync.set(one.identity, "live");
+      else if (live !== null) found.live.set(one.identity, live);
+    } catch (error) {
+      unreadable(error, [one.identity], found, one.kind.single?.operation ?? one.kind.type);
+    }
+  });
+}
+
+async function byDryRun(
+  { kind, identity, manifest, reading }: Unresolved,
+  on: ObserveContext,
+  found: Findings,
+): Promise<Live> {
+  const tried = await on.dryRun(kind, readManifest(manifest), { signal: on.signal });
+  switch (tried.state) {
+    case "impossible":
+      return { state: "unknown", reason: "no-read" };
+    case "forbidden":
+      found.dryRuns.set(identity, tried);
+      return { state: "unknown", reason: "needs-write" };
+    case "refused":
+      // The refusal may be about a reference that this plan is about to create.
+      if (manifest.references.some((reference) => !isThere(found, reference.identity))) {
+        return { state: "unknown", reason: "no-read" };
+      }
+      found.dryRuns.set(identity, tried);
+      return { state: "unknown", reason: refusalReason(kind, tried), detail: tried.message };
+    case "answered": {
+      const id = isObject(tried.reply) ? reading.idFrom(tried.reply as never) : null;
+      found.dryRuns.set(identity, { state: "answered", row: tried.row });
+      if (id === null) return { state: "absent" };
+      const row = await readById(reading, id, on);
+      return row === null || row === "in-sync" ? { state: "absent" } : { state: "present", row: { ...row, id } };
+    }
+  }
+}
+
+// The answer of our own control plane; one that words it otherwise has refused the manifest all the same.
+function refusalReason({ sharesNames }: Kind, { code }: { readonly code?: string | null }): "type-changed" | "refused" {
+  return sharesNames !== undefined && code === "name-taken" ? "type-changed" : "refused";
+}
+
+function isRouteMissing(error: unknown): boolean {
+  return error instanceof ClientError && error.reason === "route-missing";
+}
+
+/** Whether a failed call concerns one resource alone, not the whole server. */
+export function isOfSource(error: unknown): error is ClientError {
+  return error instanceof ClientError && !["unauthorized", "unreachable"].includes(error.reason);
+}
+
+// Failures that end the pass are rethrown; others leave these resources unknown and the plan incomplete.
+function unreadable(error: unknown, identities: readonly Identity[], found: Findings, what: string): void {
+  if (!isOfSource(error) && !(error instanceof TypeError)) throw error;
+  for (const identity of identities)
+    found.live.set(identity, { state: "unknown", reason: "unreadable", detail: error.message });
+  found.diagnostics.push(
+    unreadableDiagnostic(what, error, "the plan is not complete; nothing is decided about these resources"),
+  );
+}
+
+/** The diagnostic about live state that could not be read; the pass is incomplete. */
+export function unreadableDiagnostic(what: string, { message }: Error, detail: string): Diagnostic {
+  const summary = `live could not be read (${what}): ${message}`;
+  return { severity: "error", code: "unreadable", summary, detail, file: null, line: null, column: null };
+}

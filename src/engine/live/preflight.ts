@@ -1,0 +1,189 @@
+import type { RouteProbe } from "../../client/route-probe.ts";
+import type { NotChecked } from "../../contract/generated/output.ts";
+import type { DryRunReply } from "../../core/decide/decision.ts";
+import type { Diagnostic } from "../../core/diagnostic.ts";
+import type { Kind } from "../../core/kind.ts";
+import { isThere, type LiveView } from "../../core/live.ts";
+import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
+import { type Action, writes } from "../../core/plan/plan.ts";
+import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
+import { readManifest } from "../../manifests/source-manifest.ts";
+import type { KnownServer } from "../known-server.ts";
+import { absentSecrets, type SecretContext } from "./absent-secrets.ts";
+import type { DryRun, DryRunResult } from "./dry-run.ts";
+import { isOfSource, unreadableDiagnostic, type WavedSource } from "./observe.ts";
+
+/** What dry runs need of their surroundings. */
+export type Preflight = SecretContext & {
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly memory: KnownServer;
+  readonly probeRoute: RouteProbe;
+  readonly dryRun: DryRun;
+  /** Whether creates are dry-run: `skipped` where the user leaves that out, `pointless` where nobody looks at them. */
+  readonly creates: "dry-run" | "skipped" | "pointless";
+  /** Takes what the dry runs left open. */
+  readonly unclear: Diagnostic[];
+};
+
+/** What there is to check. */
+export type Unchecked = LiveView &
+  PlanWithDecisions & {
+    readonly waved: readonly WavedSource[];
+    /** What dry runs have told already. */
+    readonly known: ReadonlyMap<Identity, DryRunReply>;
+  };
+
+/** What the server says of a plan. */
+export type Checked = {
+  readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
+  /** The steps that no dry run has checked, and why. */
+  readonly notChecked: ReadonlyMap<Identity, NotChecked>;
+};
+
+type Job = { readonly kind: Kind; readonly manifest: Manifest; readonly action: Action };
+
+/** How many unchanged applications are dry-run at most to prove that a dry run changes nothing. */
+const PROOFS = 3;
+
+/**
+ * Asks the server, by dry run, what it would make of a plan. Of manifests that seem to differ: its defaults and rewrites
+ * are no differences. Of new ones: whether it would take them, at most one request each, and only where a dry run is
+ * proven to change nothing. The first manifest of a kind whose write is an extension also shows whether the server has
+ * it, or a probe of the route does, where there is no dry run.
+ */
+export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked> {
+  const { decisions, known } = plan;
+  const jobs = plan.waved.flatMap(({ manifest }): Job[] => {
+    const [kind, action] = [on.kindOf(manifest.kind), decisions.get(manifest.identity)?.action];
+    return kind === undefined || action === undefined || !writes({ action })
+      ? []
+      : [{ kind, manifest: requireRead(manifest), action }];
+  });
+  const isNew = ({ action }: Job): boolean => action !== "update";
+  const creating = new Set(jobs.filter(isNew).map(({ manifest }) => manifest.identity));
+  const dependsOn = ({ manifest }: Job): readonly Identity[] =>
+    manifest.references.flatMap(({ identity }) => (creating.has(identity) ? [identity] : []));
+  const open = jobs.filter(({ manifest }) => !known.has(manifest.identity));
+  const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
+  const first = await ask(new Set([...probesAmong(open, on.memory), ...updates]), dependsOn, on);
+  if (on.creates === "pointless") return { dryRuns: first, notChecked: new Map() };
+  const creates = jobs.filter(isNew);
+  const uncheckedUpdates = jobs.flatMap((job) => {
+    const { identity } = job.manifest;
+    const why = isNew(job)
+      ? null
+      : reasonNotUpdated(job, known.get(identity) ?? first.get(identity), dependsOn(job), on);
+    return why === null ? [] : [[identity, why] as const];
+  });
+  if (creates.length === 0) return { dryRuns: first, notChecked: new Map(uncheckedUpdates) };
+  const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), on);
+  const isWaiting = ({ manifest: { identity } }: Job): boolean => !known.has(identity) && !first.has(identity);
+  const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
+  if (waiting.length > 0) await prove(plan, on);
+  const isProven = on.memory.dryRun === "proven";
+  const asked = new Map([...first, ...(isProven ? await ask(new Set(waiting), () => [], on) : [])]);
+  const notChecked = new Map([
+    ...uncheckedUpdates,
+    ...creates.flatMap((job) => {
+      const { identity } = job.manifest;
+      // What a probe of the route was answered tells nothing of the manifest until dryRun is proven.
+      const reply = known.get(identity) ?? (isProven ? asked.get(identity) : undefined);
+      const why = reply === undefined ? (dependent(job) ?? unasked(isProven)) : whyNot(reply);
+      return why === null ? [] : [[identity, why] as const];
+    }),
+  ]);
+  const unchecked = creates.flatMap(({ manifest }) => (notChecked.has(manifest.identity) ? [manifest] : []));
+  const refused = await absentSecrets(unchecked, on);
+  return { dryRuns: new Map([...asked, ...refused]), notChecked };
+}
+
+/** Why a create is not dry-run, whatever the server has proven; null where it is. */
+function reasonNot(kind: Kind, dependencies: readonly Identity[], { creates, memory }: Preflight): NotChecked | null {
+  if (!hasDryRun(kind, memory)) return { reason: "unsupported" };
+  if (creates === "skipped") return { reason: "skipped" };
+  return dependencies.length === 0 ? null : { reason: "depends-on", on: dependencies };
+}
+
+// Updates are dry-run with or without proof, for what the server makes of them.
+function reasonNotUpdated(
+  { kind }: Job,
+  reply: DryRunReply | undefined,
+  dependencies: readonly Identity[],
+  { memory }: Preflight,
+): NotChecked | null {
+  if (reply !== undefined) return whyNot(reply);
+  if (!hasDryRun(kind, memory)) return { reason: "unsupported" };
+  return dependencies.length === 0 ? { reason: "unanswered" } : { reason: "depends-on", on: dependencies };
+}
+
+function unasked(isProven: boolean): NotChecked {
+  return { reason: isProven ? "unanswered" : "unproven" };
+}
+
+function whyNot({ state }: DryRunReply): NotChecked | null {
+  return state === "forbidden" ? { reason: "needs-write" } : null;
+}
+
+function hasDryRun({ write }: Kind, memory: KnownServer): boolean {
+  return write.some(({ operation, dryRun }) => dryRun !== undefined && memory.has(operation));
+}
+
+// The first of each kind whose write nobody knows yet.
+function probesAmong(jobs: readonly Job[], memory: KnownServer): readonly Job[] {
+  const unknown = jobs.filter(({ kind }) => isUnknown(kind, memory));
+  return [...Map.groupBy(unknown, ({ kind }) => kind).values()].flatMap((group) => group.slice(0, 1));
+}
+
+async function ask(
+  jobs: ReadonlySet<Job>,
+  dependsOn: (job: Job) => readonly Identity[],
+  on: Preflight,
+): Promise<ReadonlyMap<Identity, DryRunReply>> {
+  const asked = new Map<Identity, DryRunReply>();
+  await Promise.all(
+    [...jobs].map(async (job) => {
+      const { kind, manifest } = job;
+      if (isUnknown(kind, on.memory)) await orPass(probe(kind, on), on);
+      const tried = await orPass(on.dryRun(kind, manifest, on), on);
+      // A probe that is refused for what does not exist yet tells of the route alone.
+      if (tried.state !== "impossible" && dependsOn(job).length === 0) asked.set(manifest.identity, tried);
+    }),
+  );
+  return asked;
+}
+
+// One that is live as it is declared would make a version that equals the newest one, were the dry run to do more than that.
+async function prove({ waved, decisions, ...live }: Unchecked, on: Preflight): Promise<void> {
+  let remaining = PROOFS;
+  for (const { manifest } of waved) {
+    if (on.memory.dryRun === "proven" || remaining === 0) return;
+    const kind = on.kindOf(manifest.kind);
+    const action = decisions.get(manifest.identity)?.action ?? "keep";
+    if (kind?.rollsOut !== true || action !== "keep" || !isThere(live, manifest.identity)) continue;
+    remaining -= 1;
+    await orPass(on.dryRun(kind, readManifest(manifest), on), on);
+  }
+}
+
+// A dry run tells of the route too, where there is one.
+async function probe({ write: [first] }: Kind, on: Preflight): Promise<DryRunResult> {
+  if (first !== undefined && first.dryRun === undefined) await on.probeRoute(first.operation, on);
+  return { state: "impossible" };
+}
+
+// Without the server's word on its defaults the schema's stand; the plan itself does not hang on it. Whether there is a
+// way to write decides what is planned.
+async function orPass(asking: Promise<DryRunResult>, { unclear }: Preflight): Promise<DryRunResult> {
+  return asking.catch((error: unknown) => {
+    if (!isOfSource(error)) throw error;
+    const isNew = !unclear.some(({ summary }) => summary.includes(error.message));
+    if (error.reason === "route-unclear" && isNew) {
+      unclear.push(unreadableDiagnostic(error.operation, error, "the plan is not complete: this may not be writable"));
+    }
+    return { state: "impossible" };
+  });
+}
+
+function isUnknown({ write: [first] }: Kind, memory: KnownServer): boolean {
+  return first !== undefined && !memory.knows(first.operation);
+}

@@ -1,0 +1,32 @@
+import type { ReplyReader } from "../../cache/known-in-sync.ts";
+import { ClientError } from "../../client/failure.ts";
+import { type GetOperation, type ListOperation, operations } from "../../contract/operations.ts";
+import { type LiveRow, readRow, type SingleReading } from "../../core/kind.ts";
+import type { ListContext } from "./list-live.ts";
+
+/** Reads one resource by its id; null where it is not there, `in-sync` where `known` recognises the reply. */
+export async function readById(
+  reading: SingleReading,
+  id: string,
+  { reader, signal }: Pick<ListContext, "reader" | "signal">,
+  known?: ReplyReader,
+): Promise<LiveRow | "in-sync" | null> {
+  try {
+    const { operation } = reading;
+    const parsing = known === undefined ? { signal } : { signal, parse: known.parse };
+    const [reply] = isList(operation)
+      ? (await reader.page(operation, { path: { id }, limit: 1 }, parsing)).rows
+      : [await reader.get(operation, { path: { id } }, parsing)];
+    if (known?.isSame()) return "in-sync";
+    const row = reply === undefined ? null : readRow(reading, reply);
+    if (row !== null) known?.noteRow(row);
+    return row;
+  } catch (error) {
+    if (error instanceof ClientError && error.reason === "not-found") return null;
+    throw error;
+  }
+}
+
+function isList(operation: GetOperation | ListOperation): operation is ListOperation {
+  return operations[operation].reply === "list";
+}

@@ -1,0 +1,62 @@
+import { ClientError } from "../../client/failure.ts";
+import type { Reader } from "../../client/reader.ts";
+import type { GetOperation, ListOperation } from "../../contract/operations.ts";
+import { operations } from "../../contract/operations.ts";
+import type { Shape } from "../../contract/shape.ts";
+import { type Kind, type LiveRow, readRow } from "../../core/kind.ts";
+import type { Intent } from "../../state/ledger.ts";
+import { hasContentOf } from "../write/verify-write.ts";
+
+/** A resource, and the version after which to read. */
+type Since = Pick<LiveRow, "key" | "id"> & { readonly version: number; readonly limit: number };
+
+/** How many versions of an application are read. */
+const MOST = 100;
+
+type Reading = { readonly reader: Reader; readonly signal: AbortSignal };
+
+/** The versions of a resource that are newer than one, newest first; null where they cannot be read. */
+export async function versionsSince(kind: Kind, since: Since, on: Reading): Promise<readonly LiveRow[] | null> {
+  try {
+    const rows = await versionsOf(kind, since, on);
+    if (rows === null) return null;
+    const newer = rows.filter(({ key, version = 0 }) => key === since.key && version > since.version);
+    return newer.toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
+  } catch (error) {
+    if (error instanceof ClientError || error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+/** The version that a write created, where newer ones exist; null where none is known. */
+export async function createdVersion(
+  kind: Kind,
+  shape: Shape,
+  { versionBefore, manifest }: Intent,
+  newest: LiveRow,
+  on: Reading,
+): Promise<LiveRow | null> {
+  const version = versionBefore ?? 0;
+  const limit = (newest.version ?? 0) - version;
+  const newer = await versionsSince(kind, { ...newest, version, limit: Math.min(limit, MOST) }, on);
+  return newer?.findLast((row) => hasContentOf(kind, shape, manifest, row.manifest)) ?? null;
+}
+
+async function versionsOf(
+  { single, list, hasVersions }: Kind,
+  { key, id, limit }: Since,
+  { reader, signal }: Reading,
+): Promise<readonly LiveRow[] | null> {
+  if (single !== undefined && id !== null && isList(single.operation)) {
+    const { rows } = await reader.page(single.operation, { path: { id }, limit }, { signal });
+    return rows.flatMap((row) => readRow(single, row) ?? []);
+  }
+  if (list === undefined || !hasVersions) return null;
+  const query = { ...list.query, ...list.narrow?.(key) };
+  const rows = await reader.list(list.operation, { query }, { signal });
+  return rows.flatMap((row) => readRow(list, row) ?? []);
+}
+
+function isList(operation: GetOperation | ListOperation): operation is ListOperation {
+  return operations[operation].reply === "list";
+}

@@ -1,0 +1,49 @@
+import { HoldfastError } from "../../core/errors.ts";
+import type { Identity } from "../../core/manifest.ts";
+import type { Recorded } from "../../core/recorded.ts";
+import type { RecordsEvent } from "../../core/report/events.ts";
+import { kindOf } from "../../kinds/index.ts";
+import { type Pass, planContextIn, shapeOf } from "../pass.ts";
+import { planAgainstLive } from "../plan-against-live.ts";
+import { receiptFrom } from "../write/receipt.ts";
+import { type KeptRecord, recordsEvent } from "./records-event.ts";
+
+/** A pass that records what is live of resources that are not recorded yet, and writes nothing to the server. */
+export type AdoptMode = {
+  readonly is: "adopt";
+  /** Which of the declared resources; null for all of them. */
+  readonly identities: ReadonlySet<Identity> | null;
+};
+
+/** Records what is live as it is, so that a later plan changes it as something of ours. */
+export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<RecordsEvent> {
+  const { session } = pass.connection;
+  const undeclared = identities?.values().find((identity) => !pass.read.desired.declared.has(identity));
+  if (undeclared !== undefined)
+    throw new HoldfastError("invalid", `${undeclared} is not declared in the source`, {
+      hint: "holdfast plan lists what is",
+    });
+  const recorded = await session.recorded();
+  const context = planContextIn(pass, recorded, { records: true, creates: "pointless" });
+  // What is recorded is the row itself, so every row has to be read.
+  const { observation, desired } = await planAgainstLive(pass.read.desired, { ...context, cache: null });
+  const chosen = desired.manifests.filter(({ identity }) => identities === null || identities.has(identity));
+  const found = chosen.map(({ identity, kind }) => ({ identity, kind, live: observation.live.get(identity) }));
+  const receipts = found.flatMap(({ identity, kind: type, live }): Recorded[] => {
+    const kind = kindOf(type);
+    if (recorded.has(identity) || live?.state !== "present" || kind === undefined) return [];
+    const { row } = live;
+    const sent = { kind, shape: shapeOf(type), identity, written: row.manifest, ignored: [] };
+    return [receiptFrom(sent, row, { known: null, at: context.now() })];
+  });
+  if (receipts.length > 0) await session.ledger.record(receipts);
+  const adopted = new Set(receipts.map(({ identity }) => identity));
+  return recordsEvent("adopt", session.server, {
+    changed: [...adopted],
+    left: found.flatMap(({ identity, live }): KeptRecord[] => {
+      if (adopted.has(identity)) return [];
+      if (recorded.has(identity)) return [{ identity, why: "recorded" }];
+      return [{ identity, why: live?.state === "absent" ? "absent" : "unreadable" }];
+    }),
+  });
+}

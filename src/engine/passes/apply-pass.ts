@@ -1,0 +1,222 @@
+import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
+import { needsAdoption, type PlanGuards, requireUnguarded } from "../../core/guards/step-guards.ts";
+import type { Identity, ManifestHead } from "../../core/manifest.ts";
+import { missingExtensions } from "../../core/missing-extensions.ts";
+import { parentByName } from "../../core/parent.ts";
+import { type Risk, writes } from "../../core/plan/plan.ts";
+import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
+import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
+import type { ApplyEvent, PassEnd, PlanEvent } from "../../core/report/events.ts";
+import { kindOf } from "../../kinds/index.ts";
+import type { PendingIntent } from "../../state/ledger.ts";
+import type { ApplyResult } from "../apply/apply-plan.ts";
+import { type ApplyOptions, applyWithRecovery, recoverPending } from "../apply/apply-with-recovery.ts";
+import { positionOfOutcome } from "../apply/outcome-position.ts";
+import type { LastGood } from "../desired/last-good-revision.ts";
+import { requireUnshrunk } from "../desired/require-unshrunk.ts";
+import { acquireWriteAccess } from "../lease/acquire-write-access.ts";
+import type { Leader } from "../lease/leader.ts";
+import { type Pass, planContextIn, shapeOf } from "../pass.ts";
+import { type Desired, type LivePlan, planAgainstLive } from "../plan-against-live.ts";
+import { sealableOf, sealingOf } from "../plan-sealing.ts";
+import type { Recovered } from "../recover/recover.ts";
+import type { ServerSession } from "../session.ts";
+import type { Rules } from "../target.ts";
+import { planEvent } from "./plan-pass.ts";
+
+/** How much a pass looks at: everything, or what has changed since the last good revision. */
+export type PassScope = "all" | "changes";
+
+/** A pass that applies a plan. */
+export type ApplyMode = {
+  readonly is: "apply";
+  /** Asked before anything is written, and again after live was read again; null where guards alone decide. */
+  readonly approve: ((planned: PlanEvent) => Promise<Approval>) | null;
+  /** The plan that was approved beforehand; null where none was. */
+  readonly sealed: SealedPlan | null;
+  /** The last good revision of a daemon, used while its source is refused; absent outside a daemon. */
+  readonly lastGood?: LastGood;
+  /** Everything, where it is absent. */
+  readonly scope?: PassScope;
+  /** The lease of a daemon, held over many passes; absent for a pass that takes one when it writes. */
+  readonly leader?: Leader;
+  /** Makes another plan of what was planned, for which every row of live is read. */
+  readonly revise?: (planned: LivePlan, recovered: readonly Recovered[]) => LivePlan;
+  /** What a daemon does with rollouts when a newer revision is to be reconciled; elsewhere a pass waits for their end. */
+  readonly waiting?: RolloutWaiting;
+};
+
+/** How waiting for rollouts may end before they do. */
+export type RolloutWaiting = {
+  readonly stopWaiting: AbortSignal;
+  /** Called with work that continues after the pass. */
+  readonly onLeft: (work: Promise<void>) => void;
+};
+
+/** What was said to a plan: by a person who has seen it, or ahead, with the risks that were allowed then. */
+export type Approval =
+  | { readonly is: "declined" }
+  | { readonly is: "confirmed" }
+  | { readonly is: "agreed"; readonly allows: readonly string[] };
+
+/** Plans and applies what the source declares. */
+export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
+  if (mode.leader === undefined) return applyWithoutLeader(pass, mode);
+  const writer = await mode.leader.writer(pass.connection, pass.read, pass.context);
+  // After a long standby everything may have changed.
+  if (writer === null) return { what: "superseded" };
+  const session = { ...pass.connection.session, writer };
+  const { planned, recovered } = await recoverAndPlan(pass, session, mode);
+  const hasLease = mode.leader.hasLease();
+  tellOtherWriters(planned, pass, hasLease);
+  // Before the first write not even what is equal is recorded: that decides what the first write is.
+  const recordsEqual = planned.recorded.size > 0 || !planned.plan.steps.some(needsAdoption);
+  const options = { ...applyOptions(pass, mode), recovered, hasLease, recordsEqual };
+  return applyEvent(await applyWithRecovery(planned, session, options), planned, pass);
+}
+
+// Without writes no lease is acquired.
+async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
+  const { session } = pass.connection;
+  const { planned, recovered, planAgain } = await recoverAndPlan(pass, session, mode);
+  if (!(await isApproved(planned, pass, mode))) return { what: "declined" };
+  const following = { ...applyOptions(pass, mode), recovered };
+  if (!planned.plan.steps.some(writes)) {
+    // A server that was written to before is known to have leases or not.
+    const hasLease = session.memory.get("putLease") === "yes";
+    if (!hasLease) tellOtherWriters(planned, pass, hasLease);
+    return withLeases(
+      applyEvent(await applyWithRecovery(planned, session, { ...following, hasLease }), planned, pass),
+      session,
+    );
+  }
+  await using access = await acquireWriteAccess(pass.connection, pass.read, pass.context);
+  const { writer, hasLease } = access;
+  const current = access.mustPlanAgain ? await planAgain() : planned;
+  if (access.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
+  if (!hasLease) tellOtherWriters(current, pass, hasLease);
+  const applied = await applyWithRecovery(current, { ...session, writer }, { ...following, hasLease });
+  return withLeases(applyEvent(applied, current, pass), session);
+}
+
+async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: ApplyMode): Promise<boolean> {
+  const { rules } = pass.read;
+  if (sealed !== null) {
+    requireSamePlan(sealed, { plan: planned.plan, sealable: sealableOf(planned), sealing: sealingOf(pass) });
+  }
+  if (approve === null) return true;
+  const approval = await approve(planEvent(planned));
+  if (approval.is === "agreed") {
+    // Under another key nobody can tell whether the plan was sealed with these flags: apply must have them too.
+    const isVerified = sealed === null || sealed.seal.key === sealingOf(pass).key;
+    const allows = isVerified ? approval.allows : rules.allowedRisks.filter((risk) => approval.allows.includes(risk));
+    requireUnguarded(planned.plan, without(rules.refusedRisks, allows), { isVerified });
+  }
+  return approval.is !== "declined";
+}
+
+function without(refused: ReadonlySet<Risk>, allowed: readonly string[]): ReadonlySet<Risk> {
+  return refused.difference(new Set(allowed));
+}
+
+type First = {
+  readonly planned: LivePlan;
+  readonly recovered: readonly Recovered[];
+  readonly planAgain: () => Promise<LivePlan>;
+};
+
+// Interrupted writes of an earlier run are settled before planning.
+async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMode): Promise<First> {
+  const { read, part } = pass;
+  const { rules } = read;
+  const { leader } = mode;
+  // A lease covers what the source declares.
+  const isFenced = (intent: PendingIntent): boolean =>
+    leader?.isFenced(intent) === true && read.desired.declared.has(intent.identity);
+  const recovered = await recoverPending(session, { ...applyOptions(pass, mode), isFenced });
+  // An interrupted write concerns whatever it was for.
+  const desired = recovered.length === 0 && part !== null ? part : read.desired;
+  const recorded = await recordedFor(desired, session);
+  if (desired !== part) requireUnshrunk(session.memory, recorded, desired.declared, rules);
+  session.memory.configured = read.isConfigured;
+  const isFirst = recorded.size === 0 && (desired.others === undefined || (await session.recorded()).size === 0);
+  const planning = planContextIn(pass, recorded, {
+    records: true,
+    guards: mode.approve === null ? { ...guardsOf(rules), isFirst } : null,
+    ...(desired === part ? { cache: null, readsEach: true } : {}),
+  });
+  const { revise } = mode;
+  const planAgain = async (): Promise<LivePlan> =>
+    revise === undefined
+      ? planAgainstLive(desired, planning)
+      : revise(await planAgainstLive(desired, { ...planning, cache: null, creates: "pointless" }), recovered);
+  return { planned: await planAgain(), recovered, planAgain };
+}
+
+// Of a part, only what concerns it.
+async function recordedFor(
+  desired: Desired,
+  { ledger, recorded }: ServerSession,
+): ReturnType<ServerSession["recorded"]> {
+  if (desired.others === undefined) return recorded();
+  const named = desired.manifests.flatMap(({ identity, references }) => [
+    identity,
+    ...references.map((one) => one.identity),
+  ]);
+  return ledger.recorded(new Set([...named, ...named.flatMap((identity) => parentByName(identity) ?? [])]));
+}
+
+function guardsOf({ refusedRisks, allowedRisks, updateShare, held }: Rules): PlanGuards {
+  const refused = without(refusedRisks, allowedRisks);
+  return { refused, held, ...(updateShare === null ? {} : { updateShare }) };
+}
+
+function applyOptions({ read: { rules }, context }: Pass, { waiting = untilTheEnd() }: ApplyMode): ApplyOptions {
+  const { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs } = rules;
+  const { now, stopping, signal, tell } = context;
+  const limits = { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs };
+  return { ...limits, kindOf, shapeOf, now, stopping, signal, onProgress: tell, ...waiting };
+}
+
+function untilTheEnd(): RolloutWaiting {
+  return { stopWaiting: new AbortController().signal, onLeft: () => undefined };
+}
+
+function tellOtherWriters({ observation, recorded }: LivePlan, { connection, context }: Pass, hasLease: boolean): void {
+  const { memory, serverTime } = connection.session;
+  const now = serverTime() ?? context.now();
+  const seen = { live: observation.live, recorded, subject: memory.subject, now };
+  context.tell({ what: "other-writers", warnings: hasLease ? [] : otherWriterWarnings(seen) });
+}
+
+function applyEvent(
+  { tokens, ...applied }: ApplyResult,
+  { plan, notUsed: missing, desired: { others } }: LivePlan,
+  { read }: Pass,
+): ApplyEvent {
+  const { summary } = applied;
+  const report = { ...applied, summary: { ...summary, unchanged: summary.unchanged + (others ?? 0) } };
+  const isPart = others !== undefined;
+  const places = placesOf(report, read.desired.manifests);
+  return { what: "applied", report, plan, isPart, tokens, notUsed: missing, places };
+}
+
+function placesOf(
+  { outcomes }: ApplyEvent["report"],
+  manifests: readonly ManifestHead[],
+): ReadonlyMap<Identity, string> {
+  const failed = outcomes.filter(({ error }) => error !== null);
+  if (failed.length === 0) return new Map();
+  const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
+  return new Map(
+    failed.flatMap((outcome) => {
+      const place = positionOfOutcome(outcome, byIdentity);
+      return place === null ? [] : [[outcome.identity, place]];
+    }),
+  );
+}
+
+// A daemon has reported it already.
+function withLeases(event: ApplyEvent, { memory }: ServerSession): ApplyEvent {
+  return { ...event, notUsed: [...event.notUsed, ...missingExtensions(memory.missing(["putLease"]))] };
+}

@@ -1,0 +1,21 @@
+import { makeDrift } from "../../core/report/drift-report.ts";
+import type { DriftEvent } from "../../core/report/events.ts";
+import { type Pass, planContextIn } from "../pass.ts";
+import { driftInput, planAgainstLive } from "../plan-against-live.ts";
+
+/** Reports what changed in live since it was recorded. */
+export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: boolean }): Promise<DriftEvent> {
+  const { desired } = pass.read;
+  const recorded = await pass.connection.session.recorded();
+  const looking = planContextIn(pass, recorded, { records: false, creates: "pointless" });
+  const looked = await planAgainstLive(desired, looking);
+  const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;
+  return {
+    what: "drifted",
+    report: makeDrift(driftInput(looked, looking, { standsIn: recorded.size === 0 || isAtBase })),
+    notUsed: looked.notUsed,
+    access: looked.access,
+    unrecorded,
+    selected: desired.manifests.length,
+  };
+}

@@ -1,0 +1,121 @@
+import { compareText } from "../../contract/json.ts";
+import type { Diagnostic } from "../../core/diagnostic.ts";
+import { withServerSide } from "../../core/diff/server-side-changes.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Gate } from "../../core/plan/plan.ts";
+import { makeSeal, type Sealing, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
+import type { PlanEvent } from "../../core/report/events.ts";
+import type { LastGood } from "../desired/last-good-revision.ts";
+import { requireUnemptied } from "../desired/require-unshrunk.ts";
+import { type Pass, planContextIn } from "../pass.ts";
+import { type Desired, findUnmanaged, type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
+import { sealableOf, sealingOf } from "../plan-sealing.ts";
+
+/** A pass that plans and writes nothing. */
+export type PlanMode = {
+  readonly is: "plan";
+  /** Show what only the server adds. */
+  readonly showServer: boolean;
+  /** Show what is live, but neither declared nor recorded. */
+  readonly showUnmanaged: boolean;
+  /** Which changes are counted afterwards; null where none are. */
+  readonly gate: Gate | null;
+  /** Whether it is kept, to be applied later. */
+  readonly seals: boolean;
+  /** The last good revision of a daemon that only reports. */
+  readonly lastGood?: LastGood;
+};
+
+/** Plans what an apply would do. */
+export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, seals }: PlanMode): Promise<PlanEvent> {
+  const recorded = await pass.connection.session.recorded();
+  const { desired, rules, event: read } = pass.read;
+  if (gate === "change" && desired.base === null && recorded.size === 0) throw nothingToCompare();
+  requireUnemptied(pass.connection.session.memory, recorded, desired.declared, rules);
+  const looking = planContextIn(pass, recorded, { records: false });
+  // What the plan leaves out is shown of every row, so every row has to be read.
+  const looked = await planAgainstLive(
+    withWarning(desired),
+    showServer || showUnmanaged ? { ...looking, cache: null } : looking,
+  );
+  const { plan: made, ...event } = planEvent(looked);
+  const { allowedRisks: allows } = rules;
+  const plan = allows.length === 0 ? made : { ...made, allows };
+  return {
+    ...event,
+    plan,
+    seal: seals ? sealOf(plan, looked, sealingOf(pass)) : null,
+    withServerSide: showServer ? serverSide(looked, looking) : null,
+    unmanaged: showUnmanaged ? unmanagedIn(looked, looking) : null,
+    ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
+  };
+}
+
+function sealOf(plan: PlanEvent["plan"], looked: LivePlan, sealing: Sealing): SignedSeal {
+  return signSeal({ ...plan }, makeSeal(sealableOf(looked), sealing), sealing);
+}
+
+// Every difference would count as one that nobody knows the cause of, and the gate would always be open.
+function nothingToCompare(): HoldfastError {
+  return new HoldfastError(
+    "invalid",
+    "--gate change has nothing to tell this change by: no base, and nothing recorded",
+    {
+      hint: "name the base with --base REF, or the state folder of an earlier apply with --state DIR",
+    },
+  );
+}
+
+// Whoever reads the plan alone should see that it says nothing of a source.
+function withWarning(desired: Desired): Desired {
+  if (desired.declared.size > 0) return desired;
+  const warning: Diagnostic = {
+    severity: "warning",
+    code: "empty-source",
+    summary: "the source declares nothing",
+    detail: null,
+    file: null,
+    line: null,
+    column: null,
+  };
+  return { ...desired, diagnostics: [...desired.diagnostics, warning] };
+}
+
+/** What there is to report of a plan. */
+export function planEvent({
+  plan,
+  decisions,
+  notUsed,
+  access,
+  desired: { changedSince, branch },
+}: LivePlan): PlanEvent {
+  const details = new Map<string, string>();
+  let ignored = 0;
+  for (const [identity, decision] of decisions) {
+    ignored += decision.ignored.length;
+    if (decision.detail) details.set(identity, decision.detail);
+  }
+  return {
+    what: "planned",
+    plan,
+    ...(changedSince === undefined ? {} : { changedSince }),
+    ...(branch === undefined ? {} : { branch }),
+    ignored,
+    details,
+    notUsed,
+    access,
+    seal: null,
+    withServerSide: null,
+    unmanaged: null,
+  };
+}
+
+function serverSide(looked: LivePlan, looking: PlanContext): PlanEvent["plan"] {
+  return withServerSide(looked, { ...looking, desired: looked.waved, live: looked.observation.live });
+}
+
+function unmanagedIn(looked: LivePlan, looking: PlanContext): readonly string[] {
+  return findUnmanaged(looked, looking)
+    .map(({ identity }) => identity)
+    .toSorted(compareText);
+}

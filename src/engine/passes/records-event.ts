@@ -1,0 +1,25 @@
+import { type Identity, splitIdentity } from "../../core/manifest.ts";
+import type { RecordsEvent } from "../../core/report/events.ts";
+import type { RecordsReport } from "../../core/report/report.ts";
+
+/** A resource whose record stays as it is, and why. */
+export type KeptRecord = Omit<RecordsReport["left"][number], "kind">;
+
+type Changed = { readonly changed: readonly Identity[]; readonly left: readonly KeptRecord[] };
+
+/** How a pass ends that has made or dropped records. */
+export function recordsEvent(
+  action: RecordsReport["action"],
+  server: string,
+  { changed, left }: Changed,
+): RecordsEvent {
+  const report: RecordsReport = {
+    format_version: "2.0",
+    server,
+    action,
+    changed: changed.map((identity) => ({ identity, kind: splitIdentity(identity).kind })),
+    left: left.map(({ identity, why }) => ({ identity, kind: splitIdentity(identity).kind, why })),
+    diagnostics: [],
+  };
+  return { what: "records", report };
+}

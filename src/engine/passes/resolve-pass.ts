@@ -1,0 +1,151 @@
+import { operations } from "../../contract/operations.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { type Kind, type LiveRow, writerIn } from "../../core/kind.ts";
+import type { Live } from "../../core/live.ts";
+import type { Identity } from "../../core/manifest.ts";
+import type { ResolvedEvent } from "../../core/report/events.ts";
+import type { OpenWrite, ResolveReport } from "../../core/report/report.ts";
+import { timestampText } from "../../core/timestamp-text.ts";
+import { kindOf } from "../../kinds/index.ts";
+import type { PendingIntent } from "../../state/ledger.ts";
+import { recoveryWith } from "../apply/apply-with-recovery.ts";
+import { type Pass, shapeOf } from "../pass.ts";
+import { evidenceOf, type Recovery, settleMade, type WriteEvidence } from "../recover/recover.ts";
+import { hasContentOf } from "../write/verify-write.ts";
+
+/** A pass that closes writes whose outcome could not be found out, as a person says. */
+export type ResolveMode = {
+  readonly is: "resolve";
+  /** Whose writes; none for all that are open. */
+  readonly identities: readonly Identity[];
+  /** What became of them; null to look at them alone. */
+  readonly as: "applied" | "refused" | null;
+  /** Asked with the evidence before anything is closed. */
+  readonly confirm: (report: ResolveReport) => Promise<boolean>;
+};
+
+type Found = {
+  readonly intent: PendingIntent;
+  readonly kind: Kind;
+  readonly live: Live;
+  readonly evidence: WriteEvidence;
+};
+
+/** Shows what the journal and live say of open writes, and closes them where that is asked for. */
+export async function resolvePass(
+  { connection: { session }, read: { rules }, context }: Pass,
+  { identities, as, confirm }: ResolveMode,
+): Promise<ResolvedEvent | { readonly what: "declined" }> {
+  const { signal, now, tell } = context;
+  const on = await recoveryWith(session, {
+    concurrency: rules.concurrency,
+    onProgress: tell,
+    kindOf,
+    shapeOf,
+    signal,
+    now,
+  });
+  const pending = chosen(await session.ledger.pending(), identities);
+  const found = await Promise.all(pending.map((intent) => find(intent, on)));
+  const shown = reportOf(session.server, null, found.map(openWrite));
+  if (as === null) return { what: "resolved", report: shown };
+  for (const one of found) requireAgreement(one, as, now());
+  if (!(await confirm(shown))) return { what: "declined" };
+  const closed: OpenWrite[] = [];
+  for (const one of found) closed.push(await close(one, as, on));
+  return { what: "resolved", report: reportOf(session.server, as, closed) };
+}
+
+function chosen(pending: readonly PendingIntent[], identities: readonly Identity[]): readonly PendingIntent[] {
+  const missing = identities.find((identity) => !pending.some((intent) => intent.identity === identity));
+  if (missing !== undefined) {
+    throw new HoldfastError("invalid", `there is no open write of ${missing}`, {
+      hint: "holdfast resolve lists those that there are; where a report says unknown and there is none, plan tells what is live",
+    });
+  }
+  return identities.length === 0 ? pending : pending.filter(({ identity }) => identities.includes(identity));
+}
+
+async function find(intent: PendingIntent, on: Recovery): Promise<Found> {
+  const kind = on.kindOf(intent.kind);
+  if (kind === undefined) throw new HoldfastError("error", `this release knows no kind ${intent.kind}`);
+  const live = await on.readLive(intent, kind);
+  return { intent, kind, live, evidence: await evidenceOf(intent, kind, live, on) };
+}
+
+// A person decides where live does not; against what it shows, a resource would be made twice, or taken for recorded.
+function requireAgreement({ intent, evidence }: Found, as: "applied" | "refused", now: number): void {
+  const { identity, deadline } = intent;
+  if (as === "applied" && evidence.found === "not-made") {
+    throw new HoldfastError("refused", `live shows that the write of ${identity} did not take effect`, {
+      hint: `nothing was closed: holdfast resolve ${identity} --as refused`,
+    });
+  }
+  if (as === "refused" && evidence.found === "made") {
+    throw new HoldfastError("refused", `live shows that the write of ${identity} took effect`, {
+      hint: `nothing was closed: holdfast resolve ${identity} --as applied`,
+    });
+  }
+  if (as === "refused" && now < deadline) {
+    throw new HoldfastError("refused", `the write of ${identity} may still arrive`, {
+      hint: `nothing was closed: run it again after ${timestampText(deadline)}`,
+    });
+  }
+}
+
+async function close(found: Found, as: "applied" | "refused", on: Recovery): Promise<OpenWrite> {
+  const { intent, kind, live, evidence } = found;
+  const shown = openWrite(found);
+  if (as === "refused") {
+    await on.ledger.close(intent.id, null);
+    return shown;
+  }
+  const row = evidence.found === "made" ? evidence.row : await unseenRow(intent, live, on);
+  const { token, error, isOpen } = await settleMade(intent, row, kind, on);
+  if (isOpen) throw new HoldfastError("error", error?.message ?? "the one-time token could not be put away");
+  await on.ledger.close(intent.id, null);
+  return { ...shown, token, lost: error?.message ?? null };
+}
+
+// What somebody else has written since, or what cannot be read, tells nothing of what this write made.
+async function unseenRow(
+  { identity }: PendingIntent,
+  live: Live,
+  { ledger }: Recovery,
+): Promise<Pick<LiveRow, "id"> & { readonly manifest: null }> {
+  if (live.state === "present") return { id: live.row.id, manifest: null };
+  return { id: (await ledger.recorded([identity])).get(identity)?.id ?? null, manifest: null };
+}
+
+function openWrite({ intent, kind, live, evidence: { found } }: Found): OpenWrite {
+  const { identity, operation, at, deadline, creates, versionBefore, reply, manifest } = intent;
+  const { method, path } = operations[operation];
+  const row = live.state === "present" ? live.row : null;
+  return {
+    identity,
+    kind: intent.kind,
+    operation: `${method} ${path}`,
+    sentAt: at === null ? null : timestampText(at),
+    arrivesUntil: timestampText(deadline),
+    creates,
+    versionBefore,
+    hasReply: reply !== null,
+    live: {
+      state: live.state,
+      version: row?.version ?? null,
+      changedBy: (row && writerIn(row))?.changedBy ?? null,
+      hasContent: row && hasContentOf(kind, shapeOf(intent.kind), manifest, row.manifest),
+    },
+    evidence: ({ made: "applied", "not-made": "refused", unknown: "unclear" } as const)[found],
+    token: null,
+    lost: null,
+  };
+}
+
+function reportOf(
+  server: string,
+  resolvedAs: ResolveReport["resolvedAs"],
+  writes: readonly OpenWrite[],
+): ResolveReport {
+  return { format_version: "2.0", server, resolvedAs, writes, diagnostics: [] };
+}

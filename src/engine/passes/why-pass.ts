@@ -1,0 +1,101 @@
+import type { Json } from "../../contract/json.ts";
+import { pointerTokens } from "../../contract/json-pointer.ts";
+import type { Decision } from "../../core/decide/decision.ts";
+import { pointerOf, writtenValueAt } from "../../core/diff/pointer.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Live } from "../../core/live.ts";
+import type { Identity } from "../../core/manifest.ts";
+import { parentByName } from "../../core/parent.ts";
+import { redactManifest } from "../../core/redact/redact-manifest.ts";
+import type { WhyEvent } from "../../core/report/events.ts";
+import { select } from "../../core/selection/select.ts";
+import { timestampText } from "../../core/timestamp-text.ts";
+import { readManifest } from "../../manifests/source-manifest.ts";
+import { type Pass, planContextIn, shapeOf } from "../pass.ts";
+import { planAgainstLive } from "../plan-against-live.ts";
+
+/** A pass that tells where one value comes from, and writes nothing. */
+export type WhyMode = {
+  readonly is: "why";
+  /** An identity, with the JSON Pointer of a field behind it where it is about that alone. */
+  readonly asked: string;
+};
+
+/** Compares what is wanted, recorded and live of one value. */
+export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent> {
+  const { connection, read } = pass;
+  const { session } = connection;
+  const { identity, pointer } = splitAsked(asked, read.desired.declared);
+  const manifests = select(read.desired.manifests, { paths: [], only: [identity], kinds: [], exclude: [] });
+  const manifest = manifests.find((one) => one.identity === identity);
+  if (manifest === undefined)
+    throw new HoldfastError("invalid", `${identity} is invalid`, { hint: "holdfast validate says why" });
+  const named = manifests.flatMap((one) => [one.identity, parentByName(one.identity) ?? one.identity]);
+  const recorded = await session.ledger.recorded(new Set(named));
+  const looking = { ...planContextIn(pass, recorded, { records: false, creates: "pointless" }), cache: null };
+  const looked = await planAgainstLive({ ...read.desired, manifests, isWhole: false }, { ...looking, readsEach: true });
+  const valueIn = (value: Json | null | undefined): Json =>
+    writtenValueAt(redactManifest(shapeOf(manifest.kind), value ?? null), pointerTokens(pointer)) ?? null;
+  const [found, receipt] = [looked.observation.live.get(identity), recorded.get(identity)];
+  const { value } = readManifest(manifest);
+  const { line } = manifest.locate(pointer);
+  const answer = {
+    identity,
+    pointer,
+    wanted: { value: valueIn(value), file: manifest.file, line },
+    written:
+      receipt === undefined
+        ? null
+        : { value: valueIn(receipt.written), at: timestampText(receipt.at), version: receipt.version },
+    live: liveOf(found, valueIn, causeAt(looked.decisions.get(identity), pointer)),
+  };
+  const isNowhere = [answer.wanted, answer.written, answer.live].every((one) => one === null || one.value === null);
+  if (pointer !== "" && isNowhere)
+    throw new HoldfastError("invalid", `${identity} has no field ${pointer}`, {
+      hint: "a field is named by its JSON Pointer, such as /replicas or /ports/0/port",
+    });
+  return {
+    what: "explained",
+    server: session.server,
+    revision: read.desired.revision,
+    at: receipt?.at ?? null,
+    ...answer,
+  };
+}
+
+// The longest identity counts: what is behind it is the pointer.
+function splitAsked(
+  asked: string,
+  declared: ReadonlySet<Identity>,
+): { readonly identity: Identity; readonly pointer: string } {
+  for (let end = asked.length; end > 0; end = asked.lastIndexOf("/", end - 1)) {
+    const identity = asked.slice(0, end);
+    if (declared.has(identity)) return { identity, pointer: asked.slice(end) };
+  }
+  throw new HoldfastError("invalid", `${asked} names nothing that the source declares`, {
+    hint: "write an identity such as service/c1:ws1/api, and a field behind it: service/c1:ws1/api/replicas",
+  });
+}
+
+type Cause = Decision["differences"][number]["cause"] | null;
+
+function causeAt(decision: Decision | undefined, pointer: string): Cause {
+  const differing = decision?.differences.find(({ tokens }) => {
+    const path = pointerOf(tokens);
+    return path === pointer || path.startsWith(`${pointer}/`) || pointer.startsWith(`${path}/`);
+  });
+  return differing?.cause ?? null;
+}
+
+function liveOf(found: Live | undefined, valueIn: (value: Json) => Json, cause: Cause): WhyEvent["live"] {
+  if (found?.state !== "present") return null;
+  const { manifest, version, madeBy, madeAt } = found.row;
+  return {
+    value: valueIn(manifest),
+    version: version ?? null,
+    subject: madeBy ?? null,
+    at: madeAt ?? null,
+    cause,
+    isSince: cause === "drift" || cause === "conflict",
+  };
+}

@@ -1,0 +1,332 @@
+import { knownInSync } from "../cache/known-in-sync.ts";
+import type { LiveCache } from "../cache/live-facts-cache.ts";
+import { liveToKeep } from "../cache/live-to-keep.ts";
+import type { Reader } from "../client/reader.ts";
+import type { RouteProbe } from "../client/route-probe.ts";
+import { compareText, type JsonObject } from "../contract/json.ts";
+import type { OperationName } from "../contract/operations.ts";
+import type { Shape } from "../contract/shape.ts";
+import { type Access, readAccess, readsWholeTenant } from "../core/access.ts";
+import { staleness } from "../core/decide/decide-each.ts";
+import type { DryRunReply } from "../core/decide/decision.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { liveGuard, type ShrinkLimits } from "../core/guards/mass-change-guards.ts";
+import type { PlanGuards } from "../core/guards/step-guards.ts";
+import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore/ignore-rules.ts";
+import type { Kind, LiveRow } from "../core/kind.ts";
+import { type Identity, splitIdentity } from "../core/manifest.ts";
+import { type MissingExtension, missingExtensions } from "../core/missing-extensions.ts";
+import { parentByName } from "../core/parent.ts";
+import { makePlan, withNotChecked } from "../core/plan/make-plan.ts";
+import { writes } from "../core/plan/plan.ts";
+import type { PlanInput, PlanWithDecisions } from "../core/plan/plan-input.ts";
+import type { DriftInput } from "../core/report/drift-report.ts";
+import { readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
+import { pacer } from "../source/pacer.ts";
+import type { Ledger, ReceiptHead } from "../state/ledger.ts";
+import type { KnownServer } from "./known-server.ts";
+import { createDryRun } from "./live/dry-run.ts";
+import { type LiveQuery, type Observation, type ObserveContext, observe, type WavedSource } from "./live/observe.ts";
+import { type Preflight, preflight } from "./live/preflight.ts";
+import { withTakenNames } from "./live/taken-names.ts";
+
+/** The desired state, as the source declares it. */
+export type Desired = {
+  readonly revision: string | null;
+  /** The commit that the source differs from, and in how many files; left out where it differs from none. */
+  readonly changedSince?: { readonly commit: string; readonly files: number };
+  /** The branch of the work tree; left out where it is on none. */
+  readonly branch?: string;
+  /** The selected manifests with all that they refer to, each after that. */
+  readonly manifests: readonly SourceManifest[];
+  /** Depth of each manifest in the reference graph, from 0. */
+  readonly waves: ReadonlyMap<Identity, number>;
+  /** Every identity that the whole source declares. */
+  readonly declared: ReadonlySet<Identity>;
+  readonly invalid: ReadonlySet<Identity>;
+  /** Whether `manifests` is the whole source: only then do orphans show. */
+  readonly isWhole: boolean;
+  /** How many resources are in sync as far as anybody knows, and are not looked at; absent where none is passed over. */
+  readonly others?: number;
+  readonly base: ReadonlyMap<Identity, JsonObject> | null;
+  /** Manifests at the commit that was applied last, as the repository tells; null where it does not. */
+  readonly applied: ReadonlyMap<Identity, JsonObject> | null;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** What planning against live needs of its surroundings. */
+export type PlanContext = {
+  /** Name of the server in reports. */
+  readonly server: string;
+  readonly reader: Reader;
+  readonly probeRoute: RouteProbe;
+  readonly memory: KnownServer;
+  /** Stores what was learned of the server. */
+  readonly remember: () => Promise<void>;
+  readonly ledger: Pick<Ledger, "recorded" | "digest">;
+  /** The outside of every receipt. */
+  readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
+  /** Keeps for the next look what need not be read again; null where everything has to be. */
+  readonly cache: LiveCache | null;
+  /** Whether few are asked for, so that each is read rather than whole lists. @default false */
+  readonly readsEach?: boolean;
+  /** Whether what is live and equal is to be recorded. */
+  readonly records: boolean;
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly shapeOf: (type: string) => Shape;
+  readonly ignore: readonly IgnoreRule[];
+  readonly hasSink: boolean;
+  /** How much of what is recorded may be gone from live at once; anything may where it is left out. */
+  readonly liveLimits?: ShrinkLimits;
+  /** What holds steps back where nobody is asked; null where somebody is, or nothing is written. */
+  readonly guards: PlanGuards | null;
+  /** Whether creates are dry-run. */
+  readonly creates: Preflight["creates"];
+  readonly concurrency: number;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+};
+
+/** A plan with the live state that it is based on. */
+export type LivePlan = PlanWithDecisions & {
+  readonly observation: Observation;
+  readonly desired: Desired;
+  /** The manifests in order, read where they are not in sync. */
+  readonly waved: readonly WavedSource[];
+  /** The ignore rules in force. */
+  readonly rulesFor: RuleFinder;
+  /** Every receipt, opened where something was decided by it. */
+  readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
+  /** What the control plane lacks of what the kinds here could be read and written with. */
+  readonly notUsed: readonly MissingExtension[];
+  /** Whose token it is and what it may do; null where the control plane does not tell. */
+  readonly access: Access | null;
+};
+
+/** Reads live and plans: nothing here can change a control plane. */
+export async function planAgainstLive(declared: Desired, on: PlanContext): Promise<LivePlan> {
+  const dryRun = createDryRun(on);
+  const facts = on.cache?.load() ?? null;
+  const known = facts && knownInSync(facts, { ...on, manifests: declared.manifests });
+  const observing: ObserveContext = { ...on, dryRun, known };
+  const asked = askedOf(declared, withWaves(declared), on);
+  const observed = withoutStale(await observe(asked, observing), declared, on);
+  guardLive(observed, declared, on);
+  const observation = await withTakenNames(asked, observed, observing);
+  const desired = await readManifests(declared, observation, on);
+  const waved = withWaves(desired);
+  const recorded = await openWhereRead(observation, on);
+  const rulesFor = await findRules(waved, observation, on);
+  const unclear: Diagnostic[] = [];
+  const missing = () => on.memory.missing(asked.flatMap(({ kind }) => operationsOf(kind)));
+  const access = readAccess(on.memory.caller);
+  const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
+    ...on,
+    ...desired,
+    desired: waved,
+    live: observation.live,
+    inSync: observation.inSync,
+    recorded,
+    dryRuns,
+    rulesFor,
+    base: desired.base,
+    applied: on.recorded.size === 0 ? desired.applied : null,
+    facts: on.memory,
+    subject: on.memory.subject,
+    seesAll: readsWholeTenant(access),
+    now: on.now(),
+    complete: observation.complete && unclear.length === 0,
+    diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],
+    withOrphans: desired.isWhole,
+    others: desired.others ?? 0,
+    guards: null,
+  });
+  const first = makePlan(input(observation.dryRuns));
+  const missingFirst = missing().length;
+  const unchecked = { ...first, ...observation, waved, known: observation.dryRuns };
+  const { dryRuns: tried, notChecked } = await preflight(unchecked, { ...on, dryRun, unclear });
+  // A probe may have shown that an operation that the plan needs does not exist.
+  const isFinal = tried.size + unclear.length === 0 && missing().length === missingFirst;
+  // Guards come last: what they hold back has been asked about like everything else.
+  const guards = first.plan.steps.some(writes) ? on.guards : null;
+  const dryRuns = new Map([...observation.dryRuns, ...tried]);
+  const final = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
+  const planned = withNotChecked(final, notChecked);
+  const looked = {
+    ...planned,
+    observation,
+    desired,
+    waved,
+    recorded,
+    rulesFor,
+    notUsed: missingExtensions(missing()),
+    access,
+  };
+  await on.remember();
+  if (facts !== null && known !== null) {
+    const next = liveToKeep(facts, known, { ...looked, manifests: desired.manifests });
+    if (next !== null) on.cache?.save(next);
+  }
+  return looked;
+}
+
+function withWaves({ manifests, waves }: Desired): readonly WavedSource[] {
+  return manifests.map((manifest) => ({ manifest, wave: waves.get(manifest.identity) ?? 0 }));
+}
+
+// Resources in sync need no decision, so their manifests are not read.
+async function readManifests(desired: Desired, { inSync }: Observation, { signal }: PlanContext): Promise<Desired> {
+  const pause = pacer(signal);
+  const manifests: SourceManifest[] = [];
+  for (const manifest of desired.manifests) {
+    manifests.push(inSync.has(manifest.identity) ? manifest : readManifest(manifest));
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+  }
+  return { ...desired, manifests };
+}
+
+// Where live cannot be read, what was written last is trusted for a limited time only.
+function withoutStale(observation: Observation, { declared }: Desired, { recorded, now }: PlanContext): Observation {
+  const isStale = staleness({ recorded, declared, live: observation.live, now: now() });
+  const holds = ([identity, by]: readonly [Identity, "live" | "ledger"]): boolean =>
+    by === "live" || !isStale(identity);
+  return { ...observation, inSync: new Map(observation.inSync.entries().filter(holds)) };
+}
+
+// Found ahead: planning gives the event loop no turn, and the rules are the repository's.
+async function findRules(waved: readonly WavedSource[], { inSync }: Observation, on: PlanContext): Promise<RuleFinder> {
+  const rulesFor = ruleFinder(on.ignore, new Date(on.now()).toISOString().slice(0, 10));
+  if (on.ignore.length === 0) return rulesFor;
+  const pause = pacer(on.signal);
+  for (const { manifest } of waved) {
+    if (!inSync.has(manifest.identity)) rulesFor(manifest.identity);
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+  }
+  return rulesFor;
+}
+
+// A control plane that shows few of the recorded resources was emptied, restored, or is the wrong one.
+function guardLive(
+  observation: Observation,
+  { declared }: Desired,
+  { recorded, memory, liveLimits }: PlanContext,
+): void {
+  if (liveLimits === undefined || !observation.live.values().some(({ state }) => state === "absent")) return;
+  const counted = recorded.keys().filter((identity) => declared.has(identity) || !memory.released.has(identity));
+  const emptied = liveGuard(counted, observation, liveLimits);
+  if (emptied === null) return;
+  throw new HoldfastError("refused", emptied, {
+    hint: "nothing is written until it is whole again; if it was emptied or restored on purpose, run with --allow-shrink",
+  });
+}
+
+function operationsOf({ list, write }: Kind): readonly OperationName[] {
+  const writes = write.map(({ operation: name }) => name);
+  return list === undefined ? writes : [list.operation, ...writes];
+}
+
+// What need not be read again is decided already, whatever its receipt holds.
+async function openWhereRead(
+  { inSync }: Observation,
+  { recorded, ledger }: PlanContext,
+): Promise<ReadonlyMap<Identity, ReceiptHead>> {
+  const read = recorded
+    .keys()
+    .filter((identity) => !inSync.has(identity))
+    .toArray();
+  if (read.length === 0) return recorded;
+  const opened = await ledger.recorded(read);
+  return new Map(recorded.entries().map(([identity, head]) => [identity, { ...head, ...opened.get(identity) }]));
+}
+
+/** Everything whose live a plan asks for: the declared, what they refer to elsewhere, and what was recorded. */
+function askedOf(
+  desired: Desired,
+  waved: readonly WavedSource[],
+  { kindOf, recorded }: PlanContext,
+): readonly LiveQuery[] {
+  const asked = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
+  const groupOf = (type: string) => {
+    const kind = kindOf(type);
+    if (kind === undefined) return null;
+    const known = asked.get(kind);
+    if (known !== undefined) return known;
+    const group = { declared: [], others: [] };
+    asked.set(kind, group);
+    return group;
+  };
+  for (const one of waved) groupOf(one.manifest.kind)?.declared.push(one);
+  for (const identity of othersOf(desired, recorded)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
+  const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
+  const isRecorded = (identity: Identity): boolean => recorded.has(identity);
+  return [...asked].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf }));
+}
+
+/** What is not declared here, but referred to or recorded. */
+function othersOf(
+  { manifests, waves, isWhole, base, applied }: Desired,
+  recorded: ReadonlyMap<Identity, ReceiptHead>,
+): readonly Identity[] {
+  // Each manifest has its wave: where there are as many, they are theirs.
+  const isAlone = waves.size === manifests.length;
+  const known = isAlone ? waves : new Set(manifests.map(({ identity }) => identity));
+  const others = new Set<Identity>();
+  for (const { references } of manifests) {
+    for (const { identity } of references) {
+      if (known.has(identity)) continue;
+      others.add(identity);
+      // Whether what it lies in is visible tells whether it can be told to be absent.
+      const parent = parentByName(identity);
+      if (parent !== null && !known.has(parent)) others.add(parent);
+    }
+  }
+  if (isWhole) {
+    for (const identity of recorded.keys()) if (!known.has(identity)) others.add(identity);
+    for (const side of [base, applied]) {
+      for (const identity of side?.keys() ?? []) if (!known.has(identity)) others.add(identity);
+    }
+  }
+  return [...others].toSorted(compareText);
+}
+
+/** What a drift report on a look rests on. */
+export function driftInput(
+  { plan, decisions, observation, desired, waved, recorded, rulesFor }: LivePlan,
+  on: PlanContext,
+  { standsIn }: Pick<DriftInput, "standsIn">,
+): DriftInput {
+  return {
+    ...on,
+    standsIn,
+    declared: desired.declared,
+    desired: waved,
+    live: observation.live,
+    inSync: observation.inSync,
+    recorded,
+    rulesFor,
+    complete: plan.complete,
+    diagnostics: plan.diagnostics,
+    withOrphans: desired.isWhole,
+    planned: { plan, decisions },
+  };
+}
+
+/** Rows that are live, but neither declared nor recorded. */
+export function findUnmanaged(
+  { observation, desired }: LivePlan,
+  { kindOf, recorded }: Pick<PlanContext, "kindOf" | "recorded">,
+): readonly { readonly identity: Identity; readonly row: LiveRow }[] {
+  return [...observation.rows].flatMap(([type, rows]) => {
+    const hasVersions = kindOf(type)?.hasVersions;
+    const named = new Set(
+      [...desired.declared, ...recorded.keys()].map((identity) =>
+        hasVersions ? identity.replace(/@\d+$/, "") : identity,
+      ),
+    );
+    const found = new Map(rows.map((row) => [`${type}/${row.key}`, row]));
+    return [...found].filter(([identity]) => !named.has(identity)).map(([identity, row]) => ({ identity, row }));
+  });
+}

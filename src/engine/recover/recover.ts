@@ -1,0 +1,185 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Reader } from "../../client/reader.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import type { Secret } from "../../contract/secret.ts";
+import type { Shape } from "../../contract/shape.ts";
+import type { DryRunReply } from "../../core/decide/decision.ts";
+import type { Kind, LiveRow } from "../../core/kind.ts";
+import type { Live } from "../../core/live.ts";
+import type { OutcomeError } from "../../core/report/report.ts";
+import { timestampText } from "../../core/timestamp-text.ts";
+import type { PendingIntent } from "../../state/ledger.ts";
+import { announceLongWait } from "../announce-long-wait.ts";
+import { type Clocks, isCreatedSince } from "../live/created-since.ts";
+import { createdVersion } from "../live/versions-since.ts";
+import type { Sink } from "../token-sink.ts";
+import { receiptFrom } from "../write/receipt.ts";
+import { canReplayToken, replayForToken, type SendContext, sendIntent } from "../write/send-intent.ts";
+import { lostToken, rowIn, tokenIn } from "../write/stored-reply.ts";
+import { verifyWrite } from "../write/verify-write.ts";
+
+/** What recovery needs of its surroundings. */
+export type Recovery = SendContext &
+  Clocks & {
+    readonly reader: Reader;
+    readonly sink: Sink | null;
+    /** Whether a lease rejects the request of an intent where it arrives now; absent without a lease. */
+    readonly isFenced?: (intent: PendingIntent) => boolean;
+    readonly kindOf: (type: string) => Kind | undefined;
+    readonly shapeOf: (type: string) => Shape;
+    readonly readLive: (intent: PendingIntent, kind: Kind) => Promise<Live>;
+    /** Told of a wait that takes long. */
+    readonly onProgress: (progress: { readonly what: "waiting"; readonly text: string }) => void;
+    /** What a dryRun of the write answers, where that is known to change nothing. */
+    readonly dryRun: (intent: PendingIntent, kind: Kind) => Promise<DryRunReply | { readonly state: "impossible" }>;
+  };
+
+/** What became of a write that an earlier run left open. */
+export type Recovered = {
+  readonly intent: PendingIntent;
+  readonly found: "made" | "not-made" | "unknown";
+  /** Why that is not known, or what is wrong with its one-time token; null when all is well. */
+  readonly error: OutcomeError | null;
+  /** Where its one-time token went. */
+  readonly token: string | null;
+  /** Whether the next run may find out more: its intent is not to be closed. */
+  readonly isOpen: boolean;
+};
+
+/**
+ * Finds out what became of the writes that an earlier run left open. Nothing is sent but the request of a write that
+ * live shows to be made, under its key, for the reply with its one-time token. What was made is recorded; the intents
+ * stay in the journal until what was found is reported.
+ */
+export async function recover(pending: readonly PendingIntent[], on: Recovery): Promise<readonly Recovered[]> {
+  const found = await Promise.all(pending.map((intent) => recoverOne(intent, on)));
+  return found.filter((one) => one !== null);
+}
+
+async function recoverOne(intent: PendingIntent, on: Recovery): Promise<Recovered | null> {
+  const kind = on.kindOf(intent.kind);
+  if (kind === undefined) return null;
+  const answered = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
+  if (answered !== null) return settleMade(intent, answered, kind, on);
+  const live = await readBack(intent, kind, on);
+  const evidence = await evidenceOf(intent, kind, live, on);
+  if (evidence.found === "made") return settleMade(intent, evidence.row, kind, on);
+  if (evidence.found === "not-made") return { intent, found: "not-made", error: null, token: null, isOpen: false };
+  const hasRead = live.state !== "unknown" || live.reason !== "no-read";
+  return (hasRead ? null : await byDryRun(intent, kind, on)) ?? unknown(intent, live, kind, on);
+}
+
+/** What live shows of a write whose outcome is unknown. */
+export type WriteEvidence =
+  | { readonly found: "made"; readonly row: LiveRow }
+  | { readonly found: "not-made" }
+  | { readonly found: "unknown" };
+
+/** Tells from live whether a write took effect; older versions are read where live has a newer one. */
+export async function evidenceOf(
+  intent: PendingIntent,
+  kind: Kind,
+  live: Live,
+  on: Pick<Recovery, "shapeOf" | "reader" | "signal">,
+): Promise<WriteEvidence> {
+  const shape = on.shapeOf(intent.kind);
+  const verdict = verifyWrite(kind, shape, intent, live);
+  if (verdict.effect === "there") return { found: "made", row: verdict.row };
+  if (verdict.effect === "other" && live.state === "present") {
+    const row = await createdVersion(kind, shape, intent, live.row, on);
+    return row === null ? { found: "unknown" } : { found: "made", row };
+  }
+  // What was absent and is there now, with another content, may be ours, changed by somebody since.
+  const isChanged = intent.creates && live.state === "present";
+  return verdict.effect === "not-there" && !isChanged ? { found: "not-made" } : { found: "unknown" };
+}
+
+/**
+ * Finds out by a dryRun since when a resource is there that has no read. One that was made since is ours, and under the
+ * key of its write the reply is given again.
+ */
+async function byDryRun(intent: PendingIntent, kind: Kind, on: Recovery): Promise<Recovered | null> {
+  if (!canReplayToken(intent, kind, on)) return null;
+  const answer = await on.dryRun(intent, kind);
+  if (answer.state !== "answered" || !answer.row?.id) return null;
+  if (!intent.creates && !isCreatedSince(intent, answer.row, on)) return null;
+  const { reply } = await sendIntent(intent, kind, on);
+  const again = { ...intent, creates: true, reply };
+  const row = reply === null ? null : rowIn(reply, again, kind);
+  return row === null ? null : settleMade(again, row, kind, on);
+}
+
+// Until its deadline a request may still arrive, so what live does not show counts only afterwards.
+async function readBack(intent: PendingIntent, kind: Kind, on: Recovery): Promise<Live> {
+  const first = await on.readLive(intent, kind);
+  const isThere = verifyWrite(kind, on.shapeOf(intent.kind), intent, first).effect === "there";
+  const rest = intent.deadline - on.now();
+  // Whoever strips our headers keeps the key from the server too.
+  const cannotArrive = on.memory.honoursKeys && on.isFenced?.(intent) === true;
+  if (isThere || rest <= 0 || cannotArrive) return first;
+  await announceLongWait(wait(rest, undefined, { signal: on.signal }), () => {
+    const until = `until ${timestampText(intent.deadline)} at the latest`;
+    on.onProgress({ what: "waiting", text: `an interrupted write of ${intent.identity} may still arrive, ${until}` });
+  });
+  return on.readLive(intent, kind);
+}
+
+/** Records a write that took effect, and delivers its one-time token where that can be had. */
+export async function settleMade(
+  intent: PendingIntent,
+  row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
+  kind: Kind,
+  on: Recovery,
+): Promise<Recovered> {
+  const { identity, manifest } = intent;
+  if (intent.operation === "postModelVersion") on.memory.seenRegistering = true;
+  await on.remember();
+  const known = (await on.ledger.recorded([identity])).get(identity) ?? null;
+  await on.ledger.record([
+    receiptFrom({ ...intent, kind, shape: on.shapeOf(intent.kind), written: manifest }, row, { known, at: on.now() }),
+  ]);
+  const kept = intent.reply === null ? null : tokenIn(intent.reply, manifest);
+  const token =
+    kept ?? (intent.creates && canReplayToken(intent, kind, on) ? await replayForToken(intent, kind, on) : null);
+  if (token !== null) return delivered(intent, token, on);
+  const isLost = intent.creates && kind.issuesToken?.(manifest) === true;
+  const error = isLost ? lostToken(identity, intent.reply === null ? "reply" : "token") : null;
+  return { intent, found: "made", error, token: null, isOpen: false };
+}
+
+async function delivered(intent: PendingIntent, token: Secret, { sink }: Recovery): Promise<Recovered> {
+  try {
+    if (sink === null) throw new Error("no sink is chosen");
+    return {
+      intent,
+      found: "made",
+      error: null,
+      token: await sink.deliver(intent.identity, token),
+      isOpen: false,
+    };
+  } catch {
+    const message = `the one-time token of ${intent.identity} waits, sealed, in the ledger: it could not be put away; choose a sink that can be written (--sink file), and the next run delivers it`;
+    return { intent, found: "made", error: { code: "token-undelivered", message }, token: null, isOpen: true };
+  }
+}
+
+async function unknown(intent: PendingIntent, live: Live, kind: Kind, on: Recovery): Promise<Recovered> {
+  const { identity, manifest } = intent;
+  await distrustReceipt(intent, on);
+  // A read that failed may go well in the next run; where there is nothing to read by, waiting does not help.
+  const isOpen = live.state === "unknown" && live.reason === "unreadable";
+  const mayHaveToken = kind.issuesToken?.(manifest) === true && !isOpen && (intent.creates || live.state === "unknown");
+  if (mayHaveToken) return { intent, found: "unknown", error: lostToken(identity, "outcome"), token: null, isOpen };
+  const why =
+    live.state === "present"
+      ? "something newer is there, and it is not what was sent"
+      : `whether it took effect cannot be read${isOpen ? "; the next run looks again" : ""}`;
+  const message = `an earlier run was interrupted while it wrote ${identity}: ${why}`;
+  return { intent, found: "unknown", error: { code: "outcome-unknown", message }, token: null, isOpen };
+}
+
+// What was written last is not known any more: where live cannot be read, the ledger's word must not stand for it.
+async function distrustReceipt({ identity }: PendingIntent, { ledger }: Recovery): Promise<void> {
+  const receipt = (await ledger.recorded([identity])).get(identity);
+  if (receipt !== undefined) await ledger.record([{ ...receipt, at: 0 }]);
+}

@@ -1,0 +1,33 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { RolloutState } from "../../contract/rollout-state.ts";
+import type { RolloutResult } from "../../core/report/report.ts";
+
+/** How long something is followed, and who is told of each new status. */
+export type Following = {
+  readonly timeoutMs: number;
+  readonly onStatus?: (status: string) => void;
+  readonly signal: AbortSignal;
+};
+
+/** What one look at something that moves on its own has shown; `status` is empty where it has none yet. */
+export type Progress = { readonly status: string; readonly state: RolloutState };
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+
+/** Reads again and again, at growing intervals, until what is followed has ended or the time is over. */
+export async function pollUntilEnd(
+  read: () => Promise<Progress>,
+  { timeoutMs, onStatus, signal }: Following,
+): Promise<Exclude<RolloutResult, null>> {
+  const end = performance.now() + timeoutMs;
+  let last = "";
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
+    const { status, state } = await read();
+    if (status !== last && status !== "") onStatus?.(status);
+    last = status;
+    if (state !== "progressing") return state;
+    if (performance.now() + pause > end) return "timeout";
+    await wait(pause, undefined, { signal });
+  }
+}

@@ -1,0 +1,65 @@
+import { concurrentVersionError, OTHER_WRITER } from "../../core/guards/other-writer.ts";
+import type { LiveRow } from "../../core/kind.ts";
+import type { OutcomeError } from "../../core/report/report.ts";
+import type { Intent } from "../../state/ledger.ts";
+import { versionsSince } from "../live/versions-since.ts";
+import { hasContentOf } from "./verify-write.ts";
+import type { WriteContext, WriteJob, WriteRequest } from "./write-job.ts";
+
+/** The newest version before a write; null where unknown. */
+export function versionBefore({ versionBefore: version, creates }: Intent): number | null {
+  return version ?? (creates ? 0 : null);
+}
+
+/**
+ * Whether other versions may have been created during a write: where the version number shows a gap, and where the control
+ * plane ignores idempotency keys, since a request that arrives twice creates two versions there.
+ */
+export function mayBeDuplicated({ job, intent, context }: WriteRequest, { version }: LiveRow): boolean {
+  const before = versionBefore(intent);
+  // A version that the manifest names is created once; earlier ones belong to other manifests.
+  if (job.kind.hasVersions && job.body.version !== undefined) return false;
+  if (version === undefined || before === null || version <= before) return false;
+  return !context.memory.honoursKeys || version > before + 1;
+}
+
+/** Finds other versions that were created during a write, and who created them. */
+export async function findDuplicateVersion(
+  { job, intent, context }: WriteRequest,
+  row: LiveRow,
+): Promise<OutcomeError | null> {
+  const { kind, shape, body, manifest } = job;
+  const [before, newest] = [versionBefore(intent) ?? 0, row.version ?? 0];
+  const found = await versionsSince(kind, { ...row, version: before, limit: newest - before + 5 }, context);
+  return concurrentVersionError({
+    identity: manifest.identity,
+    ours: row,
+    others: found?.filter(({ version }) => version !== newest) ?? null,
+    isSame: (other) => hasContentOf(kind, shape, body, other.manifest),
+    honoursKeys: context.memory.honoursKeys,
+    hasLease: context.hasLease,
+    elapsed: context.now() - (intent.at ?? context.now()),
+  });
+}
+
+/** Whether another writer could have created a version since live was read, and would be recognised. */
+export function isUnprotected({ kind, live }: WriteJob, { hasLease, memory }: WriteContext): boolean {
+  if (hasLease || memory.subject === null || live.state !== "present") return false;
+  return kind.single !== undefined && live.row.version !== undefined;
+}
+
+/**
+ * Checks, right before an update without a lease, whether our own subject has created a version since live was read:
+ * that would be another writer with our token, and its work would be done twice.
+ */
+export async function findOtherWriter(
+  { kind, live, manifest }: WriteJob,
+  context: WriteContext,
+): Promise<OutcomeError | null> {
+  if (live.state !== "present") return null;
+  const { version = 0 } = live.row;
+  const [newest] = (await versionsSince(kind, { ...live.row, version, limit: 1 }, context)) ?? [];
+  if (newest === undefined || newest.madeBy !== context.memory.subject) return null;
+  const message = `another writer may be at work: version ${newest.version} of ${manifest.identity} was made with this token since live was read; nothing was sent`;
+  return { code: OTHER_WRITER, message };
+}

@@ -1,0 +1,26 @@
+import type { JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/shape.ts";
+import type { Kind, LiveRow } from "../../core/kind.ts";
+import type { Identity } from "../../core/manifest.ts";
+import { type Recorded, withoutIgnored } from "../../core/recorded.ts";
+
+/** What was written. */
+type Sent = {
+  readonly kind: Kind;
+  readonly shape: Shape;
+  readonly identity: Identity;
+  readonly written: JsonObject;
+  /** Where it has what live had, since a rule leaves that to somebody else. */
+  readonly ignored: readonly (readonly string[])[];
+};
+
+/** The receipt of what was written, or is live and equal; `known` is what was recorded before, and a row without a manifest is one that was not read. */
+export function receiptFrom(
+  { kind, shape, identity, written, ignored }: Sent,
+  row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
+  { known, at }: { readonly known: Recorded | null; readonly at: number },
+): Recorded {
+  const version = row.version ?? null;
+  const receipt = { identity, kind: kind.type, id: row.id, written, echo: row.manifest, version, at };
+  return withoutIgnored(shape, receipt, { ignored, known });
+}

@@ -1,0 +1,63 @@
+import type { Sent, Writer } from "../../client/writer.ts";
+import { operations } from "../../contract/operations.ts";
+import type { Secret } from "../../contract/secret.ts";
+import type { Kind } from "../../core/kind.ts";
+import type { Intent, Ledger } from "../../state/ledger.ts";
+import type { KnownServer } from "../known-server.ts";
+import { tokenIn } from "./stored-reply.ts";
+
+// The control plane forgets a key after a day; the margin is for clock skew.
+const KEPT_MS = 23 * 60 * 60 * 1000;
+
+/** What sending needs of its surroundings. */
+export type SendContext = {
+  readonly ledger: Ledger;
+  readonly memory: Pick<KnownServer, "honoursKeys" | "seenRegistering">;
+  /** Stores what was learned of the server. */
+  readonly remember: () => Promise<void>;
+  readonly writer: Writer;
+  readonly signal: AbortSignal;
+};
+
+/** Sends a journaled write with its key; a reply that may carry a one-time token is stored before it is parsed. */
+export async function sendIntent(
+  { id, operation, manifest, key }: Intent,
+  { startsRun }: Pick<Kind, "startsRun">,
+  sending: SendContext,
+): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {
+  const { ledger, writer, signal, remember } = sending;
+  // After a crash these facts decide what may be done, for example whether a reply can be requested again.
+  await remember();
+  let reply: Uint8Array | null = null;
+  const onReply = async (bytes: Uint8Array): Promise<void> => {
+    await ledger.keepReply(id, bytes);
+    reply = bytes;
+  };
+  const sent = await writer.send(
+    operation,
+    {
+      body: { manifest, ...(startsRun?.(manifest) ? { triggerOnDeploy: true } : {}) },
+      ...(key === null ? {} : { idempotencyKey: key }),
+      ...(operations[operation].retry === "token" ? { onReply } : {}),
+    },
+    { signal },
+  );
+  await remember();
+  return { sent, reply };
+}
+
+/** Whether the one-time token of an intent can be requested again: its key makes the write happen once. */
+export function canReplayToken(
+  { key, deadline, manifest }: Intent,
+  { issuesToken }: Kind,
+  { memory, now }: { readonly memory: Pick<KnownServer, "honoursKeys">; readonly now: () => number },
+): boolean {
+  return key !== null && memory.honoursKeys && now() < deadline + KEPT_MS && issuesToken?.(manifest) === true;
+}
+
+/** Requests the reply of an intent again for its one-time token; null when none comes. */
+export async function replayForToken(intent: Intent, kind: Kind, sending: SendContext): Promise<Secret | null> {
+  const { sent, reply } = await sendIntent(intent, kind, sending);
+  if (sent.state === "applied") return sent.token;
+  return reply === null ? null : tokenIn(reply, intent.manifest);
+}

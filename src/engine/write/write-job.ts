@@ -1,0 +1,136 @@
+import { ClientError } from "../../client/failure.ts";
+import type { Reader } from "../../client/reader.ts";
+import type { Writer } from "../../client/writer.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/shape.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Kind, LiveRow } from "../../core/kind.ts";
+import type { Live } from "../../core/live.ts";
+import type { Identity, Manifest } from "../../core/manifest.ts";
+import type { Reason } from "../../core/plan/plan.ts";
+import type { Recorded } from "../../core/recorded.ts";
+import { redactMessage } from "../../core/redact/redact-message.ts";
+import type { OutcomeError } from "../../core/report/report.ts";
+import type { Intent, Ledger } from "../../state/ledger.ts";
+import type { KnownServer } from "../known-server.ts";
+import type { Recovered } from "../recover/recover.ts";
+import type { Sink } from "../token-sink.ts";
+import { receiptFrom } from "./receipt.ts";
+
+/** What writing needs of its surroundings. */
+export type WriteContext = {
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly ledger: Ledger;
+  readonly memory: KnownServer;
+  /** Stores what was learned of the server. */
+  readonly remember: () => Promise<void>;
+  /** The control plane's time, in epoch milliseconds; null while unknown. */
+  readonly serverTime: () => number | null;
+  readonly sink: Sink | null;
+  readonly requestTimeoutMs: number;
+  readonly rolloutTimeoutMs: number;
+  /** Limits requests in flight, while further steps are prepared. */
+  readonly withRequestSlot: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Whether sending has stopped. */
+  readonly isStopped: () => boolean;
+  /** Called with a failed or unknown result, before another step sends. */
+  readonly onTrouble: (written: WriteResult) => void;
+  /** Whether a lease excludes other writers. */
+  readonly hasLease: boolean;
+  /** Writes that earlier runs left open, by resource. */
+  readonly recovered: ReadonlyMap<Identity, readonly Recovered[]>;
+  /** Called with an open intent that is replaced by sending its request again. */
+  readonly onResumed: (intent: string) => void;
+  /** Called with a long wait: what is waited for, and until when at the latest. */
+  readonly onWait: (what: string, until: number) => void;
+  /** Reads live of the resource again. */
+  readonly readBack: (job: WriteJob) => Promise<Live>;
+  readonly now: () => number;
+  /** A stop request: nothing new is started, requests in flight are finished. */
+  readonly stopping: AbortSignal;
+  /** Ends waiting for rollouts, because a newer revision is to be reconciled. */
+  readonly stopWaiting: AbortSignal;
+  /** Ends what is in flight too. */
+  readonly signal: AbortSignal;
+};
+
+/** One resource to write. */
+export type WriteJob = {
+  readonly kind: Kind;
+  readonly shape: Shape;
+  readonly manifest: Manifest;
+  /** The manifest to send: as declared, with ignored fields as live has them. */
+  readonly body: JsonObject;
+  /** The paths of those fields. */
+  readonly ignored: readonly (readonly string[])[];
+  readonly live: Live;
+  /** What is recorded of it; null where nothing is, and where no field is ignored. */
+  readonly recorded: Recorded | null;
+};
+
+/** One request of a job, with its intent. */
+export type WriteRequest = {
+  readonly job: WriteJob;
+  readonly intent: Intent;
+  /** Whether the same request was sent before, and may have taken effect since. */
+  readonly isRepeat: boolean;
+  readonly context: WriteContext;
+  /** How many sends there were, this one included. */
+  readonly attempts: number;
+};
+
+/** The result of a write. */
+export type WriteResult =
+  | {
+      readonly state: "done";
+      readonly row: LiveRow;
+      /** Where the one-time token is; null when there was none. */
+      readonly delivered: string | null;
+      readonly attempts: number;
+      /** A warning although it succeeded: other versions were created at the same time. */
+      readonly notice: OutcomeError | null;
+    }
+  /** Live was in sync: nothing was sent. */
+  | { readonly state: "kept" }
+  /** A rollout was in progress and was not waited for, or the apply was stopped before sending. */
+  | { readonly state: "put-off"; readonly attempts: number }
+  | { readonly state: "blocked"; readonly reason: Reason; readonly attempts: number }
+  | { readonly state: "failed" | "unknown"; readonly error: OutcomeError; readonly attempts: number };
+
+/** A request without effect that may be repeated; `otherwise` is the result when it is not. */
+export type RetryWrite = {
+  readonly state: "again";
+  readonly otherwise: WriteResult;
+  /** The intent that stays in the journal, where its request may have arrived all the same; null where it was refused. */
+  readonly open: Intent | null;
+};
+
+/** A failed or unknown write, its message without the manifest's secrets. */
+export function failedWrite(
+  state: "failed" | "unknown",
+  { code, message, ...rest }: OutcomeError,
+  { job: { shape, body }, attempts }: Pick<WriteRequest, "job" | "attempts">,
+): Extract<WriteResult, { readonly error: OutcomeError }> {
+  return { state, error: { code, message: redactMessage(message, shape, body), ...rest }, attempts };
+}
+
+/** The record of a write, from the row that the server answered or listed. */
+export function receiptOf(
+  { kind, shape, manifest: { identity }, body, ignored, recorded }: WriteJob,
+  row: LiveRow,
+  { now }: Pick<WriteContext, "now">,
+): Recorded {
+  return receiptFrom({ kind, shape, identity, written: body, ignored }, row, { known: recorded, at: now() });
+}
+
+/** Reads live of the job again; a read that fails leaves it unknown. */
+export async function rereadLive(job: WriteJob, context: WriteContext): Promise<Live> {
+  try {
+    return await context.readBack(job);
+  } catch (error) {
+    const isServers = error instanceof ClientError || error instanceof HoldfastError;
+    if (!isServers && !context.signal.aborted) throw error;
+    return { state: "unknown", reason: "unreadable" };
+  }
+}

@@ -1,0 +1,293 @@
+import { randomUUID } from "node:crypto";
+import { ClientError } from "../../client/failure.ts";
+import { causeText } from "../../client/reachability.ts";
+import type { Sent } from "../../client/writer.ts";
+import { equal, isObject } from "../../contract/json.ts";
+import { operations } from "../../contract/operations.ts";
+import { chooseWriteOperation } from "../../core/decide/choose-write-operation.ts";
+import { type LiveRow, readRow, type Writing } from "../../core/kind.ts";
+import type { Reason } from "../../core/plan/plan.ts";
+import type { OutcomeError } from "../../core/report/report.ts";
+import type { Intent } from "../../state/ledger.ts";
+import { announceLongWait } from "../announce-long-wait.ts";
+import type { Recovered } from "../recover/recover.ts";
+import { deploymentInProgress, followRollout } from "../rollout/follow-rollout.ts";
+import { findOtherWriter, isUnprotected, versionBefore } from "./concurrent-write.ts";
+import { ambiguousWrite, resolveAmbiguous, settleFound, settleWrite } from "./resolve-ambiguous.ts";
+import { sendIntent } from "./send-intent.ts";
+import { tokenIn } from "./stored-reply.ts";
+import { verifyWrite } from "./verify-write.ts";
+import {
+  failedWrite,
+  type RetryWrite,
+  rereadLive,
+  type WriteContext,
+  type WriteJob,
+  type WriteRequest,
+  type WriteResult,
+} from "./write-job.ts";
+
+/** How often a write is sent again: after a deployment in progress, or a read-back that found nothing. */
+const ROUNDS = 3;
+
+/** Refusals that say nothing of a request that was sent before under the same key. */
+const TRANSIENT_STATUSES: readonly number[] = [401, 403, 409, 412, 429, 503];
+
+/** How long an intent may wait for a request slot, in shares of the request's timeout. */
+const WAIT_SHARE = 0.1;
+
+/** Writes one resource: journal, send, and where the outcome is ambiguous, read back before anything is sent again. */
+export async function write(job: WriteJob, context: WriteContext): Promise<WriteResult> {
+  let last: WriteResult | null = null;
+  let earlier: readonly EarlierWrite[] = (context.recovered.get(job.manifest.identity) ?? []).filter(
+    ({ found }) => found !== "made",
+  );
+  for (let attempts = 1; attempts <= ROUNDS; attempts += 1) {
+    const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, context) };
+    const writing = chooseWriteOperation(job.kind, current.live, context.memory);
+    if (writing === null) return { state: "blocked", reason: reasonFor(job, context), attempts: attempts - 1 };
+    const next = await journalAndSend({ job: current, writing, context, attempts, earlier });
+    if (next.state === "unsent") return last ?? { state: "put-off", attempts: 0 };
+    if (next.state !== "again") return next;
+    if (context.stopping.aborted) return next.otherwise;
+    last = next.otherwise;
+    earlier = next.open === null ? [] : [{ intent: next.open, isOpen: false }];
+  }
+  return last ?? failedWrite("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 });
+}
+
+/** An intent of the same resource that is in the journal still; one that is open is not to be closed for another. */
+type EarlierWrite = Pick<Recovered, "isOpen"> & { readonly intent: Intent };
+
+type WriteRound = {
+  readonly job: WriteJob;
+  readonly writing: Writing;
+  readonly context: WriteContext;
+  readonly attempts: number;
+  readonly earlier: readonly EarlierWrite[];
+};
+
+async function journalAndSend({
+  job,
+  writing,
+  context,
+  attempts,
+  earlier,
+}: WriteRound): Promise<WriteResult | RetryWrite | Unsent> {
+  const fresh = intentOf(job, writing, context);
+  const repeated = earlier.find(({ intent }) => isSameRequest(intent, fresh)) ?? null;
+  const early = repeated === null ? fresh : repeatOf(repeated.intent, fresh);
+  const replaced = earlier.filter((one) => one === repeated || !one.isOpen);
+  await context.ledger.begin(
+    early,
+    replaced.map(({ intent }) => intent.id),
+  );
+  const isRepeat = repeated !== null;
+  if (isRepeat) context.onResumed(repeated.intent.id);
+  const next = await context.withRequestSlot(async (): Promise<WriteResult | RetryWrite | Unsent | Applied> => {
+    if (context.isStopped()) {
+      // Where it cannot be struck out, the next run finds out that it was never sent.
+      if (!isRepeat) await context.ledger.close(early.id, null).catch(() => undefined);
+      return { state: "unsent" };
+    }
+    if (attempts === 1 && !isRepeat && isUnprotected(job, context)) {
+      const other = await findOtherWriter(job, context);
+      if (other !== null) return withheld(job, early, other, context);
+    }
+    const intent = isInTime(early, context) ? early : await renewed(early, context);
+    const sent = await sendAndSettle({ job, intent, isRepeat, context, attempts });
+    return sent.state === "failed" || sent.state === "unknown" ? troubled(sent, context) : sent;
+  });
+  // The slot is free again, so storing the outcome delays no other request.
+  return next.state === "applied" ? applied(next.one, writing, next.sent) : next;
+}
+
+async function withheld(
+  job: WriteJob,
+  intent: Intent,
+  error: OutcomeError,
+  context: WriteContext,
+): Promise<WriteResult> {
+  await context.ledger.close(intent.id, null);
+  return troubled(failedWrite("failed", error, { job, attempts: 0 }), context);
+}
+
+function troubled<End extends WriteResult>(written: End, { onTrouble }: WriteContext): End {
+  onTrouble(written);
+  return written;
+}
+
+/** The apply was stopped before a request slot was free. */
+type Unsent = { readonly state: "unsent" };
+
+type Applied = {
+  readonly state: "applied";
+  readonly one: WriteRequest;
+  readonly sent: Extract<Sent, { readonly state: "applied" }>;
+};
+
+async function sendAndSettle(one: WriteRequest): Promise<WriteResult | RetryWrite | Applied> {
+  const { job, intent, context } = one;
+  const { sent, reply } = await sendIntent(intent, job.kind, context);
+  switch (sent.state) {
+    case "applied":
+      return { state: "applied", one, sent };
+    case "refused":
+      return refused(one, sent);
+    case "not-sent":
+      if (!one.isRepeat) await context.ledger.close(intent.id, null);
+      return failedWrite("failed", { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` }, one);
+    case "ambiguous":
+      return resolveAmbiguous(one, ambiguousWrite(sent.reason, reply === null ? null : tokenIn(reply, job.body)));
+  }
+}
+
+// Whoever finds an intent counts on its deadline, so a request that would end later needs another one.
+function isInTime({ deadline }: Intent, { now, requestTimeoutMs }: WriteContext): boolean {
+  return now() + requestTimeoutMs <= deadline;
+}
+
+async function renewed(early: Intent, context: WriteContext): Promise<Intent> {
+  const intent = { ...early, id: randomUUID(), deadline: deadlineOf(context) };
+  await context.ledger.begin(intent, [early.id]);
+  return intent;
+}
+
+function isSameRequest(one: Intent, other: Intent): boolean {
+  return one.operation === other.operation && equal(one.manifest, other.manifest);
+}
+
+// With the earlier intent's key, a server that honours keys carries the write out once, even if the earlier request
+// arrives late. The earlier `versionBefore` tells its effect from others.
+function repeatOf({ versionBefore, creates, at, key }: Intent, fresh: Intent): Intent {
+  return { ...fresh, versionBefore, creates, at, key: key ?? fresh.key };
+}
+
+function deadlineOf({ now, requestTimeoutMs }: WriteContext): number {
+  return Math.ceil(now() + requestTimeoutMs * (1 + WAIT_SHARE));
+}
+
+function intentOf({ kind, manifest, body, ignored, live }: WriteJob, writing: Writing, context: WriteContext): Intent {
+  const present = live.state === "present" ? (live.row.version ?? null) : null;
+  const newest = live.state === "absent" ? (live.newest ?? null) : null;
+  return {
+    id: randomUUID(),
+    identity: manifest.identity,
+    kind: kind.type,
+    operation: writing.operation,
+    manifest: body,
+    ignored,
+    versionBefore: present ?? newest,
+    creates: live.state === "absent",
+    at: context.now(),
+    deadline: deadlineOf(context),
+    key: randomUUID(),
+  };
+}
+
+async function applied(
+  one: WriteRequest,
+  writing: Writing,
+  sent: Extract<Sent, { state: "applied" }>,
+): Promise<WriteResult | RetryWrite> {
+  const { kind, body } = one.job;
+  const row = rowIn(writing, sent.data);
+  if (row !== null && row.key === kind.key(body)) {
+    learnSubject(one, row);
+    return one.isRepeat && (await isOvertaken(one)) ? afresh(one) : settleWrite(one, row, sent.token);
+  }
+  // `postModelVersion` answers an empty object, which tells nothing of the effect.
+  const reason = "the reply does not carry the resource";
+  return resolveAmbiguous(one, { reason, hasReply: true, token: sent.token });
+}
+
+// A version is made by whoever has sent it; a resource may be another one's for long.
+function learnSubject({ intent, context }: WriteRequest, { version, madeBy }: LiveRow): void {
+  const before = versionBefore(intent);
+  if (before !== null && version !== undefined && version > before && madeBy) context.memory.subject = madeBy;
+}
+
+// The reply to a repeat may be that of long ago, and somebody else may have written since: what can be repeated is then
+// sent as a request of its own. A version or a token is never asked for twice.
+async function isOvertaken({ job, intent, context }: WriteRequest): Promise<boolean> {
+  if (operations[intent.operation].retry !== "repeat") return false;
+  return verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context)).effect === "not-there";
+}
+
+async function afresh(one: WriteRequest): Promise<RetryWrite> {
+  await one.context.ledger.close(one.intent.id, null);
+  const otherwise = failedWrite("unknown", { code: "outcome-unknown", message: "the write did not last" }, one);
+  return { state: "again", otherwise, open: null };
+}
+
+function rowIn(writing: Writing, data: unknown): LiveRow | null {
+  try {
+    return isObject(data) ? readRow(writing, data) : null;
+  } catch {
+    return null;
+  }
+}
+
+async function refused(
+  one: WriteRequest,
+  sent: Extract<Sent, { state: "refused" }>,
+): Promise<WriteResult | RetryWrite> {
+  const { job, intent, context } = one;
+  const { status, code, reason, message } = sent;
+  const made = await madeDespite(one);
+  if (made !== null) return made;
+  const isDecided = !one.isRepeat || (context.memory.honoursKeys && !TRANSIENT_STATUSES.includes(status));
+  if (isDecided) await context.ledger.close(intent.id, null);
+  const [detail] = sent.details;
+  const pointer = detail === undefined ? {} : { pointer: detail.pointer };
+  const { method, path } = operations[intent.operation];
+  const error = {
+    code: code ?? reason,
+    message: message || `${method} ${path} answered ${status}`,
+    status,
+    ...pointer,
+  };
+  const otherwise = failedWrite("failed", error, one);
+  const again = { state: "again", otherwise, open: isDecided ? null : intent } as const;
+  // This may be the stored refusal of the first request, whose cause may be fixed by now.
+  if (reason === "route-missing" || (one.isRepeat && isDecided)) return again;
+  if (status !== 409 || !job.kind.rollsOut) return otherwise;
+  if (await waitForRollout(job, context)) return again;
+  return context.stopWaiting.aborted ? { state: "put-off", attempts: one.attempts } : otherwise;
+}
+
+// A proxy may mix up replies. Where the refused account is there, its one-time token is lost, and only now can that be told.
+async function madeDespite(one: WriteRequest): Promise<WriteResult | null> {
+  const { job, intent, context } = one;
+  if (!intent.creates || job.kind.issuesToken?.(job.body) !== true) return null;
+  const verdict = verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context));
+  const reason = "the reply refuses what was done";
+  return verdict.effect === "there" ? settleFound(one, verdict.row, { reason, hasReply: true, token: null }) : null;
+}
+
+/** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */
+async function waitForRollout({ live, manifest }: WriteJob, context: WriteContext): Promise<boolean> {
+  const { reader, rolloutTimeoutMs: timeoutMs, stopping, stopWaiting } = context;
+  const signal = AbortSignal.any([stopping, stopWaiting]);
+  const applicationId = live.state === "present" ? live.row.id : null;
+  if (applicationId === null) return false;
+  try {
+    const running = await deploymentInProgress(reader, applicationId, { signal });
+    // It has ended since the refusal; were the conflict another one, the next tries would tell.
+    if (!running?.id) return true;
+    const rollout = { applicationId, deploymentId: running.id };
+    const until = context.now() + timeoutMs;
+    const following = followRollout(reader, rollout, { timeoutMs, signal });
+    const say = (): void => context.onWait(`the deployment of ${manifest.identity} that is in progress`, until);
+    return (await announceLongWait(following, say)) !== "timeout";
+  } catch (error) {
+    if (signal.aborted || error instanceof ClientError) return false;
+    throw error;
+  }
+}
+
+function reasonFor({ kind }: WriteJob, { memory }: WriteContext): Reason {
+  return kind.write.some(({ operation, caution }) => caution !== undefined && memory.has(operation))
+    ? "model-version-write"
+    : "read-only";
+}

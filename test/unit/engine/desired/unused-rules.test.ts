@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { unusedRules } from "../../../../src/engine/desired/unused-rules.ts";
+
+const declared = new Set(["service/dev:web/api", "workspace/dev:web"]);
+const manifests = [
+  { kind: "service", references: [{ identity: "workspace/dev:web", pointer: "/workspace_fqn" }] },
+  { kind: "workspace", references: [{ identity: "cluster/dev", pointer: "/cluster_fqn" }] },
+];
+const source = { declared, manifests, files: () => ["web/api.yaml", "web/workspace.yaml"] };
+const nothing = { paths: [], only: [], kinds: [], exclude: [] };
+const rule = (match: string) => ({ path: "/replicas", match, reason: "somebody else scales it" });
+
+test("rules, globs and kinds that match something are not spoken of", () => {
+  const rules = { ignore: [rule("service/**")], external: ["cluster/*"], allowLiteralSecrets: ["web/*.yaml"] };
+  expect(unusedRules(source, rules, { ...nothing, kinds: ["service"], exclude: ["workspace/*"] })).toEqual([]);
+  expect(unusedRules(source, {}, nothing)).toEqual([]);
+});
+
+test("those that match nothing are each a warning", () => {
+  const rules = { ignore: [rule("service/prod:*/*")], external: ["clusters/*"], allowLiteralSecrets: ["test/**"] };
+  const found = unusedRules(source, rules, { ...nothing, kinds: ["team"], exclude: ["service/dev"] });
+  expect(found.map(({ severity, code, summary }) => [severity, code, summary])).toEqual(
+    [
+      "ignore: match: service/prod:*/*",
+      "external: clusters/*",
+      "allowLiteralSecrets: test/**",
+      "--exclude service/dev",
+      "--kind team",
+    ].map((what) => ["warning", "matches-nothing", `\`${what}\` matches nothing in the source`]),
+  );
+});

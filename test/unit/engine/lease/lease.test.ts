@@ -1,0 +1,170 @@
+import { expect, onTestFinished, test } from "vitest";
+import { connect } from "../../../../src/client/connect.ts";
+import { Secret } from "../../../../src/contract/secret.ts";
+import { acquireLease, type LeaseOptions, waitForLease } from "../../../../src/engine/lease/lease.ts";
+import { leaseHolderIn, watchLease } from "../../../../src/engine/lease/lease-holder.ts";
+import { addUser, startControlPlane } from "../../../control-plane.ts";
+import { json, serve as serveAnswers } from "../../client/server.ts";
+
+const manifest = { type: "team", name: "ml", members: ["ada@example.com"] };
+
+async function opened(options: Parameters<typeof startControlPlane>[0] = {}) {
+  const plane = await startControlPlane(options);
+  const stop = new AbortController();
+  const writerOf = (token: Secret, server = plane.url) => {
+    const connection = connect({
+      server,
+      token: () => token,
+      concurrency: 4,
+      requestTimeout: 1000,
+      connectTimeout: 1000,
+      env: {},
+      userAgent: "test",
+      signal: stop.signal,
+    });
+    onTestFinished(() => connection[Symbol.asyncDispose]());
+    return connection.writer;
+  };
+  const writer = writerOf(plane.adminToken);
+  const asked = (more: Partial<LeaseOptions> = {}): LeaseOptions => ({
+    writer,
+    scope: "main",
+    holder: "one",
+    requestTimeoutMs: 1000,
+    signal: stop.signal,
+    ...more,
+  });
+  /** A lease that is there, let go of after the test. */
+  const held = async (more: Partial<LeaseOptions> = {}) => {
+    const taken = await acquireLease(asked(more));
+    if (taken.state !== "held") throw new Error(`it is ${taken.state}`);
+    onTestFinished(() => taken.lease[Symbol.asyncDispose]());
+    return taken.lease;
+  };
+  return { plane, asked, held, writerOf };
+}
+
+const never = { signal: new AbortController().signal };
+
+test("writes carry its number, and once the control plane refuses that nothing more is sent", async () => {
+  const { plane, held } = await opened();
+  const lease = await held();
+  expect(lease.number()).toBe(1);
+  expect(await lease.writer.send("putTeam", { body: { manifest } }, never)).toMatchObject({ state: "applied" });
+  // An administrator has given it to another holder.
+  const taken = await plane.admin.put("/api/svc/v1/leases/main", { holder: "two", ttlSeconds: 60, break: true });
+  expect(taken.body.data.fencingToken).toBeGreaterThan(1);
+  const late = await lease.writer.send("putTeam", { body: { manifest } }, never);
+  expect(late).toMatchObject({ state: "refused", status: 412, code: "stale-fencing-token", attempts: 1 });
+  expect(lease.isLost()).toBe(true);
+  const more = await lease.writer.send("putTeam", { body: { manifest } }, never);
+  expect(more).toMatchObject({ state: "refused", status: 412, code: "lease-lost", attempts: 0 });
+});
+
+test("F34 after a sleep it is renewed before anything is sent", async () => {
+  const { held } = await opened();
+  let slept = 0;
+  const lease = await held({ clock: () => performance.now() + slept });
+  slept = 3_600_000;
+  expect(await lease.writer.send("putTeam", { body: { manifest } }, never)).toMatchObject({ state: "applied" });
+  expect(lease.isLost()).toBe(false);
+});
+
+test("whoever lives is not waited for, and the refusal names it; its release frees the scope at once", async () => {
+  const { asked, held } = await opened();
+  const lease = await held();
+  const told: string[] = [];
+  const other = asked({ holder: "two" });
+  const refused = waitForLease(other, { onWait: (message) => void told.push(message), stopping: never.signal });
+  await expect(refused).rejects.toMatchObject({
+    code: "locked",
+    message: expect.stringMatching(/^one has this lease until /),
+  });
+  expect(told).toEqual([expect.stringMatching(/^one has this lease until /)]);
+  // The same name is the same holder.
+  expect(await acquireLease(asked())).toMatchObject({ state: "held" });
+  await lease[Symbol.asyncDispose]();
+});
+
+test("S50 a lease that the control plane does not grant for so long is no reason to write without one", async () => {
+  const { asked } = await opened({ maxLeaseSeconds: 30 });
+  await expect(acquireLease(asked({ requestTimeoutMs: 29_000 }))).rejects.toMatchObject({
+    code: "invalid",
+    message: "the control plane refuses a lease of 44 s on main: /ttlSeconds: must be from 1 to 30",
+    hint: expect.stringContaining("lower --request-timeout"),
+  });
+  await expect(acquireLease(asked({ scope: "a b" }))).rejects.toMatchObject({ code: "invalid" });
+  expect(await acquireLease(asked({ requestTimeoutMs: 10_000 }))).toMatchObject({ state: "held" });
+});
+
+test("a server that answers anything to anything has no leases", async () => {
+  const { asked, writerOf } = await opened();
+  const anything = await serveAnswers((response) => json(response, { data: {} }));
+  expect(await acquireLease(asked({ writer: writerOf(new Secret("token"), anything.url) }))).toEqual({
+    state: "none",
+    why: "the reply tells of no fencing number",
+  });
+});
+
+test("where there are no leases, or none for this caller, it says so and stands in nobody's way", async () => {
+  const documented = await opened({ documentedOnly: true });
+  expect(await acquireLease(documented.asked())).toEqual({
+    state: "none",
+    why: "this control plane has no leases",
+  });
+  const full = await opened();
+  await addUser(full.plane, "dev@example.com");
+  const dev = full.writerOf(new Secret("token-of-dev-at-example.com"));
+  expect(await acquireLease(full.asked({ writer: dev }))).toEqual({
+    state: "none",
+    why: "you may not write in this scope",
+  });
+});
+
+test.each([
+  ["a gateway's page for a missing route", 404, {}],
+  ["a gateway's page for a forbidden one", 403, {}],
+  ["a gateway's page for a bad request", 400, {}],
+  ["a log-in page", 200, {}],
+  ["a redirect to a log-in page", 302, { location: "/login" }],
+  ["a token that is not taken just now", 401, {}],
+])("F73 %s is no word on leases: nothing is written without one", async (_, status, headers) => {
+  const { asked, writerOf } = await opened();
+  const page = "<html><body>gateway</body></html>";
+  const gateway = await serveAnswers((response) =>
+    response.writeHead(status, { "content-type": "text/html", ...headers }).end(page),
+  );
+  const taking = acquireLease(asked({ writer: writerOf(new Secret("token"), gateway.url) }));
+  await expect(taking).rejects.toMatchObject({
+    code: status === 401 ? "unauthorized" : "error",
+    message: expect.stringMatching(/^nothing was written: the lease on main could not be taken: .*answered \d+/),
+  });
+});
+
+test("S70 a lease that is renewed is told from one that stays silent, and from one that is released", async () => {
+  const { plane, asked, held } = await opened();
+  await plane.admin.put("/api/svc/v1/leases/main", { holder: "dead", ttlSeconds: 60 });
+  const busy = await acquireLease(asked());
+  if (busy.state !== "busy") throw new Error(`it is ${busy.state}`);
+  const { message } = busy;
+  expect(leaseHolderIn(message, "main")).toEqual({ scope: "main", holder: "dead", until: expect.stringMatching(/Z$/) });
+  const watching = { forMs: 200, everyMs: 20, stopping: never.signal };
+  expect(await watchLease(asked(), message, watching)).toBe("silent");
+  await plane.admin.put("/api/svc/v1/leases/main", { holder: "dead", ttlSeconds: 90 });
+  expect(await watchLease(asked(), message, watching)).toBe("renewed");
+  await plane.admin.put("/api/svc/v1/leases/main", { holder: "dead", ttlSeconds: 1, release: true });
+  expect(await watchLease(asked(), message, watching)).toBe("free");
+  // Nothing is left of the look.
+  expect((await held()).scope).toBe("main");
+});
+
+test("the holder of a lease on an overlapping scope is read with that scope, and other refusals with none", () => {
+  const message =
+    "a:/b c/.holdfast (12345678) has the lease on dev:web, which overlaps with holdfast, until 2026-11-22T20:00:00.000Z";
+  expect(leaseHolderIn(message, "holdfast")).toEqual({
+    scope: "dev:web",
+    holder: "a:/b c/.holdfast (12345678)",
+    until: "2026-11-22T20:00:00.000Z",
+  });
+  expect(leaseHolderIn("another holder has holdfast", "holdfast")).toBeNull();
+});
