@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
+import { membersNamed, withReplaced } from "../model/positions.ts";
 import type { RevisionFiles } from "../source/revision.ts";
 import type { Declaration } from "./declaration.ts";
 import { diagnosticList } from "./diagnostic-list.ts";
 import { type Loaded, type LoadOptions, type ReadFile, readAll, readingOf } from "./load.ts";
 import { checkEverySemantics, isPlaced } from "./semantics.ts";
+import type { SourceManifest } from "./source-manifest.ts";
 import { validManifest } from "./valid-manifest.ts";
-
-type Checks = Loaded["contents"]["checks"];
 
 /**
  * What a revision declares, where the files that differ from an earlier one declare the same resources with the same
@@ -20,12 +20,9 @@ export async function loadChanged(
 ): Promise<Loaded | null> {
   if (before.invalid.size + before.refused.length > 0) return null;
   const { changed } = revision.since;
-  const isChanged = ({ file }: ReadFile): boolean => changed.has(file.path);
-  const files = await readAll(
-    revision.files.filter(({ path }) => changed.has(path)),
-    readingOf(options, signal),
-  );
-  const earlierFiles = before.contents.files.filter(isChanged);
+  const changedFiles = membersNamed(revision.files, changed, ({ path }) => path);
+  const files = await readAll(changedFiles, readingOf(options, signal));
+  const earlierFiles = membersNamed(before.contents.files, changed, pathOf);
   if (earlierFiles.length < files.length || before.contents.files.length !== revision.files.length) return null;
   const declarations = files.flatMap(({ content }) => content.declarations);
   const earlier = earlierFiles.flatMap(({ content }) => content.declarations);
@@ -45,25 +42,15 @@ export async function loadChanged(
   for (const one of before.diagnostics) if (!displays.has(one.file)) found.add(one);
   for (const one of revision.diagnostics) if (displays.has(one.file)) found.add(one);
   for (const { said } of files) for (const one of said) found.add(one);
-  const manifestOf = new Map(valid.map((manifest) => [manifest.identity, manifest]));
-  const fileOf = new Map(files.map((file) => [file.file.path, file]));
   return {
     ...before,
-    manifests: before.manifests.map((manifest) => manifestOf.get(manifest.identity) ?? manifest),
+    manifests: withReplaced<SourceManifest>(before.manifests, valid, ({ identity }) => identity),
     diagnostics: found.all(),
-    contents: {
-      at: revision.at,
-      files: before.contents.files.map((file) => fileOf.get(file.file.path) ?? file),
-      checks: withChecks(before.contents.checks, checks),
-    },
+    contents: { at: revision.at, files: withReplaced(before.contents.files, files, pathOf), checks },
   };
 }
 
-function withChecks(earlier: Checks, later: Checks): Checks {
-  const all = new Map(earlier);
-  for (const [identity, basis] of later) all.set(identity, basis);
-  return all;
-}
+const pathOf = ({ file }: ReadFile) => file.path;
 
 // What a declaration is to others.
 function nodeOf({ identity, references, isValid }: Declaration): unknown {

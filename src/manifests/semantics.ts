@@ -1,6 +1,7 @@
 import { type JsonObject, text } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
+import { positionsIn } from "../model/positions.ts";
 import { checkSemantics } from "../schema/check-semantics.ts";
 import { diagnosticInFile, wordingOf } from "../source/file-diagnostic.ts";
 import type { Refuse } from "./diagnostic-list.ts";
@@ -31,7 +32,7 @@ export function checkEverySemantics(
   checking: Checking,
   among: readonly SourceManifest[] = manifests,
 ): ReadonlyMap<Identity, CheckBasis | null> {
-  const clusterOf = clusterFinder(among, manifests.length);
+  const clusterOf = clusterFinder(among);
   const checked = new Map<Identity, CheckBasis | null>();
   const day = dayOf(checking.now);
   for (const manifest of manifests) {
@@ -110,19 +111,11 @@ function dayOf(now: Date): string {
   return now.toISOString().slice(0, 10);
 }
 
-const MOST_LOOKED_FOR = 10;
-
 // An application names its workspace and the workspace its cluster, which names no place any more.
-function clusterFinder(
-  manifests: readonly SourceManifest[],
-  asked: number,
-): (manifest: SourceManifest) => SourceManifest | undefined {
-  let index: ReadonlyMap<Identity, SourceManifest> | null = null;
+function clusterFinder(manifests: readonly SourceManifest[]): (manifest: SourceManifest) => SourceManifest | undefined {
   const named = (identity: Identity): SourceManifest | undefined => {
-    // An index of everything costs more than looking for a few.
-    if (asked < MOST_LOOKED_FOR) return manifests.find((manifest) => manifest.identity === identity);
-    index ??= new Map(manifests.map((manifest) => [manifest.identity, manifest]));
-    return index.get(identity);
+    const at = positionsIn(manifests, (manifest) => manifest.identity).get(identity);
+    return at === undefined ? undefined : manifests[at];
   };
   const known = new Map<Identity, SourceManifest | undefined>();
   const find = (manifest: SourceManifest): SourceManifest | undefined => {

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { compareText } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { membersNamed, withReplaced } from "../model/positions.ts";
 import { readBlobHead, readBlobs, readSmallBlobs } from "./blobs.ts";
 import { commitFiles } from "./commit-file.ts";
 import { isBelow } from "./compare-to-commit.ts";
@@ -95,10 +96,9 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
   const { changes } = before;
   if (!options.isOurs || changes === null || !isDeepStrictEqual(before.paths, paths)) return null;
   if (changes.some(({ path, isContent }) => !isContent || isIgnoreFile(path))) return null;
-  const changed = new Set(changes.map(({ path }) => path));
-  const known = before.files.files.filter(({ path }) => changed.has(path));
-  if (known.length > MOST_CHANGED) return null;
   const blobOf = new Map(changes.map(({ path, blob }) => [path, blob]));
+  const known = membersNamed(before.files.files, blobOf.keys(), pathOf);
+  if (known.length > MOST_CHANGED) return null;
   const blobs = known.map(({ path, blob }) => blobOf.get(path) ?? blob ?? "");
   const contents = await readSmallBlobs(repository, blobs, { ...stop, mostBytes: options.limits.fileBytes });
   if (contents === null) return null;
@@ -107,13 +107,14 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
     return { path, display: shown, blob: blobs[index] ?? "", size: bytes.length, known: null, bytes };
   });
   const read = commitFiles(repository, heads);
-  const readAt = new Map(read.map((file) => [file.path, file]));
-  const files = before.files.files.map((file) => readAt.get(file.path) ?? file);
+  const files = withReplaced<SourceFile>(before.files.files, read, pathOf);
   const displays = new Set(known.map(({ display }) => display));
   const others = before.files.diagnostics.filter(({ file }) => file === null || !displays.has(file));
-  const since = { commit: earlier, changed: new Set(readAt.keys()) };
+  const since = { commit: earlier, changed: new Set(read.map(pathOf)) };
   return { commit, at: 0, root, files, diagnostics: [...others, ...pointersIn(heads)], since };
 }
+
+const pathOf = ({ path }: Pick<SourceFile, "path">) => path;
 
 const isIgnoreFile = (path: string) => ignoreFiles.some((own) => own === posix.basename(path));
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Identity, ManifestHead } from "../../core/manifest.ts";
+import { membersNamed } from "../../model/positions.ts";
 import type { Desired } from "../plan-against-live.ts";
 import type { LastGood } from "./last-good-revision.ts";
 import type { DesiredRead } from "./read-desired.ts";
@@ -22,36 +23,44 @@ export function changedManifests(read: DesiredRead, { read: before, undone }: La
   if (before.desired.declared !== declared && !before.desired.declared.isSubsetOf(declared)) return null;
   const changed = isSame ? new Set<string>() : (since?.changed ?? new Set());
   const begun = new Set([...undone, ...declaredIn(read, changed)]);
-  const manifests = withDependants(desired.manifests, begun);
+  const manifests = withDependants(desired, begun);
   if (manifests === null) return null;
   return { ...desired, manifests, isWhole: false, others: desired.manifests.length - manifests.length };
 }
 
 function declaredIn({ from: { loaded } }: DesiredRead, paths: ReadonlySet<string>): readonly Identity[] {
   if (paths.size === 0) return [];
-  const files = loaded.contents.files.filter(({ file }) => paths.has(file.path));
+  const files = membersNamed(loaded.contents.files, paths, ({ file }) => file.path);
   return files.flatMap(({ content }) => content.declarations.flatMap(({ identity }) => identity ?? []));
 }
 
-// Each manifest comes after everything that it refers to.
-function withDependants<One extends ManifestHead>(
-  manifests: readonly One[],
-  begun: ReadonlySet<Identity>,
-): readonly One[] | null {
-  if (begun.size > MOST) return null;
+function withDependants({ manifests, declared }: Desired, begun: ReadonlySet<Identity>): Desired["manifests"] | null {
+  const referrers = referrersIn(manifests, declared);
   const all = new Set(begun);
-  const part: One[] = [];
-  for (const manifest of manifests) {
-    if (!all.has(manifest.identity) && !refersToOne(manifest, all)) continue;
-    all.add(manifest.identity);
-    part.push(manifest);
-    if (part.length > MOST) return null;
+  // Also what is added on the way.
+  for (const identity of all) {
+    if (all.size > MOST) return null;
+    for (const referrer of referrers.get(identity) ?? []) all.add(referrer);
   }
-  return part;
+  return membersNamed(manifests, all, ({ identity }) => identity);
 }
 
-// A loop, since it runs for everything that there is.
-function refersToOne({ references }: ManifestHead, identities: ReadonlySet<Identity>): boolean {
-  for (const { identity } of references) if (identities.has(identity)) return true;
-  return false;
+type Referrers = ReadonlyMap<Identity, readonly Identity[]>;
+
+const known = new WeakMap<Desired["declared"], Referrers>();
+
+// Revisions whose manifests refer to each other alike share what is declared.
+function referrersIn(manifests: readonly ManifestHead[], declared: Desired["declared"]): Referrers {
+  const found = known.get(declared);
+  if (found !== undefined) return found;
+  const referrers = new Map<Identity, Identity[]>();
+  for (const { identity, references } of manifests) {
+    for (const { identity: named } of references) {
+      const others = referrers.get(named);
+      if (others === undefined) referrers.set(named, [identity]);
+      else others.push(identity);
+    }
+  }
+  known.set(declared, referrers);
+  return referrers;
 }

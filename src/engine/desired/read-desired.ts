@@ -114,7 +114,10 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     counts: countSelection(loaded, revision, desired, rules.selection),
     checkoutFault: fault,
     manifests: loaded.manifests,
-    event: { ...readEvent(loaded, behind, rules, revision.config), knownFiles: knownIn(contents) },
+    event: {
+      ...readEvent(loaded, behind, rules, revision.config),
+      knownFiles: again === null ? knownIn(contents) : notReadIn(revision),
+    },
     from: { ...from, loaded: read },
   };
 }
@@ -261,6 +264,10 @@ function valuesOf({ manifests }: Loaded): ReadonlyMap<Identity, JsonObject> {
 
 function knownIn({ files }: Loaded["contents"]): number {
   return files.reduce((known, { from }) => (from === null ? known : known + 1), 0);
+}
+
+function notReadIn({ files, since }: Revision): number {
+  return files.length - (since?.changed.size ?? 0);
 }
 
 function readEvent(

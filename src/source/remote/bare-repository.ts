@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { ensureOwnFolder } from "../../files/own-folder.ts";
-import { createFile } from "../../files/write.ts";
+import { createFile, replaceFile } from "../../files/write.ts";
 import { holdExclusiveLock } from "../../store/lock-file.ts";
 import { makeFolder } from "../../store/make-folder.ts";
 import type { ObjectFormat } from "../git.ts";
@@ -67,6 +67,13 @@ export function readRefFile(folder: string, ref: string): string | null {
   if (loose !== "") return loose;
   const packed = textOf(join(folder, "packed-refs")).split("\n");
   return packed.find((line) => line.endsWith(` ${ref}`))?.split(" ")[0] ?? null;
+}
+
+/** Lets a ref of a bare repository of ours name an object that is there. */
+export function writeRefFile(folder: string, ref: string, id: string): void {
+  const path = join(folder, ref);
+  mkdirSync(dirname(path), { recursive: true });
+  replaceFile(path, `${id}\n`);
 }
 
 function textOf(path: string): string {

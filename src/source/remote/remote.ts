@@ -4,7 +4,7 @@ import { objectFormatOf } from "../git.ts";
 import type { Repository } from "../repository.ts";
 import { SourceError } from "../source-error.ts";
 import type { RemoteAddress } from "./address.ts";
-import { clearRepository, lockRepository, prepareRepository, readRefFile } from "./bare-repository.ts";
+import { clearRepository, lockRepository, prepareRepository, readRefFile, writeRefFile } from "./bare-repository.ts";
 import { sourceFailure } from "./classify-failure.ts";
 import { type CredentialPlaces, readCredentials } from "./credentials.ts";
 import { localEnvironment, remoteEnvironment } from "./environment.ts";
@@ -95,7 +95,7 @@ export function createRemote(options: RemoteOptions): Remote {
     },
     keep: async (target, commit, stop) => {
       await using _lock = await lockRepository(folder, stop);
-      await runGit(["update-ref", keptRef(target), commit], { folder, env: localEnvironment(folder), ...stop });
+      writeRefFile(folder, keptRef(target), commit);
     },
     kept: (target, stop) => commitAt(folder, keptRef(target), stop),
     discard: () => {
@@ -122,19 +122,19 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   const flags = ["--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
   const packs = packsIn(folder);
   const args = ["fetch", ...flags, "--", options.address.url, `+${wanted.name}:${HEAD}`];
-  const { code, stderr } = await limited(options, stop, args).catch(async (error: unknown) => {
-    await dropArrived(folder, { before, packs }, error);
+  const { code, stderr } = await limited(options, stop, args).catch((error: unknown) => {
+    dropArrived(folder, { before, packs }, error);
     throw error;
   });
   if (code !== 0) throw sourceFailure(name, stderr);
   const change = isBranch(wanted) ? changeIn(stderr) : null;
   const commit = change === null ? await commitAt(folder, HEAD, stop) : readRefFile(folder, HEAD);
   if (commit === null) {
-    await dropHead(folder, before, stop);
+    dropHead(folder, before);
     throw noCommit(options, wanted);
   }
   // The commit itself, where a tag of it was fetched: then whether it has moved shows without git.
-  if (change === null) await setHead(folder, commit, stop);
+  if (change === null) writeRefFile(folder, HEAD, commit);
   if (before === null) return { commit, before, change: "first" };
   await packMany(folder, stop);
   if (commit === before) return { commit, before, change: "unchanged" };
@@ -158,26 +158,22 @@ async function packMany(folder: string, stop: Stop): Promise<void> {
 }
 
 // What was fetched earlier stays, since the last good revision is read from it.
-async function dropArrived(
+function dropArrived(
   folder: string,
   { before, packs }: { readonly before: string | null; readonly packs: readonly string[] },
   error: unknown,
-): Promise<void> {
+): void {
   if (!(error instanceof SourceError)) return;
   for (const file of before === null ? [] : packsIn(folder)) {
     if (!packs.includes(file)) rmSync(join(folder, PACKS, file), { force: true });
   }
-  await dropHead(folder, before, { signal: new AbortController().signal });
+  dropHead(folder, before);
 }
 
 // Without the commit before, the next fetch would begin anew, and not know what lies between.
-async function dropHead(folder: string, before: string | null, stop: Stop): Promise<void> {
+function dropHead(folder: string, before: string | null): void {
   if (before === null) clearRepository(folder);
-  else await setHead(folder, before, stop);
-}
-
-async function setHead(folder: string, commit: string, stop: Stop): Promise<void> {
-  await runGit(["update-ref", HEAD, commit], { folder, env: localEnvironment(folder), ...stop });
+  else writeRefFile(folder, HEAD, before);
 }
 
 async function resolveRef(options: RemoteOptions, stop: Stop): Promise<RemoteRef> {
