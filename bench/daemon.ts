@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
-import { cleanEnvironment } from "./child.ts";
-import { busyMilliseconds, peakMegabytes } from "./serving.ts";
+import { cleanEnvironment } from "./run-program.ts";
+import { busyMilliseconds, peakMegabytes } from "./start-server.ts";
 
 /** A daemon is started as the image starts it. */
 export const DAEMON = join(import.meta.dirname, "../deploy/image/holdfast");

@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "../src/contract/json.ts";
 import { isObject } from "../src/contract/json.ts";
-import { type Program, run } from "./child.ts";
-import type { Floors } from "./floor.ts";
-import type { Pair } from "./pairs.ts";
-import type { Plane } from "./plane.ts";
+import type { Pair } from "./alternate-runs.ts";
+import type { Floors } from "./build-floors.ts";
+import { type Program, runProgram } from "./run-program.ts";
+import type { BenchControlPlane } from "./start-control-plane.ts";
 
 const foundations: readonly JsonObject[] = [
   { type: "cluster", name: "dry-runs", cluster_type: "generic" },
@@ -15,7 +15,7 @@ const foundations: readonly JsonObject[] = [
 ];
 
 type Place = {
-  readonly plane: Plane;
+  readonly plane: BenchControlPlane;
   readonly count: number;
   readonly concurrency: number;
   readonly floors: Floors;
@@ -31,7 +31,11 @@ export async function dryRunPair(work: string, { plane, count, concurrency, floo
   const flags = ["-o", "json", "--source", source, "--state", state, "--concurrency", String(concurrency)];
   const command = { script: "bin/holdfast.js", env: plane.env };
   write(source, foundations);
-  await run({ ...command, args: ["apply", "--yes", "--allow-privilege", "--no-wait", ...flags], check: () => null });
+  await runProgram({
+    ...command,
+    args: ["apply", "--yes", "--allow-privilege", "--no-wait", ...flags],
+    check: () => null,
+  });
   write(source, services);
   const ours: Program = { ...command, args: ["plan", ...flags], check: created(count) };
   return {

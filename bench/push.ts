@@ -7,8 +7,8 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { DAEMON, daemonEnvironment, type Pass } from "./daemon.ts";
-import type { Plane } from "./plane.ts";
-import { busyMilliseconds, peakMegabytes } from "./serving.ts";
+import type { BenchControlPlane } from "./start-control-plane.ts";
+import { busyMilliseconds, peakMegabytes } from "./start-server.ts";
 
 /** What a daemon took that follows a repository. */
 export type Pushes = {
@@ -25,7 +25,7 @@ export type PushPlace = {
   readonly source: string;
   /** The file within the source. */
   readonly file: string;
-  readonly plane: Pick<Plane, "env">;
+  readonly plane: Pick<BenchControlPlane, "env">;
   readonly count: number;
   readonly restMilliseconds?: number;
 };

@@ -3,9 +3,9 @@ import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
-import { againstFloors } from "./server/floors.ts";
+import { table } from "./judge-results.ts";
+import { compareWithFloor } from "./server/compare-with-floor.ts";
 import { atScale } from "./server/scale.ts";
-import { table } from "./verdict.ts";
 
 const { values } = parseArgs({
   options: {
@@ -20,7 +20,7 @@ const note = (line: string) => console.error(line);
 const work = mkdtempSync(join(tmpdir(), "holdfast-bench-server-"));
 try {
   note("against bare handlers");
-  const floors = await againstFloors(work, await bundleFloor(), rounds);
+  const floors = await compareWithFloor(work, await bundleFloor(), rounds);
   note(`${large.applications} applications of ${large.deployments} deployments each, against 1,000 of one`);
   const rows = [...floors, ...(await atScale(work, { large, rounds, note }))];
   const program = existsSync(join(import.meta.dirname, "../dist/holdfast.js")) ? "bundle" : "sources";

@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { conceptText } from "./generate/concept.ts";
+import { fieldReferenceText } from "./generate/field-reference.ts";
 import { kindsText } from "./generate/kinds.ts";
 import { kubernetesTexts } from "./generate/kubernetes.ts";
-import { outputTypesText } from "./generate/output.ts";
-import { referenceText } from "./generate/reference.ts";
+import { configTypesText, manifestTypesText } from "./generate/manifest-types.ts";
+import { outputTypesText } from "./generate/output-types.ts";
 import { replyTypesText } from "./generate/reply-types.ts";
 import { resourcesText } from "./generate/resources.ts";
 import { rulesText } from "./generate/rules.ts";
 import { readSchemas, type Schemas, schemaTexts, typesText } from "./generate/schemas.ts";
 import { shapesText } from "./generate/shapes.ts";
 import { sinksText } from "./generate/sinks.ts";
-import { configTypesText, manifestTypesText } from "./generate/types.ts";
 import { validatorTexts } from "./generate/validators.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -54,7 +54,7 @@ async function committedTexts(schemas: Schemas): Promise<Texts> {
     ["src/kinds/index.ts", kindsText(root)],
     ["src/engine/sinks/index.ts", sinksText(root)],
     ["src/server/resources/index.ts", resourcesText(root)],
-    ["docs/schemas.md", referenceText(schemas)],
+    ["docs/schemas.md", fieldReferenceText(schemas)],
     ["docs/concept.svg", conceptText()],
     ...kubernetesTexts(),
   ];

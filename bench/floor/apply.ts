@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { JsonObject } from "../../src/contract/json.ts";
-import { openPool } from "./live.ts";
+import { openPool } from "./list-live.ts";
 
 const PATHS: { readonly [type: string]: string } = {
   cluster: "/api/svc/v1/clusters",

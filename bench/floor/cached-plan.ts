@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, writeFileSync } from "node:fs";
 import type { JsonObject } from "../../src/contract/json.ts";
-import { listLive } from "./live.ts";
-import { keyOf, listFiles, readManifest } from "./read.ts";
+import { listLive } from "./list-live.ts";
+import { keyOf, listFiles, readManifest } from "./read-manifests.ts";
 
 /** What is remembered: each file as it was, and the digest of what was live then and equal. */
 type Memory = { readonly files: Record<string, string>; readonly live: Record<string, string> };

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { JsonObject } from "../../src/contract/json.ts";
-import { openPool } from "./live.ts";
+import { openPool } from "./list-live.ts";
 
 /** The same dry runs as `plan` from a bare pool: bodies ready in memory, no order, and nothing done with the replies. */
 const [, , file = "", concurrency = "64"] = process.argv;

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { shapes } from "../../src/contract/generated/shapes.ts";
 import type { JsonObject } from "../../src/contract/json.ts";
 import { fillDefaults } from "../../src/contract/shape.ts";
-import { listLive } from "./live.ts";
-import { keyOf, listFiles, readManifest } from "./read.ts";
+import { listLive } from "./list-live.ts";
+import { keyOf, listFiles, readManifest } from "./read-manifests.ts";
 
 /** A cold `plan` with nothing but its unavoidable work: read, parse, validate, list live, compare. */
 const [, , folder = "."] = process.argv;

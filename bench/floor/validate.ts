@@ -1,4 +1,4 @@
-import { listFiles, readManifest } from "./read.ts";
+import { listFiles, readManifest } from "./read-manifests.ts";
 
 /** `validate` with nothing but its unavoidable work: read, js-yaml, the precompiled validators. */
 const [, , folder = "."] = process.argv;

@@ -1,5 +1,5 @@
 import { Pool } from "undici";
-import { TOKEN } from "../plane.ts";
+import { TOKEN } from "../start-control-plane.ts";
 
 /** A request to make; its answer must be 200. */
 export type Ask = { readonly method: "GET" | "PUT" | "POST"; readonly path: string; readonly body?: unknown };

@@ -1,10 +1,10 @@
-import { median } from "../pairs.ts";
-import type { Serving } from "../serving.ts";
+import { median } from "../alternate-runs.ts";
+import type { BenchServer } from "../start-server.ts";
 import type { Ask, Load, Round } from "./load.ts";
 
 /** A server, the connections to it, and what it is asked. */
 export type Side = {
-  readonly serving: Serving;
+  readonly serving: BenchServer;
   readonly load: Load;
   readonly asks: (round: number) => readonly Ask[];
 };

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { startServe } from "../plane.ts";
-import type { Serving } from "../serving.ts";
-import type { Row } from "../verdict.ts";
+import type { Row } from "../judge-results.ts";
+import { startHoldfastServe } from "../start-control-plane.ts";
+import type { BenchServer } from "../start-server.ts";
 import { type Amount, grow } from "./grow.ts";
 import { type Ask, type Load, openLoad } from "./load.ts";
 import { putApp, putCluster, putWorkspaces } from "./manifests.ts";
@@ -52,12 +52,12 @@ export async function atScale(
   }
 }
 
-type Planted = { readonly serving: Serving; readonly load: Load; readonly known: readonly Known[] };
+type Planted = { readonly serving: BenchServer; readonly load: Load; readonly known: readonly Known[] };
 
 async function planted(data: string, amount: Amount): Promise<Planted> {
   await plant(data, amount.workspaces);
   grow(join(data, "control-plane.db"), amount);
-  const serving = await startServe(data);
+  const serving = await startHoldfastServe(data);
   const load = openLoad(serving.url, 4);
   const offset = Math.floor(amount.applications / 2) - 250;
   const { data: known } = await load.one({ method: "GET", path: `${APPS}?limit=500&offset=${offset}` });
@@ -65,7 +65,7 @@ async function planted(data: string, amount: Amount): Promise<Planted> {
 }
 
 async function plant(data: string, workspaces: number): Promise<void> {
-  const serving = await startServe(data);
+  const serving = await startHoldfastServe(data);
   const load = openLoad(serving.url, 8);
   await load.one(putCluster);
   await load.round(putWorkspaces(workspaces), 8);
@@ -88,7 +88,7 @@ function ratioRow(measure: string, ratio: number, detail: string): Row {
   return { measure, goal: `≤ ${AT_MOST} × little`, figure, verdict: ratio <= AT_MOST ? "met" : "missed", detail };
 }
 
-function memoryRow(serving: Serving): Row {
+function memoryRow(serving: BenchServer): Row {
   const peak = serving.peakMegabytes();
   const verdict = peak < 300 ? "met" : "missed";
   return {
@@ -100,7 +100,7 @@ function memoryRow(serving: Serving): Row {
   };
 }
 
-function startRow({ startMilliseconds: took }: Serving): Row {
+function startRow({ startMilliseconds: took }: BenchServer): Row {
   const verdict = took < 1000 ? "met" : "missed";
   return { measure: "start", goal: "< 1000 ms", figure: `${took.toFixed(0)} ms`, verdict, detail: "until it listens" };
 }

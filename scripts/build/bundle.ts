@@ -2,7 +2,7 @@ import { globSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CodeSplittingGroup, type Plugin, rolldown } from "rolldown";
 import { copyGenerated } from "./generated.ts";
-import { renderReferences } from "./reference.ts";
+import { renderReferences } from "./render-references.ts";
 
 /**
  * Sources that are put into one file each, with all that they import: what a command loads comes in few files, since each costs

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { compile, type JSONSchema } from "json-schema-to-typescript";
-import { TYPE_OPTIONS, toReadOnly } from "./output.ts";
+import { TYPE_OPTIONS, toReadOnly } from "./output-types.ts";
 
 type Node = { readonly [word: string]: unknown };
 

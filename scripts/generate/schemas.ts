@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { SchemaNode } from "../../src/schema/schema-node.ts";
-import { bundled } from "./bundle.ts";
+import { bundleSchema } from "./bundle-schema.ts";
 
 /** The schemas of `schemas/`, by manifest type, and those that are no kind's own. */
 export type Schemas = {
@@ -17,7 +17,7 @@ export type Schemas = {
 export function readSchemas(root: string): Schemas {
   const folder = join(root, "schemas");
   const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
-  const read = (path: string) => bundled(folder, readSchema(join(folder, path)));
+  const read = (path: string) => bundleSchema(folder, readSchema(join(folder, path)));
   const each = (of: (name: string) => SchemaNode) =>
     new Map(files.toSorted().map((name) => [basename(name, ".json"), of(name)]));
   const shared = readdirSync(join(folder, "shared")).toSorted();

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { cleanEnvironment } from "./child.ts";
-import { launchFlags } from "./launch-flags.ts";
+import { cleanEnvironment } from "./run-program.ts";
+import { shebangFlags } from "./shebang-flags.ts";
 
 /** A server in a process of its own. */
-export type Serving = {
+export type BenchServer = {
   readonly url: string;
   /** How long it took until it listened. */
   readonly startMilliseconds: number;
@@ -19,13 +19,13 @@ export type Serving = {
 };
 
 /** Starts a server and waits until it says where it listens. */
-export async function startServing(
+export async function startServer(
   args: readonly string[],
   env: { readonly [name: string]: string } = {},
-): Promise<Serving> {
+): Promise<BenchServer> {
   const started = performance.now();
   const [script = "", ...rest] = args;
-  const child = spawn(process.execPath, [...launchFlags(script), script, ...rest], {
+  const child = spawn(process.execPath, [...shebangFlags(script), script, ...rest], {
     env: { ...cleanEnvironment(), ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });

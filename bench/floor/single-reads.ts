@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { openPool } from "./live.ts";
+import { openPool } from "./list-live.ts";
 
 /** A warm `plan` where applications and clusters have no list: the reads of each of them, from a bare pool. */
 const [, , file = "", concurrency = "64"] = process.argv;

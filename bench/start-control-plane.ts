@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
 import { secretGroup } from "./corpus/block.ts";
-import { type Serving, startServing } from "./serving.ts";
+import { type BenchServer, startServer } from "./start-server.ts";
 
 /** A control plane in a process of its own, with nothing in it but the secrets of the corpus. */
-export type Plane = {
+export type BenchControlPlane = {
   /** Environment under which a client finds it. */
   readonly env: { readonly HOLDFAST_SERVER: string; readonly HOLDFAST_TOKEN: string };
   /** Starts it again at the same place, with the documented operations alone. */
@@ -20,18 +20,18 @@ export const TOKEN = "bench-only-admin-token-0123456789abcdef";
 const BIN = join(import.meta.dirname, "../bin/holdfast.js");
 
 /** Starts a control plane on a data folder; its rollouts take no time. */
-export function startServe(data: string, flags: readonly string[] = [], port = "0"): Promise<Serving> {
+export function startHoldfastServe(data: string, flags: readonly string[] = [], port = "0"): Promise<BenchServer> {
   const args = [BIN, "serve", "--port", port, "--data", data, "--rollout-seconds", "0", ...flags];
-  return startServing(args, { HOLDFAST_ADMIN_TOKEN: TOKEN, HOLDFAST_LOG_LEVEL: "error" });
+  return startServer(args, { HOLDFAST_ADMIN_TOKEN: TOKEN, HOLDFAST_LOG_LEVEL: "error" });
 }
 
 /** Starts an empty control plane. */
-export async function startPlane(): Promise<Plane> {
+export async function startControlPlane(): Promise<BenchControlPlane> {
   const data = mkdtempSync(join(tmpdir(), "holdfast-bench-plane-"));
-  let serving = await startServe(data);
+  let serving = await startHoldfastServe(data);
   const restrict = async () => {
     await serving.stop();
-    serving = await startServe(data, ["--documented-only"], new URL(serving.url).port);
+    serving = await startHoldfastServe(data, ["--documented-only"], new URL(serving.url).port);
   };
   const stop = async () => {
     await serving.stop();
@@ -47,9 +47,9 @@ export async function startPlane(): Promise<Plane> {
 }
 
 /** The same control plane from further away: every request arrives so many milliseconds later. */
-export async function far(plane: Plane, milliseconds: number): Promise<Plane> {
-  const way = await startServing([
-    join(import.meta.dirname, "far.ts"),
+export async function far(plane: BenchControlPlane, milliseconds: number): Promise<BenchControlPlane> {
+  const way = await startServer([
+    join(import.meta.dirname, "delay-proxy.ts"),
     plane.env.HOLDFAST_SERVER,
     String(milliseconds),
   ]);
@@ -61,7 +61,7 @@ export async function far(plane: Plane, milliseconds: number): Promise<Plane> {
 }
 
 /** The paths by which applications and clusters are read one by one, where there are no lists of them. */
-export async function singleReads({ env }: Plane): Promise<readonly string[]> {
+export async function singleReads({ env }: BenchControlPlane): Promise<readonly string[]> {
   const applications = await everyId(env, "/api/svc/v1/apps");
   const clusters = await everyId(env, "/api/svc/v1/clusters");
   return [
@@ -70,7 +70,10 @@ export async function singleReads({ env }: Plane): Promise<readonly string[]> {
   ];
 }
 
-async function everyId({ HOLDFAST_SERVER, HOLDFAST_TOKEN }: Plane["env"], path: string): Promise<readonly string[]> {
+async function everyId(
+  { HOLDFAST_SERVER, HOLDFAST_TOKEN }: BenchControlPlane["env"],
+  path: string,
+): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let total = 1; ids.length < total; ) {
     const { body } = await request(`${HOLDFAST_SERVER}${path}?limit=1000&offset=${ids.length}`, {

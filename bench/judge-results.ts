@@ -1,5 +1,5 @@
-import type { Run } from "./child.ts";
-import { type Measured, median } from "./pairs.ts";
+import { type Measured, median } from "./alternate-runs.ts";
+import type { Run } from "./run-program.ts";
 
 /** One line of the table. */
 export type Row = {

@@ -15,7 +15,7 @@ Generated from [\`schemas/\`](../schemas) by \`npm run generate\`; editors read 
 `;
 
 /** Text of `docs/schemas.md`. */
-export function referenceText({ kinds, config }: Schemas): string {
+export function fieldReferenceText({ kinds, config }: Schemas): string {
   const parts = [...kinds].map(([type, schema]) => section(`\`${type}\``, schema));
   return `${[HEAD, ...parts, section("`holdfast.yaml`", config)].join("\n")}`;
 }

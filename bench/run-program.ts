@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { launchFlags } from "./launch-flags.ts";
+import { shebangFlags } from "./shebang-flags.ts";
 
 /** What one measured process took. */
 export type Run = {
@@ -32,14 +32,14 @@ const project = join(import.meta.dirname, "..");
 let count = 0;
 
 /** Runs a program once in a process of its own; what it prints must be JSON. */
-export async function run({ script, args, env = {}, exitCode = 0, check }: Program): Promise<Run> {
+export async function runProgram({ script, args, env = {}, exitCode = 0, check }: Program): Promise<Run> {
   count += 1;
   const path = resolve(project, script);
   const notes = join(tmpdir(), `holdfast-bench-measured-${process.pid}-${count}`);
   const started = performance.now();
   const child = spawn(
     process.execPath,
-    [...launchFlags(path), "--require", join(import.meta.dirname, "measured.cjs"), path, ...args],
+    [...shebangFlags(path), "--require", join(import.meta.dirname, "measured.cjs"), path, ...args],
     {
       env: { ...cleanEnvironment(), ...env, BENCH_MEASURED: notes },
       stdio: ["ignore", "pipe", "pipe"],

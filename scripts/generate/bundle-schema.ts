@@ -8,7 +8,7 @@ const LOCAL = "#/$defs/";
  * A schema with every part of another file that it refers to (`shared/application.json#/$defs/resources`) among its own
  * `$defs`, so that whoever reads it finds all of it in one place.
  */
-export function bundled(folder: string, schema: SchemaNode): SchemaNode {
+export function bundleSchema(folder: string, schema: SchemaNode): SchemaNode {
   const defs: Record<string, SchemaNode> = {};
   const own = schema.$defs ?? {};
 

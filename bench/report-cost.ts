@@ -8,9 +8,9 @@ import { kindOf } from "../src/kinds/index.ts";
 import { foldSteps } from "../src/render/fold-steps.ts";
 import { plain } from "../src/render/paint.ts";
 import { planText } from "../src/render/plan.ts";
-import { run } from "./child.ts";
 import { writeCorpus } from "./corpus/corpus.ts";
-import { startPlane } from "./plane.ts";
+import { runProgram } from "./run-program.ts";
+import { startControlPlane } from "./start-control-plane.ts";
 
 // What folding and diffs add to a plan with many changes, as a share of the processor time of that plan.
 const COUNT = 10_000;
@@ -18,16 +18,16 @@ const CHANGED = 1000;
 const MOST_SHARE = 0.1;
 
 const work = mkdtempSync(join(tmpdir(), "holdfast-bench-report-"));
-const plane = await startPlane();
+const plane = await startControlPlane();
 try {
   const [source, changed, state] = [join(work, "source"), join(work, "changed"), join(work, "state")];
   writeCorpus(source, COUNT);
   writeCorpus(changed, COUNT, edited());
   const common = ["-o", "json", "--state", state];
   const apply = ["apply", "--yes", "--no-wait", "--allow-privilege", "--sink", "file", "--source", source, ...common];
-  await run({ script: "bin/holdfast.js", args: apply, env: plane.env, check: () => null });
+  await runProgram({ script: "bin/holdfast.js", args: apply, env: plane.env, check: () => null });
   const args = ["plan", "--source", changed, ...common];
-  const planned = await run({ script: "bin/holdfast.js", args, env: plane.env, check: hasUpdates });
+  const planned = await runProgram({ script: "bin/holdfast.js", args, env: plane.env, check: hasUpdates });
   const plan = planned.result as Plan;
   const changes = plan.steps.flatMap((step) => step.changes);
   const diffs = busyMs(() => changes.map(({ before, after }) => textDiff(before, after)));

@@ -5,7 +5,7 @@ import { copyGenerated } from "../scripts/build/generated.ts";
 /** The floors as bundles, since ours is measured as one: start-up counts. */
 export type Floors = { readonly [name in (typeof NAMES)[number]]: string };
 
-const NAMES = ["validate", "plan", "cached-plan", "apply", "singles", "dry-runs"] as const;
+const NAMES = ["validate", "plan", "cached-plan", "apply", "single-reads", "dry-runs"] as const;
 
 /** Bundles every floor into a folder. */
 export async function buildFloors(folder: string): Promise<Floors> {
@@ -29,7 +29,7 @@ export async function buildFloors(folder: string): Promise<Floors> {
     plan: at("plan"),
     "cached-plan": at("cached-plan"),
     apply: at("apply"),
-    singles: at("singles"),
+    "single-reads": at("single-reads"),
     "dry-runs": at("dry-runs"),
   };
 }

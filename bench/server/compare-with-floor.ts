@@ -1,9 +1,9 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { median } from "../pairs.ts";
-import { startServe } from "../plane.ts";
-import { startServing } from "../serving.ts";
-import type { Row } from "../verdict.ts";
+import { median } from "../alternate-runs.ts";
+import type { Row } from "../judge-results.ts";
+import { startHoldfastServe } from "../start-control-plane.ts";
+import { startServer } from "../start-server.ts";
 import { type Ask, openLoad, percentile } from "./load.ts";
 import { putApp, putCluster, putWorkspaces } from "./manifests.ts";
 import { type Compared, compare } from "./rounds.ts";
@@ -13,12 +13,12 @@ const IN_FLIGHT = 64;
 const LEAST = 0.5;
 
 /** Compares list, read and write with bare handlers on a copy of the same data. */
-export async function againstFloors(work: string, floor: string, rounds: number): Promise<readonly Row[]> {
+export async function compareWithFloor(work: string, floor: string, rounds: number): Promise<readonly Row[]> {
   const data = join(work, "ours");
   await plant(data);
   const copy = join(work, "floor");
   cpSync(data, copy, { recursive: true });
-  const [ours, bare] = [await startServe(data), await startServing([floor, join(copy, "control-plane.db")])];
+  const [ours, bare] = [await startHoldfastServe(data), await startServer([floor, join(copy, "control-plane.db")])];
   const [mine, theirs] = [openLoad(ours.url, IN_FLIGHT), openLoad(bare.url, IN_FLIGHT)];
   const sides = (oursAsks: (nth: number) => readonly Ask[], floorAsks: (nth: number) => readonly Ask[]) =>
     [
@@ -52,7 +52,7 @@ export async function againstFloors(work: string, floor: string, rounds: number)
 }
 
 async function plant(data: string): Promise<void> {
-  const serving = await startServe(data);
+  const serving = await startHoldfastServe(data);
   const load = openLoad(serving.url, 16);
   await load.one(putCluster);
   await load.round(putWorkspaces(WORKSPACES), 16);

@@ -1,4 +1,4 @@
-import { type Program, type Run, run } from "./child.ts";
+import { type Program, type Run, runProgram } from "./run-program.ts";
 
 /** Two programs that do the same work: ours, and the floor under it. */
 export type Pair = { readonly ours: () => Promise<Program>; readonly floor: () => Promise<Program> };
@@ -7,14 +7,14 @@ export type Pair = { readonly ours: () => Promise<Program>; readonly floor: () =
 export type Measured = { readonly ours: readonly Run[]; readonly floor: readonly Run[] };
 
 /** Runs both in turn, A B A B, after one uncounted run of each; preparing a program is not measured. */
-export async function alternate(
+export async function alternateRuns(
   { ours, floor }: Pair,
   { pairs, note }: { readonly pairs: number; readonly note: (line: string) => void },
 ): Promise<Measured> {
   const runs: (readonly [Run, Run])[] = [];
   for (let nth = 0; nth <= pairs; nth += 1) {
-    const mine = await run(await ours());
-    const bare = await run(await floor());
+    const mine = await runProgram(await ours());
+    const bare = await runProgram(await floor());
     const label = nth === 0 ? "warm-up" : `pair ${nth}`;
     note(`  ${label}: ${mine.milliseconds.toFixed(0)} ms, floor ${bare.milliseconds.toFixed(0)} ms`);
     if (nth > 0) runs.push([mine, bare]);
