@@ -8,6 +8,17 @@ export function hasErrors(diagnostics: readonly Diagnostic[], { strict = false }
   return diagnostics.some(({ severity }) => severity === "error" || strict);
 }
 
+/** What is wrong, in one line, with the number of documents that it is about where there are several. */
+export function summaryText({
+  summary,
+  documents,
+}: {
+  readonly summary: string;
+  readonly documents?: number | undefined;
+}): string {
+  return documents === undefined ? summary : `${summary} (${documents} documents)`;
+}
+
 /** Orders by file, line and column, files in code-unit order; faults of no file come first. */
 export function sortDiagnostics<One extends Diagnostic>(diagnostics: readonly One[]): readonly One[] {
   return diagnostics.toSorted(

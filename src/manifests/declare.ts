@@ -232,8 +232,8 @@ function foreignDiagnostics({ file, foreign }: Reader): readonly SourceDiagnosti
   return [...Map.groupBy(foreign, ({ summary }) => summary).values()].flatMap((alike) => {
     const [first] = alike;
     if (first === undefined) return [];
-    const summary = alike.length === 1 ? first.summary : `${first.summary} (${alike.length} documents)`;
-    const diagnostic = diagnosticInFile(file.display, { ...first, summary }, first.position);
+    const one = diagnosticInFile(file.display, first, first.position);
+    const diagnostic = alike.length === 1 ? one : { ...one, documents: alike.length };
     const foreign = { type: first.type, documents: alike.length };
     return [first.mayBeOurs ? diagnostic : { ...diagnostic, foreign }];
   });

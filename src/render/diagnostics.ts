@@ -1,4 +1,4 @@
-import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
+import { type Diagnostic, sortDiagnostics, summaryText } from "../core/diagnostic.ts";
 import type { Excerpt } from "../core/redact/masked-excerpt.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
@@ -21,7 +21,7 @@ export type DiagnosticView = {
 /** Diagnostics for people, errors and warnings by file and in its order, one place and one sentence each. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], view: DiagnosticView): string {
   // Where not all can be shown, no warning takes the place of an error.
-  const folded = foldPassedOver(sortDiagnostics(diagnostics));
+  const folded = foldUnmanaged(sortDiagnostics(diagnostics));
   const { error = [], warning = [] } = Object.groupBy(folded, ({ severity }) => severity);
   const ranked = [...error, ...warning];
   const byFile = [...Map.groupBy(sortDiagnostics(ranked.slice(0, MOST_SHOWN)), ({ file }) => file).values()];
@@ -30,17 +30,18 @@ export function diagnosticsText(diagnostics: readonly Diagnostic[], view: Diagno
   return [...shown, ...(rest === "" ? [] : [`${view.paint("dim", `… and ${rest}`)}\n`])].join("\n");
 }
 
-// What is not ours is said once, however many files hold such documents.
-function foldPassedOver(sorted: readonly Diagnostic[]): readonly Diagnostic[] {
+// One warning for all files with documents of the same unmanaged type.
+function foldUnmanaged(sorted: readonly Diagnostic[]): readonly Diagnostic[] {
   const alike = Map.groupBy(sorted, (diagnostic) => {
     const { code, severity, summary, detail } = diagnostic;
-    const isPassedOver = severity === "warning" && (code === "unknown-type" || code === "not-a-manifest");
-    return isPassedOver ? JSON.stringify([summary.replace(/ \(\d+ documents\)$/, ""), detail]) : diagnostic;
+    const isUnmanaged = severity === "warning" && (code === "unknown-type" || code === "not-a-manifest");
+    return isUnmanaged ? JSON.stringify([summary, detail]) : diagnostic;
   });
   return [...alike.values()].flatMap(([first, ...others]) => {
     if (first === undefined) return [];
     if (others.length === 0) return [first];
-    return [{ ...first, summary: `${first.summary}; the same in ${count(others.length, "more file")}` }];
+    const { documents: _, ...fields } = first;
+    return [{ ...fields, summary: `${summaryText(first)}; the same in ${count(others.length, "more file")}` }];
   });
 }
 
@@ -58,12 +59,13 @@ const NEXT_INDENT = "  ";
 
 // The position stays whole, since editors and people look for it.
 function headLines(
-  { severity, code, summary, file, line, column }: Diagnostic,
+  diagnostic: Diagnostic,
   { paint, width }: Pick<DiagnosticView, "paint" | "width">,
 ): readonly string[] {
+  const { severity, code, file, line, column } = diagnostic;
   const place = file === null ? [] : [paint("bold", `${printable(file)}:${line ?? 1}:${column ?? 1}:`)];
   const word = `${paint(severityStyle(severity), severity)}:`;
-  const said = wordsIn(printable(summary), width);
+  const said = wordsIn(printable(summaryText(diagnostic)), width);
   const words = [...place, word, ...said, paint("dim", `[${printable(code)}]`)];
   return wrapWords(words, { indent: "", nextIndent: NEXT_INDENT, width });
 }

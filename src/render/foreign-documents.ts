@@ -1,3 +1,4 @@
+import { summaryText } from "../core/diagnostic.ts";
 import type { ForeignSummary } from "../core/foreign-documents.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
@@ -12,9 +13,7 @@ export function foreignText(
   { width, lists }: { readonly width: number; readonly lists: boolean },
 ): string {
   if (documents === 0) return "";
-  const each = diagnostics.map(
-    ({ file, line, summary }) => `  ${printable(`${file ?? ""}:${line ?? 1}: ${summary}`)}\n`,
-  );
+  const each = diagnostics.map((one) => `  ${printable(`${one.file ?? ""}:${one.line ?? 1}: ${summaryText(one)}`)}\n`);
   const hint = lists ? "" : "; --show unmanaged lists them";
   const lines = wrapWords(`${countsText({ documents, types })}${hint}`, { indent: "", width });
   return [...(lists ? each : []), ...lines.map((line) => `${line}\n`)].join("");

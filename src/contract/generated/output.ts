@@ -174,6 +174,10 @@ readonly line: (number | null)
  * From 1
  */
 readonly column: (number | null)
+/**
+ * How many documents of the file it is about; left out for one
+ */
+readonly documents?: number
 }
 /**
  * An extension of the interface that the control plane does not have

@@ -1,5 +1,5 @@
 import { join } from "node:path/posix";
-import { type Diagnostic, sortDiagnostics } from "../../core/diagnostic.ts";
+import { type Diagnostic, sortDiagnostics, summaryText } from "../../core/diagnostic.ts";
 import { type Plan, reasonText } from "../../core/plan/plan.ts";
 import type { DriftReport } from "../../core/report/report.ts";
 import { printable } from "../escape.ts";
@@ -46,7 +46,9 @@ export function driftRemarks({ diagnostics, drift }: Pick<DriftReport, "diagnost
 
 /** Each diagnostic at its place. */
 export function diagnosticRemarks(diagnostics: readonly Diagnostic[]): readonly Remark[] {
-  return sortDiagnostics(diagnostics).map(({ severity, code, summary, detail, file, line }) => {
+  return sortDiagnostics(diagnostics).map((diagnostic) => {
+    const { severity, code, detail, file, line } = diagnostic;
+    const summary = summaryText(diagnostic);
     return { level: severity, title: code, message: detail === null ? summary : `${summary}: ${detail}`, file, line };
   });
 }

@@ -1,5 +1,5 @@
 import type { Location, Log, Result, Run } from "sarif";
-import { type Diagnostic, sortDiagnostics } from "../../core/diagnostic.ts";
+import { type Diagnostic, sortDiagnostics, summaryText } from "../../core/diagnostic.ts";
 import { jsonText } from "../json.ts";
 
 const SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -9,11 +9,11 @@ export function sarifReport(diagnostics: readonly Diagnostic[], uriOf: (file: st
   const sorted = sortDiagnostics(diagnostics);
   const codes = [...new Set(sorted.map(({ code }) => code))];
   const results = sorted.map(
-    ({ severity, code, summary, detail, file, line, column }): Result => ({
+    ({ severity, code, summary, documents, detail, file, line, column }): Result => ({
       ruleId: code,
       ruleIndex: codes.indexOf(code),
       level: severity,
-      message: { text: detail === null ? summary : `${summary}: ${detail}` },
+      message: { text: [summaryText({ summary, documents }), detail].filter((part) => part !== null).join(": ") },
       ...(file === null ? {} : { locations: [locationOf(encoded(uriOf(file)), line, column)] }),
     }),
   );

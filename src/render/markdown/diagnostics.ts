@@ -1,4 +1,4 @@
-import { type Diagnostic, sortDiagnostics } from "../../core/diagnostic.ts";
+import { type Diagnostic, sortDiagnostics, summaryText } from "../../core/diagnostic.ts";
 import type { ValidationReport } from "../../core/report/report.ts";
 import { joinCounts } from "../count-text.ts";
 import { codeSpan } from "./code-markup.ts";
@@ -10,9 +10,9 @@ const MOST = 10;
 export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[]): readonly string[] {
   if (diagnostics.length === 0) return [];
   const { error = [], warning = [] } = Object.groupBy(sortDiagnostics(diagnostics), ({ severity }) => severity);
-  const lines = [...error, ...warning].slice(0, MOST).map(({ severity, summary, file, line }) => {
+  const lines = [...error, ...warning].slice(0, MOST).map(({ severity, summary, documents, file, line }) => {
     const place = file === null ? "" : ` in ${codeSpan(`${file}:${line ?? 1}`)}`;
-    return `- ${severity}: ${codeSpan(summary)}${place}`;
+    return `- ${severity}: ${codeSpan(summaryText({ summary, documents }))}${place}`;
   });
   const rest = diagnostics.length - lines.length;
   return [["**In the input**", "", ...lines, ...(rest === 0 ? [] : [`- and ${rest} more`])].join("\n")];

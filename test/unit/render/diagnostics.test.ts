@@ -15,8 +15,8 @@ function warning(file: string, code: string, summary: string): Diagnostic {
 test("documents that are not managed are one line for each type, and other warnings one for each place", () => {
   const text = diagnosticsText(
     [
-      warning("c.yaml", "unknown-type", "the type `gateway` is not managed"),
-      warning("b.yaml", "unknown-type", "the type `server` is not managed (3 documents)"),
+      { ...warning("c.yaml", "unknown-type", "the type `gateway` is not managed"), documents: 2 },
+      { ...warning("b.yaml", "unknown-type", "the type `server` is not managed"), documents: 3 },
       warning("a.yaml", "unknown-type", "the type `server` is not managed"),
       warning("a.yaml", "out-of-range", "`name` is long"),
       warning("b.yaml", "out-of-range", "`name` is long"),
@@ -27,7 +27,7 @@ test("documents that are not managed are one line for each type, and other warni
     "a.yaml:1:1: warning: `name` is long [out-of-range]",
     "a.yaml:1:1: warning: the type `server` is not managed; the same in 1 more file [unknown-type]",
     "b.yaml:1:1: warning: `name` is long [out-of-range]",
-    "c.yaml:1:1: warning: the type `gateway` is not managed [unknown-type]",
+    "c.yaml:1:1: warning: the type `gateway` is not managed (2 documents) [unknown-type]",
   ]);
 });
 
