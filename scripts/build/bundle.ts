@@ -20,7 +20,7 @@ const groups: { readonly [name: string]: readonly string[] } = {
   log: ["src/commands/output/terminal-log.ts"],
   connection: ["src/commands/connection/open-connection.ts"],
   ledger: ["src/state/sqlite/open-ledger.ts"],
-  passes: ["src/engine/*-pass.ts"],
+  passes: ["src/engine/passes/*-pass.ts"],
   server: [
     ...["backup", "revoke", "serve"].map(command),
     "src/commands/connection/start-embedded.ts",
