@@ -12,6 +12,15 @@ export function readsWholeTenant(access: Access | null): boolean {
   );
 }
 
+/**
+ * Whether a token is known to see a part of the tenant at most, so that what no list shows may be there. Nobody here knows
+ * what a role allows that is not built in.
+ */
+export function readsPartOfTenant(access: Access | null): boolean {
+  if (access === null || access.more_roles > 0 || readsWholeTenant(access)) return false;
+  return access.roles.every(({ resource_type, role_id }) => roleAccess(resource_type, role_id) !== null);
+}
+
 /** Reads who a token is and what it may do from what the control plane tells of its caller; null where it does not. */
 export function readAccess(header: string | undefined): Access | null {
   const told = parsed(header);

@@ -6,7 +6,7 @@ import type { RouteProbe } from "../client/route-probe.ts";
 import { compareText, type JsonObject } from "../contract/json.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
-import { type Access, readAccess, readsWholeTenant } from "../core/access.ts";
+import { type Access, readAccess, readsPartOfTenant, readsWholeTenant } from "../core/access.ts";
 import { staleness } from "../core/decide/decide-each.ts";
 import type { DryRunReply } from "../core/decide/decision.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
@@ -28,7 +28,7 @@ import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import type { KnownServer } from "./known-server.ts";
 import { createDryRun } from "./live/dry-run.ts";
 import { type LiveQuery, type Observation, type ObserveContext, observe, type WavedSource } from "./live/observe.ts";
-import { type Preflight, preflight } from "./live/preflight.ts";
+import { type Preflight, preflight, withExisting } from "./live/preflight.ts";
 import { withTakenNames } from "./live/taken-names.ts";
 
 /** The desired state, as the source declares it. */
@@ -145,7 +145,12 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const first = makePlan(input(observation.dryRuns));
   const missingFirst = missing().length;
   const unchecked = { ...first, ...observation, waved, known: observation.dryRuns };
-  const { dryRuns: tried, notChecked } = await preflight(unchecked, { ...on, dryRun, unclear });
+  const { dryRuns: tried, notChecked } = await preflight(unchecked, {
+    ...on,
+    dryRun,
+    unclear,
+    seesPart: readsPartOfTenant(access),
+  });
   // A probe may have shown that an operation that the plan needs does not exist.
   const isFinal = tried.size + unclear.length === 0 && missing().length === missingFirst;
   // Guards come last: what they hold back has been asked about like everything else.
@@ -155,7 +160,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const planned = withNotChecked(final, notChecked);
   const looked = {
     ...planned,
-    observation,
+    observation: withExisting(observation, dryRuns),
     desired,
     waved,
     recorded,

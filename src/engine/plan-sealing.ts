@@ -29,6 +29,7 @@ export function sealableOf({ plan, waved, observation }: LivePlan): Sealable {
       const manifest = manifests.get(identity);
       return manifest && readManifest(manifest);
     },
+    documents: () => waved.values().map(({ manifest }) => [manifest.identity, manifest.digest] as const),
     liveOf: (identity) => observation.live.get(identity),
     shapeOf,
   };

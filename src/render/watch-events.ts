@@ -40,7 +40,7 @@ export function toWatchEvents(event: PassEvent): readonly WatchEventBody[] {
       return [infoEvent("lease", `standing by: ${event.message}`)];
     case "taking-over":
       return [infoEvent("lease", "taking over")];
-    case "other-writers":
+    case "warned":
       return event.warnings.map(({ summary }) => ({ ...infoEvent("lease", summary), level: "warn" }));
     default:
       return [];

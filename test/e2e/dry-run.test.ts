@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { faultProxy } from "../support/fault-proxy.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
 import { foundations, prompt, service, team } from "../support/manifests.ts";
-import type { Server } from "../support/server.ts";
+import type { Ended } from "../support/process.ts";
+import { runHere } from "../support/run-here.ts";
+import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
 const DANGLING = "mounts:\n  - type: secret\n    mount_path: /etc/key\n    secret_fqn: holdfast:nowhere:key\n";
@@ -104,6 +107,77 @@ describe.each(controlPlaneVariants)("a dry run of what is new on a $name control
   });
 });
 
+test("S65 what lies in the tenant alone is not absent for a token that sees a part of it, recorded or not", async () => {
+  const server = await serve();
+  const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
+  const admin = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, HOLDFAST_ALLOW_PRIVILEGE: "true" };
+  const reader = { ...admin, HOLDFAST_TOKEN: await readOnlyTokenAfter() };
+  // No application is there, so dryRun is unproven, and no dry run tells more.
+  const identities = ["cluster/dev", "ml-repo/registry", "team/ml"];
+  for (const state of [[], ["--state", "fresh"]]) {
+    for (const checked of [[], ["--no-dry-run"]]) {
+      const { steps, summary } = planOf(await here(["plan", "-o", "json", ...state, ...checked], reader));
+      const found = steps.filter(({ identity }) => identities.includes(identity));
+      expect(found.map(({ identity, action, reason }) => [identity, action, reason])).toEqual(
+        identities.map((identity) => [identity, "block", "forbidden"]),
+      );
+      expect(summary.drift).toBe(0);
+    }
+  }
+  const drift = JSON.parse((await here(["drift", "-o", "json"], reader)).stdout);
+  expect(drift.summary).toMatchObject({ absent: 0, unknown: 3 });
+  // Nor is the record of what left git dropped, since the token does not see that it is gone.
+  await source.remove("team.yaml");
+  expect(await here(["apply", "--yes"], reader)).toMatchObject({ code: 7 });
+  const { steps } = planOf(await here(["plan", "-o", "json"], admin));
+  expect(steps).toMatchObject([{ action: "orphan", identity: "team/ml" }]);
+
+  function here(args: readonly string[], env: { readonly [name: string]: string }): Promise<Ended> {
+    return runHere(args, { cwd: source.folder, env });
+  }
+
+  async function readOnlyTokenAfter(): Promise<string> {
+    expect(await here(["apply", "--yes"], admin)).toMatchObject({ code: 0 });
+    return readOnlyToken(server);
+  }
+});
+
+test("S71 what is ensured is reported as created only where it was not there", async () => {
+  const { folder } = await sourceOf(foundations);
+  const server = await serve(["--documented-only", "--seed", folder]);
+  const source = await sourceOf(
+    { ...foundations, "services/api.yaml": service("api"), "team.yaml": team("ml") },
+    server,
+  );
+  const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, HOLDFAST_ALLOW_PRIVILEGE: "true" };
+  const teamAfter = async (state: string) => {
+    const applied = await runHere(["apply", "--yes", "--state", state, "-o", "json"], { cwd: source.folder, env });
+    return reportOf(applied).outcomes.find(({ identity }) => identity === "team/ml")?.result;
+  };
+  expect(await teamAfter("one")).toBe("created");
+  expect(await teamAfter("other")).toBe("updated");
+});
+
+test("S66 a create is asked about once, and only after dryRun was proven", async () => {
+  const server = await serve();
+  const names = ["one", "two", "three", "four"];
+  const files = Object.fromEntries(names.map((name) => [`services/${name}.yaml`, service(name)]));
+  const source = await sourceOf({ ...foundations, "services/api.yaml": service("api") }, server);
+  const proxy = await faultProxy(server);
+  const env = { HOLDFAST_SERVER: proxy.url, HOLDFAST_TOKEN: server.token };
+  expect(await runHere(["apply", "--yes"], { cwd: source.folder, env })).toMatchObject({ code: 0 });
+  for (const [file, text] of Object.entries(files)) await source.write(file, text);
+  const earlier = proxy.asked.length;
+  const plan = planOf(await runHere(["plan", "-o", "json"], { cwd: source.folder, env }));
+  expect(plan.summary).toMatchObject({ create: 4 });
+  expect(plan.summary.notChecked).toBeUndefined();
+  const puts = proxy.asked.slice(earlier).flatMap(({ method, body }) => (method === "PUT" ? [JSON.parse(body)] : []));
+  expect(puts.every(({ dryRun }) => dryRun === true)).toBe(true);
+  // The first one is of what is live as it is declared, and proves dryRun.
+  expect(puts[0].manifest.name).toBe("api");
+  expect(puts.map(({ manifest }) => manifest.name).toSorted()).toEqual(["api", ...names].toSorted());
+});
+
 test("S66 a dangling secret shows on an empty platform too, by the list of secret groups", async () => {
   const [full] = controlPlaneVariants;
   const server = await full?.serve();
@@ -119,4 +193,8 @@ test("S66 a dangling secret shows on an empty platform too, by the list of secre
     action: "create",
     notChecked: { reason: "depends-on", on: ["workspace/dev:web"] },
   });
+  const { stdout } = await source.run(["plan"]);
+  expect(stdout).toContain("not dry-run: depends on workspace/dev:web");
+  expect(stdout).toMatch(/^Plan: 4 to create, 0 unchanged; 4 not checked$/m);
+  expect(stdout).toContain("not checked: dryRun unproven");
 });

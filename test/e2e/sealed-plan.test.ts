@@ -176,9 +176,9 @@ describe("a sealed plan is refused", () => {
     }
     // Without the key, what is shown is compared piece by piece.
     const said = [
-      "its summary does not count its steps",
-      "only the plan's file says: warning: all is well [note]",
-      "live: service/dev:web/api: /replicas is 2",
+      "error: its summary does not count its steps",
+      "error: only the plan's file says: warning: all is well [note]",
+      "error: the plan was edited after it was made",
     ];
     for (const [nth, change] of edits.entries()) {
       writeFileSync(path, original);
@@ -186,8 +186,7 @@ describe("a sealed plan is refused", () => {
       edit(source, withDigestAnew);
       const elsewhere = await source.run([...apply, "--state", "elsewhere"]);
       expect(elsewhere).toMatchObject({ code: 6, stdout: "" });
-      expect(elsewhere.stderr).toContain(`error: ${said[nth]}`);
-      expect(elsewhere.stderr).toContain("error: the plan is stale: ");
+      expect(elsewhere.stderr).toContain(said[nth]);
     }
     expect(server.effects()).toEqual(before);
     writeFileSync(path, original);

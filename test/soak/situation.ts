@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from "../../src/contract/json.ts";
+import { kindOf } from "../../src/kinds/index.ts";
+import { referencesWithoutSecrets } from "../../src/model/references.ts";
 
 /** A manifest by its file. */
 export type Declared = { readonly [file: string]: JsonObject };
@@ -16,8 +18,13 @@ export const callers = [
 /** Somebody who plans and applies. */
 export type SituationCaller = (typeof callers)[number];
 
-/** What happens between plan and apply. */
-export type Between = { readonly is: "nothing" } | { readonly is: "live" | "source"; readonly file: string };
+/**
+ * What happens between plan and apply: somebody changes live, or a manifest; a file is moved as it is; or something
+ * appears beside what is declared.
+ */
+export type Between =
+  | { readonly is: "nothing" | "beside" }
+  | { readonly is: "live" | "source" | "file"; readonly file: string };
 
 /** A platform and a source, as they are when a plan is made, and what happens after it. */
 export type Situation = {
@@ -30,6 +37,8 @@ export type Situation = {
   readonly declared: Declared;
   /** Whether the plan is sealed and applied as it is. */
   readonly isSealed: boolean;
+  /** Whether creates are dry-run. */
+  readonly isChecked: boolean;
   /** Whether everything that guards refuse is allowed. */
   readonly isAllowed: boolean;
   readonly between: Between;
@@ -57,8 +66,9 @@ export function drawSituation(seed: number, random: () => number): Situation {
   );
   const isSealed = chance(0.5);
   const file = pick(nonEmpty(Object.keys(declared)));
-  const is = isSealed ? pick(["nothing", "live", "source"]) : "nothing";
+  const is = isSealed ? pick(["nothing", "live", "source", "file", "beside"]) : "nothing";
   const target = declared[file];
+  const isOfFile = is === "live" || is === "source" || is === "file";
   return {
     seed,
     caller: pick(["admin", "admin", ...callers]),
@@ -67,9 +77,27 @@ export function drawSituation(seed: number, random: () => number): Situation {
     declared,
     isSealed,
     isAllowed: chance(0.7),
-    between: is === "nothing" || target === undefined ? { is: "nothing" } : { is, file },
-    changed: is === "nothing" || target === undefined ? null : changedBy(target, draw),
+    isChecked: chance(0.9),
+    between: !isOfFile ? { is } : target === undefined ? { is: "nothing" } : { is, file },
+    changed: !isOfFile || target === undefined ? null : changedBy(target, draw),
   };
+}
+
+/** The identity of a manifest, with its version where it names one. */
+export function identityOf(manifest: JsonObject): string {
+  const type = String(manifest.type);
+  const key = kindOf(type)?.key(manifest) ?? "";
+  return `${type}/${key}${typeof manifest.version === "number" ? `@${manifest.version}` : ""}`;
+}
+
+/** An identity without its version. */
+export function bareIdentity(identity: string): string {
+  return identity.replace(/@\d+$/, "");
+}
+
+/** The identities that a manifest refers to. */
+export function dependenciesOf(manifest: JsonObject): readonly string[] {
+  return referencesWithoutSecrets(manifest, "holdfast").map(({ kind, key }) => `${kind}/${key}`);
 }
 
 type Draw = {
@@ -102,7 +130,7 @@ function drawManifests({ name, chance, pick }: Draw): Declared {
       ? { expose: true, host: `${called}.${pick([name, name, "elsewhere"])}.example.com` }
       : {};
     return {
-      type: pick(["service", "service", "async-service"]) === "service" ? "service" : "service",
+      type: pick(["service", "service", "async-service"]),
       name: called,
       workspace_fqn: workspace,
       image: { type: "image", image_uri: `registry.example.com/${called}:${pick(["1", "2"])}` },

@@ -1,13 +1,15 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import type { JsonObject } from "../../src/contract/json.ts";
-import type { Plan, Step } from "../../src/core/plan/plan.ts";
-import type { Outcome } from "../../src/core/report/report.ts";
-import { effects, startControlPlane } from "../control-plane.ts";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { canonical, type JsonObject } from "../../src/contract/json.ts";
+import { Secret } from "../../src/contract/secret.ts";
+import type { Plan } from "../../src/core/plan/plan.ts";
+import { type Caller, caller as callerOf, effects, startControlPlane } from "../control-plane.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type Ended, run as runApart } from "../support/process.ts";
 import { runHere } from "../support/run-here.ts";
-import type { Declared, Situation, SituationCaller } from "./situation.ts";
+import { type Judging, judgeSituation, type Tried } from "./judge-situation.ts";
+import { readLiveManifests } from "./live-manifests.ts";
+import { bareIdentity, type Declared, identityOf, type Situation, type SituationCaller } from "./situation.ts";
 
 /** A control plane that several situations share; each has resources of its own. */
 export type SituationPlane = {
@@ -15,9 +17,10 @@ export type SituationPlane = {
   readonly url: string;
   readonly adminToken: string;
   readonly data: string;
-  readonly put: (
-    manifest: JsonObject,
-  ) => Promise<{ readonly status: number; readonly body: JsonObject & { readonly token?: string } }>;
+  readonly admin: Caller;
+  /** The token of another administrator, and a write by them. */
+  readonly othersToken: string;
+  readonly others: (manifest: JsonObject) => Promise<unknown>;
 };
 
 const routes: { readonly [type: string]: string } = {
@@ -33,36 +36,41 @@ const routes: { readonly [type: string]: string } = {
 /** Starts a control plane with the secret that manifests refer to; one without extensions has the workspaces of these situations. */
 export async function situationPlane(name: SituationPlane["name"], seeds: readonly number[]): Promise<SituationPlane> {
   const seed = await temporaryFolder();
-  const found = seeds.flatMap((one) => [
+  const elsewhere = { type: "cluster", name: "elsewhere", cluster_type: "generic" };
+  const found = seeds.flatMap((one): readonly JsonObject[] => [
     { type: "cluster", name: `s${one}`, cluster_type: "generic", base_domains: [`s${one}.example.com`] },
     { type: "workspace", name: "web", cluster_fqn: `s${one}` },
     { type: "ml-repo", name: `s${one}`, description: "one" },
   ]);
   await mkdir(seed, { recursive: true });
-  for (const [nth, manifest] of found.entries()) await writeFile(join(seed, `${nth}.json`), JSON.stringify(manifest));
+  for (const [nth, manifest] of [elsewhere, ...found].entries())
+    await writeFile(join(seed, `${nth}.json`), JSON.stringify(manifest));
   const documentedOnly = name === "documented-only";
   const plane = await startControlPlane({ documentedOnly, ...(documentedOnly ? { seed } : {}) });
+  await plane.admin.put("/api/svc/v1/clusters", { manifest: elsewhere });
   await plane.admin.post("/api/svc/v1/secret-groups", {
     name: "shared",
     integrationId: "builtin",
     secrets: [{ key: "key", value: "v" }],
   });
+  const permissions = [{ resource_type: "tenant", resource_fqn: "holdfast", role_id: "tenant-admin" }];
+  const manifest = { type: "virtual-account", name: "others", permissions };
+  const { body } = await plane.admin.put("/api/svc/v1/virtual-accounts", { manifest });
+  const others = callerOf(plane.url, new Secret(body.token));
   return {
     name,
     url: plane.url,
     adminToken: plane.adminToken.open(),
     data: plane.data,
-    put: (manifest) => plane.admin.put(routes[String(manifest.type)] ?? "/api/svc/v1/apps", { manifest }),
+    admin: plane.admin,
+    othersToken: body.token,
+    others: (changed) => others.put(routeOf(changed), { manifest: changed }),
   };
 }
 
-/** How a situation ended, and what of it did not go as the plan said. */
-export type Tried = {
-  readonly end: "invalid" | "planned" | "incomplete" | "refused" | "applied";
-  readonly faults: readonly string[];
-  /** What became of each step that apply came to. */
-  readonly results: readonly Outcome["result"][];
-};
+function routeOf({ type }: JsonObject): string {
+  return routes[String(type)] ?? "/api/svc/v1/apps";
+}
 
 /** What of a situation did not go as the plan said; nothing where everything did. */
 export async function trySituation(
@@ -78,13 +86,16 @@ export async function trySituation(
     command(args, { cwd: folder, env });
   await lay(folder, {}, situation.before.declared);
   if (situation.before.by !== "nobody" && Object.keys(situation.before.declared).length > 0) {
-    const state = situation.before.by === "us" ? [] : ["--state", await temporaryFolder()];
-    await runHere(["apply", "--yes", "--no-wait", "--partial", ...state], {
-      cwd: folder,
-      env: { ...admin, ...allowed },
-    });
+    const isOurs = situation.before.by === "us";
+    await runHere(
+      ["apply", "--yes", "--no-wait", "--partial", ...(isOurs ? [] : ["--state", await temporaryFolder()])],
+      {
+        cwd: folder,
+        env: { ...admin, ...allowed, ...(isOurs ? {} : { HOLDFAST_TOKEN: plane.othersToken }) },
+      },
+    );
   }
-  for (const manifest of Object.values(situation.drift)) await plane.put(manifest);
+  for (const manifest of Object.values(situation.drift)) await plane.others(manifest);
   await lay(folder, situation.before.declared, situation.declared);
   const env = {
     ...admin,
@@ -92,23 +103,33 @@ export async function trySituation(
     ...(situation.isAllowed ? allowed : {}),
   };
   const out = join(await temporaryFolder(), "plan.json");
-  const earlier = await effects(plane.data);
-  const planned = await run(["plan", "--show", "unchanged", "-o", "json", "--out", out], env);
-  const atPlan = await effects(plane.data);
-  const wroteAtPlan = atPlan.slice(earlier.length).map((effect) => `plan wrote ${effect}`);
+  const since = async (earlier: readonly string[]) => writesIn((await effects(plane.data)).slice(earlier.length));
+  const early = await effects(plane.data);
+  const unchecked = situation.isChecked ? [] : ["--no-dry-run"];
+  const planned = await run(["plan", "--show", "unchanged", "-o", "json", "--out", out, ...unchecked], env);
+  const wroteAtPlan = (await since(early)).map((resource) => `plan wrote ${resource}`);
+  const isInvalid = planned.code === 3;
   if (wroteAtPlan.length > 0) return { end: "planned", faults: wroteAtPlan, results: [] };
-  // A manifest that is invalid where it is read, or a version that leaps.
-  if (planned.code === 3) return { end: "invalid", faults: [], results: [] };
-  if (planned.code !== 0) {
+  if (planned.code !== 0 && !isInvalid) {
     return { end: "planned", faults: [`plan ended with ${planned.code}: ${planned.stderr}`], results: [] };
   }
+  const moved = await happen(situation, folder, plane);
+  const before = await readLiveManifests(plane.admin, situation.declared);
+  const earlier = await effects(plane.data);
+  // What is invalid where it is read, a version that leaps among it, is refused by apply as well.
+  const applying = situation.isSealed && !isInvalid ? ["--plan", out] : ["--yes"];
+  const applied = await run(["apply", "--no-wait", "-o", "json", ...applying, ...unchecked], env);
+  const wrote = await since(earlier);
+  if (isInvalid) {
+    const isRefused = wrote.length === 0 && (applied.code === 3 || moved !== null);
+    return { end: "invalid", faults: isRefused ? [] : [`apply of what is invalid: ${applied.code}`], results: [] };
+  }
   const plan: Plan = JSON.parse(planned.stdout);
-  await happen(situation, folder, plane);
-  const before = await effects(plane.data);
-  const applying = situation.isSealed ? ["--plan", out] : ["--yes"];
-  const applied = await run(["apply", "--no-wait", "-o", "json", ...applying], env);
-  const wrote = writesIn((await effects(plane.data)).slice(before.length));
-  return judge({ situation, plan, applied, wrote, again: () => run(["plan", "-o", "json"], env) });
+  if (!plan.complete) return { end: "planned", faults: ["the plan is incomplete"], results: [] };
+  const after = await readLiveManifests(plane.admin, situation.declared);
+  const again = () => run(["plan", "-o", "json"], env);
+  const { declared } = situation;
+  return judgeSituation({ situation, declared, plan, moved, applied, wrote, before, after, again });
 }
 
 async function lay(folder: string, old: Declared, declared: Declared): Promise<void> {
@@ -118,10 +139,35 @@ async function lay(folder: string, old: Declared, declared: Declared): Promise<v
     await writeFile(join(folder, file), JSON.stringify(manifest));
 }
 
-async function happen({ between, changed }: Situation, folder: string, plane: SituationPlane): Promise<void> {
-  if (between.is === "nothing" || changed === null) return;
-  if (between.is === "live") await plane.put(changed);
-  else await writeFile(join(folder, between.file), JSON.stringify(changed));
+/** Does what happens between plan and apply, and answers what it changed of what is declared. */
+async function happen(situation: Situation, folder: string, plane: SituationPlane): Promise<Judging["moved"]> {
+  const { between, changed, declared } = situation;
+  switch (between.is) {
+    case "nothing":
+      return null;
+    case "beside":
+      await plane.others({ type: "ml-repo", name: `s${situation.seed}-beside` });
+      return null;
+    case "file": {
+      const moved = join(folder, "moved", between.file);
+      await mkdir(dirname(moved));
+      await rename(join(folder, between.file), moved);
+      return null;
+    }
+    case "live":
+    case "source": {
+      const was = declared[between.file];
+      if (changed === null || was === undefined) return null;
+      const moved = { is: between.is, identity: bareIdentity(identityOf(was)) };
+      if (between.is === "source") {
+        await writeFile(join(folder, between.file), JSON.stringify(changed));
+        return canonical(changed) === canonical(was) ? null : moved;
+      }
+      const earlier = await effects(plane.data);
+      await plane.others(changed);
+      return (await effects(plane.data)).length === earlier.length ? null : moved;
+    }
+  }
 }
 
 async function tokenOf(caller: SituationCaller, { seed }: Situation, plane: SituationPlane): Promise<string> {
@@ -129,8 +175,13 @@ async function tokenOf(caller: SituationCaller, { seed }: Situation, plane: Situ
   const type = caller.replace(/-[a-z]+$/, "");
   const resource_fqn = type === "workspace" ? `s${seed}:web` : `s${seed}`;
   const permissions = [{ resource_type: type, resource_fqn, role_id: caller }];
-  const { body } = await plane.put({ type: "virtual-account", name: `s${seed}-caller`, permissions });
-  return body.token ?? plane.adminToken;
+  const manifest = { type: "virtual-account", name: `s${seed}-caller`, permissions };
+  const { status, body } = await plane.admin.put("/api/svc/v1/virtual-accounts", { manifest });
+  // Where what the role is on is not there, an account with a role elsewhere sees as little.
+  if (status === 200) return body.token;
+  const elsewhere = [{ resource_type: "cluster", resource_fqn: "elsewhere", role_id: "cluster-viewer" }];
+  const other = { type: "virtual-account", name: `s${seed}-caller`, permissions: elsewhere };
+  return (await plane.admin.put("/api/svc/v1/virtual-accounts", { manifest: other })).body.token;
 }
 
 /** The resources of effects, without the leases. */
@@ -138,113 +189,5 @@ function writesIn(all: readonly string[]): readonly string[] {
   return all
     .map((effect) => effect.split(" "))
     .filter(([, operation]) => operation !== "E10")
-    .map(([, , resource = ""]) => resource.replace(/@\d+$/, ""));
-}
-
-type Judging = {
-  readonly situation: Situation;
-  readonly plan: Plan;
-  readonly applied: Ended;
-  readonly wrote: readonly string[];
-  readonly again: () => Promise<Ended>;
-};
-
-const results: { readonly [action in Step["action"]]: readonly Outcome["result"][] } = {
-  create: ["created"],
-  update: ["updated"],
-  keep: ["unchanged"],
-  block: ["blocked"],
-  ensure: ["updated", "created", "unchanged"],
-  orphan: [],
-};
-
-async function judge({ situation, plan, applied, wrote, again }: Judging): Promise<Tried> {
-  const risks = plan.steps.flatMap((step) => step.risks);
-  const isGuarded = !situation.isAllowed && risks.some((risk) => risk === "adopts" || risk === "privilege-growth");
-  if (!plan.complete) {
-    const isRefused = applied.code === 6 || !situation.isSealed;
-    return {
-      end: "incomplete",
-      faults: isRefused ? [] : [`an incomplete plan was applied: ${applied.code}`],
-      results: [],
-    };
-  }
-  if (applied.code === 6 || applied.code === 5) {
-    const isExpected = applied.code === 5 ? isGuarded : situation.between.is !== "nothing";
-    const faults = [
-      ...(isExpected ? [] : [`apply ended with ${applied.code} for no reason: ${applied.stderr}${applied.stdout}`]),
-      ...(wrote.length === 0 ? [] : [`apply was refused, and wrote ${wrote.join(", ")}`]),
-    ];
-    return { end: "refused", faults, results: [] };
-  }
-  const failed = (fault: string): Tried => ({ end: "applied", faults: [fault], results: [] });
-  if (isGuarded) return failed(`apply did not refuse ${risks.join(", ")}: ${applied.code}`);
-  if (![0, 1, 4, 7].includes(applied.code ?? -1)) return failed(`apply ended with ${applied.code}: ${applied.stderr}`);
-  const { outcomes }: { readonly outcomes?: readonly Outcome[] } = JSON.parse(applied.stdout);
-  if (outcomes === undefined) return failed(`apply ended with ${applied.code}: ${applied.stderr}${applied.stdout}`);
-  const byIdentity = new Map(outcomes.map((outcome) => [outcome.identity, outcome]));
-  // What a plan did not check may fail, and what refers to that is left then.
-  const faults = plan.steps.flatMap((step) => faultOf(step, byIdentity.get(step.identity), plan, byIdentity));
-  const made = outcomes.filter(({ result }) => result === "created" || result === "updated").map(bare);
-  // Where live cannot be read, a write of what is there already has no effect.
-  const ensured = plan.steps.filter(({ action }) => action === "ensure").map(bare);
-  const unexpected = [
-    ...wrote.filter((one) => !made.includes(one)),
-    ...made.filter((one) => !wrote.includes(one) && !ensured.includes(one)),
-  ];
-  const twice = wrote.filter((one, nth) => wrote.indexOf(one) !== nth);
-  const fresh = await again();
-  const left = fresh.code === 0 ? (JSON.parse(fresh.stdout) as Plan).steps.filter(isLeft(byIdentity)) : [];
-  return {
-    end: "applied",
-    results: outcomes.map(({ result }) => result),
-    faults: [
-      ...faults,
-      ...unexpected.map((one) => `${one} was written and not reported, or reported and not written`),
-      ...twice.map((one) => `${one} was written twice`),
-      ...(fresh.code === 0 ? [] : [`the next plan ended with ${fresh.code}: ${fresh.stderr}`]),
-      ...left.map(
-        ({ action, identity, changes }) =>
-          `the next plan has ${action} ${identity} ${changes.map(({ path }) => path).join(" ")}`,
-      ),
-    ],
-  };
-}
-
-function bare({ identity }: Pick<Outcome, "identity">): string {
-  return identity.replace(/@\d+$/, "");
-}
-
-function faultOf(
-  { action, identity, notChecked, reason }: Step,
-  outcome: Outcome | undefined,
-  plan: Plan,
-  outcomes: ReadonlyMap<string, Outcome>,
-): readonly string[] {
-  if (action === "orphan") return [];
-  if (outcome === undefined) return [`${identity}: no outcome`];
-  if (results[action].includes(outcome.result)) return [];
-  const isTold =
-    notChecked?.reason === "needs-write" ||
-    notChecked?.reason === "unsupported" ||
-    notChecked?.reason === "unproven" ||
-    action === "ensure";
-  const isRefused = outcome.error?.status === 403 || outcome.error?.status === 422;
-  if (isTold && outcome.result === "failed" && isRefused) return [];
-  const failed = [...outcomes.values()].filter(({ result }) => result === "failed");
-  if ((outcome.result === "blocked" || outcome.result === "skipped") && failed.length > 0) return [];
-  const said = JSON.stringify({ plan: { action, reason, notChecked }, outcome });
-  return [`${identity}: ${said} (of ${plan.steps.length})`];
-}
-
-function isLeft(outcomes: ReadonlyMap<string, Outcome>): (step: Step) => boolean {
-  return ({ action, identity }) => {
-    const result = outcomes.get(identity)?.result;
-    return (
-      (action === "create" || action === "update") &&
-      result !== "failed" &&
-      result !== "blocked" &&
-      result !== "skipped"
-    );
-  };
+    .map(([, , resource = ""]) => bareIdentity(resource));
 }

@@ -24,7 +24,7 @@ export function reportPass({ flags, terminal }: Invocation, view: OutputOptions)
       case "taking-over":
         stderr.write("taking over\n");
         return;
-      case "other-writers":
+      case "warned":
         stderr.write(diagnosticsText(event.warnings, view.diagnosticView));
         return;
       case "read":

@@ -137,7 +137,7 @@ function textReporter(invocation: Invocation): WatchReporter {
             stdout,
             headOfPass(event.plan.revision),
           );
-        case "other-writers":
+        case "warned":
           return once("warnings", shown(event.warnings));
         case "applied":
           return applied(event);

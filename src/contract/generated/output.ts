@@ -473,6 +473,10 @@ readonly live: {
 [k: string]: string | null
 }
 /**
+ * Keyed digests of the documents that have no step, by shares of them
+ */
+readonly kept?: readonly string[]
+/**
  * Digest of everything that the plan promises and shows
  */
 readonly content: string

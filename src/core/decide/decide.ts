@@ -15,7 +15,6 @@ import { redactMessage } from "../redact/redact-message.ts";
 import { chooseWriteOperation } from "./choose-write-operation.ts";
 import type { Decision, DecisionInput } from "./decision.ts";
 
-const RECORDED_GONE = { drifted: true };
 const NOTHING = {
   reason: null,
   detail: null,
@@ -35,25 +34,28 @@ export function decide(one: DecisionInput): Decision {
   return decision.action === "keep" ? decision : { ...decision, causedBy: causedBy(one, decision) };
 }
 
-function causedBy(one: DecisionInput, { differences }: Decision): CausedBy | null {
+function causedBy(one: DecisionInput, { differences, reason }: Decision): CausedBy | null {
   const acted = differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length > 0) return causedByDifferences(acted);
   const { base, recorded, applied, manifest, live } = one;
+  const isHidden = reason === "forbidden";
   const isSame = (other: JsonObject | undefined): boolean =>
     other !== undefined && equal(contentFor(one, manifest.value), contentFor(one, other));
   return causedByManifest({
     atBase: base === null ? "not-compared" : isSame(base.manifest) ? "same" : "otherwise",
     isAsWritten: recorded && isSame(recorded.written),
     applied: applied && (applied.manifest === undefined ? "absent" : isSame(applied.manifest) ? "same" : "otherwise"),
-    isAbsent: live.state === "absent",
+    isAbsent: live.state === "absent" && !isHidden,
   });
 }
 
 function decideByLive(one: DecisionInput): Decision {
   const { live } = one;
   switch (live.state) {
-    case "absent":
-      return { ...decideAbsent(one, live.newest ?? 0), ...(wasApplied(one) ? RECORDED_GONE : {}) };
+    case "absent": {
+      const decision = decideAbsent(one, live.newest ?? 0);
+      return wasApplied(one) && decision.reason !== "forbidden" ? { ...decision, drifted: true } : decision;
+    }
     case "present":
       return decidePresent(one, live.row);
     case "unknown":

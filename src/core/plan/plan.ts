@@ -35,8 +35,8 @@ export const reasonText: { readonly [reason in Reason]: string } = {
 };
 
 const notCheckedTexts: { readonly [reason in Exclude<NotChecked["reason"], "depends-on">]: string } = {
-  unproven: "not checked: dry runs are not yet known to be safe on this server",
-  "needs-write": "not checked: the token may not write it",
+  unproven: "not checked: dryRun unproven (no application here yet to try it on)",
+  "needs-write": "not checked: needs write (the token may not ask for a dry run)",
   unsupported: "not checked: this kind has no dry run",
   unanswered: "not checked: the dry run failed",
   skipped: "not checked: --no-dry-run",
@@ -45,7 +45,7 @@ const notCheckedTexts: { readonly [reason in Exclude<NotChecked["reason"], "depe
 /** One phrase on why a step was not checked. */
 export function notCheckedText(notChecked: NotChecked): string {
   const { reason, on = [] } = notChecked;
-  return reason === "depends-on" ? `not checked: depends on ${on.join(", ")}` : notCheckedTexts[reason];
+  return reason === "depends-on" ? `not dry-run: depends on ${on.join(", ")}` : notCheckedTexts[reason];
 }
 
 /** The format of plans that this release writes and reads. */

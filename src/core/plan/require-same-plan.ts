@@ -1,8 +1,9 @@
 import { canonical, compareText, isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import { HoldfastError } from "../errors.ts";
-import { type Plan, reasonText, type Step } from "./plan.ts";
-import { digestsOf, liveStamp, type Sealable, type Sealing } from "./seal.ts";
+import { findForged } from "./forged-plan.ts";
+import type { Plan, Step } from "./plan.ts";
+import { digestsOf, keptDigests, liveStamp, type Sealable, type Sealing, shareOf } from "./seal.ts";
 import { bareStep, edited, type SealedPlan, stale, stepJson } from "./sealed-plan.ts";
 
 /** What is planned now, and what it rests on. */
@@ -10,7 +11,7 @@ export type CurrentPlan = { readonly plan: Plan; readonly sealable: Sealable; re
 
 /** What a sealed plan rests on that is no longer so. */
 type Moved = {
-  readonly what: "source" | "live" | "configuration" | "plan";
+  readonly what: "source" | "live" | "source-or-live" | "configuration" | "plan";
   readonly identity: string | null;
   readonly text: string;
 };
@@ -26,26 +27,33 @@ export function requireSamePlan(sealed: SealedPlan, current: CurrentPlan): void 
     });
   }
   const { seal } = sealed;
+  const isConfigured = seal.configuration !== current.sealing.configuration;
   const isOwnKey = seal.key === current.sealing.key;
-  if (isOwnKey && seal.signature !== current.sealing.keyed(seal.content)) throw edited();
+  if (isOwnKey ? seal.signature !== current.sealing.keyed(seal.content) : !isWhole(sealed)) throw edited();
   requireKey(sealed, current);
   const now = new Map(current.plan.steps.map((step) => [step.identity, step]));
   const done = [...sealed.steps].filter(([identity, step]) =>
     isDone(identity, step, now.get(identity), sealed, current),
   );
   const isLeft = new Set(done.map(([identity]) => identity));
+  const fresh = current.plan.steps.filter(({ action, identity }) => action !== "keep" && !sealed.steps.has(identity));
+  const isSourceMoved = fresh.length === 0 ? () => null : findMovedSources(sealed, current);
   const moved = [
     ...[...sealed.steps]
       .filter(([identity]) => !isLeft.has(identity))
       .flatMap(([identity, step]) => movedStep(identity, step, now.get(identity), sealed, current)),
-    ...current.plan.steps
-      .filter(({ action, identity }) => action !== "keep" && !sealed.steps.has(identity))
-      .map(newStep),
+    ...fresh.map((step) => newStep(step, isSourceMoved(step.identity), isConfigured)),
   ];
-  const all = moved.length > 0 || isOwnKey ? moved : [...miscounted(sealed), ...missaid(sealed, current)];
+  const forged = moved.length > 0 || isOwnKey ? [] : findForged(sealed, current.plan);
+  const all = [...moved, ...forged.map((text): Moved => ({ what: "plan", identity: null, text }))];
   if (all.length === 0) return;
-  const isConfigured = sealed.seal.configuration !== current.sealing.configuration;
   throw refusal(isConfigured ? [...all, CONFIGURATION] : all, current);
+}
+
+// Each step has what it rests on, and nothing else has.
+function isWhole({ seal, steps }: SealedPlan): boolean {
+  const sealedSteps = Object.keys(seal.live);
+  return sealedSteps.length === steps.size && sealedSteps.every((identity) => steps.has(identity));
 }
 
 const CONFIGURATION: Moved = {
@@ -148,49 +156,40 @@ function sidesOf(changes: readonly Json[], side: "before" | "after"): ReadonlyMa
   return new Map(changes.filter(isObject).map((change) => [String(change.path), canonical(change[side] ?? null)]));
 }
 
-function newStep(step: Step): Moved {
-  const { action, identity, causedBy } = step;
-  const what = causedBy === "drift" || causedBy === "unrecorded" ? "live" : "source";
-  if (what === "live") return { what, identity, text: step.changes.map(isText).join("; ") || "it is not there" };
-  return { what, identity, text: `the plan does not have it, and now it is to ${action}` };
+// Null where neither the documents nor the commit tell.
+function findMovedSources(
+  { seal, steps, revision }: SealedPlan,
+  { plan, sealable, sealing }: CurrentPlan,
+): (identity: string) => boolean | null {
+  const isSameCommit = revision !== null && revision === plan.revision;
+  const { kept } = seal;
+  if (isSameCommit || kept === undefined || seal.key !== sealing.key) return () => (isSameCommit ? false : null);
+  const now = keptDigests(sealable, (identity) => steps.has(identity), sealing);
+  return (identity) => kept[shareOf(identity)] !== now[shareOf(identity)];
+}
+
+function newStep(step: Step, isOfSource: boolean | null, isConfigured: boolean): Moved {
+  const { action, identity, causedBy, changes } = step;
+  const isOurs = isOfSource ?? (causedBy === "change" || causedBy === "pending" || causedBy === null);
+  const live = changes.map(isText).join("; ") || "it is not there";
+  if (isOurs) return { what: "source", identity, text: `the plan does not have it, and now it is to ${action}` };
+  if (isConfigured) return { what: "configuration", identity, text: `${live}, and the plan leaves that` };
+  return { what: isOfSource === null && causedBy !== "drift" ? "source-or-live" : "live", identity, text: live };
 }
 
 function isText({ path, before }: Step["changes"][number]): string {
   return `${path} is ${canonical(before)}`;
 }
 
-// Where the key is another, whoever edits the file can make its digest anew; what is done is compared step by step.
-function miscounted({ summary, steps }: SealedPlan): readonly Moved[] {
-  const isCounted = ["create", "update", "ensure", "block", "orphan"].every(
-    (action) => summary[action] === [...steps.values()].filter((step) => step.action === action).length,
-  );
-  return isCounted ? [] : [{ what: "plan", identity: null, text: "its summary does not count its steps" }];
-}
-
-/** What is said of a pass's surroundings, which are others where it is applied. */
-const OF_SURROUNDINGS: readonly string[] = ["behind-base", "applied-ref", "unknown-revision"];
-
-// What is said of blocked steps is compared with the steps.
-function missaid({ diagnostics }: SealedPlan, { plan }: CurrentPlan): readonly Moved[] {
-  const was = new Set(diagnostics.filter(isObject).map(saidIn));
-  const is = new Set(plan.diagnostics.map((diagnostic) => saidIn({ ...diagnostic })));
-  const moved = (said: string, text: string): readonly Moved[] =>
-    said === "" ? [] : [{ what: "plan", identity: null, text: `${text}: ${said}` }];
-  return [
-    ...[...was.difference(is)].flatMap((said) => moved(said, "only the plan's file says")),
-    ...[...is.difference(was)].flatMap((said) => moved(said, "the plan's file does not say")),
-  ];
-}
-
-// Where it is said depends on the working directory.
-function saidIn({ severity, code, summary, detail }: JsonObject): string {
-  if (Object.hasOwn(reasonText, String(code)) || OF_SURROUNDINGS.includes(String(code))) return "";
-  return [`${severity}: ${summary} [${code}]`, ...(detail === null ? [] : [detail])].join(" ");
-}
-
 function refusal(moved: readonly Moved[], { sealable }: CurrentPlan): HoldfastError {
   const kinds = [...new Set(moved.map(({ what }) => what))];
-  const places = { source: "the source", live: "live", configuration: "the configuration", plan: "the plan itself" };
+  const places = {
+    source: "the source",
+    live: "live",
+    "source-or-live": "the source or live",
+    configuration: "the configuration",
+    plan: "the plan itself",
+  };
   const said = kinds.map((kind) => places[kind]).join(" and ");
   const { hint } = stale("");
   return new HoldfastError(

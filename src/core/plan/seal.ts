@@ -19,6 +19,8 @@ export type Seal = {
   readonly secrets: { readonly [identity: Identity]: string };
   /** What changes whenever the resource does; null where live does not tell. */
   readonly live: { readonly [identity: Identity]: string | null };
+  /** Keyed digests of the documents without a step, by shares of them. @default in plans of earlier releases there are none */
+  readonly kept?: readonly string[];
 };
 
 /** A seal over everything that its plan shows. */
@@ -41,6 +43,8 @@ export type Sealing = {
 export type Sealable = {
   readonly steps: readonly Step[];
   readonly manifestOf: (identity: Identity) => Manifest | undefined;
+  /** Each declared resource with the digest of its document. */
+  readonly documents: () => Iterable<readonly [Identity, string | undefined]>;
   readonly liveOf: (identity: Identity) => Live | undefined;
   readonly shapeOf: (type: string) => Shape;
 };
@@ -59,7 +63,31 @@ export function makeSeal(plan: Sealable, sealing: Sealing): Seal {
     source[identity] = open;
     if (keyed !== null) secrets[identity] = keyed;
   }
-  return { key: sealing.key, configuration: sealing.configuration, source, secrets, live };
+  const kept = keptDigests(plan, (identity) => Object.hasOwn(live, identity), sealing);
+  return { key: sealing.key, configuration: sealing.configuration, source, secrets, live, kept };
+}
+
+// So many that a change of one document rarely hides behind that of another, and few enough for a small file.
+const SHARES = 64;
+
+/** Digests of the documents that have no step; of each share one. They are keyed, since documents may hold secrets. */
+export function keptDigests(
+  { documents }: Pick<Sealable, "documents">,
+  hasStep: (identity: Identity) => boolean,
+  { keyed }: Pick<Sealing, "keyed">,
+): readonly string[] {
+  const shares = Array.from({ length: SHARES }, (): string[] => []);
+  for (const [identity, document = ""] of documents()) {
+    if (!hasStep(identity)) shares[shareOf(identity)]?.push(`${identity} ${document}`);
+  }
+  return shares.map((share) => (share.length === 0 ? "" : keyed(share.toSorted().join("\n"))));
+}
+
+/** The share of the documents that an identity's is in. */
+export function shareOf(identity: Identity): number {
+  let sum = 0;
+  for (let at = 0; at < identity.length; at += 1) sum = (sum * 31 + identity.charCodeAt(at)) % 0x10000;
+  return sum % SHARES;
 }
 
 /** Signs a seal, and with it the plan as its file shows it. */

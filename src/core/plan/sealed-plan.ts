@@ -53,6 +53,7 @@ function readSeal(seal: Json | undefined): SignedSeal | null {
     source: Object.fromEntries(texts(source)),
     secrets: Object.fromEntries(texts(secrets)),
     live: Object.fromEntries(stamps),
+    ...(Array.isArray(seal.kept) ? { kept: seal.kept.map(String) } : {}),
   };
 }
 

@@ -120,8 +120,8 @@ export type LeaseEvent =
   | { readonly what: "no-lease"; readonly scope: string; readonly why: string; readonly hasLeases: boolean }
   | { readonly what: "standing-by"; readonly message: string }
   | { readonly what: "taking-over" }
-  /** Warnings of other writers; none where a lease excludes them. */
-  | { readonly what: "other-writers"; readonly warnings: readonly Diagnostic[] };
+  /** Warnings before a write: of other writers where no lease excludes them, or of a plan that another key has sealed. */
+  | { readonly what: "warned"; readonly warnings: readonly Diagnostic[] };
 
 /** Records were made or dropped, and live was left as it is: how a pass over records ends. */
 export type RecordsEvent = {

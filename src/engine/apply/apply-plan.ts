@@ -15,13 +15,14 @@ import { type ApplyReport, type OutcomeError, summariseOutcomes } from "../../co
 import { timestampText } from "../../core/timestamp-text.ts";
 import { isStateError } from "../../state/state-error.ts";
 import { announceLongWait } from "../announce-long-wait.ts";
+import { isCreatedSince } from "../live/created-since.ts";
 import { receiptFrom } from "../write/receipt.ts";
 import { hasContentOf } from "../write/verify-write.ts";
 import { write } from "../write/write.ts";
 import { failedWrite, receiptOf, type WriteContext, type WriteJob, type WriteResult } from "../write/write-job.ts";
 import { positionOfOutcome } from "./outcome-position.ts";
 import { schedule, type Task } from "./schedule.ts";
-import { dependencyEnd, type StepEnd, skippedEnd, unwrittenEnd, writtenEnd } from "./step-end.ts";
+import { dependencyEnd, type StepEnd, skippedEnd, unwrittenEnd, type WasThere, writtenEnd } from "./step-end.ts";
 import { rolloutOf } from "./step-rollout.ts";
 import { interruptedStop, LEDGER_UNWRITABLE, stopAfter } from "./stop-conditions.ts";
 
@@ -78,11 +79,9 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
         if (stop !== null) return skippedEnd(step, stop);
         if (state === "blocked") return dependencyEnd(step);
         on.onProgress({ what: "started", step });
+        const wasThere = wasThereBefore(step.identity, on);
         const written = await writeStep(step, decisions.get(step.identity), on);
-        const end = writtenEnd(step, written, {
-          wasRecorded: on.recorded.has(step.identity),
-          stop: on.stopReason(),
-        });
+        const end = writtenEnd(step, written, { wasThere, stop: on.stopReason() });
         on.onTrouble(written);
         followed.push(followStepRollout(step, written, end, on));
         return end;
@@ -112,6 +111,16 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
     outcomes,
     diagnostics: plan.diagnostics,
     tokens: all.flatMap(({ outcome: { identity }, token }) => (token === null ? [] : [{ identity, location: token }])),
+  };
+}
+
+// Where neither the ledger nor a dry run tells, the control plane's own clock does.
+function wasThereBefore(identity: Identity, { recorded, live, now, serverTime }: Running): WasThere {
+  const known = live.get(identity);
+  const at = now();
+  return (row) => {
+    if (recorded.has(identity) || (known?.state === "unknown" && known.isThere === true)) return true;
+    return row.madeAt !== undefined && serverTime() !== null && !isCreatedSince({ at }, row, { now, serverTime });
   };
 }
 

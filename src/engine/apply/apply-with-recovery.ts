@@ -1,8 +1,8 @@
 import type { Shape } from "../../contract/shape.ts";
-import type { Kind } from "../../core/kind.ts";
+import { readsPartOfTenant } from "../../core/access.ts";
+import { groupOf, type Kind } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
-import type { Identity, Manifest } from "../../core/manifest.ts";
-import type { RecordedHead } from "../../core/recorded.ts";
+import { type Identity, type Manifest, splitIdentity } from "../../core/manifest.ts";
 import { summariseOutcomes } from "../../core/report/report.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { createDryRun, type DryRun, isDryRunSafe } from "../live/dry-run.ts";
@@ -37,17 +37,18 @@ type RecoveryOptions = Pick<ApplyOptions, "concurrency" | "kindOf" | "shapeOf" |
 
 /** Applies a plan, and settles the interrupted writes of an earlier run. */
 export async function applyWithRecovery(
-  { plan, decisions, observation, desired, recorded }: LivePlan,
+  planned: LivePlan,
   session: ServerSession,
   {
     recovered,
     ...options
   }: ApplyOptions & Pick<ApplyContext, "hasLease" | "recordsEqual"> & { readonly recovered: readonly Recovered[] },
 ): Promise<ApplyResult> {
+  const { plan, decisions, observation, desired, recorded } = planned;
   const observing = observingWith(session, options);
   const resumed = new Set<string>();
   const manifests = new Map(desired.manifests.map((manifest) => [manifest.identity, manifest]));
-  await dropGoneRecords(desired.declared, observation.live, recorded, session);
+  await dropGoneRecords(planned, session, options);
   const applied = await applyPlan(
     { plan, decisions },
     {
@@ -131,15 +132,23 @@ function sentManifest({ kind, identity, manifest: value }: PendingIntent): Manif
   return { kind, identity, value, file: "", line: 1, references: [], locate: () => ({ line: 1, column: 1 }) };
 }
 
-// The record of what is neither declared nor live is dropped.
+// The record of what is neither declared nor live is dropped; but not of what this token may no longer see.
 async function dropGoneRecords(
-  declared: ReadonlySet<Identity>,
-  live: LivePlan["observation"]["live"],
-  recorded: ReadonlyMap<Identity, RecordedHead>,
+  { desired, observation: { live }, recorded, access }: LivePlan,
   { ledger }: ServerSession,
+  { kindOf }: Pick<ApplyOptions, "kindOf">,
 ): Promise<void> {
-  const gone = [...recorded.keys()].filter(
-    (identity) => !declared.has(identity) && live.get(identity)?.state === "absent",
+  const isGone = (identity: Identity): boolean =>
+    !desired.declared.has(identity) && live.get(identity)?.state === "absent";
+  const gone = recorded.keys().filter(isGone).toArray();
+  if (gone.length === 0) return;
+  const places = new Set(
+    live.entries().flatMap(([identity, { state }]) => (state === "present" ? [splitIdentity(identity).key] : [])),
   );
-  if (gone.length > 0) await ledger.forget(gone);
+  const isSure = (identity: Identity): boolean => {
+    const place = groupOf({ identity }, kindOf);
+    return !readsPartOfTenant(access) || (place !== null && places.has(place));
+  };
+  const dropped = gone.filter(isSure);
+  if (dropped.length > 0) await ledger.forget(dropped);
 }

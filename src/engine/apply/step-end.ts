@@ -1,4 +1,5 @@
 import type { Decision } from "../../core/decide/decision.ts";
+import type { LiveRow } from "../../core/kind.ts";
 import { type Reason, reasonText, type Step } from "../../core/plan/plan.ts";
 import type { Outcome, OutcomeError } from "../../core/report/report.ts";
 import type { WriteResult } from "../write/write-job.ts";
@@ -11,17 +12,20 @@ const rolloutInProgress: OutcomeError = {
 /** A finished step: its outcome, and where its one-time token is. */
 export type StepEnd = { readonly outcome: Outcome; readonly token: string | null };
 
+/** Tells of a resource that cannot be read, by the reply of its write, whether it existed before. */
+export type WasThere = (row: LiveRow) => boolean;
+
 /** The end of a step that was written. */
 export function writtenEnd(
   step: Step,
   written: WriteResult,
-  { wasRecorded, stop }: { readonly wasRecorded: boolean; readonly stop: OutcomeError | null },
+  { wasThere, stop }: { readonly wasThere: WasThere; readonly stop: OutcomeError | null },
 ): StepEnd {
   const attempts = written.state === "kept" ? 0 : written.attempts;
   switch (written.state) {
     case "done":
       return {
-        outcome: outcomeOf(step, isNew(step, wasRecorded) ? "created" : "updated", written.notice, attempts),
+        outcome: outcomeOf(step, isNew(step, written.row, wasThere) ? "created" : "updated", written.notice, attempts),
         token: written.delivered,
       };
     case "kept":
@@ -39,9 +43,8 @@ export function writtenEnd(
   }
 }
 
-// An ensured resource cannot be read: only the ledger shows whether it existed before.
-function isNew({ action }: Step, wasRecorded: boolean): boolean {
-  return action === "create" || (action === "ensure" && !wasRecorded);
+function isNew({ action }: Step, row: LiveRow, wasThere: WasThere): boolean {
+  return action === "create" || (action === "ensure" && !wasThere(row));
 }
 
 /** The end of a step that needed no request. */

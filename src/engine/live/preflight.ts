@@ -3,15 +3,16 @@ import type { NotChecked } from "../../contract/generated/output.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Kind } from "../../core/kind.ts";
-import { isThere, type LiveView } from "../../core/live.ts";
+import { isThere, type Live, type LiveView } from "../../core/live.ts";
 import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
+import { parentOf } from "../../core/parent.ts";
 import { type Action, writes } from "../../core/plan/plan.ts";
 import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
 import { readManifest } from "../../manifests/source-manifest.ts";
 import type { KnownServer } from "../known-server.ts";
 import { absentSecrets, type SecretContext } from "./absent-secrets.ts";
 import type { DryRun, DryRunResult } from "./dry-run.ts";
-import { isOfSource, unreadableDiagnostic, type WavedSource } from "./observe.ts";
+import { isOfSource, type Observation, unreadableDiagnostic, type WavedSource } from "./observe.ts";
 
 /** What dry runs need of their surroundings. */
 export type Preflight = SecretContext & {
@@ -21,6 +22,8 @@ export type Preflight = SecretContext & {
   readonly dryRun: DryRun;
   /** Whether creates are dry-run: `skipped` where the user leaves that out, `pointless` where nobody looks at them. */
   readonly creates: "dry-run" | "skipped" | "pointless";
+  /** Whether the token is known to see a part of the tenant at most. */
+  readonly seesPart: boolean;
   /** Takes what the dry runs left open. */
   readonly unclear: Diagnostic[];
 };
@@ -66,8 +69,12 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
   const open = jobs.filter(({ manifest }) => !known.has(manifest.identity));
   const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
   const first = await ask(new Set([...probesAmong(open, on.memory), ...updates]), dependsOn, on);
-  if (on.creates === "pointless") return { dryRuns: first, notChecked: new Map() };
   const creates = jobs.filter(isNew);
+  const hiddenBut = (isAsked: (identity: Identity) => boolean): ReadonlyMap<Identity, DryRunReply> =>
+    on.seesPart ? hiddenAmong(creates, plan, isAsked) : new Map();
+  if (on.creates === "pointless") {
+    return { dryRuns: new Map([...first, ...hiddenBut((identity) => first.has(identity))]), notChecked: new Map() };
+  }
   const uncheckedUpdates = jobs.flatMap((job) => {
     const { identity } = job.manifest;
     const why = isNew(job)
@@ -94,7 +101,29 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
   ]);
   const unchecked = creates.flatMap(({ manifest }) => (notChecked.has(manifest.identity) ? [manifest] : []));
   const refused = await absentSecrets(unchecked, on);
-  return { dryRuns: new Map([...asked, ...refused]), notChecked };
+  const hidden = hiddenBut((identity) => !notChecked.has(identity));
+  return { dryRuns: new Map([...asked, ...refused, ...hidden]), notChecked };
+}
+
+// Of what lies in nothing but the tenant only a dry run tells that it is not there, hidden from this token.
+function hiddenAmong(
+  creates: readonly Job[],
+  { live }: LiveView,
+  isAsked: (identity: Identity) => boolean,
+): ReadonlyMap<Identity, DryRunReply> {
+  const isHidden = ({ manifest }: Job): boolean =>
+    !isAsked(manifest.identity) && live.get(manifest.identity)?.state === "absent" && parentOf(manifest) === null;
+  return new Map(creates.filter(isHidden).map(({ manifest }) => [manifest.identity, { state: "forbidden" }]));
+}
+
+/** The same observation, telling of what cannot be read that it is there, where its dry run answered an id. */
+export function withExisting(observation: Observation, dryRuns: ReadonlyMap<Identity, DryRunReply>): Observation {
+  const found = [...dryRuns].flatMap(([identity, reply]): (readonly [Identity, Live])[] => {
+    const live = observation.live.get(identity);
+    const isExisting = live?.state === "unknown" && reply.state === "answered" && reply.row?.id;
+    return isExisting ? [[identity, { ...live, isThere: true }]] : [];
+  });
+  return found.length === 0 ? observation : { ...observation, live: new Map([...observation.live, ...found]) };
 }
 
 /** Why a create is not dry-run, whatever the server has proven; null where it is. */

@@ -1,3 +1,4 @@
+import type { Diagnostic } from "../../core/diagnostic.ts";
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
 import { needsAdoption, type PlanGuards, requireUnguarded } from "../../core/guards/step-guards.ts";
 import type { Identity, ManifestHead } from "../../core/manifest.ts";
@@ -99,10 +100,22 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
   return withLeases(applyEvent(applied, current, pass), session);
 }
 
+const UNVERIFIED: Diagnostic = {
+  severity: "warning",
+  code: "unverified-plan",
+  summary: "another key has sealed the plan: what it does is verified, and not who it says caused the changes",
+  detail: "give plan and apply the same HOLDFAST_STATE_KEY to verify all of it",
+  file: null,
+  line: null,
+  column: null,
+};
+
 async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: ApplyMode): Promise<boolean> {
   const { rules } = pass.read;
   if (sealed !== null) {
-    requireSamePlan(sealed, { plan: planned.plan, sealable: sealableOf(planned), sealing: sealingOf(pass) });
+    const sealing = sealingOf(pass);
+    requireSamePlan(sealed, { plan: planned.plan, sealable: sealableOf(planned), sealing });
+    if (sealed.seal.key !== sealing.key) pass.context.tell({ what: "warned", warnings: [UNVERIFIED] });
   }
   if (approve === null) return true;
   const approval = await approve(planEvent(planned));
@@ -186,7 +199,7 @@ function tellOtherWriters({ observation, recorded }: LivePlan, { connection, con
   const { memory, serverTime } = connection.session;
   const now = serverTime() ?? context.now();
   const seen = { live: observation.live, recorded, subject: memory.subject, now };
-  context.tell({ what: "other-writers", warnings: hasLease ? [] : otherWriterWarnings(seen) });
+  context.tell({ what: "warned", warnings: hasLease ? [] : otherWriterWarnings(seen) });
 }
 
 function applyEvent(

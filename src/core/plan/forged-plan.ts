@@ -1,0 +1,93 @@
+import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { type Plan, type Risk, reasonText, type Step } from "./plan.ts";
+import type { SealedPlan } from "./sealed-plan.ts";
+
+/**
+ * What a plan's file says that recomputing it does not. Where the key is another, whoever edits the file can make its
+ * digest anew. What is done is compared before; causes, and whether a step adopts, follow from the ledger of whoever
+ * made the plan, so that of these only what contradicts itself can be told.
+ */
+export function findForged(sealed: SealedPlan, plan: Plan): readonly string[] {
+  const now = new Map(plan.steps.map((step) => [step.identity, step]));
+  return [
+    ...(isCounted(sealed, plan) ? [] : ["its summary does not count its steps"]),
+    ...saidOtherwise(sealed, plan),
+    ...[...sealed.steps].flatMap(([identity, step]) => markedOtherwise(identity, step, now.get(identity))),
+  ];
+}
+
+function isCounted({ summary, steps, revision }: SealedPlan, plan: Plan): boolean {
+  const all = [...steps.values()];
+  const kept = new Set(plan.steps.flatMap(({ action, identity }) => (action === "keep" ? [identity] : [])));
+  const done = all.filter(({ identity }) => kept.has(String(identity))).length;
+  // Elsewhere a manifest that is in sync may have come or gone.
+  const isSameCommit = revision !== null && revision === plan.revision;
+  return (
+    counted.every((action) => summary[action] === all.filter((step) => step.action === action).length) &&
+    (summary.notChecked ?? 0) === all.filter(({ notChecked }) => notChecked !== undefined).length &&
+    summary.unrecorded === all.filter(isUnrecorded).length &&
+    (!isSameCommit || summary.keep === plan.summary.keep - done)
+  );
+}
+
+const counted = ["create", "update", "ensure", "block", "orphan"] as const;
+
+function isUnrecorded({ causedBy, changes }: JsonObject): boolean {
+  return (
+    causedBy === "unrecorded" ||
+    (Array.isArray(changes) && changes.filter(isObject).some(({ cause }) => cause === "unrecorded"))
+  );
+}
+
+/** What is said of a pass's surroundings, which are others where it is applied. */
+const OF_SURROUNDINGS: readonly string[] = ["behind-base", "applied-ref", "unknown-revision"];
+
+// What is said of blocked steps is compared with the steps.
+function saidOtherwise({ diagnostics }: SealedPlan, plan: Plan): readonly string[] {
+  const was = new Set(diagnostics.filter(isObject).map(saidIn));
+  const is = new Set(plan.diagnostics.map((diagnostic) => saidIn({ ...diagnostic })));
+  return [
+    ...[...was.difference(is)].flatMap((said) => (said === "" ? [] : [`only the plan's file says: ${said}`])),
+    ...[...is.difference(was)].flatMap((said) => (said === "" ? [] : [`the plan's file does not say: ${said}`])),
+  ];
+}
+
+// Where it is said depends on the working directory.
+function saidIn({ severity, code, summary, detail }: JsonObject): string {
+  if (Object.hasOwn(reasonText, String(code)) || OF_SURROUNDINGS.includes(String(code))) return "";
+  return [`${severity}: ${summary} [${code}]`, ...(detail === null ? [] : [detail])].join(" ");
+}
+
+/** The marks that follow from what a step does, whatever is recorded. */
+const OF_CONTENT: readonly Risk[] = [
+  "privilege-growth",
+  "scale-to-zero",
+  "exposure",
+  "secret-removed",
+  "version-immutable",
+];
+
+// A step that is done already shows nothing any more of what it did.
+function markedOtherwise(identity: string, was: JsonObject, now: Step | undefined): readonly string[] {
+  if (now === undefined || now.action === "keep") return [];
+  const marks = Array.isArray(was.risks) ? was.risks.map(String) : [];
+  const causes = new Set(Array.isArray(was.changes) ? was.changes.filter(isObject).map(({ cause }) => cause) : []);
+  const reverts = was.action === "update" && (causes.has("drift") || causes.has("conflict"));
+  const expected = new Set([...now.risks.filter((risk) => OF_CONTENT.includes(risk)), ...(reverts ? ["reverts"] : [])]);
+  const mayAdopt = was.action === "update" || was.action === "ensure";
+  const found = new Set(marks.filter((mark) => mark !== "adopts" || !mayAdopt));
+  return [
+    ...[...found.difference(expected)].map((mark) => `only the plan's file marks ${identity} with ${mark}`),
+    ...[...expected.difference(found)].map((mark) => `the plan's file does not mark ${identity} with ${mark}`),
+    ...(isCausedSo(was, causes) ? [] : [`the plan's file names another cause of ${identity} than of its changes`]),
+  ];
+}
+
+// Of a conflict the base tells whether this change is part of it.
+function isCausedSo({ action, causedBy }: JsonObject, causes: ReadonlySet<Json | undefined>): boolean {
+  if (action !== "update") return true;
+  const isOfThisChange = causes.has("manifest");
+  if (isOfThisChange) return causedBy === (causes.size === 1 ? "change" : "mixed");
+  if (causes.has("conflict")) return causedBy === "mixed" || causedBy === "drift";
+  return causedBy === (["drift", "unrecorded", "pending"].find((cause) => causes.has(cause)) ?? null);
+}
