@@ -1,6 +1,7 @@
 import { globSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CodeSplittingGroup, type Plugin, rolldown } from "rolldown";
+import { readBuiltinsByName } from "./builtin-modules.ts";
 import { copyGenerated } from "./generated.ts";
 import { renderReferences } from "./render-references.ts";
 
@@ -50,7 +51,7 @@ const partsOfUndici: Plugin = {
 /** Bundles an entry point, with all that it reads or starts, into a folder; paths are relative to the checkout. */
 export async function bundle(entryPoint: { readonly [name: string]: string }, outdir: string): Promise<void> {
   copyGenerated(outdir);
-  const plugins = [partsOfUndici, await renderReferences(outdir)];
+  const plugins = [partsOfUndici, readBuiltinsByName, await renderReferences(outdir)];
   // Threads stand beside the chunks that start them, under the names that they have among the sources. A bundle of their
   // own keeps what they share with commands out of the start of each.
   for (const input of [entryPoint, { worker: "src/yaml/exact/worker.ts" }]) {
@@ -81,7 +82,9 @@ function codeSplittingGroups(): CodeSplittingGroup[] {
     const files = new Set(sources.flatMap(filesOf));
     return { name, test: (id) => files.has(id) };
   });
-  return [start, ...loadedLater].map((group, index) => ({ ...group, priority: -index }));
+  const all = [start, ...loadedLater];
+  // None may be negative: such a one would come first.
+  return all.map((group, index) => ({ ...group, priority: all.length - index }));
 }
 
 function filesOf(source: string): readonly string[] {

@@ -1,4 +1,4 @@
-import { chmod, chown, cp, stat } from "node:fs/promises";
+import { chmod, chown, cp, glob, readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { expect, inject, type TestContext, test } from "vitest";
 import { needsRoot } from "../support/as-root.ts";
@@ -17,6 +17,30 @@ test("the image's content runs on a read-only file system as any user in root's 
 
 test("the image's content runs on a read-only file system as a user with an fsGroup", (context) =>
   runsAs({ uid: 10_001, gid: 10_001, group: 4_242, mode: 0o2775 }, context));
+
+test("a command starts from one file, loads few more, and reads of Node's modules only what it needs", async () => {
+  const folder = join(dirname(inject("holdfast")), "../dist");
+  const imports = new Map<string, readonly string[]>();
+  for await (const file of glob("*.js", { cwd: folder })) {
+    const text = await readFile(join(folder, file), "utf8");
+    imports.set(
+      file,
+      [...text.matchAll(/^(?:import|export) [^;]*?from "([^"]+)";$/gm)].map(([, from = ""]) => from),
+    );
+  }
+  expect([...imports.values()].flat().filter((from) => !from.startsWith("./"))).toEqual([]);
+  expect(loadedWith("./holdfast.js", imports).size).toBe(2);
+  const plan = [...imports.keys()].find((file) => file.startsWith("plan-")) ?? "";
+  expect(loadedWith(`./${plan}`, imports).size).toBeLessThanOrEqual(6);
+});
+
+function loadedWith(file: string, imports: ReadonlyMap<string, readonly string[]>, loaded = new Set<string>()) {
+  loaded.add(file);
+  for (const other of imports.get(file.slice("./".length)) ?? []) {
+    if (!loaded.has(other)) loadedWith(other, imports, loaded);
+  }
+  return loaded;
+}
 
 async function runsAs(user: ContainerUser, context: TestContext): Promise<void> {
   needsRoot(context);
