@@ -15,7 +15,20 @@ const MOST_RETRIES = 3;
 const RetryingOctokit = Octokit.plugin(retry, throttling);
 
 /** GitHub and GitHub Enterprise; server errors are tried again, and rate limits are waited for. */
-export function createGitHub({ apiUrl, repository, token, secondMs = 1000, signal }: ForgePlace): Forge {
+export function createGitHub(place: ForgePlace): Forge {
+  const client = createClient(place);
+  return { ...pullRequestCalls(client), ...commentCalls(client), ...issueCalls(client) };
+}
+
+/** Sends requests for one repository. */
+type GitHubClient = {
+  readonly account: () => Promise<string>;
+  readonly send: (what: string, route: string, parameters: object) => Promise<Json>;
+  /** For a request that makes something: sent again after an error that came late, it would be there twice. */
+  readonly sendOnce: (what: string, route: string, parameters: object) => Promise<Json>;
+};
+
+function createClient({ apiUrl, repository, token, secondMs = 1000, signal }: ForgePlace): GitHubClient {
   const mayWait = (seconds: number, _: object, __: object, count: number): boolean =>
     seconds <= LONGEST_PAUSE_S && count < MOST_RETRIES;
   const octokit = new RetryingOctokit({
@@ -42,11 +55,6 @@ export function createGitHub({ apiUrl, repository, token, secondMs = 1000, signa
     if (status >= 300) throw forgeFailure(what, status, "");
     return data as Json;
   };
-  const goneIsNull = async <Value>(sent: Promise<Value>): Promise<Value | null> =>
-    sent.catch((error: unknown) => {
-      if (statusOf(error) === 404 || statusOf(error) === 410) return null;
-      throw error;
-    });
   return {
     account: async () => {
       const what = "asking whose token it is";
@@ -55,6 +63,17 @@ export function createGitHub({ apiUrl, repository, token, secondMs = 1000, signa
       });
       return textIn(isObject(viewer) ? viewer.viewer : undefined, "login", what);
     },
+    send,
+    sendOnce: (what, route, parameters) => send(what, route, { ...parameters, request: { signal, retries: 0 } }),
+  };
+}
+
+function pullRequestCalls({
+  account,
+  send,
+}: GitHubClient): Pick<Forge, "account" | "pullRequest" | "findPullRequest" | "setStatus"> {
+  return {
+    account,
     pullRequest: async (number) => {
       const what = `reading pull request ${number}`;
       return pullRequestOf(
@@ -69,6 +88,18 @@ export function createGitHub({ apiUrl, repository, token, secondMs = 1000, signa
       const pull = found.find((one) => isObject(one) && isObject(one.head) && one.head.sha === commit);
       return pull === undefined ? null : numberIn(pull, "number", what);
     },
+    setStatus: async (status) => {
+      const route = "POST /repos/{owner}/{repo}/statuses/{sha}";
+      await send(`writing the status of ${status.commit}`, route, { sha: status.commit, ...githubStatus(status) });
+    },
+  };
+}
+
+function commentCalls({
+  send,
+  sendOnce,
+}: GitHubClient): Pick<Forge, "comments" | "createComment" | "updateComment" | "deleteComment"> {
+  return {
     comments: async (number) => {
       const what = `reading the comments of pull request ${number}`;
       const all: ForgeComment[] = [];
@@ -83,8 +114,7 @@ export function createGitHub({ apiUrl, repository, token, secondMs = 1000, signa
     createComment: async (number, body) => {
       const what = `commenting on pull request ${number}`;
       const route = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments";
-      // Sent again after an error that came late, it would be there twice.
-      return commentOf(await send(what, route, { issue_number: number, body, request: { signal, retries: 0 } }), what);
+      return commentOf(await sendOnce(what, route, { issue_number: number, body }), what);
     },
     updateComment: async (_, id, body) => {
       const what = `updating comment ${id}`;
@@ -96,6 +126,11 @@ export function createGitHub({ apiUrl, repository, token, secondMs = 1000, signa
       const route = "DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}";
       await goneIsNull(send(`deleting comment ${id}`, route, { comment_id: id }));
     },
+  };
+}
+
+function issueCalls({ send, sendOnce }: GitHubClient): Pick<Forge, "openIssues" | "createIssue" | "updateIssue"> {
+  return {
     openIssues: async () => {
       const what = "reading the open issues";
       const all: ForgeIssue[] = [];
@@ -113,17 +148,20 @@ export function createGitHub({ apiUrl, repository, token, secondMs = 1000, signa
     createIssue: async (title, body) => {
       const what = "opening an issue";
       const route = "POST /repos/{owner}/{repo}/issues";
-      return issueOf(await send(what, route, { title, body, request: { signal, retries: 0 } }), what);
+      return issueOf(await sendOnce(what, route, { title, body }), what);
     },
     updateIssue: async (number, { body, isOpen }) => {
       const route = "PATCH /repos/{owner}/{repo}/issues/{issue_number}";
       await send(`updating issue ${number}`, route, { issue_number: number, body, state: isOpen ? "open" : "closed" });
     },
-    setStatus: async (status) => {
-      const route = "POST /repos/{owner}/{repo}/statuses/{sha}";
-      await send(`writing the status of ${status.commit}`, route, { sha: status.commit, ...githubStatus(status) });
-    },
   };
+}
+
+async function goneIsNull<Value>(sent: Promise<Value>): Promise<Value | null> {
+  return sent.catch((error: unknown) => {
+    if (statusOf(error) === 404 || statusOf(error) === 410) return null;
+    throw error;
+  });
 }
 
 function ignore(): void {}

@@ -1,0 +1,175 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { isObject, type Json } from "../../contract/json.ts";
+import { type OperationName, operation } from "../../contract/operations.ts";
+import { setCaller } from "../../http/access-log.ts";
+import { type BodyReservation, reserveBody } from "../../http/body-reservation.ts";
+import { type ByteBudget, type Reservation, releaseAfter } from "../../http/byte-budget.ts";
+import { chunkStream } from "../../http/chunk-stream.ts";
+import { badRequest, HttpError } from "../../http/http-error.ts";
+import type { RateLimit } from "../../http/rate-limit.ts";
+import { queryText } from "../../http/server.ts";
+import { callerReplyHeader } from "../auth/caller-reply-header.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { Context } from "../context.ts";
+import type { OperationRequest, ServedOperation } from "./define-operation.ts";
+import { createIdempotentWrite, type OperationReply } from "./writes/idempotent-write.ts";
+import { readWriteHeaders } from "./writes/write-headers.ts";
+
+// Smaller replies are sent at once.
+const LARGE_BYTES = 65_536;
+
+/** Runs an operation for an authenticated caller. */
+export type RunOperation = (
+  served: ServedOperation,
+  request: OperationRequest,
+  headers: IncomingHttpHeaders,
+) => Promise<OperationReply>;
+
+/** What the route of an operation needs. */
+export type OperationRouting = {
+  /** Whether the extensions are left out. */
+  readonly documentedOnly: boolean;
+  /** Limits the bodies of all requests in flight. */
+  readonly bodies: ByteBudget;
+  /** Limits the large replies that clients have not read yet. */
+  readonly replies: ByteBudget;
+  /** Limits requests by caller, and by address for unauthenticated ones; null when there is no limit. */
+  readonly rateLimit: RateLimit | null;
+  readonly authenticate: (request: IncomingMessage) => Promise<Principal>;
+  readonly runOperation: RunOperation;
+};
+
+/** Adds the route of an operation; without a handler it answers 501. */
+export function addOperationRoute(
+  app: FastifyInstance,
+  name: OperationName,
+  served: ServedOperation | undefined,
+  routing: OperationRouting,
+): void {
+  const { method, path, reply: replyForm } = operation(name);
+  const showsCaller = replyForm === "list" && !routing.documentedOnly;
+  const principals = new WeakMap<FastifyRequest, Principal>();
+  const bodyReservations = new WeakMap<FastifyRequest, BodyReservation>();
+  const authenticate = createLimitedAuthentication(routing);
+  const handle = createHandler(name, served, principals, routing);
+  app.route({
+    method,
+    url: fastifyPath(path),
+    config: { operation: name },
+    // Before the body is read.
+    onRequest: async (request, reply) => {
+      const reservation = reserveBody(request, reply, routing.bodies);
+      if (reservation !== null) bodyReservations.set(request, reservation);
+      const principal = await authenticate(request);
+      reservation?.assignTo(principal.name);
+      principals.set(request, principal);
+      setCaller(request, principal.name);
+      limitRate(routing.rateLimit, principal.name);
+      if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
+      if (showsCaller) reply.header("x-caller", callerReplyHeader(principal));
+    },
+    handler: (request, reply) => {
+      const reservation = bodyReservations.get(request);
+      return reservation === undefined ? handle(request, reply) : reservation.during(() => handle(request, reply));
+    },
+  });
+}
+
+function createLimitedAuthentication({ authenticate, rateLimit }: OperationRouting) {
+  return async (request: FastifyRequest): Promise<Principal> => {
+    try {
+      return await authenticate(request.raw);
+    } catch (error) {
+      // Unauthenticated requests count against their address, and never against a caller.
+      if (error instanceof HttpError && error.status === 401) limitRate(rateLimit, `address ${request.ip}`);
+      throw error;
+    }
+  };
+}
+
+function limitRate(rateLimit: RateLimit | null, caller: string): void {
+  const wait = rateLimit?.(caller) ?? 0;
+  if (wait > 0) throw tooMany(wait);
+}
+
+function createHandler(
+  name: OperationName,
+  served: ServedOperation | undefined,
+  principals: WeakMap<FastifyRequest, Principal>,
+  { runOperation, replies }: OperationRouting,
+) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const principal = principals.get(request);
+    if (served === undefined || principal === undefined) throw notImplemented(operation(name).number);
+    const query = queryText(request);
+    // The only body parser returns JSON.
+    const body = request.body as Json | undefined;
+    const operationRequest = { principal, path: pathValues(request), query, body };
+    const { status, pieces, isReplay } = await runOperation(served, operationRequest, request.headers);
+    if (isReplay) reply.header("idempotency-replayed", "true");
+    reply.code(status).type("application/json; charset=utf-8");
+    // The reply to a write is about as large as its body, which is reserved until the reply was sent.
+    if (isWrite(name) || !isLarge(pieces)) return reply.send(pieces.join(""));
+    return sendInPieces(reply, pieces, (bytes) => replies(principal.name, bytes));
+  };
+}
+
+function isLarge([first = "", ...more]: readonly string[]): boolean {
+  return more.length > 0 || first.length > LARGE_BYTES;
+}
+
+function sendInPieces(
+  reply: FastifyReply,
+  pieces: readonly string[],
+  reserve: (bytes: number) => Reservation,
+): FastifyReply {
+  // Buffers are outside of V8's heap: strings that wait for a slow client would move to its old generation.
+  const chunks = pieces.map((piece) => Buffer.from(piece));
+  const size = chunks.reduce((length, { byteLength }) => length + byteLength, 0);
+  releaseAfter(reply, reserve(size));
+  return reply.header("content-length", size).send(chunkStream(chunks));
+}
+
+/** Runs operations: a write with an idempotency key or a fencing token is checked by them. */
+export function createOperationRunner(context: Context): RunOperation {
+  const writeOnce = createIdempotentWrite(context);
+  return async (served, request, headers) => {
+    if (isWrite(served.name)) {
+      const writeHeaders = readWriteHeaders(headers);
+      // A dry run has no effect, so it needs no idempotency or fencing.
+      const isDryRun = isObject(request.body) && request.body.dryRun === true;
+      if (!isDryRun && (writeHeaders.key !== null || writeHeaders.fence !== null))
+        return writeOnce(served, request, writeHeaders);
+    }
+    return { status: 200, pieces: await served.run(request, context), isReplay: false };
+  };
+}
+
+function isWrite(name: OperationName): boolean {
+  return operation(name).retry !== "read";
+}
+
+function pathValues({ params }: FastifyRequest): Readonly<Record<string, string>> {
+  const values: Record<string, string> = {};
+  for (const [name, value] of Object.entries(isObject(params) ? params : {})) {
+    if (typeof value !== "string" || value === "" || value.includes("\0"))
+      throw badRequest(`the path's ${name} is not a name`);
+    values[name] = value;
+  }
+  return values;
+}
+
+/** The path of an operation as Fastify writes it. */
+export function fastifyPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+function tooMany(seconds: number): HttpError {
+  const headers = { "retry-after": String(Math.ceil(seconds)) };
+  return new HttpError(429, "rate-limited", "you ask more often than this server allows", { headers });
+}
+
+function notImplemented(number: string): HttpError {
+  return new HttpError(501, "not-implemented", `operation ${number} is not implemented`);
+}
