@@ -20,7 +20,7 @@ const groups: { readonly [name: string]: readonly string[] } = {
   // The control plane shares it with a connection, and needs nothing else of one.
   log: ["src/commands/output/terminal-log.ts"],
   connection: ["src/commands/connection/open-connection.ts"],
-  ledger: ["src/state/sqlite/open-ledger.ts"],
+  ledger: ["src/state/sqlite/open-folder-ledger.ts"],
   passes: ["src/engine/passes/*-pass.ts"],
   server: [
     ...["backup", "revoke", "serve"].map(command),

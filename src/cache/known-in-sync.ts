@@ -7,9 +7,9 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import type { SourceManifest } from "../manifests/source-manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
-import { type CachedPage, rowDigest } from "./cached-row.ts";
+import { createListReader, type ListReader } from "./list-reader.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
-import { type ListReader, readerOfList } from "./skip-known-rows.ts";
+import { type CachedPage, rowDigest } from "./unparsed-row.ts";
 
 /** What being in sync rests on, besides live. */
 export type SyncBasis = {
@@ -62,7 +62,7 @@ export function knownInSync(facts: LiveFacts, basis: SyncBasis): KnownInSync {
       !manifests.has(identity) || inSync.get(identity)?.row === row || found.get(identity)?.row === row,
     isAsRecorded: (identity) => inSync.get(identity)?.row === null,
     listReader: (kind, list, { all = false } = {}) =>
-      readerOfList(kind, list, {
+      createListReader(kind, list, {
         pages: all ? [] : (facts.lists.get(kind.type) ?? []),
         mustRead: (identity) => open.has(identity),
         isInSync: (row, digest) => !basis.records && isFoundInSync(kind, { row, digest, manifests, found }, basis),

@@ -1,7 +1,7 @@
 import type { Json } from "../contract/json.ts";
 import type { Identity } from "../core/manifest.ts";
-import { type CachedPage, CachedRow } from "./cached-row.ts";
-import { jsonPieces } from "./json-pieces.ts";
+import { jsonArrayChunks } from "./json-array-chunks.ts";
+import { type CachedPage, UnparsedRow } from "./unparsed-row.ts";
 
 /** That a manifest, a receipt and a row of live were found to say the same, each by what tells its content. */
 export type SyncRecord = {
@@ -40,9 +40,9 @@ type WrittenRow = readonly [digest: string, id: string, key: string | null, vers
 /** Writes the facts as text, in pieces: the whole may be as large as everything else that a run holds. */
 export function* writeLiveFacts({ inSync, lists }: LiveFacts): Generator<string> {
   yield '{"inSync":[';
-  yield* jsonPieces(inSync, ([identity, { manifest, receipt, row }]) => [identity, manifest, receipt, row]);
+  yield* jsonArrayChunks(inSync, ([identity, { manifest, receipt, row }]) => [identity, manifest, receipt, row]);
   yield '],"lists":[';
-  yield* jsonPieces(lists, ([kind, pages]) => [kind, pages.map(writtenPage)]);
+  yield* jsonArrayChunks(lists, ([kind, pages]) => [kind, pages.map(writtenPage)]);
   yield "]}";
 }
 
@@ -60,5 +60,5 @@ export function readLiveFacts(text: string): LiveFacts {
 }
 
 function readPage([digest, total, rows]: WrittenPage): CachedPage {
-  return { digest, total, rows: rows.map(([row, id, key, version]) => new CachedRow(row, id, key, version)) };
+  return { digest, total, rows: rows.map(([row, id, key, version]) => new UnparsedRow(row, id, key, version)) };
 }

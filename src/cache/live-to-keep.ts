@@ -6,10 +6,10 @@ import type { PlanWithDecisions } from "../core/plan/plan-input.ts";
 import { isRecordOf, requireOpened } from "../core/recorded.ts";
 import { readValue, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
-import type { CachedPage } from "./cached-row.ts";
 import type { KnownInSync } from "./known-in-sync.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
 import { hasSame } from "./source-to-keep.ts";
+import type { CachedPage } from "./unparsed-row.ts";
 
 /** What of a plan there is to keep. */
 type Planned = Pick<PlanWithDecisions, "decisions"> & {

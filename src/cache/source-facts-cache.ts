@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { Contents, LoadRules } from "../manifests/load.ts";
+import type { Contents, LoadRules } from "../manifests/load-manifests.ts";
 import type { SealKey } from "../seal/seal-key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import { defaultLimits } from "../source/limits.ts";
-import { existingKey } from "../state/open.ts";
+import { existingKey } from "../state/open-state.ts";
 import type { StateLocation } from "../state/state.ts";
 import { storageErrorAt } from "../store/store-error.ts";
 import { NO_SOURCE_FACTS, readSourceFacts, type SourceFacts, writeSourceFacts } from "./source-facts.ts";

@@ -1,13 +1,13 @@
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
-import type { DeclarationOutline, Outline } from "../manifests/outline.ts";
+import type { DeclarationOutline, FileOutline } from "../manifests/file-outline.ts";
 import type { FileState, KnownFiles } from "../source/known-files.ts";
-import { jsonPieces } from "./json-pieces.ts";
+import { jsonArrayChunks } from "./json-array-chunks.ts";
 
 /** What earlier passes found out of a source. */
 export type SourceFacts = KnownFiles & {
   /** What contents contribute, by format and digest: it holds wherever and in whichever commit they lie. */
-  readonly outlines: ReadonlyMap<string, Outline>;
+  readonly outlines: ReadonlyMap<string, FileOutline>;
 };
 
 /** Where nothing is known. */
@@ -47,9 +47,9 @@ type WrittenDeclaration = readonly [
 /** Writes the facts as text, in pieces. */
 export function* writeSourceFacts({ at, files, outlines }: SourceFacts): Generator<string> {
   yield `{"at":${at},"files":[`;
-  yield* jsonPieces(files, ([path, state]) => writtenFile(path, state));
+  yield* jsonArrayChunks(files, ([path, state]) => writtenFile(path, state));
   yield '],"outlines":[';
-  yield* jsonPieces(outlines, ([key, outline]) => [key, ...writtenOutline(outline)]);
+  yield* jsonArrayChunks(outlines, ([key, outline]) => [key, ...writtenOutline(outline)]);
   yield "]}";
 }
 
@@ -57,7 +57,7 @@ function writtenFile(path: string, { stamp, digest, blob }: FileState): WrittenF
   return [path, stamp.size, stamp.modified, stamp.changed, stamp.inode, digest, blob];
 }
 
-function writtenOutline({ said, declarations }: Outline): WrittenOutline {
+function writtenOutline({ said, declarations }: FileOutline): WrittenOutline {
   return [said, declarations.map(writtenDeclaration)];
 }
 
@@ -81,7 +81,7 @@ function readFile([path, size, modified, changed, inode, digest, blob]: WrittenF
   return [path, { stamp: { size, modified, changed, inode }, digest, blob }];
 }
 
-function readOutline([said, declarations]: WrittenOutline): Outline {
+function readOutline([said, declarations]: WrittenOutline): FileOutline {
   return { said, declarations: declarations.map(readDeclaration) };
 }
 

@@ -1,5 +1,5 @@
-import type { Contents, LoadRules, ReadFile } from "../manifests/load.ts";
-import { type Outline, outlineOf } from "../manifests/outline.ts";
+import { type FileOutline, outlineOf } from "../manifests/file-outline.ts";
+import type { Contents, LoadRules, ReadFile } from "../manifests/load-manifests.ts";
 import { isUntouched } from "../source/file-stamp.ts";
 import type { FileState } from "../source/known-files.ts";
 import type { SourceFile } from "../source/revision.ts";
@@ -7,13 +7,13 @@ import { formatOf } from "../yaml/document.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
 /** Finds what the content of a file contributes. */
-export function knownOutline({ outlines }: SourceFacts, rules: LoadRules): (file: SourceFile) => Outline | null {
+export function knownOutline({ outlines }: SourceFacts, rules: LoadRules): (file: SourceFile) => FileOutline | null {
   return (file) => outlines.get(contentKey(file, rules) ?? "") ?? null;
 }
 
 /** What to keep of a source, in a folder or in commits, for the next pass; null where nothing is new. */
 export function sourceToKeep(loaded: readonly Contents[], before: SourceFacts, rules: LoadRules): SourceFacts | null {
-  const outlines = new Map<string, Outline>();
+  const outlines = new Map<string, FileOutline>();
   for (const contents of loaded) {
     for (const read of contents.files) {
       const key = contentKey(read.file, rules);
@@ -33,7 +33,7 @@ function contentKey({ path, digest }: SourceFile, { allowLiteralSecrets = [] }: 
   return allowLiteralSecrets.length > 0 ? `${path} ${digest}` : `${formatOf(path)} ${digest}`;
 }
 
-function outlineNow(read: ReadFile, checks: Contents["checks"]): Outline | null {
+function outlineNow(read: ReadFile, checks: Contents["checks"]): FileOutline | null {
   const outline = read.from ?? outlineOf(read);
   if (!outline?.declarations.some(({ identity }) => checks.has(identity))) return outline;
   const declarations = outline.declarations.map((one) => {

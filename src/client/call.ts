@@ -10,6 +10,7 @@ import type { Credential } from "./credential.ts";
 import type { BodyParser } from "./decode-body.ts";
 import type { Dispatchers } from "./dispatcher.ts";
 import { exchange } from "./exchange.ts";
+import type { FirstContact } from "./first-contact.ts";
 import type { Capabilities } from "./learned-capabilities.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
 import type { ClientLog, Reachability } from "./reachability.ts";
@@ -19,7 +20,6 @@ import type { ServerClock } from "./server-clock.ts";
 import type { ServerPause } from "./server-pause.ts";
 import type { WaitNotice } from "./wait-notice.ts";
 import { askedToWait, reasonToWait, withAskedWait } from "./wait-reason.ts";
-import type { FirstContact } from "./wrong-server.ts";
 
 export type { Ambiguity } from "./call-outcome.ts";
 

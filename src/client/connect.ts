@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import { createRouteCheck } from "./confirm-missing-route.ts";
 import { createCredential } from "./credential.ts";
 import { createDispatchers } from "./dispatcher.ts";
+import { createFirstContact } from "./first-contact.ts";
 import { type Capabilities, type CapabilityMemory, createCapabilities } from "./learned-capabilities.ts";
 import type { Environment } from "./proxy-from-environment.ts";
 import { type ClientLog, createReachability } from "./reachability.ts";
@@ -14,7 +15,6 @@ import { createServerClock } from "./server-clock.ts";
 import { createServerPause } from "./server-pause.ts";
 import { createWaitNotices } from "./wait-notice.ts";
 import { createWriter, type Writer } from "./writer.ts";
-import { createFirstContact } from "./wrong-server.ts";
 
 /** How to talk to one control plane. */
 export type ConnectOptions = {

@@ -10,12 +10,12 @@ import {
 } from "../contract/operations.ts";
 import type { Call } from "./call.ts";
 import type { Answer } from "./call-outcome.ts";
+import { ClientError } from "./client-error.ts";
 import type { CallContent, PathParameters, Query } from "./compose-request.ts";
 import type { BodyParser } from "./decode-body.ts";
-import { answerError } from "./failed-read.ts";
-import { ClientError } from "./failure.ts";
-import { type Listing, type PageRange, readList } from "./list.ts";
 import { type Page, readEnvelopePage, readResourceReply } from "./read-envelope.ts";
+import { readError } from "./read-error.ts";
+import { type Listing, type PageRange, readList } from "./read-list.ts";
 import { isSameResource } from "./same-resource.ts";
 
 type Stop = { readonly signal: AbortSignal };
@@ -66,7 +66,7 @@ export function createReader(call: Call, origin: string): Reader {
     const answer = await call(name, content, parse === undefined ? how : { ...how, parse });
     if (answer.state === "answered") return answer;
     if (isAborted(answer)) throw answer.cause;
-    throw answerError(name, answer, origin);
+    throw readError(name, answer, origin);
   };
 
   const page: Reader["page"] = async (name, { path, query, offset, limit }, stop) => {

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject, text } from "../contract/json.ts"
 import { isDocumented, type Operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import { escapeUnprintable } from "../model/unprintable.ts";
-import type { FailureReason, RefusalDetail } from "./failure.ts";
+import type { FailureReason, RefusalDetail } from "./client-error.ts";
 
 /** An answer that says no: the request had no effect. */
 export type Refusal = {

@@ -1,4 +1,4 @@
-import { httpDate, single } from "./read-header.ts";
+import { parseHttpDate, singleHeader } from "./parse-header.ts";
 
 const SECONDS = /^\d{1,10}$/;
 
@@ -12,9 +12,9 @@ export function retryAfter(
   headers: { readonly [name: string]: Header },
   { date }: { readonly date: number },
 ): number | null {
-  const asked = single(headers["retry-after"]);
+  const asked = singleHeader(headers["retry-after"]);
   if (asked === null) return null;
   if (SECONDS.test(asked)) return Number(asked) * 1000;
-  const until = httpDate(asked);
-  return until === null ? null : Math.max(0, until - (httpDate(single(headers.date)) ?? date));
+  const until = parseHttpDate(asked);
+  return until === null ? null : Math.max(0, until - (parseHttpDate(singleHeader(headers.date)) ?? date));
 }

@@ -1,7 +1,7 @@
 import type { WriteOperation } from "../contract/operations.ts";
 import type { Call } from "./call.ts";
-import { answerError } from "./failed-read.ts";
 import { NO_MANIFEST } from "./missing-route.ts";
+import { readError } from "./read-error.ts";
 
 /** Finds out whether the server has the route of a write, by a request that has no effect; what it learns it remembers. */
 export type RouteProbe = (name: WriteOperation, stop: { readonly signal: AbortSignal }) => Promise<void>;
@@ -13,6 +13,6 @@ export function createRouteProbe(call: Call, origin: string): RouteProbe {
     signal.throwIfAborted();
     const isOpen = answer.state !== "answered" && !(answer.state === "refused" && answer.refusal.status < 500);
     if (isOpen || (answer.state === "refused" && answer.refusal.reason === "route-unclear"))
-      throw answerError(name, answer, origin);
+      throw readError(name, answer, origin);
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { Headers } from "./exchange.ts";
-import { httpDate, single } from "./read-header.ts";
+import { parseHttpDate, singleHeader } from "./parse-header.ts";
 
 /** The control plane's own clock, as its replies tell it: its times are compared with each other, never with ours. */
 export type ServerClock = {
@@ -15,10 +15,10 @@ export function createServerClock(clock: Clock): ServerClock {
   let last: { readonly date: string | null; readonly at: number } | null = null;
   return {
     saw: ({ date }) => {
-      last = { date: single(date), at: clock.now() };
+      last = { date: singleHeader(date), at: clock.now() };
     },
     now: () => {
-      const date = httpDate(last?.date ?? null);
+      const date = parseHttpDate(last?.date ?? null);
       return date === null || last === null ? null : date + clock.now() - last.at;
     },
   };

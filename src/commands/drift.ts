@@ -4,7 +4,7 @@ import { driftRemarks } from "../render/ci/annotations.ts";
 import { driftOutputs } from "../render/ci/plan-outputs.ts";
 import type { OutputFormat } from "../render/output-format.ts";
 import { driftReport } from "../render/pass-report.ts";
-import { contentTop } from "../source/root.ts";
+import { contentTop } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { drift } from "./declarations/drift.ts";
 import { fullReportNote } from "./output/full-report-note.ts";

@@ -6,7 +6,7 @@ import { planOutputs } from "../render/ci/plan-outputs.ts";
 import { printable } from "../render/escape.ts";
 import { allOutputs } from "../render/output-format.ts";
 import { planFile, planReport } from "../render/pass-report.ts";
-import { contentTop } from "../source/root.ts";
+import { contentTop } from "../source/source-root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { plan } from "./declarations/plan.ts";
 import { fullReportNote } from "./output/full-report-note.ts";

@@ -9,7 +9,7 @@ import { sinks } from "../engine/sinks/index.ts";
 import { jsonText } from "../render/json.ts";
 import { simulationMarkdown, simulationText, simulationVerdict } from "../render/simulation.ts";
 import { createControlPlane } from "../server/control-plane.ts";
-import { contentTop, findRoot } from "../source/root.ts";
+import { contentTop, findRoot } from "../source/source-root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import { startFailure } from "./connection/start-embedded.ts";
 import type { simulate } from "./declarations/simulate.ts";

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import { readDesired } from "../engine/desired/read-desired.ts";
 import { printable } from "../render/escape.ts";
-import { contentTop, findRoot } from "../source/root.ts";
+import { contentTop, findRoot } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { snapshot } from "./declarations/snapshot.ts";
 import { outputPath } from "./output/output-path.ts";

@@ -6,7 +6,7 @@ import { jsonText } from "../render/json.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { type StateReport, stateText } from "../render/state-check.ts";
 import { type CheckedLedger, checkState } from "../state/check-state.ts";
-import { exportState, importState } from "../state/transfer.ts";
+import { exportState, importState } from "../state/open-state.ts";
 import type { InvocationOf } from "./command.ts";
 import { stateFolder } from "./configuration/data-folder.ts";
 import type { state } from "./declarations/state.ts";

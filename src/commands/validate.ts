@@ -9,7 +9,7 @@ import { diagnosticsText, severityCounts, validationText } from "../render/diagn
 import { foreignText } from "../render/foreign-documents.ts";
 import { jsonText } from "../render/json.ts";
 import { validationMarkdown } from "../render/markdown/diagnostics.ts";
-import { contentTop } from "../source/root.ts";
+import { contentTop } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { validate } from "./declarations/validate.ts";
 import { diagnosticViewOn, outputOptionsOf } from "./output/output-options.ts";

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { json } from "node:stream/consumers";
 import { HoldfastError } from "../core/errors.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
-import { createFile } from "../files/write.ts";
+import { createFile } from "../files/write-file.ts";
 import { makeFolder } from "../store/make-folder.ts";
 
 /** What a running daemon answers on its socket. */

@@ -1,8 +1,8 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
-import { readOwnFile } from "../files/own-file.ts";
-import { replaceFile } from "../files/write.ts";
+import { readOwnFile } from "../files/read-own-file.ts";
+import { replaceFile } from "../files/write-file.ts";
 
 /** How many passes are kept, and for how long. */
 const MOST_RECORDS = 10_000;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { readOwnFile } from "../files/own-file.ts";
-import { replaceFile } from "../files/write.ts";
+import { readOwnFile } from "../files/read-own-file.ts";
+import { replaceFile } from "../files/write-file.ts";
 
 /** A person's word that a resource is not written, or a commit not applied, for a while. */
 export type Hold = {

@@ -2,9 +2,9 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { branchOf, locateRepository } from "../source/git/repository.ts";
 import { lookAt } from "../source/open-file.ts";
-import { branchOf, locateRepository } from "../source/repository.ts";
-import { type WatchOptions, watchSource } from "../source/watch.ts";
+import { type WatchOptions, watchSource } from "../source/watch-source.ts";
 
 /** How often it is looked at what the events of a source's own files tell nothing of: links to it, commits in its checkout. */
 const CHECK_MS = 500;

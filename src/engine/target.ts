@@ -4,9 +4,9 @@ import type { IgnoreRule } from "../core/ignore/ignore-rules.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Risk } from "../core/plan/plan.ts";
 import type { Selection } from "../core/selection/select.ts";
-import type { LoadRules } from "../manifests/load.ts";
+import type { LoadRules } from "../manifests/load-manifests.ts";
 import type { SourceOptions } from "../source/read-source.ts";
-import type { SourceConfig } from "../source/source-config.ts";
+import type { SourceConfig } from "../source/read-source-config.ts";
 import type { State, StateLocation, StateLock } from "../state/state.ts";
 import type { ServerSession } from "./session.ts";
 

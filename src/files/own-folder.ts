@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import { lstatOrNull } from "./lstat.ts";
+import { lstatOrNull } from "./lstat-or-null.ts";
 import { requireNotWritableByOthers, requireOwner, sharedGroup } from "./owner.ts";
-import { UnsafePathError } from "./unsafe-path.ts";
+import { UnsafePathError } from "./unsafe-path-error.ts";
 
 const WORLD_WRITES = 0o002;
 const STICKY = 0o1000;

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { UnsafePathError } from "./unsafe-path.ts";
+import { UnsafePathError } from "./unsafe-path-error.ts";
 
 const GROUP_WRITES = 0o020;
 const OTHERS_WRITE = 0o022;

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, join, parse, relative, sep } from "node:path";
-import { lstatOrNull } from "./lstat.ts";
-import { UnsafePathError } from "./unsafe-path.ts";
+import { lstatOrNull } from "./lstat-or-null.ts";
+import { UnsafePathError } from "./unsafe-path-error.ts";
 
 /**
  * The real path of an absolute path. Links are followed, except below `content`, a folder whose files come from a

@@ -1,6 +1,6 @@
 import { type Logger, pino, stdSerializers } from "pino";
 import { escapeJson } from "../model/unprintable.ts";
-import { formatLine } from "./line.ts";
+import { formatLine } from "./format-line.ts";
 
 // Longer values are cut: callers control some of them.
 const MAX_VALUE_LENGTH = 4000;

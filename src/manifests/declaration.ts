@@ -4,8 +4,8 @@ import { type Identity, type Reference, splitVersion } from "../core/manifest.ts
 import { namingFields } from "../model/manifest-fields.ts";
 import { requiredFields } from "../schema/schemas.ts";
 import type { SourceFile } from "../source/revision.ts";
-import type { Locate } from "../yaml/locate.ts";
-import type { CheckBasis } from "./semantics.ts";
+import type { Locate } from "../yaml/locator.ts";
+import type { CheckBasis } from "./check-semantics.ts";
 
 /** A document that declares a resource of ours, valid or not. */
 export type Declaration = Named &

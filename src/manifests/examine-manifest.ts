@@ -7,7 +7,7 @@ import { validateManifest } from "../schema/validate.ts";
 import { keyOrValue, type Wording, wordingOf } from "../source/file-diagnostic.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { type Fault, quoted } from "../yaml/fault.ts";
-import type { Locate } from "../yaml/locate.ts";
+import type { Locate } from "../yaml/locator.ts";
 import { literalSecrets } from "./literal-secrets.ts";
 
 const NO_WORKSPACE =
@@ -46,7 +46,7 @@ export type Examined = {
 };
 
 /** Everything that is wrong with one manifest by itself. */
-export function examine(
+export function examineManifest(
   document: ParsedDocument,
   type: string,
   value: JsonObject,

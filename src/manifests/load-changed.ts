@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { membersNamed, withReplaced } from "../model/positions.ts";
 import type { RevisionFiles } from "../source/revision.ts";
+import { checkEverySemantics, isPlaced } from "./check-semantics.ts";
 import type { Declaration } from "./declaration.ts";
 import { diagnosticList } from "./diagnostic-list.ts";
-import { type Loaded, type LoadOptions, type ReadFile, readAll, readingOf } from "./load.ts";
-import { checkEverySemantics, isPlaced } from "./semantics.ts";
+import { type Loaded, type LoadOptions, type ReadFile, readAll, readingOf } from "./load-manifests.ts";
 import type { SourceManifest } from "./source-manifest.ts";
 import { validManifest } from "./valid-manifest.ts";
 

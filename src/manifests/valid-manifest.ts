@@ -1,7 +1,7 @@
 import { type Identity, type Reference, splitVersion } from "../core/manifest.ts";
 import { formatOf } from "../yaml/document.ts";
+import type { CheckBasis } from "./check-semantics.ts";
 import type { Declaration } from "./declaration.ts";
-import type { CheckBasis } from "./semantics.ts";
 import type { SourceManifest } from "./source-manifest.ts";
 
 /** A declaration that may be taken, as everybody outside the source sees it. */

@@ -1,8 +1,8 @@
 import { createSecretKey, hash, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { Secret } from "../contract/secret.ts";
-import { readOwnFile } from "../files/own-file.ts";
-import { createFile } from "../files/write.ts";
+import { readOwnFile } from "../files/read-own-file.ts";
+import { createFile } from "../files/write-file.ts";
 
 const KEY_BYTES = 32;
 /** Enough for hundreds of keys. */

@@ -1,9 +1,9 @@
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { releaseBuffer } from "../contract/release-buffer.ts";
-import { readOwnFile } from "../files/own-file.ts";
 import { ensureOwnFolder } from "../files/own-folder.ts";
-import { replaceFile } from "../files/write.ts";
+import { readOwnFile } from "../files/read-own-file.ts";
+import { replaceFile } from "../files/write-file.ts";
 import { sealChunks, unseal } from "./seal.ts";
 import type { SealKey } from "./seal-key.ts";
 

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { readOwnFile } from "../files/own-file.ts";
-import { replaceFile } from "../files/write.ts";
+import { readOwnFile } from "../files/read-own-file.ts";
+import { replaceFile } from "../files/write-file.ts";
 import { holdExclusiveLock, isLockHeld } from "../store/lock-file.ts";
 import { StoreError } from "../store/store-error.ts";
 

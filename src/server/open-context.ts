@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { lstatOrNull } from "../files/lstat.ts";
+import { lstatOrNull } from "../files/lstat-or-null.ts";
 import { requireOwnFolder } from "../files/own-folder.ts";
 import type { SchemaMode } from "../store/migrate.ts";
 import { openSqliteStore } from "../store/sqlite/open.ts";

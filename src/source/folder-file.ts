@@ -1,11 +1,11 @@
 import { HoldfastError } from "../core/errors.ts";
-import { blobId } from "./blobs.ts";
 import { digestOf } from "./content-digest.ts";
 import type { Stamp } from "./file-stamp.ts";
+import { blobId } from "./git/blobs.ts";
+import type { Head } from "./git/tree.ts";
 import type { FileState } from "./known-files.ts";
 import { openFile } from "./open-file.ts";
 import type { SourceFile } from "./revision.ts";
-import type { Head } from "./tree.ts";
 
 /** What the files of one folder share. */
 export type FolderPlace = {

@@ -1,7 +1,7 @@
 import { dirname, join, relative, sep } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { ignoreFiles, isHiddenBy, openIgnoreFiles, type Scope, scopeOf } from "./ignore.ts";
-import type { Repository } from "./repository.ts";
+import type { Repository } from "./git/repository.ts";
+import { ignoreFiles, isHiddenBy, openIgnoreFiles, type Scope, scopeOf } from "./ignore-files.ts";
 
 /** What the ignore files above a root say about what is below it, outermost first, and what of them exceeds a limit. */
 export type OuterScopes = { readonly scopes: readonly Scope[]; readonly faults: readonly Diagnostic[] };

@@ -2,22 +2,22 @@ import { realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
-import { type AppliedCommit, findApplied } from "./applied-commit.ts";
-import { type BaseCommit, findBase, missingObjects, resolveBase } from "./base-commit.ts";
-import { type CheckoutFault, checkoutFault } from "./checkout-branch.ts";
-import { type CommitRead, readRef } from "./commit.ts";
-import { type FolderOptions, readFolder, startsOf } from "./folder.ts";
-import type { Stop } from "./git.ts";
+import { type AppliedCommit, findApplied } from "./git/applied-commit.ts";
+import { type BaseCommit, findBase, missingObjects, resolveBase } from "./git/base-commit.ts";
+import { type CheckoutFault, checkoutFault } from "./git/checkout-fault.ts";
+import type { Stop } from "./git/git.ts";
+import { type Conflict, mergeWithBase } from "./git/merge-with-base.ts";
+import { openCheckout, ownRepository } from "./git/open-checkout.ts";
+import { type CommitRead, readCommitFiles } from "./git/read-commit.ts";
+import { branchOf, type Repository } from "./git/repository.ts";
+import type { TemporaryRepository } from "./git/temporary-repository.ts";
+import { diffTrees } from "./git/tree.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
-import { type Conflict, mergeWithBase } from "./merge-result.ts";
-import { openCheckout, ownRepository } from "./open-checkout.ts";
-import { branchOf, type Repository } from "./repository.ts";
+import { type FolderOptions, readFolder, startsOf } from "./read-folder.ts";
+import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./read-source-config.ts";
 import type { RevisionFiles } from "./revision.ts";
-import { realRoot } from "./root.ts";
-import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./source-config.ts";
-import type { TemporaryRepository } from "./temporary-repository.ts";
-import { diffTrees } from "./tree.ts";
+import { realRoot } from "./source-root.ts";
 
 /** How often a source is read anew because it was swapped for another one meanwhile. */
 const MOST_READS = 3;
@@ -180,7 +180,7 @@ async function readFrom<Result extends PreparedRead>(
   };
   const read =
     base !== null && against === null
-      ? { files: await readRef({ ...place, ref: base.ref, before, isOurs: isCommitted }, stop), base: null }
+      ? { files: await readCommitFiles({ ...place, ref: base.ref, before, isOurs: isCommitted }, stop), base: null }
       : await readFiles(place, against, stop);
   // Afterwards, so that nothing that began meanwhile goes unseen.
   const fault =
@@ -237,7 +237,7 @@ type Read = { readonly files: RevisionFiles; readonly base: ComparedBase | null 
 async function readFiles(place: FolderOptions, against: Against | null, stop: Stop): Promise<Read> {
   if (against === null) return { files: await readFolder(place, stop), base: null };
   const readCommit = (commit: string): Promise<RevisionFiles> =>
-    orMissing(against, () => readRef({ ...place, ref: commit }, stop));
+    orMissing(against, () => readCommitFiles({ ...place, ref: commit }, stop));
   if (against.use === "instead") return { files: await readCommit(against.commit), base: null };
   const { found, repository, applied } = against;
   const read = (): Promise<RevisionFiles> => readCommit(found.commit);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
-import { existingKey } from "./open.ts";
+import { existingKey } from "./open-state.ts";
 import type { LedgerContent } from "./sqlite/check-ledger.ts";
 import { LEDGER_NAME, ledgerFolders } from "./sqlite/ledger-folders.ts";
 

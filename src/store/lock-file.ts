@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
-import { ownDatabaseExists } from "../files/database-files.ts";
-import { createFile } from "../files/write.ts";
+import { ownDatabaseExists } from "../files/own-database.ts";
+import { createFile } from "../files/write-file.ts";
 import { StoreError, storageErrorText, storeErrorCode } from "./store-error.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { UnsafePathError } from "../files/unsafe-path.ts";
+import { UnsafePathError } from "../files/unsafe-path-error.ts";
 
 /** Why a database cannot be used. */
 export type StoreErrorCode =

@@ -1,7 +1,7 @@
 import type { Json } from "../contract/json.ts";
+import type { DocumentOutline } from "./document-outline.ts";
 import type { Fault } from "./fault.ts";
 import type { YamlLimits } from "./limits.ts";
-import type { DocumentOutline } from "./outline.ts";
 import type { Chunk } from "./split-documents.ts";
 
 /** One document of a file. Offsets count from the start of the file's text. */

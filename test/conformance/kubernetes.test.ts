@@ -5,7 +5,7 @@ import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import type { Container, PodSpec, Volume } from "kubernetes-types/core/v1.d.ts";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { parseConfig } from "../../src/source/config.ts";
+import { parseConfig } from "../../src/source/read-config.ts";
 
 const folder = join(import.meta.dirname, "../../deploy/kubernetes");
 const read = (file: string): string => readFileSync(join(folder, file), "utf8");

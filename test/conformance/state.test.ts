@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Identity } from "../../src/core/manifest.ts";
 import type { Ledger } from "../../src/state/ledger.ts";
-import { openState } from "../../src/state/open.ts";
+import { openState } from "../../src/state/open-state.ts";
 import { contentText, type ReceiptContent } from "../../src/state/receipt-digest.ts";
 import type { State } from "../../src/state/state.ts";
 import { temporaryFolder } from "../support/folder.ts";

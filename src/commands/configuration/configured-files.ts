@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { setInterval } from "node:timers/promises";
 import { HoldfastError } from "../../core/errors.ts";
-import type { OperatorConfig } from "../../source/config.ts";
+import type { OperatorConfig } from "../../source/read-config.ts";
 import type { Invocation } from "../command.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { canBeReadAgain, type FileFingerprint, fingerprintOf, textOrNothing } from "./file-fingerprint.ts";

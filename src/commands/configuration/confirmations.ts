@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { isAbsolute, join } from "node:path";
 import { canonical, type JsonObject } from "../../contract/json.ts";
-import { readOwnFile } from "../../files/own-file.ts";
 import { requireOwnFolder } from "../../files/own-folder.ts";
+import { readOwnFile } from "../../files/read-own-file.ts";
 import { isAtOrBelow, realPathOutside } from "../../files/real-path.ts";
-import { createFile } from "../../files/write.ts";
+import { createFile } from "../../files/write-file.ts";
 import { makeFolder } from "../../store/make-folder.ts";
 import type { Terminal } from "../terminal.ts";
 

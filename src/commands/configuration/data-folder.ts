@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isTrackedFolder } from "../../source/is-tracked.ts";
-import { checkoutTop } from "../../source/repository.ts";
-import { requireStateFolder } from "../../state/state-folder.ts";
+import { isTrackedFolder } from "../../source/git/is-tracked.ts";
+import { checkoutTop } from "../../source/git/repository.ts";
+import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Invocation } from "../command.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -4,8 +4,8 @@ import type { Json, JsonObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { printable } from "../../render/escape.ts";
 import { sentenceText } from "../../render/wrap.ts";
-import type { ConfigFile, OperatorConfig } from "../../source/config.ts";
-import { contentTop } from "../../source/root.ts";
+import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
+import { contentTop } from "../../source/source-root.ts";
 import { columnsOn, confirm, isInteractive, say, type Terminal } from "../terminal.ts";
 import { type Confirmation, confirmationFolder, isConfirmed, keepConfirmation } from "./confirmations.ts";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { type ConfigFile, readConfig } from "../../source/config.ts";
-import { findRoot } from "../../source/root.ts";
+import { type ConfigFile, readConfig } from "../../source/read-config.ts";
+import { findRoot } from "../../source/source-root.ts";
 import type { Invocation } from "../command.ts";
 import { type FileFingerprint, fingerprintOf } from "./file-fingerprint.ts";
 

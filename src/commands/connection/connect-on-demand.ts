@@ -2,7 +2,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { sinks } from "../../engine/sinks/index.ts";
 import type { LockState, Rules, TargetConnection, TargetServer } from "../../engine/target.ts";
 import type { SinkType } from "../../engine/token-sink.ts";
-import type { OperatorConfig } from "../../source/config.ts";
+import type { OperatorConfig } from "../../source/read-config.ts";
 import type { StateLocation } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import type { ServerUse } from "./open-connection.ts";

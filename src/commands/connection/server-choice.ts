@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { readOwnFile } from "../../files/own-file.ts";
+import { readOwnFile } from "../../files/read-own-file.ts";
 import { isSentInClear } from "../../http/loopback.ts";
 import { announcedEndpoint } from "../../server/endpoint-file.ts";
 import { say, type Terminal } from "../terminal.ts";

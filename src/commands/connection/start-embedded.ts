@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { UnsafePathError } from "../../files/unsafe-path.ts";
+import { UnsafePathError } from "../../files/unsafe-path-error.ts";
 import { TlsError } from "../../http/tls.ts";
 import type { Log } from "../../log/log.ts";
 import { SealKeyError } from "../../seal/seal-key.ts";

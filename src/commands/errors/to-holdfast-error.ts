@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { UnsafePathError } from "../../files/unsafe-path.ts";
+import { UnsafePathError } from "../../files/unsafe-path-error.ts";
 import { StoreError, type StoreErrorCode } from "../../store/store-error.ts";
 
 /** An error of a lower layer as a failure for the user; null for an unexpected one. */

@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { isObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { SeedDocument } from "../../server/options.ts";
-import { readFolder } from "../../source/folder.ts";
 import { defaultLimits } from "../../source/limits.ts";
+import { readFolder } from "../../source/read-folder.ts";
 import type { SourceFile } from "../../source/revision.ts";
 import { formatOf } from "../../yaml/document.ts";
-import { ExactThread } from "../../yaml/exact/thread.ts";
-import { lineFinder } from "../../yaml/locate.ts";
-import { readYaml } from "../../yaml/read.ts";
+import { ExactThread } from "../../yaml/exact/exact-thread.ts";
+import { lineFinder } from "../../yaml/locator.ts";
+import { readYaml } from "../../yaml/read-yaml.ts";
 
 /**
  * Reads every manifest of a folder by the rules of a source; documents without a `type` are none, and are passed over.

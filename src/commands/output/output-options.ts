@@ -1,7 +1,7 @@
 import type { DiagnosticView } from "../../render/diagnostics.ts";
 import { type OutputFormat, stdoutFormat } from "../../render/output-format.ts";
 import { choosePaint, type Paint, plain } from "../../render/paint.ts";
-import { excerptReader } from "../../source/excerpt.ts";
+import { excerptReader } from "../../source/excerpt-reader.ts";
 import type { Invocation } from "../command.ts";
 import { columnsOn, type Terminal } from "../terminal.ts";
 

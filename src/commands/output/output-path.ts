@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { lstatOrNull } from "../../files/lstat.ts";
-import { requireRegularFile } from "../../files/own-file.ts";
+import { lstatOrNull } from "../../files/lstat-or-null.ts";
+import { requireRegularFile } from "../../files/read-own-file.ts";
 import { realPathOutside } from "../../files/real-path.ts";
 
 /**

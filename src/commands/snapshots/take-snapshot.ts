@@ -1,4 +1,4 @@
-import { ClientError, type FailureReason } from "../../client/failure.ts";
+import { ClientError, type FailureReason } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { type ListOperation, operation } from "../../contract/operations.ts";

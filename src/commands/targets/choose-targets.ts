@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { isUnder } from "../../core/selection/select.ts";
-import type { OperatorConfig } from "../../source/config.ts";
+import type { OperatorConfig } from "../../source/read-config.ts";
 import { parseRemoteAddress } from "../../source/remote/address.ts";
 import type { PublishOptions } from "../../source/remote/published-ref.ts";
 import type { RemoteOptions } from "../../source/remote/remote.ts";

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { realPathOutside } from "../../files/real-path.ts";
-import type { OperatorConfig } from "../../source/config.ts";
-import { isTrackedFolder } from "../../source/is-tracked.ts";
-import { contentTop, findSource, realRoot } from "../../source/root.ts";
-import { readSourceConfig } from "../../source/source-config.ts";
-import { requireStateFolder } from "../../state/state-folder.ts";
+import { isTrackedFolder } from "../../source/git/is-tracked.ts";
+import type { OperatorConfig } from "../../source/read-config.ts";
+import { readSourceConfig } from "../../source/read-source-config.ts";
+import { contentTop, findSource, realRoot } from "../../source/source-root.ts";
+import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Invocation } from "../command.ts";
 import { honouredOperatorKeys } from "../configuration/honoured-operator-keys.ts";
 import { embeddedFinder } from "../connection/embedded-finder.ts";

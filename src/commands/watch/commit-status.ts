@@ -3,7 +3,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { createStatusWriter } from "../../daemon/commit-status/status-writer.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { statusPlace } from "../../forge/status-request.ts";
-import type { OperatorConfig } from "../../source/config.ts";
+import type { OperatorConfig } from "../../source/read-config.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 import { deliveryTo } from "./notifier.ts";

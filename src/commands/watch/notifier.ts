@@ -5,7 +5,7 @@ import type { Notifier } from "../../daemon/notify/notifier.ts";
 import type { Delivery } from "../../daemon/notify/post.ts";
 import type { ReceiverOptions } from "../../daemon/notify/receiver.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
-import type { OperatorConfig } from "../../source/config.ts";
+import type { OperatorConfig } from "../../source/read-config.ts";
 import { say, type Terminal } from "../terminal.ts";
 
 type Entry = NonNullable<OperatorConfig["notifications"]>[number];

@@ -5,7 +5,7 @@ import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
 import { printable } from "../../render/escape.ts";
 import { failureText } from "../../render/failure.ts";
-import { contentTop, isLinked } from "../../source/root.ts";
+import { contentTop, isLinked } from "../../source/source-root.ts";
 import { appliedRefPublisher, publishObserver } from "../apply/applied-ref-publisher.ts";
 import type { Invocation } from "../command.ts";
 import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from "../configuration/configured-files.ts";

@@ -43,7 +43,7 @@ export const statusPageHeaders: { readonly [name: string]: string } = {
 };
 
 /** The status of a daemon's targets as one page that needs no script. */
-export function statusPage({ targets, configurationRefused }: StatusView, now: number): string {
+export function renderStatusPage({ targets, configurationRefused }: StatusView, now: number): string {
   const { markup } = html`<html lang="en">
 <head>
 <meta charset="utf-8">

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/report/target-status.ts";
 import { type PageAccess, requirePageAccess } from "./page-access.ts";
 import { isTroubled } from "./resource-states.ts";
-import { statusPage, statusPageHeaders } from "./status-html.ts";
+import { renderStatusPage, statusPageHeaders } from "./status-html.ts";
 
 /** What the status page shows of a target. */
 export type TargetOverview = {
@@ -31,7 +31,9 @@ export function addStatusPage(app: FastifyInstance, options: StatusPageOptions):
     requireAccess(request);
     reply.header("vary", "accept");
     if (!(request.headers.accept ?? "").includes("text/html")) return statusDocument(options, MOST_IN_JSON);
-    return reply.headers(statusPageHeaders).send(statusPage(statusDocument(options, MOST_ON_PAGE), options.now()));
+    return reply
+      .headers(statusPageHeaders)
+      .send(renderStatusPage(statusDocument(options, MOST_ON_PAGE), options.now()));
   });
 }
 

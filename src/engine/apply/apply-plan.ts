@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import { ClientError } from "../../client/failure.ts";
+import { ClientError } from "../../client/client-error.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/shape.ts";
 import type { Decision } from "../../core/decide/decision.ts";
@@ -13,7 +13,7 @@ import { equalRecorded, isRecordOf, type Recorded, type RecordedHead, requireOpe
 import type { ProgressEvent } from "../../core/report/events.ts";
 import { type ApplyReport, type OutcomeError, summariseOutcomes } from "../../core/report/report.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
-import { isStateError } from "../../state/state-error.ts";
+import { isStateError } from "../../state/is-state-error.ts";
 import { announceLongWait } from "../announce-long-wait.ts";
 import { isCreatedSince } from "../live/created-since.ts";
 import { receiptFrom } from "../write/receipt.ts";

@@ -1,4 +1,4 @@
-import { ClientError } from "../../client/failure.ts";
+import { ClientError } from "../../client/client-error.ts";
 import { text } from "../../contract/json.ts";
 import { rolloutState } from "../../contract/rollout-state.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";

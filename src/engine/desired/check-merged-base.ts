@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import type { Loaded } from "../../manifests/load.ts";
+import type { Loaded } from "../../manifests/load-manifests.ts";
 import type { ComparedBase } from "../../source/read-source.ts";
 
 type Sides = {

@@ -9,17 +9,17 @@ import type { Identity, ManifestHead } from "../../core/manifest.ts";
 import type { ReadEvent } from "../../core/report/events.ts";
 import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../../core/selection/select.ts";
 import { kindOf } from "../../kinds/index.ts";
-import { type Loaded, type LoadOptions, load } from "../../manifests/load.ts";
 import { loadChanged } from "../../manifests/load-changed.ts";
+import { type Loaded, type LoadOptions, loadManifests } from "../../manifests/load-manifests.ts";
 import { readValue } from "../../manifests/source-manifest.ts";
-import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../../source/checkout-branch.ts";
-import { isTrackedFolder } from "../../source/is-tracked.ts";
+import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../../source/git/checkout-fault.ts";
+import { isTrackedFolder } from "../../source/git/is-tracked.ts";
 import { defaultLimits } from "../../source/limits.ts";
 import { type ComparedBase, type Revision, readSource } from "../../source/read-source.ts";
+import type { SourceConfig } from "../../source/read-source-config.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
-import { contentTop } from "../../source/root.ts";
-import type { SourceConfig } from "../../source/source-config.ts";
-import { requireStateFolder } from "../../state/state-folder.ts";
+import { contentTop } from "../../source/source-root.ts";
+import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Desired } from "../plan-against-live.ts";
 import type { Rules, Target } from "../target.ts";
 import { appliedWarnings, behindWarnings, requireMerged } from "./check-merged-base.ts";
@@ -82,13 +82,16 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   const reading = { ...loading, known: knownOutline(remembered, rules.load) };
   const from = { revision, day: loading.now.toISOString().slice(0, 10) };
   const again = before === null ? null : await loadAgain(before, { ...from, rules }, reading, signal);
-  const read = again ?? (await load(revision, reading, { signal }));
+  const read = again ?? (await loadManifests(revision, reading, { signal }));
   const { contents } = read;
   const found = withConfigFaults(read, revision.config);
   const loaded = { ...found, diagnostics: [...found.diagnostics, ...unused(found, revision, rules)] };
   requireMatches(rules.selection, loaded, revision);
   if (loaded.declared !== before?.from.loaded.declared) await target.claim?.(loaded.declared);
-  const base = source.base && { ...source.base, loaded: await load(await source.base.read(), reading, { signal }) };
+  const base = source.base && {
+    ...source.base,
+    loaded: await loadManifests(await source.base.read(), reading, { signal }),
+  };
   // What little differs is found out again by the next process.
   if (again === null) await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
   if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
@@ -96,7 +99,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
   const said = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
   const behind = fault === null ? said : [...said, checkoutWarning(fault)];
-  const applied = base && (await readApplied(base, (files) => load(files, reading, { signal })));
+  const applied = base && (await readApplied(base, (files) => loadManifests(files, reading, { signal })));
   const desired = desiredOf(
     loaded,
     { ...revision, commit },

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Identity, ManifestHead } from "../../core/manifest.ts";
 import { globMatches } from "../../core/selection/glob.ts";
 import type { Selection } from "../../core/selection/select.ts";
-import type { SourceConfig } from "../../source/source-config.ts";
+import type { SourceConfig } from "../../source/read-source-config.ts";
 
 /** What rules and globs are held against. */
 export type Declared = {

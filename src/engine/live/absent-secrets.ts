@@ -1,4 +1,4 @@
-import { ClientError } from "../../client/failure.ts";
+import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Identity, Manifest } from "../../core/manifest.ts";

@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import { ClientError } from "../../client/failure.ts";
+import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Deployment } from "../../contract/generated/resources.ts";
 import type { Shape } from "../../contract/shape.ts";

@@ -1,5 +1,5 @@
 import type { KnownInSync } from "../../cache/known-in-sync.ts";
-import type { ListedRow } from "../../cache/skip-known-rows.ts";
+import type { ListedRow } from "../../cache/list-reader.ts";
 import type { Reader } from "../../client/reader.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";

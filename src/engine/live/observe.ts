@@ -1,4 +1,4 @@
-import { ClientError } from "../../client/failure.ts";
+import { ClientError } from "../../client/client-error.ts";
 import { isObject } from "../../contract/json.ts";
 import { operations } from "../../contract/operations.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";

@@ -1,5 +1,5 @@
 import type { ReplyReader } from "../../cache/known-in-sync.ts";
-import { ClientError } from "../../client/failure.ts";
+import { ClientError } from "../../client/client-error.ts";
 import { type GetOperation, type ListOperation, operations } from "../../contract/operations.ts";
 import { type LiveRow, readRow, type SingleReading } from "../../core/kind.ts";
 import type { ListContext } from "./list-live.ts";

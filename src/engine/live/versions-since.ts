@@ -1,4 +1,4 @@
-import { ClientError } from "../../client/failure.ts";
+import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { GetOperation, ListOperation } from "../../contract/operations.ts";
 import { operations } from "../../contract/operations.ts";

@@ -2,7 +2,7 @@ import type { Sent } from "../../client/writer.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { UnlockedEvent } from "../../core/report/events.ts";
 import type { UnlockReport } from "../../core/report/report.ts";
-import { isHolderAlive } from "../../state/open.ts";
+import { isHolderAlive } from "../../state/open-state.ts";
 import { leaseOptions } from "../lease/acquire-write-access.ts";
 import { acquireLease, type LeaseOptions } from "../lease/lease.ts";
 import { type LeaseHolder, leaseHolderIn, RENEWAL_MS, watchLease } from "../lease/lease-holder.ts";

@@ -1,4 +1,4 @@
-import { ClientError, type FailureReason } from "../../client/failure.ts";
+import { ClientError, type FailureReason } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { JobRun } from "../../contract/generated/resources.ts";
 import type { RolloutState } from "../../contract/rollout-state.ts";

@@ -2,11 +2,11 @@ import { closeSync, fsync, openSync, readdirSync, unlinkSync, writeFileSync } fr
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
-import { lstatOrNull } from "../../files/lstat.ts";
-import { readOwnFile } from "../../files/own-file.ts";
+import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { ensureOwnFolder, requireOwnFolder } from "../../files/own-folder.ts";
-import { UnsafePathError } from "../../files/unsafe-path.ts";
-import { openTemporaryFile, renameNoReplace, type TemporaryFile } from "../../files/write.ts";
+import { readOwnFile } from "../../files/read-own-file.ts";
+import { UnsafePathError } from "../../files/unsafe-path-error.ts";
+import { openTemporaryFile, renameNoReplace, type TemporaryFile } from "../../files/write-file.ts";
 import { storageErrorAt } from "../../store/store-error.ts";
 import type { Sink, SinkType } from "../token-sink.ts";
 

@@ -1,4 +1,4 @@
-import { ClientError } from "../../client/failure.ts";
+import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Writer } from "../../client/writer.ts";
 import type { JsonObject } from "../../contract/json.ts";

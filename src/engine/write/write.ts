@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ClientError } from "../../client/failure.ts";
+import { ClientError } from "../../client/client-error.ts";
 import { causeText } from "../../client/reachability.ts";
 import type { Sent } from "../../client/writer.ts";
 import { equal, isObject } from "../../contract/json.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Secret } from "../../contract/secret.ts";
-import { readOwnFile } from "../../files/own-file.ts";
-import { createFile } from "../../files/write.ts";
+import { readOwnFile } from "../../files/read-own-file.ts";
+import { createFile } from "../../files/write-file.ts";
 import { type Context, timestamp } from "../context.ts";
 import { OptionsError } from "../options.ts";
 import { isBearerToken, tokenHash } from "./authenticate.ts";

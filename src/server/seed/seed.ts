@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
 import { ensureOwnFolder } from "../../files/own-folder.ts";
-import { replaceFile } from "../../files/write.ts";
+import { replaceFile } from "../../files/write-file.ts";
 import { HttpError } from "../../http/http-error.ts";
 import type { Context } from "../context.ts";
 import type { ServedOperation } from "../http/define-operation.ts";

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:f
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { ensureOwnFolder } from "../../files/own-folder.ts";
-import { createFile, replaceFile } from "../../files/write.ts";
+import { createFile, replaceFile } from "../../files/write-file.ts";
 import { holdExclusiveLock } from "../../store/lock-file.ts";
 import { makeFolder } from "../../store/make-folder.ts";
-import type { ObjectFormat } from "../git.ts";
-import { localEnvironment } from "./environment.ts";
+import type { ObjectFormat } from "../git/git.ts";
+import { localEnvironment } from "./git-environment.ts";
 import { runGit } from "./run-git.ts";
 
 type Stop = { readonly signal: AbortSignal };

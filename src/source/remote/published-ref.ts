@@ -1,7 +1,7 @@
-import { publishedRefOf } from "../applied-commit.ts";
+import { publishedRefOf } from "../git/applied-commit.ts";
 import { sourceFailure } from "./classify-failure.ts";
 import { readCredentials } from "./credentials.ts";
-import { remoteEnvironment } from "./environment.ts";
+import { remoteEnvironment } from "./git-environment.ts";
 import type { RemoteOptions } from "./remote.ts";
 import { type GitResult, runGit } from "./run-git.ts";
 

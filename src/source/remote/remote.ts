@@ -1,14 +1,14 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { objectFormatOf } from "../git.ts";
-import type { Repository } from "../repository.ts";
+import { objectFormatOf } from "../git/git.ts";
+import type { Repository } from "../git/repository.ts";
 import { SourceError } from "../source-error.ts";
 import type { RemoteAddress } from "./address.ts";
 import { clearRepository, lockRepository, prepareRepository, readRefFile, writeRefFile } from "./bare-repository.ts";
+import { chooseRef, isCommitId, patternsFor, type RemoteRef } from "./choose-ref.ts";
 import { sourceFailure } from "./classify-failure.ts";
 import { type CredentialPlaces, readCredentials } from "./credentials.ts";
-import { localEnvironment, remoteEnvironment } from "./environment.ts";
-import { chooseRef, isCommitId, patternsFor, type RemoteRef } from "./list-refs.ts";
+import { localEnvironment, remoteEnvironment } from "./git-environment.ts";
 import { type GitResult, runGit } from "./run-git.ts";
 
 /** A git repository elsewhere, and the bare one of ours that follows it. */

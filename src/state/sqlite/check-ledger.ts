@@ -7,7 +7,7 @@ import { openError } from "../../store/sqlite/open.ts";
 import { openSqliteConnection } from "../../store/sqlite/open-connection.ts";
 import { iterateRows, queryBuilder } from "../../store/sqlite/query-builder.ts";
 import { StoreError } from "../../store/store-error.ts";
-import { type LedgerTables, ledgerMigrations } from "./schema.ts";
+import { type LedgerTables, ledgerMigrations } from "./ledger-schema.ts";
 
 /** What a ledger holds of one server. */
 export type ServerContent = {

@@ -3,9 +3,9 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { lstatOrNull } from "../../files/lstat.ts";
-import { readOwnFile } from "../../files/own-file.ts";
-import { createFile } from "../../files/write.ts";
+import { lstatOrNull } from "../../files/lstat-or-null.ts";
+import { readOwnFile } from "../../files/read-own-file.ts";
+import { createFile } from "../../files/write-file.ts";
 import { SealError, seal, unseal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import { lstatOrNull } from "../../files/lstat.ts";
-import { readOwnFile } from "../../files/own-file.ts";
+import { lstatOrNull } from "../../files/lstat-or-null.ts";
+import { readOwnFile } from "../../files/read-own-file.ts";
 import { seal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { copyDatabase } from "../../store/sqlite/copy-database.ts";
@@ -11,7 +11,7 @@ import type { TransferOptions, Transferred } from "../state.ts";
 import { fileDigest, writeIndex } from "./export-index.ts";
 import { LEDGER_NAME, ledgerFolders } from "./ledger-folders.ts";
 import { resealLedger } from "./reseal-ledger.ts";
-import { existingKeyIn } from "./state.ts";
+import { existingKeyIn } from "./sqlite-state.ts";
 
 /**
  * Copies ledgers, journals and one-time tokens of a state into a folder that is not there yet, sealed with a key of its

@@ -1,8 +1,8 @@
 import { copyFile, mkdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import { lstatOrNull } from "../../files/lstat.ts";
-import { createFile } from "../../files/write.ts";
+import { lstatOrNull } from "../../files/lstat-or-null.ts";
+import { createFile } from "../../files/write-file.ts";
 import { unseal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { makeFolder } from "../../store/make-folder.ts";
@@ -10,7 +10,7 @@ import type { TransferOptions, Transferred } from "../state.ts";
 import { fileDigest, readIndex } from "./export-index.ts";
 import { LEDGER_NAME, ledgerFolders } from "./ledger-folders.ts";
 import { resealLedger } from "./reseal-ledger.ts";
-import { openSqliteState } from "./state.ts";
+import { openSqliteState } from "./sqlite-state.ts";
 
 /**
  * Makes a state from an exported folder, sealed with the state's own key. A state that has a ledger is refused, and the

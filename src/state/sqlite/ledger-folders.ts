@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { ownDatabaseExists } from "../../files/database-files.ts";
-import { lstatOrNull } from "../../files/lstat.ts";
+import { lstatOrNull } from "../../files/lstat-or-null.ts";
+import { ownDatabaseExists } from "../../files/own-database.ts";
 
 /** A folder of a state that has a ledger of its own. */
 export type LedgerFolder = {

@@ -1,74 +1,186 @@
-import { join } from "node:path";
-import { ownDatabaseExists } from "../../files/database-files.ts";
-import { checkWritable } from "../../files/write.ts";
+import { type Insertable, type Kysely, sql } from "kysely";
+import { isObject } from "../../contract/json.ts";
+import { releaseBuffer } from "../../contract/release-buffer.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Identity } from "../../core/manifest.ts";
+import type { Recorded } from "../../core/recorded.ts";
+import { sealedVersion } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
-import { isUnwritable, StoreError, storageErrorAt, storeErrorCode } from "../../store/store-error.ts";
-import type { Ledger } from "../ledger.ts";
-import type { LedgerOptions, OnForgotten } from "../state.ts";
-import { emptyLedger } from "./empty-ledger.ts";
-import { openLedger } from "./ledger.ts";
-import { LEDGER_NAME } from "./ledger-folders.ts";
+import { openSqliteReadOnly } from "../../store/sqlite/open-read-only.ts";
+import { iterateRows } from "../../store/sqlite/query-builder.ts";
+import { openStatementStore, type StatementStore } from "../../store/sqlite/statement-store.ts";
+import { type Statement, statementFactory } from "../../store/statement.ts";
+import type { Ledger, ReceiptHead } from "../ledger.ts";
+import { receiptDigest } from "../receipt-digest.ts";
+import { noFacts, type RememberedFacts } from "../server-facts.ts";
+import type { LedgerOptions } from "../state.ts";
+import { intentFrom, intentRow, type Place, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
+import { HEAD, type LedgerTables, ledgerMigrations } from "./ledger-schema.ts";
 
-/** A state folder, and what it is opened for. */
-export type StateFolder = {
-  readonly folder: string;
-  readonly key: SealKey;
-  readonly isWritable: boolean;
-  /** Whether nothing will be written to a control plane: then the ledger is read as it is where it cannot be written. */
-  readonly reading: boolean;
-  readonly onForgotten: OnForgotten;
-};
+type Head = readonly [
+  identity: Identity,
+  kind: string,
+  id: string | null,
+  version: number | null,
+  at: number,
+  mark: string,
+  digest: string | null,
+];
 
-/** Opens the ledger of one server in a state folder. */
-export async function openFolderLedger(
-  { folder, key, isWritable, reading, onForgotten }: StateFolder,
-  server: string,
-  options: LedgerOptions = {},
+/** Whose ledger is opened, and how. */
+type LedgerFileOptions = Omit<Place, "digest"> & LedgerOptions & { readonly isReadOnly?: boolean };
+
+/** Opens the ledger of one server in a SQLite file; as it is, where it is only read. */
+export async function openLedger(
+  path: string,
+  { server, key, isReadOnly = false, ...options }: LedgerFileOptions,
 ): Promise<Ledger> {
-  const path = join(folder, LEDGER_NAME);
-  if (isWritable) {
-    try {
-      const ledger = await openLedger(path, { ...options, server, key });
-      return forgivingFacts(ledger, (error) => onForgotten(LEARNED, storageErrorAt(folder, error)));
-    } catch (error) {
-      if (!reading || !isUnwritable(error)) throw error;
-      onForgotten(LEARNED, storageErrorAt(path, whyUnwritable(folder) ?? error));
+  const place: Place = { server, key, digest: receiptDigest(key) };
+  const store = isReadOnly
+    ? await openSqliteReadOnly<LedgerTables>(path, ledgerMigrations)
+    : await openStatementStore<LedgerTables>(path, ledgerMigrations, options);
+  await mustBeOurs(store, key).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
+  const put = statements(store.read);
+  const receiptPut = (receipt: Recorded): Statement => put.receipt(receiptRow(place, receipt));
+  return {
+    heads: () => everyHead(store, server),
+    digest: place.digest,
+    recorded: async (identities) => {
+      const wanted = identities ?? (await everyHead(store, server)).keys();
+      return receiptsOf(store, place, wanted);
+    },
+    record: async (receipts) => {
+      for (const part of parts(receipts)) await store.write(part.map(receiptPut));
+    },
+    forget: (identities) => store.write(identities.map((identity) => put.forgotten({ server, identity }))),
+    begin: (intent, instead = []) =>
+      store.write([...instead.map((id) => put.closed({ id })), put.intent(intentRow(server, key, intent))]),
+    keepReply: (id, reply) => store.write([put.reply({ id, reply: sealedReply(key, id, reply) })]),
+    close: (id, receipt) => store.write([put.closed({ id }), ...(receipt === null ? [] : [receiptPut(receipt)])]),
+    pending: async () => {
+      const rows = await store.read.selectFrom("intent").selectAll().where("server", "=", server).execute();
+      return rows.map((row) => intentFrom(key, row));
+    },
+    facts: async () => {
+      const row = await store.read.selectFrom("server").select("facts").where("server", "=", server).executeTakeFirst();
+      return row === undefined ? noFacts : factsFrom(row.facts);
+    },
+    rememberFacts: (learned) => store.write([put.facts({ server, learned: JSON.stringify(learned) })]),
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+type Row<Table extends keyof LedgerTables> = Insertable<LedgerTables[Table]>;
+
+/** Everything that a ledger writes. */
+function statements(database: Kysely<LedgerTables>) {
+  const made = <Values extends { readonly [name: string]: unknown }>(
+    build: Parameters<typeof statementFactory<LedgerTables, Values>>[1],
+  ) => statementFactory<LedgerTables, Values>(database, build);
+  return {
+    receipt: made<Row<"receipt">>((db, { server, identity, kind, external_id, version, at, sealed, mark, tally }) =>
+      db
+        .insertInto("receipt")
+        .values({ server, identity, kind, external_id, version, at, sealed, mark, tally })
+        .onConflict((conflict) =>
+          conflict.columns(["server", "identity"]).doUpdateSet(({ ref }) => ({
+            kind: ref("excluded.kind"),
+            external_id: ref("excluded.external_id"),
+            version: ref("excluded.version"),
+            at: ref("excluded.at"),
+            sealed: ref("excluded.sealed"),
+            mark: ref("excluded.mark"),
+            tally: ref("excluded.tally"),
+          })),
+        ),
+    ),
+    forgotten: made<Pick<Row<"receipt">, "server" | "identity">>((db, { server, identity }) =>
+      db.deleteFrom("receipt").where("server", "=", server).where("identity", "=", identity),
+    ),
+    intent: made<Row<"intent">>((db, row) => {
+      // Each by its name: the slots that stand for the values cannot be counted.
+      const { id, server, identity, kind, operation, version_before, creates, at } = row;
+      const { deadline, sealed, reply, key, left_alone } = row;
+      const what = { id, server, identity, kind, operation, version_before, creates, at };
+      return db.insertInto("intent").values({ ...what, deadline, sealed, reply, key, left_alone });
+    }),
+    reply: made<{ readonly id: string; readonly reply: Uint8Array }>((db, { id, reply }) =>
+      db.updateTable("intent").set({ reply }).where("id", "=", id),
+    ),
+    closed: made<Pick<Row<"intent">, "id">>((db, { id }) => db.deleteFrom("intent").where("id", "=", id)),
+    facts: made<{ readonly server: string; readonly learned: string }>((db, { server, learned }) =>
+      db
+        .insertInto("server")
+        .values({ server, facts: sql`json_patch('{}', ${learned})` })
+        .onConflict((conflict) =>
+          conflict.column("server").doUpdateSet({ facts: sql`json_patch(server.facts, ${learned})` }),
+        ),
+    ),
+  };
+}
+
+// In parts: together the insides may be larger than everything else that a run holds.
+const PART = 500;
+
+function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / PART) }, (_, nth) => items.slice(nth * PART, (nth + 1) * PART));
+}
+
+async function everyHead(
+  { read }: StatementStore<LedgerTables>,
+  server: string,
+): Promise<ReadonlyMap<Identity, ReceiptHead>> {
+  const query = read.selectFrom("receipt").select(HEAD).where("server", "=", server).orderBy("identity").compile();
+  const heads = new Map<Identity, ReceiptHead>();
+  const kinds = new Map<string, string>();
+  for (const [identity, type, id, version, at, mark, digest] of iterateRows<Head>(read.getExecutor(), query)) {
+    // The same few texts, each once.
+    const kind = kinds.get(type) ?? type;
+    kinds.set(type, kind);
+    const head = { identity, kind, id, version, at, mark };
+    heads.set(identity, digest === null ? head : { identity, kind, id, version, at, mark, digest });
+  }
+  return heads;
+}
+
+async function receiptsOf(
+  { read }: StatementStore<LedgerTables>,
+  { server, key }: Place,
+  identities: Iterable<Identity>,
+): Promise<ReadonlyMap<Identity, Recorded>> {
+  const found = new Map<Identity, Recorded>();
+  const rest = [...identities];
+  while (rest.length > 0) {
+    const part = rest.splice(-PART);
+    const rows = await read
+      .selectFrom("receipt")
+      .selectAll()
+      .where("server", "=", server)
+      .where("identity", "in", part)
+      .execute();
+    for (const row of rows) {
+      found.set(row.identity, recordedFrom(key, row));
+      releaseBuffer(row.sealed);
     }
   }
-  if (!ownDatabaseExists(path)) return emptyLedger(key);
-  return readAsItIs(path, { server, key });
+  return found;
 }
 
-const LEARNED = "what is learned of the control plane";
-
-// What was learned of a server is learned again: a disk without room is no reason to fail for it.
-function forgivingFacts(ledger: Ledger, onUnwritable: (error: unknown) => void): Ledger {
-  const rememberFacts: Ledger["rememberFacts"] = (learned) =>
-    ledger.rememberFacts(learned).catch((error: unknown) => {
-      const fault = storeErrorCode(error);
-      if (fault !== "inaccessible" && fault !== "full") throw error;
-      onUnwritable(error);
-    });
-  return { ...ledger, rememberFacts };
+// Found out at the door: half a run later it would look like a broken ledger.
+async function mustBeOurs({ read }: StatementStore<LedgerTables>, key: SealKey): Promise<void> {
+  const sealed =
+    (await read.selectFrom("receipt").select("sealed").limit(1).executeTakeFirst()) ??
+    (await read.selectFrom("intent").select("sealed").limit(1).executeTakeFirst());
+  if (sealed === undefined || sealedVersion(sealed.sealed) === key.version) return;
+  throw new HoldfastError("error", "the ledger was sealed with another key", {
+    hint: "give the key it was made with: the file `key` beside it, or HOLDFAST_STATE_KEY",
+  });
 }
 
-// SQLite does not say whether the disk is full or broken.
-function whyUnwritable(folder: string): unknown {
-  try {
-    checkWritable(folder);
-    return null;
-  } catch (error) {
-    return error;
-  }
-}
-
-async function readAsItIs(path: string, place: { readonly server: string; readonly key: SealKey }): Promise<Ledger> {
-  try {
-    const ledger = await openLedger(path, { ...place, isReadOnly: true });
-    return { ...ledger, rememberFacts: async () => undefined };
-  } catch (error) {
-    // Made just now, and nothing could be put into it.
-    if (error instanceof StoreError && error.code === "empty") return emptyLedger(place.key);
-    throw error;
-  }
+function factsFrom(text: string): RememberedFacts {
+  const facts: unknown = JSON.parse(text);
+  return isObject(facts) ? { ...noFacts, ...facts } : noFacts;
 }

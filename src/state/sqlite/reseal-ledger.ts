@@ -2,8 +2,8 @@ import type { Kysely } from "kysely";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { receiptDigest } from "../receipt-digest.ts";
-import { intentFrom, intentRow, receiptRow, recordedFrom, sealedReply } from "./rows.ts";
-import { type LedgerTables, ledgerMigrations } from "./schema.ts";
+import { intentFrom, intentRow, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
+import { type LedgerTables, ledgerMigrations } from "./ledger-schema.ts";
 
 /** The keys of a ledger that gets another one. */
 export type KeyChange = { readonly from: SealKey; readonly to: SealKey };

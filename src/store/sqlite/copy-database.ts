@@ -3,8 +3,8 @@ import { closeSync, constants, fsyncSync, openSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { ownDatabaseExists } from "../../files/database-files.ts";
-import { lstatOrNull } from "../../files/lstat.ts";
+import { lstatOrNull } from "../../files/lstat-or-null.ts";
+import { ownDatabaseExists } from "../../files/own-database.ts";
 import { StoreError, storeErrorCode } from "../store-error.ts";
 import { openSqliteConnection } from "./open-connection.ts";
 

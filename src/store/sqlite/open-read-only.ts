@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { lstatOrNull } from "../../files/lstat.ts";
+import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { type Migrations, requireSchema } from "../migrate.ts";
 import { StoreError } from "../store-error.ts";
 import { openError } from "./open.ts";

@@ -3,10 +3,10 @@ import type { Json } from "../../contract/json.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
 import { namingFields } from "../../model/manifest-fields.ts";
 import { duplicateKey, type Fault, fault, MOST_FAULTS, tooDeep, tooManyNodes } from "../fault.ts";
-import { checkText } from "../invisible.ts";
 import type { YamlLimits } from "../limits.ts";
-import { numberFault, resolvePlain } from "../scalar.ts";
-import { collectionTagFault, resolveTagged } from "./tag.ts";
+import { checkText } from "../misleading-characters.ts";
+import { numberFault, resolvePlain } from "../plain-scalar.ts";
+import { collectionTagFault, resolveTagged } from "./resolve-tag.ts";
 
 /** The value of a document, with everything in it that manifests may not contain. */
 export type Built = {

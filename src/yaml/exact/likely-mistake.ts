@@ -1,5 +1,5 @@
 import type { ErrorCode } from "yaml";
-import { findUnclosed } from "./unclosed.ts";
+import { findUnclosed } from "./find-unclosed.ts";
 
 /** What a person most likely did where a parser gave up. */
 export type Mistake = { readonly offset: number; readonly summary: string; readonly detail: string | null };

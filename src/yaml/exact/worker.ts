@@ -1,9 +1,9 @@
 import { threadCpuUsage } from "node:process";
 import { parentPort } from "node:worker_threads";
 import type { ReadOptions } from "../document.ts";
-import { parseFile } from "../parse.ts";
-import { exactReader } from "./read.ts";
-import { type PackedFile, pack } from "./transfer.ts";
+import { parseFile } from "../parse-file.ts";
+import { exactReader } from "./exact-reader.ts";
+import { type PackedFile, pack } from "./pack-file.ts";
 
 /** One file to be read. */
 export type Question = { readonly bytes: Uint8Array<ArrayBuffer>; readonly options: ReadOptions };

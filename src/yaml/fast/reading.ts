@@ -1,8 +1,8 @@
 import type { Json } from "../../contract/json.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
+import type { DocumentOutline } from "../document-outline.ts";
 import { type Fault, MOST_FAULTS } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
-import type { DocumentOutline } from "../outline.ts";
 import { keysOf, type MappingShape } from "./mapping-shape.ts";
 import type { Slice } from "./slice.ts";
 

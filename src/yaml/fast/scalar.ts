@@ -1,5 +1,5 @@
 import type { Json } from "../../contract/json.ts";
-import { numberFault, resolvePlain } from "../scalar.ts";
+import { numberFault, resolvePlain } from "../plain-scalar.ts";
 import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE, TAB } from "./characters.ts";
 import { checkedText, noteFault, type Reading } from "./reading.ts";
 import type { Slice } from "./slice.ts";

@@ -18,19 +18,19 @@ import { sourceCache } from "../../../src/cache/source-facts-cache.ts";
 import { knownOutline, sourceToKeep } from "../../../src/cache/source-to-keep.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
-import { declare } from "../../../src/manifests/declare.ts";
-import { type LoadRules, load } from "../../../src/manifests/load.ts";
-import { outlineOf } from "../../../src/manifests/outline.ts";
+import { outlineOf } from "../../../src/manifests/file-outline.ts";
+import { type LoadRules, loadManifests } from "../../../src/manifests/load-manifests.ts";
+import { readDeclarations } from "../../../src/manifests/read-declarations.ts";
 import { readValue, type SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { parseKey } from "../../../src/seal/seal-key.ts";
-import { readRef } from "../../../src/source/commit.ts";
 import { digestOf } from "../../../src/source/content-digest.ts";
-import { findRepository } from "../../../src/source/find-repository.ts";
-import { readFolder } from "../../../src/source/folder.ts";
+import { findRepository } from "../../../src/source/git/find-repository.ts";
+import { readCommitFiles } from "../../../src/source/git/read-commit.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { lookAt } from "../../../src/source/open-file.ts";
+import { readFolder } from "../../../src/source/read-folder.ts";
 import type { RevisionFiles, SourceFile } from "../../../src/source/revision.ts";
-import { type Cost, ExactThread } from "../../../src/yaml/exact/thread.ts";
+import { type Cost, ExactThread } from "../../../src/yaml/exact/exact-thread.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll } from "../../support/git.ts";
 import { type Files, folderOf, signal, write } from "../source/source.ts";
@@ -58,7 +58,7 @@ async function reading(
   const revision = await readFolder({ root, cwd: root, repository, limits: defaultLimits, remembered }, { signal });
   const known = knownOutline(remembered, rules);
   const options = { kindOf, rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`), known };
-  const loaded = await load(revision, options, { signal });
+  const loaded = await loadManifests(revision, options, { signal });
   return { revision, loaded: { ...loaded, toKeep: () => sourceToKeep([loaded.contents], remembered, rules) } };
 }
 
@@ -260,7 +260,10 @@ describe("a source read again", () => {
       const on = { ...rules, now: new Date(), exact, pause: () => undefined };
       const [file] = found;
       if (file === undefined) throw new TypeError("no file");
-      return { content: outlineOf({ content: await declare(file, on, { add: (one) => said.push(one) }), said }), said };
+      return {
+        content: outlineOf({ content: await readDeclarations(file, on, { add: (one) => said.push(one) }), said }),
+        said,
+      };
     };
     const refused = await remembered({ milliseconds: 0, mebibytes: 64 });
     expect(refused.said.map(({ code }) => code)).toEqual(["too-slow"]);
@@ -287,7 +290,7 @@ describe("a source read again", () => {
       const sources = [fileOf("a.yaml", text), ...others];
       const revision: RevisionFiles = { commit: null, at: Date.now(), root: "/", files: sources, diagnostics: [] };
       const known = knownOutline(remembered, {});
-      return load(revision, { kindOf, rules: {}, limits: defaultLimits, now: new Date(), known }, { signal });
+      return loadManifests(revision, { kindOf, rules: {}, limits: defaultLimits, now: new Date(), known }, { signal });
     };
     const remembered = sourceToKeep([(await loaded("x: 1\n", NO_SOURCE_FACTS)).contents], NO_SOURCE_FACTS, {});
     const [warm, cold] = [await loaded("y: 1\n", later(remembered)), await loaded("y: 1\n", NO_SOURCE_FACTS)];
@@ -401,9 +404,12 @@ describe("the cache of a source", () => {
     await commitAll(root, "Begin");
     const repository = await findRepository(root, { signal });
     const commit = async (facts: SourceFacts) => {
-      const revision = await readRef({ root, cwd: root, repository, ref: "HEAD", limits: defaultLimits }, { signal });
+      const revision = await readCommitFiles(
+        { root, cwd: root, repository, ref: "HEAD", limits: defaultLimits },
+        { signal },
+      );
       const options = { kindOf, rules: {}, limits: defaultLimits, now: new Date(), known: knownOutline(facts, {}) };
-      return load(revision, options, { signal });
+      return loadManifests(revision, options, { signal });
     };
     const parsed = ({ contents }: Awaited<ReturnType<typeof commit>>) =>
       contents.files.flatMap(({ file, from }) => (from === null ? [file.path] : []));

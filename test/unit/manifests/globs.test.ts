@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { LoadRules } from "../../../src/manifests/load.ts";
-import { resolveReferences } from "../../../src/manifests/references.ts";
-import { readConfig } from "../../../src/source/config.ts";
+import type { LoadRules } from "../../../src/manifests/load-manifests.ts";
+import { resolveReferences } from "../../../src/manifests/resolve-references.ts";
 import { pacer } from "../../../src/source/pacer.ts";
+import { readConfig } from "../../../src/source/read-config.ts";
 import { longestEventLoopDelay } from "../../support/event-loop-delay.ts";
 import { declare, service as serviceIn } from "../core/given.ts";
 import { brief, type Files, folderOf, loadRevision, read } from "../source/source.ts";

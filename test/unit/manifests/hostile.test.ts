@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { diagnosticsText } from "../../../src/render/diagnostics.ts";
 import { plain } from "../../../src/render/paint.ts";
-import { excerptReader } from "../../../src/source/excerpt.ts";
+import { excerptReader } from "../../../src/source/excerpt-reader.ts";
 import { endingOf, hostileTexts } from "../../support/hostile-texts.ts";
 import { processorMs } from "../../support/processor-time.ts";
 import { folderOf, loadRevision, read } from "../source/source.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { diagnosticsText, severityCounts, validationText } from "../../../src/render/diagnostics.ts";
 import { jsonText } from "../../../src/render/json.ts";
 import { plain } from "../../../src/render/paint.ts";
-import { excerptReader } from "../../../src/source/excerpt.ts";
+import { excerptReader } from "../../../src/source/excerpt-reader.ts";
 import { folderOf, loadRevision, read } from "../source/source.ts";
 
 const file = join(import.meta.dirname, "messages.md");

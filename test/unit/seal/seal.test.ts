@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { UnsafePathError } from "../../../src/files/unsafe-path.ts";
+import { UnsafePathError } from "../../../src/files/unsafe-path-error.ts";
 import { SealError, seal, sealedVersion, unseal } from "../../../src/seal/seal.ts";
 import { deriveKey, loadOrCreateKey, parseKey } from "../../../src/seal/seal-key.ts";
 

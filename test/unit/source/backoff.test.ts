@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { withBackoff } from "../../../src/source/remote/backoff.ts";
 import type { Fetched, Remote } from "../../../src/source/remote/remote.ts";
+import { withBackoff } from "../../../src/source/remote/with-backoff.ts";
 import { SourceError } from "../../../src/source/source-error.ts";
 import { signal } from "./source.ts";
 

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import type { ParsedFile, ReadOptions } from "../../../src/yaml/document.ts";
-import { type Cost, ExactThread } from "../../../src/yaml/exact/thread.ts";
+import { type Cost, ExactThread } from "../../../src/yaml/exact/exact-thread.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
 
@@ -69,7 +69,7 @@ describe("a reader that is done with", () => {
   test("keeps no process alive, nor does one that only waits for the next file", async () => {
     const cwd = await temporaryFolder();
     const script = (last: string) => `
-      import { ExactThread } from ${JSON.stringify(resolve("src/yaml/exact/thread.ts"))};
+      import { ExactThread } from ${JSON.stringify(resolve("src/yaml/exact/exact-thread.ts"))};
       const aside = new ExactThread();
       const file = await aside.read(Buffer.from("a: &x 1"), ${JSON.stringify(reading)});
       console.log(JSON.stringify(file.documents[0].value));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { lineFinder } from "../../../src/yaml/locate.ts";
+import { lineFinder } from "../../../src/yaml/locator.ts";
 import { parsed } from "./parsed.ts";
 
 /** Where each fault of a text is, and what it is, in few words. */

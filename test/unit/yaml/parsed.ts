@@ -1,7 +1,7 @@
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import type { Format, ParsedFile } from "../../../src/yaml/document.ts";
-import { exactReader } from "../../../src/yaml/exact/read.ts";
-import { parseFile } from "../../../src/yaml/parse.ts";
+import { exactReader } from "../../../src/yaml/exact/exact-reader.ts";
+import { parseFile } from "../../../src/yaml/parse-file.ts";
 
 /** Parses a file as a worker does, with the exact parser at hand. */
 export function parsed(

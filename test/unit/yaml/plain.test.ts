@@ -6,11 +6,11 @@ import { CORE_SCHEMA, dump, load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { corpus as corpusOf } from "../../../bench/corpus/corpus.ts";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
-import { exactReader } from "../../../src/yaml/exact/read.ts";
-import { outlinePlain, readPlain } from "../../../src/yaml/fast/read.ts";
-import { traitsOf } from "../../../src/yaml/invisible.ts";
+import { decode } from "../../../src/yaml/decode-text.ts";
+import { exactReader } from "../../../src/yaml/exact/exact-reader.ts";
+import { outlinePlain, readPlain } from "../../../src/yaml/fast/read-plain.ts";
+import { traitsOf } from "../../../src/yaml/misleading-characters.ts";
 import { type Chunk, splitDocuments } from "../../../src/yaml/split-documents.ts";
-import { decode } from "../../../src/yaml/text.ts";
 import { everyText, nearPlain } from "./near-plain.ts";
 import { corpus, during, isLong, seed, texts, timeout } from "./texts.ts";
 

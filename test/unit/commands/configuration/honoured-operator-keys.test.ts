@@ -6,8 +6,8 @@ import { confirmationFolder, keepConfirmation } from "../../../../src/commands/c
 import { honouredOperatorKeys } from "../../../../src/commands/configuration/honoured-operator-keys.ts";
 import { run as plan } from "../../../../src/commands/plan.ts";
 import { findTarget } from "../../../../src/commands/targets/find-targets.ts";
-import type { OperatorConfig } from "../../../../src/source/config.ts";
-import { readSourceConfig } from "../../../../src/source/source-config.ts";
+import type { OperatorConfig } from "../../../../src/source/read-config.ts";
+import { readSourceConfig } from "../../../../src/source/read-source-config.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { team } from "../../../support/manifests.ts";
 import { folderOf, write } from "../../source/source.ts";

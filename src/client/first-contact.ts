@@ -1,0 +1,87 @@
+import { connect as connectTls } from "node:tls";
+import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Answer } from "./call-outcome.ts";
+import { ClientError } from "./client-error.ts";
+import { faultCode } from "./reachability.ts";
+import type { Address } from "./server-address.ts";
+
+/** Tells whether the first contact shows that the address is not that of a control plane. */
+export type FirstContact = {
+  /** Whether a control plane has answered: nothing is asked any more. */
+  readonly isOver: () => boolean;
+  /** What an answer to a read shows of the server; null where it may be a control plane. */
+  readonly misdirected: (name: OperationName, answer: Answer) => Promise<HoldfastError | null>;
+};
+
+/** How long a server has to begin speaking TLS. */
+const HANDSHAKE_MS = 3000;
+
+const NO_TLS = /^(?:ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)|EPROTO)$/;
+
+/** Watches the first contact with a server. */
+export function createFirstContact(
+  { protocol, host, port, origin }: Address,
+  speaks: (address: Pick<Address, "host" | "port">) => Promise<boolean> = speaksTls,
+): FirstContact {
+  let isOver = false;
+  const other = (scheme: string): string => `${scheme}://${origin.slice(origin.indexOf("//") + 2)}`;
+  return {
+    isOver: () => isOver,
+    misdirected: async (name, answer) => {
+      if (isProper(answer)) isOver = true;
+      if (isOver || operation(name).retry !== "read") return null;
+      if (protocol === "https:" && answer.state === "not-sent" && NO_TLS.test(faultCode(answer.cause) ?? "")) {
+        return wrong(`${origin} does not speak TLS`, `use http, where that is meant: --server ${other("http")}`);
+      }
+      if (protocol === "http:" && isCutOff(answer) && (await speaks({ host, port }))) {
+        return wrong(`${origin} speaks TLS`, `use https: --server ${other("https")}`);
+      }
+      return unlikeControlPlane(name, answer, origin) ?? withoutRoute(name, answer, origin);
+    },
+  };
+}
+
+function wrong(message: string, hint: string): HoldfastError {
+  return new HoldfastError("error", message, { hint });
+}
+
+// An error in the documented form comes from a control plane, and so does an answer that was understood. A control plane
+// says of a path outside of its own that there is no such route, too.
+function isProper(answer: Answer): boolean {
+  if (answer.state !== "refused") return answer.state === "answered";
+  return answer.refusal.code !== null && answer.refusal.reason !== "route-missing";
+}
+
+// A server that speaks TLS hangs up, or says in HTTP that it wants TLS.
+function isCutOff(answer: Answer): boolean {
+  if (answer.state === "refused") return answer.refusal.status === 400;
+  return answer.state === "ambiguous" && (answer.ambiguity === "connection-lost" || answer.ambiguity === "protocol");
+}
+
+// A success that is not in the documented form: a page of another server, or of a portal in between.
+function unlikeControlPlane(name: OperationName, answer: Answer, origin: string): ClientError | null {
+  if (answer.state !== "ambiguous" || answer.ambiguity !== "protocol" || answer.status === null) return null;
+  const why = answer.cause instanceof Error ? `: ${answer.cause.message}` : "";
+  const message = `what answers at ${origin} does not look like a control plane${why}`;
+  return new ClientError("protocol", message, { operation: name, status: answer.status, cause: answer.cause });
+}
+
+// Every control plane has the documented routes.
+function withoutRoute(name: OperationName, answer: Answer, origin: string): HoldfastError | null {
+  const missing = operation(name);
+  if (answer.state !== "refused" || answer.refusal.reason !== "route-missing" || !isDocumented(missing)) return null;
+  return wrong(
+    `what answers at ${origin} is no control plane: it has no ${missing.method} ${missing.path}`,
+    "check that --server is the control plane's base address",
+  );
+}
+
+function speaksTls({ host, port }: Pick<Address, "host" | "port">): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  // Nothing is sent over it, so whose certificate it has does not matter.
+  const socket = connectTls({ host, port, rejectUnauthorized: false, timeout: HANDSHAKE_MS });
+  socket.once("secureConnect", () => resolve(true));
+  for (const event of ["error", "timeout", "close"]) socket.once(event, () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { lstatOrNull } from "./lstat-or-null.ts";
+import { requireRegularFile } from "./read-own-file.ts";
+
+/** A content, whole or in chunks. */
+type Content = string | Iterable<Uint8Array>;
+
+/** How a file is written. */
+type Writing = {
+  /** Whether it must survive a power failure. */
+  readonly durable?: boolean;
+};
+
+/** A file under a temporary name, open for writing; deleted when disposed of. */
+export type TemporaryFile = Disposable & { readonly path: string; readonly descriptor: number };
+
+const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** Replaces or creates a file atomically, with mode 0600; refuses to replace anything but a regular file. */
+export function replaceFile(path: string, content: Content, { durable = false }: Writing = {}): void {
+  const found = lstatOrNull(path);
+  if (found !== null) requireRegularFile(path, found);
+  using draft = writtenDraft(path, content, durable);
+  renameSync(draft.path, path);
+  if (durable) syncFolder(dirname(path));
+}
+
+/**
+ * Creates a file atomically, with mode 0600; false when it exists. An empty file, which an earlier release could leave
+ * when it was killed, is filled; the result is false then too, since another process may have filled it.
+ */
+export function createFile(path: string, content: Content, { durable = false }: Writing = {}): boolean {
+  if (isTaken(path)) return false;
+  using draft = writtenDraft(path, content, durable);
+  const isMade = renameNoReplace(draft, path);
+  if (!isMade && !isTaken(path)) fillEmpty(path, draft);
+  if (durable) syncFolder(dirname(path));
+  return isMade;
+}
+
+function isTaken(path: string): boolean {
+  const found = lstatOrNull(path);
+  return found !== null && !(found.isFile() && found.size === 0);
+}
+
+// Two processes that find it empty at the same time agree on the content that gets the name `.new` first.
+function fillEmpty(path: string, draft: TemporaryFile): void {
+  const next = `${path}.new`;
+  renameNoReplace(draft, next);
+  try {
+    if (!isTaken(path)) renameSync(next, path);
+  } catch (error) {
+    // The other process has renamed it.
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+  } finally {
+    rmSync(next, { force: true });
+  }
+}
+
+/** Throws when nothing can be written in a folder; leaves nothing behind. */
+export function checkWritable(folder: string): void {
+  using draft = openTemporaryFile(join(folder, "trial"));
+  writeFileSync(draft.descriptor, Buffer.alloc(ROOM));
+}
+
+// As much as the journal of a few writes takes.
+const ROOM = 64 * 1024;
+
+/** Creates a file in the folder of the path, under a random name and with mode 0600. */
+export function openTemporaryFile(path: string): TemporaryFile {
+  const draft = `${path}.${randomUUID()}`;
+  const descriptor = openSync(draft, FLAGS, 0o600);
+  return {
+    path: draft,
+    descriptor,
+    [Symbol.dispose]: () => {
+      closeSync(descriptor);
+      // It may have been renamed, or be one of two links.
+      if (lstatOrNull(draft) !== null) unlinkSync(draft);
+    },
+  };
+}
+
+/** Moves a temporary file to its path; false when the path exists, which is left as it is. */
+export function renameNoReplace({ path: draft }: Pick<TemporaryFile, "path">, path: string): boolean {
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "EEXIST") return false;
+    if (!WITHOUT_LINKS.includes(code)) throw error;
+  }
+  // Without hard links, checking and renaming cannot be one step.
+  if (lstatOrNull(path) !== null) return false;
+  renameSync(draft, path);
+  return true;
+}
+
+// The errors of file systems without hard links (FAT, some network and FUSE ones).
+const WITHOUT_LINKS: readonly string[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+
+function writtenDraft(path: string, content: Content, durable: boolean): TemporaryFile {
+  using stack = new DisposableStack();
+  const draft = stack.use(openTemporaryFile(path));
+  for (const piece of typeof content === "string" ? [content] : content) writeFileSync(draft.descriptor, piece);
+  if (durable) fsyncSync(draft.descriptor);
+  stack.move();
+  return draft;
+}
+
+function syncFolder(folder: string): void {
+  try {
+    const descriptor = openSync(folder, constants.O_RDONLY);
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (!UNSYNCED.includes(code)) throw error;
+  }
+}
+
+// The errors where folders cannot be synced (Windows, some network file systems).
+const UNSYNCED: readonly string[] = ["EISDIR", "EPERM", "EINVAL", "ENOTSUP"];

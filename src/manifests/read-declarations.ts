@@ -1,0 +1,302 @@
+import { isObject, type JsonObject } from "../contract/json.ts";
+import type { ForeignDocuments, SourceDiagnostic } from "../core/foreign-documents.ts";
+import type { Kind } from "../core/kind.ts";
+import { manifestReferences } from "../core/manifest-references.ts";
+import { globMatches } from "../core/selection/glob.ts";
+import type { Position } from "../model/position.ts";
+import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
+import type { Limits } from "../source/limits.ts";
+import type { SourceFile } from "../source/revision.ts";
+import { decodeRoughly } from "../yaml/decode-text.ts";
+import type { ParsedDocument, ParsedFile } from "../yaml/document.ts";
+import type { ExactThread } from "../yaml/exact/exact-thread.ts";
+import { type Locate, lineFinder, locator } from "../yaml/locator.ts";
+import { readPlainYaml } from "../yaml/read-yaml.ts";
+import { checkAlone } from "./check-semantics.ts";
+import { type Declaration, nameOf, namingFieldsIn, withDefaultWorkspace } from "./declaration.ts";
+import { claimsType, type Detected, detectManifest, isPlanText, unknownType } from "./detect-manifest.ts";
+import type { DiagnosticList } from "./diagnostic-list.ts";
+import { examineManifest } from "./examine-manifest.ts";
+import { isPlain, plainFile, type RereadableFile, readOptionsOf } from "./rereadable-file.ts";
+
+/** What one file contributes. */
+export type FileContent = {
+  readonly declarations: readonly Declaration[];
+  /** Whether it can be read again quickly, and so need not be kept. */
+  readonly isQuickToReread: boolean;
+};
+
+/** The rules that files are read by. */
+export type DeclareRules = {
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly limits: Limits;
+  readonly unknownFields: "refuse" | "warn";
+  /** Globs over paths that may hold values in a known credential format. */
+  readonly allowLiteralSecrets: readonly string[];
+  /** The workspace of applications that name none; null where there is no default. */
+  readonly defaultWorkspace: string | null;
+  /** Tells past dates. */
+  readonly now: Date;
+};
+
+/** What reading any file needs. */
+export type DeclareOptions = DeclareRules & {
+  /** Reads what is not plain YAML. */
+  readonly exact: ExactThread;
+  /** Gives others their turn between documents. */
+  readonly pause: () => Promise<void> | undefined;
+};
+
+/** Who hears what is wrong. */
+type Reporter = Pick<DiagnosticList, "add">;
+
+/**
+ * Reads the declarations of one file, reporting what is wrong in it: at once where it can be read here, so that nothing of
+ * its text outlives it, and later where it takes the exact reader.
+ */
+export function readDeclarations(
+  file: SourceFile,
+  options: DeclareOptions,
+  found: Reporter,
+): FileContent | Promise<FileContent> {
+  if (file.size > options.limits.fileBytes) {
+    const rough = decodeRoughly(file.bytes());
+    if (!isPlanText(rough)) found.add(tooLarge(file, rough, options.limits));
+    return { declarations: [], isQuickToReread: false };
+  }
+  const bytes = file.bytes();
+  return declarePlain(file, bytes, options, found) ?? declareExactly({ file, bytes, options, found });
+}
+
+/** Reads the declarations of one file of plain YAML; null for any other file. */
+function declarePlain(
+  file: SourceFile,
+  bytes: Uint8Array,
+  options: DeclareOptions,
+  found: Reporter,
+): FileContent | null {
+  const parsed = readPlainYaml(bytes, readOptionsOf(file, options.limits));
+  if (parsed === null) return null;
+  const reader = readerOf({ file, bytes, options, found }, parsed);
+  for (const [index, document] of parsed.documents.entries()) reader.read(document, index);
+  return reader.content();
+}
+
+type Given<Options> = {
+  readonly file: SourceFile;
+  readonly bytes: Uint8Array;
+  readonly options: Options;
+  readonly found: Reporter;
+};
+
+async function declareExactly(given: Given<DeclareOptions>): Promise<FileContent> {
+  const { file, bytes, options } = given;
+  const parsed = await options.exact.read(bytes, readOptionsOf(file, options.limits));
+  const reader = readerOf(given, parsed);
+  for (const [index, document] of parsed.documents.entries()) {
+    reader.read(document, index);
+    const pausing = options.pause();
+    if (pausing !== undefined) await pausing;
+  }
+  const content = reader.content();
+  // A file that was too much for the thread this time may not be the next.
+  return parsed.faults.length === 0 ? content : { ...content, isQuickToReread: false };
+}
+
+type FileReader = {
+  readonly read: (document: ParsedDocument, index: number) => void;
+  readonly content: () => FileContent;
+};
+
+function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: ParsedFile): FileReader {
+  const { text, faults, documents } = parsed;
+  const isQuickToReread = isPlain(documents);
+  const plain = isQuickToReread ? plainFile(file, options.limits) : null;
+  let isAllowed: boolean | null = null;
+  const allowsSecrets = (): boolean => {
+    isAllowed ??= options.allowLiteralSecrets.some((glob) => globMatches(glob, file.path));
+    return isAllowed;
+  };
+  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], plain, allowsSecrets };
+  const declarations: Declaration[] = [];
+  return {
+    read: (document, index) => {
+      const declaration = readDocument(reader, document, index);
+      if (declaration !== null) declarations.push(declaration);
+    },
+    content: () => {
+      if (faults.length > 0) return unread(file, bytes, parsed, found);
+      if (documents.length === 0) {
+        const empty = fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing");
+        found.add({ ...empty, foreign: ONE });
+      }
+      for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
+      return { declarations, isQuickToReread };
+    },
+  };
+}
+
+// What a text that cannot be read and names no type of ours is told.
+const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
+const ONE: ForeignDocuments = { type: null, documents: 1 };
+
+type Foreign = Wording & {
+  readonly position: Position;
+  readonly type: string | null;
+  /** Whether it deserves a warning of its own. */
+  readonly mayBeOurs: boolean;
+};
+
+type Reader = {
+  readonly file: SourceFile;
+  readonly options: DeclareRules;
+  readonly found: Reporter;
+  readonly positionAt: (offset: number) => Position;
+  /** What is not ours in the file. */
+  readonly foreign: Foreign[];
+  /** Null where it cannot be read again quickly. */
+  readonly plain: RereadableFile | null;
+  /** Whether the file may hold values in a known credential format; asked of the globs once. */
+  readonly allowsSecrets: () => boolean;
+};
+
+function tooLarge(file: SourceFile, rough: string, { fileBytes }: Limits): SourceDiagnostic {
+  const summary = `larger than ${fileBytes} bytes, and not read`;
+  if (claimsType(rough)) return fileDiagnostic("error", "too-large", file.display, summary, "Split the file.");
+  return { ...fileDiagnostic("warning", "too-large", file.display, summary, PASSED_OVER), foreign: ONE };
+}
+
+// A file that is no text at all, or has a fault as a whole.
+function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFile, found: Reporter): FileContent {
+  const isOurs = claimsType(text === "" ? decodeRoughly(bytes) : text);
+  const positionAt = lineFinder(text);
+  for (const fault of faults) {
+    const position = text === "" ? null : positionAt(fault.offset);
+    const diagnostic = diagnosticInFile(file.display, isOurs ? fault : mild(fault), position);
+    found.add(isOurs ? diagnostic : { ...diagnostic, foreign: ONE });
+  }
+  return { declarations: [], isQuickToReread: true };
+}
+
+function mild({ code, summary }: Wording): Wording {
+  return { severity: "warning", code, summary, detail: PASSED_OVER };
+}
+
+function readDocument(reader: Reader, document: ParsedDocument, index: number): Declaration | null {
+  if (document.value === null && document.faults.length > 0) return readBroken(reader, document, index);
+  const detected = detectManifest(document.value);
+  switch (detected.is) {
+    case "foreign":
+      return noteForeign(reader, document, detected);
+    case "report":
+      return null;
+    case "faulty":
+      return refuse(reader, document, detected);
+    case "manifest": {
+      const kind = reader.options.kindOf(detected.type);
+      if (kind !== undefined && isObject(document.value)) {
+        const value = withDefaultWorkspace(kind, document.value, reader.options);
+        return declareManifest(reader, document, { kind, type: detected.type, value, index });
+      }
+      return noteForeign(reader, document, unknownType(detected.type));
+    }
+  }
+}
+
+function noteForeign(
+  { foreign, positionAt }: Reader,
+  document: ParsedDocument,
+  { code, summary, detail, type, mayBeOurs }: Omit<Foreign, "severity" | "position">,
+): null {
+  // Where a type is misspelt its place is worth finding; most of what is not ours is meant to be something else.
+  const isSlip = mayBeOurs && type !== null;
+  const position = isSlip ? locator(document, positionAt)("/type") : positionAt(document.offset);
+  foreign.push({ severity: "warning", code, summary, detail, type, mayBeOurs, position });
+  return null;
+}
+
+function refuse(
+  { file, found, positionAt }: Reader,
+  document: ParsedDocument,
+  detected: Detected & { is: "faulty" },
+): null {
+  const { key, summary, detail } = detected;
+  const position = key === "" ? positionAt(document.offset) : locator(document, positionAt)(`/${key}`, "key");
+  found.add(diagnosticInFile(file.display, { severity: "error", code: "no-type", summary, detail }, position));
+  return null;
+}
+
+// Ten documents of one kind in a file need one warning.
+function foreignDiagnostics({ file, foreign }: Reader): readonly SourceDiagnostic[] {
+  if (foreign.length === 0) return [];
+  return [...Map.groupBy(foreign, ({ summary }) => summary).values()].flatMap((alike) => {
+    const [first] = alike;
+    if (first === undefined) return [];
+    const one = diagnosticInFile(file.display, first, first.position);
+    const diagnostic = alike.length === 1 ? one : { ...one, documents: alike.length };
+    const foreign = { type: first.type, documents: alike.length };
+    return [first.mayBeOurs ? diagnostic : { ...diagnostic, foreign }];
+  });
+}
+
+// What a broken document would have been called, so that what refers to it is blocked and not called undeclared.
+function readBroken(reader: Reader, document: ParsedDocument, index: number): Declaration | null {
+  const { file, found, positionAt, options } = reader;
+  // Of what a command of ours wrote, with more manifests in it than a manifest may hold.
+  if (isPlanText(document.chunk.text)) return null;
+  const [first] = document.faults;
+  if (!claimsType(document.chunk.text))
+    return first ? noteForeign(reader, document, { ...mild(first), type: null, mayBeOurs: false }) : null;
+  for (const fault of document.faults) found.add(diagnosticInFile(file.display, fault, positionAt(fault.offset)));
+  const named = namingFieldsIn(document.chunk.text);
+  const type = typeof named.type === "string" ? named.type : "";
+  const kind = options.kindOf(type);
+  if (kind === undefined) return null;
+  const value = withDefaultWorkspace(kind, named, options);
+  const locate: Locate = () => positionAt(document.offset);
+  const { line } = locate("");
+  const broken = { isValid: false, fields: null, references: [], checkedBy: null };
+  return { kind, type, ...nameOf(kind, type, value), value, file, index, line, locate, ...broken };
+}
+
+function declareManifest(
+  reader: Reader,
+  document: ParsedDocument,
+  { kind, type, value, index }: Pick<Declaration, "kind" | "type" | "index"> & { readonly value: JsonObject },
+): Declaration {
+  const { file, found, positionAt, options, plain } = reader;
+  const locate = locator(document, positionAt);
+  const { unknownFields } = options;
+  const allowsSecrets = document.hasCredentials && reader.allowsSecrets();
+  const { faults, fields } = examineManifest(
+    document,
+    type,
+    value,
+    { locate, positionAt },
+    { unknownFields, allowsSecrets },
+  );
+  for (const { position, ...said } of faults) found.add(diagnosticInFile(file.display, said, position));
+  const isValid = faults.every(({ severity }) => severity === "warning");
+  const { line } = positionAt(document.offset);
+  const { identity, key } = nameOf(kind, type, value);
+  // Of a field that is missing or faulty nothing can be said.
+  const references = manifestReferences(isValid ? value : (fields ?? {}));
+  const checkedBy = isValid ? checkAlone(type, value, options.now) : null;
+  // The text of every file, or where each of its fields stands, would be most of what a run holds.
+  const again = plain === null ? locator(document, positionAt) : plain.locate(index, line);
+  return {
+    kind,
+    type,
+    identity,
+    key,
+    value,
+    ...(isValid ? {} : { fields }),
+    references,
+    file,
+    index,
+    line,
+    locate: again,
+    isValid,
+    checkedBy,
+  };
+}

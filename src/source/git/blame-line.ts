@@ -1,0 +1,36 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { localEnvironment } from "../remote/git-environment.ts";
+import { runGit } from "../remote/run-git.ts";
+import { environmentOf, type Stop } from "./git.ts";
+import type { Repository } from "./repository.ts";
+
+/** Who wrote a line last. */
+export type LineAuthor = {
+  readonly commit: string;
+  readonly author: string;
+  /** ISO time of the commit. */
+  readonly at: string;
+  /** Whether no older commit is here, so that the line may be from an earlier one. */
+  readonly isOldest: boolean;
+};
+
+/** The commit that wrote a line of a file last, as seen from a commit; null where git cannot tell. */
+export async function blameLine(
+  repository: Repository,
+  { commit, path, line }: { readonly commit: string; readonly path: string; readonly line: number },
+  { signal }: Stop,
+): Promise<LineAuthor | null> {
+  const { top, gitFolder } = repository;
+  const env = top === null ? localEnvironment(gitFolder) : environmentOf(repository);
+  const options = ["--porcelain", "--no-textconv", "-L", `${line},${line}`];
+  const blamed = await runGit(["blame", ...options, commit, "--", path], { folder: top ?? gitFolder, env, signal });
+  if (blamed.code !== 0) return null;
+  // The first commit of a whole history is a boundary too.
+  const isShallow = existsSync(join(repository.commonFolder, "shallow"));
+  const [head = "", ...lines] = blamed.stdout.split("\n");
+  const field = (name: string): string => lines.find((one) => one.startsWith(`${name} `))?.slice(name.length + 1) ?? "";
+  const at = new Date(Number(field("author-time")) * 1000).toISOString();
+  const author = `${field("author")} ${field("author-mail")}`.trim();
+  return { commit: head.split(" ")[0] ?? "", author, at, isOldest: isShallow && lines.includes("boundary") };
+}

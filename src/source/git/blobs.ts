@@ -1,0 +1,130 @@
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { HoldfastError } from "../../core/errors.ts";
+import { environmentOf, folderOf, type ObjectFormat, type Stop } from "./git.ts";
+import type { Repository } from "./repository.ts";
+
+/** The id under which git would keep the bytes as a file. */
+export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
+  return createHash(format).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+}
+
+/** The content of each blob, in the order asked for. */
+export async function readBlobs(
+  repository: Repository,
+  blobs: readonly string[],
+  stop: Stop,
+): Promise<readonly Uint8Array[]> {
+  const contents = await readSmallBlobs(repository, blobs, { ...stop, mostBytes: Number.POSITIVE_INFINITY });
+  return contents ?? [];
+}
+
+/** The content of each blob; null where one of them is larger than the limit. */
+export async function readSmallBlobs(
+  repository: Repository,
+  blobs: readonly string[],
+  { signal, mostBytes }: Stop & { readonly mostBytes: number },
+): Promise<readonly Uint8Array[] | null> {
+  if (blobs.length === 0) return [];
+  const child = spawn("git", ["cat-file", "--batch"], {
+    cwd: folderOf(repository),
+    env: environmentOf(repository),
+    signal,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const ended = new Promise<number | null>((done, fail) => child.once("error", fail).once("close", done));
+  // The answer is awaited below; until then a failure must not count as unhandled.
+  ended.catch(() => undefined);
+  child.stdin.on("error", () => undefined);
+  child.stderr.resume();
+  child.stdin.end(`${blobs.join("\n")}\n`);
+  const blobsRead = blobCollector(blobs.length, mostBytes);
+  for await (const part of child.stdout as AsyncIterable<Buffer>) {
+    blobsRead.add(part);
+    if (blobsRead.isTooLarge()) break;
+  }
+  if (blobsRead.isTooLarge()) return null;
+  const code = await ended;
+  if (code !== 0 || blobsRead.contents.length !== blobs.length) throw unreadableBlobs();
+  return blobsRead.contents;
+}
+
+/** The same, for whoever cannot wait. */
+export function readBlobsNow(repository: Repository, blobs: readonly string[]): readonly Uint8Array[] {
+  const { status, stdout } = spawnSync("git", ["cat-file", "--batch"], {
+    cwd: folderOf(repository),
+    env: environmentOf(repository),
+    input: `${blobs.join("\n")}\n`,
+    maxBuffer: Number.POSITIVE_INFINITY,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const take = blobCollector(blobs.length, Number.POSITIVE_INFINITY);
+  take.add(stdout);
+  if (status !== 0 || take.contents.length !== blobs.length) throw unreadableBlobs();
+  return take.contents;
+}
+
+// Each answer is `<id> <type> <size>`, a line feed, the content, a line feed.
+function blobCollector(count: number, mostBytes: number) {
+  const contents: Uint8Array[] = [];
+  let header = "";
+  let body: { readonly bytes: Uint8Array; filled: number } | null = null;
+  let isBroken = false;
+  let isTooLarge = false;
+  const add = (part: Buffer): void => {
+    let at = 0;
+    while (at < part.length && contents.length < count && !isBroken) {
+      if (body === null) {
+        const end = part.indexOf(0x0a, at);
+        header += part.toString("latin1", at, end < 0 ? part.length : end);
+        at = end < 0 ? part.length : end + 1;
+        if (end < 0) continue;
+        const size = /^[0-9a-f]+ blob (\d+)$/.exec(header)?.[1];
+        isTooLarge = Number(size) > mostBytes;
+        isBroken = size === undefined || isTooLarge;
+        if (isBroken) return;
+        header = "";
+        body = { bytes: Buffer.allocUnsafeSlow(Number(size) + 1), filled: 0 };
+      }
+      const taken = part.subarray(at, at + body.bytes.length - body.filled);
+      body.bytes.set(taken, body.filled);
+      body.filled += taken.length;
+      at += taken.length;
+      if (body.filled < body.bytes.length) continue;
+      contents.push(body.bytes.subarray(0, -1));
+      body = null;
+    }
+  };
+  return { contents, add, isTooLarge: () => isTooLarge };
+}
+
+function unreadableBlobs(): HoldfastError {
+  return new HoldfastError("error", "git could not read the files of the commit", {
+    hint: "Check the repository with `git fsck`.",
+  });
+}
+
+/** The first bytes of a large blob, without reading the rest. */
+export async function readBlobHead(
+  repository: Repository,
+  blob: string,
+  length: number,
+  { signal }: Stop,
+): Promise<Uint8Array> {
+  const child = spawn("git", ["cat-file", "blob", blob], {
+    cwd: folderOf(repository),
+    env: environmentOf(repository),
+    signal,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  child.once("error", () => undefined);
+  const parts: Buffer[] = [];
+  let total = 0;
+  for await (const part of child.stdout as AsyncIterable<Buffer>) {
+    parts.push(part);
+    total += part.length;
+    if (total >= length) break;
+  }
+  child.kill();
+  return Buffer.concat(parts).subarray(0, length);
+}

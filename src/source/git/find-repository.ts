@@ -1,0 +1,62 @@
+import { basename, dirname, join } from "node:path";
+import { HoldfastError } from "../../core/errors.ts";
+import { isAtOrBelow } from "../../files/real-path.ts";
+import { lookAt } from "../open-file.ts";
+import { acceptsOwner, type Stop } from "./git.ts";
+import { locateRepository, type Repository } from "./repository.ts";
+
+/** A repository, and whether it is another user's: then git must not read its configuration. */
+export type FoundRepository = Repository & { readonly isForeign: boolean };
+
+/**
+ * The repository that a folder belongs to; null where it belongs to none. One of another user's is taken where the folder,
+ * and the working directory in it, are that user's too, such as a checkout that another container has made: above a folder
+ * of one's own, somebody else could have put it there. Fails where it is not.
+ */
+export async function findRepository(
+  folder: string,
+  stop: Stop,
+  { cwd = folder }: { readonly cwd?: string } = {},
+): Promise<FoundRepository | null> {
+  const repository = locateRepository(folder);
+  if (repository === null) return null;
+  const { top, gitFolder, commonFolder } = repository;
+  const own = top === null ? [gitFolder] : [top, join(top, ".git"), gitFolder];
+  const checked = [
+    { folder: top ?? gitFolder, paths: own },
+    ...(commonFolder === gitFolder ? [] : [{ folder: checkoutOf(commonFolder), paths: [commonFolder] }]),
+  ];
+  const owners = new Set([folder, ...(isAtOrBelow(folder, cwd) ? [cwd] : [])].map(ownerOf));
+  let foreign = false;
+  for (const each of checked.filter(({ paths }) => paths.some(isForeign))) {
+    if (await acceptsOwner(each.folder, stop)) continue;
+    if (owners.size > 1 || each.paths.some((path) => isForeign(path) && !owners.has(ownerOf(path))))
+      throw refusal(each.folder);
+    foreign = true;
+  }
+  return { ...repository, isForeign: foreign };
+}
+
+function ownerOf(path: string): number | undefined {
+  return lookAt(path)?.uid;
+}
+
+function checkoutOf(gitFolder: string): string {
+  return basename(gitFolder) === ".git" ? dirname(gitFolder) : gitFolder;
+}
+
+function isForeign(path: string): boolean {
+  const stats = lookAt(path);
+  const user = process.geteuid?.();
+  if (stats === undefined || user === undefined || stats.uid === user) return false;
+  // Through sudo, as git has it, the caller's repositories count as one's own.
+  const { SUDO_UID = "" } = process.env;
+  return !(user === 0 && /^\d+$/.test(SUDO_UID) && stats.uid === Number(SUDO_UID));
+}
+
+function refusal(folder: string): HoldfastError {
+  return new HoldfastError("invalid", `the git repository ${folder} belongs to another user`, {
+    // A shell must take it for one word, whatever it is called.
+    hint: `if you trust it: git config --global --add safe.directory '${folder.replaceAll("'", "'\\''")}'`,
+  });
+}

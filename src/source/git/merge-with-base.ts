@@ -1,0 +1,204 @@
+import { readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { compareText } from "../../contract/json.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { IGNORE_FILE_BYTES, ignoreFiles } from "../ignore-files.ts";
+import { lookAt, openFile } from "../open-file.ts";
+import type { RevisionFiles } from "../revision.ts";
+import { type BaseCommit, gitFailure, runInRepository } from "./base-commit.ts";
+import { missingFiles, type Searched } from "./compare-to-commit.ts";
+import type { Stop } from "./git.ts";
+import { prefixIn } from "./repository.ts";
+import type { TemporaryRepository } from "./temporary-repository.ts";
+import { headOf } from "./tree.ts";
+
+/** A file that both sides changed in ways that git cannot merge. */
+export type Conflict = {
+  /** Relative to the top of the repository. */
+  readonly path: string;
+  /** The newest commit of this branch, and of the base, that changed it; null where none did. */
+  readonly here: string | null;
+  readonly atBase: string | null;
+};
+
+/** The commit of a merge, and what could not be merged: there it has this branch's side, or else the base's. */
+export type MergeResult = { readonly commit: string; readonly conflicts: readonly Conflict[] };
+
+/** Merges what a folder holds, uncommitted changes included, with the base, as a merge of the branch would. */
+export async function mergeWithBase(
+  repository: TemporaryRepository,
+  base: BaseCommit,
+  folder: RevisionFiles & { readonly searched: Searched },
+  stop: Stop,
+): Promise<MergeResult> {
+  const branch = folder.commit ?? (await commitFolder(repository, base, folder, stop));
+  const args = ["merge-tree", "--write-tree", "-z", "--messages", base.commit, branch];
+  const merged = await runInRepository(repository, args, stop);
+  const isKnown = merged.code === 0 || (merged.code === 1 && merged.stdout !== "");
+  if (!isKnown) throw await mergeFailure(repository, base, merged, stop);
+  const { tree, sides, paths } = readMerge(merged.stdout);
+  const changes = [...sides].map(([path, side]) => modify(side.mode, side.blob, path));
+  const whole = [modify("040000", tree, ""), ...changes];
+  const commit = await importCommit(repository, { parents: [base.commit, branch], changes: whole }, base.ref, stop);
+  const conflicts = await Promise.all(paths.map((path) => conflictAt(repository, base, path, stop)));
+  return { commit, conflicts };
+}
+
+type Side = { readonly mode: string; readonly blob: string; readonly stage: number };
+
+/** What `git merge-tree -z` says: the tree, the files in conflict with one side of each, and every path it tells of. */
+function readMerge(stdout: string): {
+  readonly tree: string;
+  readonly sides: ReadonlyMap<string, Side>;
+  readonly paths: readonly string[];
+} {
+  const [tree = "", ...rest] = stdout.split("\0");
+  const end = rest.indexOf("");
+  const sides = new Map<string, Side>();
+  for (const line of rest.slice(0, end < 0 ? rest.length : end)) {
+    const [, mode = "", blob = "", stage = "", path = ""] = /^(\d+) ([0-9a-f]+) (\d)\t(.*)$/s.exec(line) ?? [];
+    const known = sides.get(path);
+    // The base is the merge's first side (stage 2), this branch its second (stage 3); stage 1 is where both come from.
+    if (known === undefined || Number(stage) > known.stage) sides.set(path, { mode, blob, stage: Number(stage) });
+  }
+  const named = conflictPaths(end < 0 ? [] : rest.slice(end + 1));
+  return {
+    tree,
+    sides: new Map([...sides].filter(([, { stage }]) => stage > 1)),
+    paths: unique([...sides.keys(), ...named]),
+  };
+}
+
+// Each message: how many paths, the paths, its type, its text.
+function conflictPaths(fields: readonly string[]): readonly string[] {
+  const paths: string[] = [];
+  for (let at = 0; at < fields.length; ) {
+    const count = Number(fields[at]);
+    if (fields[at] === "" || !Number.isInteger(count)) break;
+    if (fields[at + count + 1]?.startsWith("CONFLICT")) paths.push(...fields.slice(at + 1, at + 1 + count));
+    at += count + 3;
+  }
+  return paths;
+}
+
+function unique(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths)].toSorted(compareText);
+}
+
+async function conflictAt(
+  repository: TemporaryRepository,
+  { commit, head, mergeBase }: BaseCommit,
+  path: string,
+  stop: Stop,
+): Promise<Conflict> {
+  const newest = async (side: string): Promise<string | null> => {
+    const args = [
+      "log",
+      "-1",
+      "--no-show-signature",
+      "--format=%h (%an)",
+      `${mergeBase}..${side}`,
+      "--",
+      `:(literal,top)${path}`,
+    ];
+    const { code, stdout } = await runInRepository(repository, args, stop);
+    return code === 0 ? stdout.trim() || null : null;
+  };
+  return { path, here: await newest(head), atBase: await newest(commit) };
+}
+
+async function mergeFailure(
+  repository: TemporaryRepository,
+  { ref }: BaseCommit,
+  failed: { readonly code: number | null; readonly stdout: string; readonly stderr: string },
+  stop: Stop,
+): Promise<HoldfastError> {
+  // What it does not know, an older git explains with its usage.
+  if (failed.code !== 129) return gitFailure(repository, ref, failed);
+  const { stdout } = await runInRepository(repository, ["--version"], stop);
+  return new HoldfastError("error", `merging with ${ref} needs git 2.38 or newer, and this is ${stdout.trim()}`, {
+    hint: `install a newer git, or merge ${ref} into this branch first`,
+  });
+}
+
+/** A commit of what a folder holds, with the commit that is checked out as its parent. */
+async function commitFolder(
+  repository: TemporaryRepository,
+  { head, ref }: BaseCommit,
+  { files, root, searched }: RevisionFiles & { readonly searched: Searched },
+  stop: Stop,
+): Promise<string> {
+  const known = await headOf(repository, root, stop);
+  if (known === null) throw new HoldfastError("error", "the commit that is checked out cannot be read");
+  const prefix = prefixIn(repository, root);
+  const added = files
+    .filter(({ path, blob }) => known.blobs.get(path) !== blob)
+    .map((file) => {
+      if (file.digest === null) throw tooLarge(file.display, ref);
+      return { path: file.path, bytes: file.bytes() };
+    });
+  const ignored = ignoreFilesOf([...files.map(({ path }) => path), ...known.blobs.keys()]).flatMap((path): Edit[] => {
+    const opened = openFile(join(root, path), IGNORE_FILE_BYTES);
+    if (opened.is === "read") return [{ path, bytes: opened.bytes }];
+    return opened.is === "gone" && known.blobs.has(path) ? [{ path, bytes: null }] : [];
+  });
+  const removed = [...missingFiles(files, known, searched)].map((path) => ({ path, bytes: null }));
+  const edits: readonly Edit[] = [...removed, ...ignored, ...added];
+  const changes = edits.map((edit) => changeOf(root, prefix, edit));
+  return importCommit(repository, { parents: [head], changes }, ref, stop);
+}
+
+/** A file as it is now, by its path relative to the root; null where it is gone. */
+type Edit = { readonly path: string; readonly bytes: Uint8Array | null };
+
+// A file whose place a link has taken is a link in the merge too.
+function changeOf(root: string, prefix: string, { path, bytes }: Edit): Change {
+  if (bytes !== null) return inline("100644", prefix + path, bytes);
+  const place = join(root, path);
+  if (lookAt(place)?.isSymbolicLink()) return inline("120000", prefix + path, Buffer.from(readlinkSync(place)));
+  return [`D ${quoted(prefix + path)}\n`];
+}
+
+function ignoreFilesOf(paths: readonly string[]): readonly string[] {
+  const folders = new Set(paths.flatMap((path) => path.split("/").map((_, at, steps) => steps.slice(0, at).join("/"))));
+  return [...folders].flatMap((folder) => ignoreFiles.map((name) => (folder === "" ? name : `${folder}/${name}`)));
+}
+
+function tooLarge(file: string, ref: string): HoldfastError {
+  return new HoldfastError("invalid", `${file} is too large to be merged with ${ref}`, {
+    hint: "commit it, make it smaller, or list it in .holdfastignore",
+  });
+}
+
+/** Lines and bytes of `git fast-import`. */
+type Change = readonly (Uint8Array | string)[];
+
+function inline(mode: string, path: string, bytes: Uint8Array): Change {
+  return [`M ${mode} inline ${quoted(path)}\ndata ${bytes.length}\n`, bytes, "\n"];
+}
+
+function modify(mode: string, object: string, path: string): Change {
+  return [`M ${mode} ${object} ${quoted(path)}\n`];
+}
+
+// As C does it, which is the form for any name.
+function quoted(path: string): string {
+  return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
+}
+
+async function importCommit(
+  repository: TemporaryRepository,
+  { parents: [from, ...merged], changes }: { readonly parents: readonly string[]; readonly changes: readonly Change[] },
+  ref: string,
+  stop: Stop,
+): Promise<string> {
+  const input = [
+    `commit refs/holdfast/merge\nmark :1\ncommitter holdfast <holdfast> 0 +0000\ndata 0\n\nfrom ${from}\n`,
+    ...merged.map((parent) => `merge ${parent}\n`),
+    ...changes.flat(),
+    "\nget-mark :1\ndone\n",
+  ];
+  const made = await runInRepository(repository, ["fast-import", "--quiet", "--done", "--force"], { ...stop, input });
+  if (made.code !== 0) throw gitFailure(repository, ref, made);
+  return made.stdout.trim();
+}

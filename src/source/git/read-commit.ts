@@ -1,0 +1,239 @@
+import { realpathSync } from "node:fs";
+import { join, posix, relative, sep } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { compareText } from "../../contract/json.ts";
+import type { Diagnostic } from "../../core/diagnostic.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { membersNamed, withReplaced } from "../../model/positions.ts";
+import { digestOf } from "../content-digest.ts";
+import { fileDiagnostic } from "../file-diagnostic.ts";
+import { ignoreFiles, isManifestFile } from "../ignore-files.ts";
+import type { Limits } from "../limits.ts";
+import { HEAD_BYTES } from "../open-file.ts";
+import { startsOf } from "../read-folder.ts";
+import type { RevisionFiles, SourceFile } from "../revision.ts";
+import { readBlobHead, readBlobs, readSmallBlobs } from "./blobs.ts";
+import { commitFiles } from "./commit-file.ts";
+import { isBelow } from "./compare-to-commit.ts";
+import { noRepository, resolveCommit } from "./git.ts";
+import { LFS_POINTER, lfsPointer } from "./lfs-pointer.ts";
+import { prefixIn, type Repository } from "./repository.ts";
+import { LINK_MODE, linksToFolders, refuseTooMuch, requirePresent, selectTreeEntries } from "./select-tree-entries.ts";
+import { listTree, type TreeChange, type TreeEntry } from "./tree.ts";
+
+/** Which commit is read, and what of it. */
+export type CommitOptions = {
+  /** The source's root: a folder of a checkout, or a bare repository. */
+  readonly root: string;
+  /** The repository that the root lies in. */
+  readonly repository: Repository | null;
+  readonly ref: string;
+  /** Files and folders below the root that hold manifests; the whole root without. */
+  readonly paths?: readonly string[];
+  readonly cwd: string;
+  readonly limits: Limits;
+  /** An earlier commit of this repository, read in the same way: what is the same in both is not read again. */
+  readonly before?: CommitRead | null;
+  /** Whether the repository is ours, and keeps what was read: then contents need not be held. @default false */
+  readonly isOurs?: boolean;
+};
+
+/** A commit as it was read, what of it, and what differs from it now; null where git cannot compare them. */
+export type CommitRead = {
+  readonly files: RevisionFiles;
+  readonly paths: readonly string[] | undefined;
+  readonly changes: readonly TreeChange[] | null;
+};
+
+/** From so many changed files on the whole tree is listed: they are named as arguments of git. */
+const MOST_CHANGED = 200;
+
+type Stop = { readonly signal: AbortSignal };
+
+/** Reads a commit of the local repository as the source would be there, without checking anything out. */
+export async function readCommitFiles(options: CommitOptions, stop: Stop): Promise<RevisionFiles> {
+  const root = realpathSync(options.root);
+  const { repository } = options;
+  if (repository === null) throw noRepository(root);
+  const commit = await idOf(options, repository, stop);
+  const changed = await readChanged({ ...options, repository, root, commit }, stop);
+  if (changed !== null) return changed;
+  const prefix = prefixIn(repository, root);
+  const tree = await listTree(repository, commit, stop);
+  const starts = startsOf(root, options.paths).map((start) => (prefix + start).replace(/\/$/, ""));
+  const place = { ...options, root, repository, prefix, cwd: realpathSync(options.cwd) };
+  const selected = await selectTreeEntries(place, tree, starts, stop);
+  const entries = selected.entries.toSorted((a, b) => compareText(a.path, b.path));
+  const missing = starts.find((start) => !tree.some(({ path }) => isBelow(path, start)));
+  if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
+  const regular = entries.filter(({ mode }) => mode.startsWith("100"));
+  const { files, pointers, unread } = await readFiles(place, regular, stop);
+  const special = [...entries, ...(await linksToFolders(place, tree, selected.links, stop))];
+  const diagnostics = [...selected.faults, ...pointers, ...passedOver(place, special)];
+  const earlier = options.before?.files.commit ?? null;
+  return {
+    commit,
+    at: 0,
+    root,
+    files,
+    diagnostics,
+    ...(earlier === null ? {} : { since: { commit: earlier, changed: unread } }),
+  };
+}
+
+// What we follow ourselves is named by its id already.
+function idOf({ ref, isOurs = false }: CommitOptions, repository: Repository, stop: Stop): string | Promise<string> {
+  return isOurs ? ref : resolveCommit(repository, ref, stop);
+}
+
+type Changing = CommitOptions & { readonly repository: Repository; readonly commit: string };
+
+// What is read, and what is passed over, stays the same where files that are there in both have another content alone.
+async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles | null> {
+  const { before = null, repository, root, commit, paths } = options;
+  const earlier = before?.files.commit ?? null;
+  if (before === null || earlier === null || before.files.root !== root) return null;
+  const { changes } = before;
+  if (!options.isOurs || changes === null || !isDeepStrictEqual(before.paths, paths)) return null;
+  if (changes.some(({ path, isContent }) => !isContent || isIgnoreFile(path))) return null;
+  const blobOf = new Map(changes.map(({ path, blob }) => [path, blob]));
+  const known = membersNamed(before.files.files, blobOf.keys(), pathOf);
+  if (known.length > MOST_CHANGED) return null;
+  const blobs = known.map(({ path, blob }) => blobOf.get(path) ?? blob ?? "");
+  const contents = await readSmallBlobs(repository, blobs, { ...stop, mostBytes: options.limits.fileBytes });
+  if (contents === null) return null;
+  const heads = known.map(({ path, display: shown }, index) => {
+    const bytes = contents[index] ?? new Uint8Array();
+    return { path, display: shown, blob: blobs[index] ?? "", size: bytes.length, known: null, bytes };
+  });
+  const read = commitFiles(repository, heads);
+  const files = withReplaced<SourceFile>(before.files.files, read, pathOf);
+  const displays = new Set(known.map(({ display }) => display));
+  const others = before.files.diagnostics.filter(({ file }) => file === null || !displays.has(file));
+  const since = { commit: earlier, changed: new Set(read.map(pathOf)) };
+  return { commit, at: 0, root, files, diagnostics: [...others, ...pointersIn(heads)], since };
+}
+
+const pathOf = ({ path }: Pick<SourceFile, "path">) => path;
+
+const isIgnoreFile = (path: string) => ignoreFiles.some((own) => own === posix.basename(path));
+
+/** One file of a commit, by its path below the root; null when the commit has none there. */
+export async function readFileAt(
+  { path, ...options }: CommitOptions & { readonly path: string },
+  stop: Stop,
+): Promise<SourceFile | null> {
+  const root = realpathSync(options.root);
+  const { repository, limits } = options;
+  if (repository === null) throw noRepository(root);
+  const commit = await idOf(options, repository, stop);
+  const prefix = prefixIn(repository, root);
+  const [entry] = await listTree(repository, commit, stop, { paths: [prefix + path] });
+  if (entry?.path !== prefix + path || !entry.mode.startsWith("100")) return null;
+  const place = { root, repository, prefix, cwd: realpathSync(options.cwd), limits };
+  const { files } = await readFiles(place, [entry], stop);
+  return files[0] ?? null;
+}
+
+type Place = {
+  readonly root: string;
+  readonly repository: Repository;
+  readonly prefix: string;
+  readonly cwd: string;
+} & Pick<CommitOptions, "limits" | "before" | "isOurs">;
+
+/** Regular files, and what is said of those that are no more than Git LFS pointers. */
+type FilesRead = {
+  readonly files: readonly SourceFile[];
+  readonly pointers: readonly Diagnostic[];
+  /** Those whose content was not known, by path. */
+  readonly unread: ReadonlySet<string>;
+};
+
+async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop): Promise<FilesRead> {
+  const { repository, prefix, limits, isOurs = false } = place;
+  requirePresent(entries);
+  const small = entries.filter(({ size }) => size <= limits.fileBytes);
+  refuseTooMuch(small, limits);
+  const earlier = knownFiles(place);
+  const knownOf = ({ path, blob }: TreeEntry) => earlier.get(`${blob} ${path.slice(prefix.length)}`) ?? null;
+  const unread = small.filter((entry) => knownOf(entry) === null);
+  const contents = await readBlobs(
+    repository,
+    unread.map(({ blob }) => blob),
+    stop,
+  );
+  const bytesOf = new Map(unread.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()]));
+  const heads: Head[] = [];
+  for (const entry of entries) {
+    const { path, blob, size } = entry;
+    const known = knownOf(entry);
+    const bytes =
+      bytesOf.get(path) ??
+      (known === null ? await readBlobHead(repository, blob, Math.min(HEAD_BYTES, limits.fileBytes), stop) : null);
+    heads.push({ path: path.slice(prefix.length), display: display(place, path), blob, size, known, bytes });
+  }
+  return {
+    files: isOurs ? commitFiles(repository, heads) : heads.map(heldFile),
+    pointers: [...pointersIn(heads), ...pointersBefore(place, heads)],
+    unread: new Set(heads.flatMap(({ path, known }) => (known === null ? [path] : []))),
+  };
+}
+
+function pointersIn(heads: readonly Head[]): readonly Diagnostic[] {
+  return heads.flatMap((head) => (head.bytes === null ? [] : (lfsPointer(head, head.bytes) ?? [])));
+}
+
+function pointersBefore({ before }: Place, heads: readonly Head[]): readonly Diagnostic[] {
+  const said = before?.files.diagnostics.filter(({ code }) => code === LFS_POINTER) ?? [];
+  if (said.length === 0) return said;
+  const kept = new Set(heads.filter(({ bytes }) => bytes === null).map(({ display: shown }) => shown));
+  return said.filter(({ file }) => file !== null && kept.has(file));
+}
+
+type Head = Parameters<typeof commitFiles>[1][number];
+
+// A temporary repository is gone once it was read.
+function heldFile({ path, display: shown, blob, size, bytes }: Head): SourceFile {
+  const held = bytes ?? new Uint8Array();
+  const digest = size === held.length ? digestOf(held) : null;
+  return { path, display: shown, bytes: () => held, size, digest, stamp: null, blob };
+}
+
+// Found by their place too, since few files move.
+function knownFiles({ before, isOurs = false }: Place): ReadonlyMap<string, string> {
+  const digests = new Map<string, string>();
+  for (const { path, blob, digest } of (isOurs && before?.files.files) || []) {
+    if (blob !== null && digest !== null) digests.set(`${blob} ${path}`, digest);
+  }
+  return digests;
+}
+
+function passedOver(place: Place, entries: readonly TreeEntry[]): readonly Diagnostic[] {
+  return entries.flatMap(({ mode, path }) => {
+    if (mode.startsWith("100")) return [];
+    const isFolder = mode === LINK_MODE && !isManifestFile(posix.basename(path));
+    const what = mode !== LINK_MODE ? "another repository" : `a symbolic link${isFolder ? " to a folder" : ""}`;
+    return [
+      fileDiagnostic(
+        "warning",
+        "not-a-regular-file",
+        display(place, path),
+        `${what}, passed over`,
+        "Only regular files are read.",
+      ),
+    ];
+  });
+}
+
+function display({ root, prefix, cwd }: Place, path: string): string {
+  return relative(cwd, join(root, path.slice(prefix.length)))
+    .split(sep)
+    .join("/");
+}
+
+function noPath(path: string, ref: string): HoldfastError {
+  return new HoldfastError("invalid", `the path ${path} does not exist at ${JSON.stringify(ref)}`, {
+    hint: "Correct `paths`, or the path given.",
+  });
+}

@@ -1,0 +1,168 @@
+import { realpathSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import type { HoldfastConfig } from "../contract/generated/config.ts";
+import { isObject, type JsonObject } from "../contract/json.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { isLooserThanDefault } from "../core/guards/mass-change-guards.ts";
+import { isLooserGuard } from "../core/guards/step-guards.ts";
+import { schemaFor } from "../schema/schemas.ts";
+import { validateConfig } from "../schema/validate.ts";
+import type { ParsedDocument } from "../yaml/document.ts";
+import { ExactThread } from "../yaml/exact/exact-thread.ts";
+import { fault } from "../yaml/fault.ts";
+import { lineFinder, locator } from "../yaml/locator.ts";
+import { readYaml } from "../yaml/read-yaml.ts";
+import { diagnosticInFile, fileDiagnostic, keyOrValue, wordingOf } from "./file-diagnostic.ts";
+import { defaultLimits } from "./limits.ts";
+import { openFile } from "./open-file.ts";
+import { CONFIG_NAME, isInside } from "./source-root.ts";
+
+type Given<Keys extends keyof HoldfastConfig> = { readonly [Key in Keys]?: NonNullable<HoldfastConfig[Key]> };
+
+/** Keys that a pull request may change, and that the source's own file therefore sets. */
+export type RepositoryConfig = Given<
+  | "paths"
+  | "ref"
+  | "ignore"
+  | "external"
+  | "unknownFields"
+  | "defaults"
+  | "guards"
+  | "allowLiteralSecrets"
+  | "concurrency"
+  | "timeout"
+  | "requestTimeout"
+>;
+
+/** Keys that say where credentials and writes go: honoured from the source's own file only for a person at a terminal. */
+export type OperatorConfig = Given<
+  "server" | "tokenFile" | "state" | "sinks" | "notifications" | "sources" | "targets" | "modelVersionWrite" | "guards"
+>;
+
+/** A configuration file, its two classes of keys apart. */
+export type ConfigFile = {
+  /** Its path relative to the working directory; null when there is none. */
+  readonly file: string | null;
+  /** Whether it lies in the source, where a pull request can change it. */
+  readonly isInSource: boolean;
+  readonly repository: RepositoryConfig;
+  /** In the source, these are guards that are looser than the default ones, too. */
+  readonly operator: OperatorConfig;
+  /** The operator keys that it sets, for messages. */
+  readonly operatorKeys: readonly string[];
+  /** What is wrong with it; with an error among them both classes are empty. */
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** Which configuration file is read. */
+export type ConfigOptions = {
+  readonly root: string;
+  /** The root as reports name it. @default the root itself */
+  readonly shownRoot?: string | undefined;
+  readonly cwd: string;
+  /** The file that `--config` names; the source's own without. */
+  readonly file?: string | undefined;
+};
+
+/** What is read where there is no configuration. */
+export const noConfig: ConfigFile = {
+  file: null,
+  isInSource: false,
+  repository: {},
+  operator: {},
+  operatorKeys: [],
+  diagnostics: [],
+};
+
+/** Reads the configuration; a source without one has an empty one. */
+export async function readConfig({ root, shownRoot = root, cwd, file }: ConfigOptions): Promise<ConfigFile> {
+  const isOwn = file === undefined;
+  const named = resolve(cwd, file ?? join(root, CONFIG_NAME));
+  const path = isOwn ? named : operatorFile(named);
+  const display = relative(cwd, isOwn ? join(shownRoot, CONFIG_NAME) : path)
+    .split(sep)
+    .join("/");
+  const opened = openFile(path, defaultLimits.fileBytes);
+  if (opened.is === "gone" && isOwn) return noConfig;
+  if (opened.is !== "read") return broken(display, "cannot be read as a regular file", isOwn);
+  if (opened.size > opened.bytes.length) return broken(display, "is too large", isOwn);
+  return parseConfig(opened.bytes, { file: display, isInSource: isOwn || isInside(root, named) });
+}
+
+/** Reads a configuration from bytes, such as those of a base commit. */
+export async function parseConfig(
+  bytes: Uint8Array,
+  origin: Pick<ConfigFile, "isInSource"> & { readonly file: string },
+): Promise<ConfigFile> {
+  await using exact = new ExactThread();
+  const options = { format: "yaml", limits: defaultLimits, worthy: null } as const;
+  const { text, faults, documents } = await readYaml(bytes, options, exact);
+  const positionAt = lineFinder(text);
+  const [document] = documents;
+  const all = [...faults, ...documents.flatMap((each) => each.faults), ...(documents[1] ? [second(documents[1])] : [])];
+  if (all.length > 0)
+    return {
+      ...noConfig,
+      ...origin,
+      diagnostics: all.map((each) => diagnosticInFile(origin.file, each, positionAt(each.offset))),
+    };
+  if (document === undefined || document.value === null) return { ...noConfig, ...origin };
+  const locate = locator(document, positionAt);
+  const diagnostics = validateConfig(document.value).map((each) => {
+    return diagnosticInFile(origin.file, wordingOf(each), locate(each.pointer, keyOrValue(each)));
+  });
+  if (diagnostics.some(({ severity }) => severity === "error") || !isObject(document.value))
+    return { ...noConfig, ...origin, diagnostics };
+  return { ...noConfig, ...origin, ...split(document.value, origin), diagnostics };
+}
+
+// A mounted ConfigMap is a link; outside the source links are the operator's own.
+function operatorFile(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (cause) {
+    throw new HoldfastError("invalid", `the configuration ${path} does not exist`, {
+      hint: "Correct --config.",
+      cause,
+    });
+  }
+}
+
+function broken(file: string, what: string, isInSource: boolean): ConfigFile {
+  return {
+    ...noConfig,
+    file,
+    isInSource,
+    diagnostics: [fileDiagnostic("error", "configuration", file, `the configuration ${what}`)],
+  };
+}
+
+function second({ offset }: ParsedDocument) {
+  return fault(offset, "too-many-documents", "a second document in the configuration", "Keep one.");
+}
+
+function split(
+  value: JsonObject,
+  { isInSource }: Pick<ConfigFile, "isInSource">,
+): Pick<ConfigFile, "repository" | "operator" | "operatorKeys"> {
+  const given = Object.entries(value).filter(([, field]) => field !== null);
+  // The schema has just said that the fields have these types.
+  const hasLooser = isInSource && isLooser((value as HoldfastConfig).guards ?? {});
+  const isOperators = (key: string): boolean => classOf(key) === "operator" || (key === "guards" && hasLooser);
+  const operator = given.filter(([key]) => isOperators(key));
+  const repository = given.filter(([key]) => !isOperators(key));
+  return {
+    repository: Object.fromEntries(repository) as RepositoryConfig,
+    operator: Object.fromEntries(operator) as OperatorConfig,
+    operatorKeys: operator.map(([key]) => (key === "guards" ? "looser guards" : key)),
+  };
+}
+
+function isLooser(guards: NonNullable<HoldfastConfig["guards"]>): boolean {
+  return isLooserThanDefault(guards) || isLooserGuard(guards);
+}
+
+function classOf(key: string): string | undefined {
+  return schemaFor("config")?.properties?.[key]?.["x-class"];
+}

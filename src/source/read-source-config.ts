@@ -1,0 +1,96 @@
+import { join, resolve } from "node:path";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import type { AppliedRef } from "./git/applied-commit.ts";
+import { readFileAt } from "./git/read-commit.ts";
+import type { Repository } from "./git/repository.ts";
+import type { TreeChange } from "./git/tree.ts";
+import { defaultLimits } from "./limits.ts";
+import { type ConfigFile, noConfig, parseConfig, type RepositoryConfig, readConfig } from "./read-config.ts";
+import { CONFIG_NAME } from "./source-root.ts";
+
+/** A commit, and whether the folder is compared with it or it is read in the folder's place. */
+export type Base = {
+  readonly ref: string;
+  readonly use: "compare" | "instead";
+  /** What says which commit was applied last; nothing without. */
+  readonly applied?: AppliedRef | undefined;
+};
+
+/** Whose configuration is read. */
+export type SourceConfigOptions = {
+  readonly root: string;
+  /** The root as reports name it. @default the root itself */
+  readonly shownRoot?: string;
+  readonly cwd: string;
+  /** The repository that the root lies in. */
+  readonly repository: Repository | null;
+  /** The operator's own file (`--config`), beside the source's. */
+  readonly configFile?: string | undefined;
+  /** That file as it was read before; it is not read again. */
+  readonly operatorFile?: ConfigFile | undefined;
+  readonly base: Base | null;
+  /** Folders and files that the operator says manifests are read from; they replace those of the source. */
+  readonly paths?: readonly string[] | undefined;
+  /** Whether the source is a commit alone, and no folder with a configuration of its own. @default false */
+  readonly isCommitted?: boolean;
+  /** The configuration of an earlier commit, and what differs between the two; null where git cannot compare them. @default nothing */
+  readonly before?: { readonly config: SourceConfig; readonly changes: readonly TreeChange[] | null } | null;
+};
+
+/** The configuration of one revision. */
+export type SourceConfig = {
+  /** The files of the checkout and of the operator that it comes from, the operator's last. */
+  readonly files: readonly ConfigFile[];
+  /** Whether the revision has a configuration of its own. */
+  readonly isPresent: boolean;
+  /** The keys that a pull request may change, each replaced as a whole by the operator's value. */
+  readonly repository: RepositoryConfig;
+  /** What is wrong with it. */
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+type Stop = { readonly signal: AbortSignal };
+
+/** Reads the configuration of a source: its own, and the operator's. */
+export async function readSourceConfig(options: SourceConfigOptions, stop: Stop): Promise<SourceConfig> {
+  const { root, shownRoot, cwd, base, paths, isCommitted = false } = options;
+  const own = isCommitted ? noConfig : await readConfig({ root, shownRoot, cwd });
+  const operators = await operatorFiles(options);
+  const atBase = base === null ? null : await readConfigAt(base.ref, options, stop);
+  return {
+    files: [isCommitted ? (atBase ?? own) : own, ...operators],
+    isPresent: (base?.use === "instead" && atBase !== null ? atBase : own).file !== null,
+    repository: {
+      // A pull request must not decide by what rules it is looked at.
+      ...(atBase ?? own).repository,
+      ...guardsOf(own),
+      ...operators.map((file) => ({ ...file.repository, ...guardsOf(file) }))[0],
+      ...(paths === undefined ? {} : { paths: [...paths] }),
+    },
+    diagnostics: [own, ...operators, ...(atBase === null ? [] : [atBase])].flatMap((file) => file.diagnostics),
+  };
+}
+
+async function operatorFiles({ root, cwd, configFile, operatorFile }: SourceConfigOptions): Promise<ConfigFile[]> {
+  if (operatorFile !== undefined) return [operatorFile];
+  const isOther = configFile !== undefined && resolve(cwd, configFile) !== join(root, CONFIG_NAME);
+  return isOther ? [await readConfig({ root, cwd, file: configFile })] : [];
+}
+
+// Looser guards are the operator's word, once they are accepted as such.
+function guardsOf({ operator: { guards } }: ConfigFile): Pick<RepositoryConfig, "guards"> {
+  return guards === undefined ? {} : { guards };
+}
+
+async function readConfigAt(ref: string, options: SourceConfigOptions, stop: Stop): Promise<ConfigFile> {
+  const { root, cwd, repository, isCommitted = false, before = null } = options;
+  const [known] = before?.config.files ?? [];
+  const isSame = before?.changes?.every(({ path }) => path !== CONFIG_NAME) ?? false;
+  if (isCommitted && isSame && known !== undefined) return known;
+  const file = await readFileAt(
+    { root, cwd, repository, limits: defaultLimits, ref, path: CONFIG_NAME, isOurs: isCommitted },
+    stop,
+  );
+  if (file === null) return noConfig;
+  return parseConfig(file.bytes(), { file: isCommitted ? CONFIG_NAME : `${ref}:${CONFIG_NAME}`, isInSource: true });
+}

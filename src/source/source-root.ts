@@ -1,0 +1,69 @@
+import { lstatSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { HoldfastError } from "../core/errors.ts";
+import { isAtOrBelow } from "../files/real-path.ts";
+import { checkoutTop } from "./git/repository.ts";
+
+/** Name of the configuration at the top of a source. */
+export const CONFIG_NAME = "holdfast.yaml";
+
+type Place = { readonly cwd: string; readonly source?: string | undefined };
+
+/** Where the source is: the folder named, else the one that holds `holdfast.yaml`, else the checkout's top, else here. */
+export function findRoot(place: Place): string {
+  return realRoot(findSource(place));
+}
+
+/** The same by the path that it is named by, which may lead through links that are swapped. */
+export function findSource({ cwd, source }: Place): string {
+  if (source !== undefined) return existingFolder(resolve(cwd, source));
+  const here = realpathSync(cwd);
+  const top = checkoutTop(here);
+  return configuredAbove(here, top) ?? top ?? here;
+}
+
+function existingFolder(folder: string): string {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
+  throw new HoldfastError("invalid", `the source ${folder} is no folder`, {
+    hint: "Name an existing folder with --source.",
+  });
+}
+
+// Outside of a checkout the search ends at somebody else's folder: what stands in /tmp is not ours to obey.
+function configuredAbove(folder: string, top: string | null): string | null {
+  const owner = statSync(folder).uid;
+  for (let at = folder; ; at = dirname(at)) {
+    if (top === null && statSync(at).uid !== owner) return null;
+    if (lstatSync(join(at, CONFIG_NAME), { throwIfNoEntry: false })) return at;
+    if (at === top || at === dirname(at)) return null;
+  }
+}
+
+/** The real folder of a source at this moment; a link that leads to it may be swapped for another one. */
+export function realRoot(source: string): string {
+  try {
+    return realpathSync(source);
+  } catch (cause) {
+    throw new HoldfastError("invalid", `the source ${source} cannot be read`, {
+      hint: "Name an existing folder.",
+      cause,
+    });
+  }
+}
+
+/** Whether a link leads to a source, or to the checkout that it lies in, so that another folder may take its place. */
+export function isLinked(source: string): boolean {
+  return [source, checkoutTop(source) ?? source].some((path) => lstatSync(path).isSymbolicLink());
+}
+
+/** The real path of the folder below which a repository decides what there is: the checkout of a source, or the source. */
+export function contentTop(root: string): string {
+  const folder = realpathSync.native(root);
+  return checkoutTop(folder) ?? folder;
+}
+
+/** Whether a file lies in a source, as it is named or once links are followed. */
+export function isInside(root: string, file: string): boolean {
+  const top = realpathSync(root);
+  return [file, realpathSync(file)].some((path) => path !== top && isAtOrBelow(top, path));
+}

@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { HoldfastError } from "../core/errors.ts";
+import { lstatOrNull } from "../files/lstat-or-null.ts";
+import { requireOwnFolder } from "../files/own-folder.ts";
+import { isAtOrBelow, realPathOutside } from "../files/real-path.ts";
+import { UnsafePathError } from "../files/unsafe-path-error.ts";
+
+/** Folders in a state folder that are opened. */
+const INNER = ["cache", "tokens", "control-plane", "sources", "targets"];
+
+/** Where a state folder is looked at. */
+export type StatePlace = {
+  /** The real path of the folder whose files come from a repository; null where there is none. */
+  readonly content: string | null;
+  /** Asks git whether it tracks anything at or below a path. */
+  readonly isTracked: (path: string, stop: { readonly signal: AbortSignal }) => Promise<boolean>;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Refuses a state folder that a repository may have brought, or that others may change: what is in it says where tokens
+ * go, and which key seals. Answers its real path, also where there is no such folder yet; opens nothing in it. It asks git
+ * once, and only where the folder is there and lies in a checkout.
+ */
+export async function requireStateFolder(path: string, place: StatePlace): Promise<string> {
+  const { content } = place;
+  const folder = realPathOutside(content, path);
+  if (!isThere(folder)) return folder;
+  requireOwnFolder(folder, { isContent: content !== null && isAtOrBelow(content, folder) });
+  for (const inner of INNER.map((name) => join(folder, name))) if (isThere(inner)) requireOwnFolder(inner);
+  await requireUntracked(folder, place);
+  return folder;
+}
+
+function isThere(path: string): boolean {
+  return lstatOrNull(path) !== null;
+}
+
+async function requireUntracked(folder: string, place: StatePlace): Promise<void> {
+  if (!isThere(join(folder, ".git")) && !(await isTrackedByGit(folder, place))) return;
+  throw new UnsafePathError(`the state folder ${folder} is tracked by git, and was not read`, {
+    hint: "name one outside of the repository with --state; if you have committed it yourself, take it out with git rm -r --cached, and replace the tokens and keys in it",
+  });
+}
+
+async function isTrackedByGit(folder: string, { isTracked, signal }: StatePlace): Promise<boolean> {
+  try {
+    return await isTracked(folder, { signal });
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (!(cause instanceof HoldfastError)) throw cause;
+    const { message, hint } = cause;
+    throw new HoldfastError("invalid", `nobody can tell whether git tracks the state folder ${folder}: ${message}`, {
+      hint: `name one outside of the checkout with --state${hint === null ? "" : `; or: ${hint}`}`,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,100 @@
+import type { Insertable } from "kysely";
+import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { type OperationName, operations, type WriteOperation } from "../../contract/operations.ts";
+import { releaseBuffer } from "../../contract/release-buffer.ts";
+import type { Identity } from "../../core/manifest.ts";
+import type { Recorded } from "../../core/recorded.ts";
+import { seal, unseal } from "../../seal/seal.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
+import type { Intent, PendingIntent } from "../ledger.ts";
+import { contentText, type ReceiptDigest } from "../receipt-digest.ts";
+import { type LedgerTables, MARK_BYTES } from "./ledger-schema.ts";
+
+/** Whose rows they are, and what seals them. */
+export type Place = { readonly server: string; readonly key: SealKey; readonly digest: ReceiptDigest };
+
+/** A receipt as its row, with everything sealed that could hold a secret. */
+export function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertable<LedgerTables["receipt"]> {
+  const { identity, kind, id, version, at, echo } = receipt;
+  const content = contentText(receipt);
+  const sealed = seal(key, content, `receipt ${server} ${identity}`);
+  const mark = sealed.toString("hex", 0, MARK_BYTES);
+  const tally = echo === null ? null : digest(content);
+  return { server, identity, kind, external_id: id, version, at, sealed, mark, tally };
+}
+
+/** The receipt in a row. */
+export function recordedFrom(key: SealKey, row: LedgerTables["receipt"]): Recorded {
+  const { identity, kind, external_id, version, at } = row;
+  const content = openObject(key, row.sealed, `receipt ${row.server} ${identity}`);
+  const written = isObject(content.written) ? content.written : {};
+  const echo = isObject(content.echo) ? content.echo : null;
+  const receipt = { identity, kind, id: external_id, version, at, written, echo };
+  const unrecorded = pathsFrom(content.unrecorded);
+  return unrecorded.length === 0 ? receipt : { ...receipt, unrecorded };
+}
+
+function pathsFrom(value: Json | undefined): readonly (readonly string[])[] {
+  return Array.isArray(value) ? value.map((path: Json) => (Array.isArray(path) ? path.map(String) : [])) : [];
+}
+
+/** An intent as its row, with everything sealed that could hold a secret. */
+export function intentRow(server: string, key: SealKey, intent: Intent): Insertable<LedgerTables["intent"]> {
+  const { id, identity, kind, operation, versionBefore, creates, at, deadline, manifest, ignored, key: sent } = intent;
+  return {
+    id,
+    server,
+    identity,
+    kind,
+    operation,
+    version_before: versionBefore,
+    creates: creates ? 1 : 0,
+    deadline,
+    sealed: seal(key, JSON.stringify(manifest), `intent ${id}`),
+    reply: null,
+    key: sent === null ? null : seal(key, sent, `key ${id}`),
+    left_alone: ignored.length === 0 ? null : seal(key, JSON.stringify({ left: ignored }), `left ${id}`),
+    at,
+  };
+}
+
+/** The intent in a row. */
+export function intentFrom(key: SealKey, row: LedgerTables["intent"]): PendingIntent {
+  return {
+    id: row.id,
+    identity: row.identity satisfies Identity,
+    kind: row.kind,
+    operation: writeOperation(row.operation),
+    versionBefore: row.version_before,
+    creates: row.creates === 1,
+    at: row.at,
+    deadline: row.deadline,
+    manifest: openObject(key, row.sealed, `intent ${row.id}`),
+    reply: row.reply === null ? null : unseal(key, row.reply, `reply ${row.id}`),
+    key: row.key === null ? null : unseal(key, row.key, `key ${row.id}`).toString(),
+    ignored: row.left_alone === null ? [] : pathsFrom(openObject(key, row.left_alone, `left ${row.id}`).left),
+  };
+}
+
+/** Seals the reply of an intent. */
+export function sealedReply(key: SealKey, id: string, reply: Uint8Array): Buffer {
+  return seal(key, Buffer.from(reply), `reply ${id}`);
+}
+
+function openObject(key: SealKey, sealed: Uint8Array, aad: string): JsonObject {
+  const bytes = unseal(key, sealed, aad);
+  const content: unknown = JSON.parse(bytes.toString());
+  releaseBuffer(bytes);
+  if (!isObject(content)) throw new TypeError("the ledger holds something that is not an object");
+  return content;
+}
+
+function writeOperation(name: string): WriteOperation {
+  if (!isOperation(name) || operations[name].retry === "read")
+    throw new TypeError(`the journal names no operation: ${name}`);
+  return name as WriteOperation;
+}
+
+function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(operations, name);
+}

@@ -1,0 +1,74 @@
+import { join } from "node:path";
+import { ownDatabaseExists } from "../../files/own-database.ts";
+import { checkWritable } from "../../files/write-file.ts";
+import type { SealKey } from "../../seal/seal-key.ts";
+import { isUnwritable, StoreError, storageErrorAt, storeErrorCode } from "../../store/store-error.ts";
+import type { Ledger } from "../ledger.ts";
+import type { LedgerOptions, OnForgotten } from "../state.ts";
+import { emptyLedger } from "./empty-ledger.ts";
+import { LEDGER_NAME } from "./ledger-folders.ts";
+import { openLedger } from "./open-ledger.ts";
+
+/** A state folder, and what it is opened for. */
+export type StateFolder = {
+  readonly folder: string;
+  readonly key: SealKey;
+  readonly isWritable: boolean;
+  /** Whether nothing will be written to a control plane: then the ledger is read as it is where it cannot be written. */
+  readonly reading: boolean;
+  readonly onForgotten: OnForgotten;
+};
+
+/** Opens the ledger of one server in a state folder. */
+export async function openFolderLedger(
+  { folder, key, isWritable, reading, onForgotten }: StateFolder,
+  server: string,
+  options: LedgerOptions = {},
+): Promise<Ledger> {
+  const path = join(folder, LEDGER_NAME);
+  if (isWritable) {
+    try {
+      const ledger = await openLedger(path, { ...options, server, key });
+      return forgivingFacts(ledger, (error) => onForgotten(LEARNED, storageErrorAt(folder, error)));
+    } catch (error) {
+      if (!reading || !isUnwritable(error)) throw error;
+      onForgotten(LEARNED, storageErrorAt(path, whyUnwritable(folder) ?? error));
+    }
+  }
+  if (!ownDatabaseExists(path)) return emptyLedger(key);
+  return readAsItIs(path, { server, key });
+}
+
+const LEARNED = "what is learned of the control plane";
+
+// What was learned of a server is learned again: a disk without room is no reason to fail for it.
+function forgivingFacts(ledger: Ledger, onUnwritable: (error: unknown) => void): Ledger {
+  const rememberFacts: Ledger["rememberFacts"] = (learned) =>
+    ledger.rememberFacts(learned).catch((error: unknown) => {
+      const fault = storeErrorCode(error);
+      if (fault !== "inaccessible" && fault !== "full") throw error;
+      onUnwritable(error);
+    });
+  return { ...ledger, rememberFacts };
+}
+
+// SQLite does not say whether the disk is full or broken.
+function whyUnwritable(folder: string): unknown {
+  try {
+    checkWritable(folder);
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+async function readAsItIs(path: string, place: { readonly server: string; readonly key: SealKey }): Promise<Ledger> {
+  try {
+    const ledger = await openLedger(path, { ...place, isReadOnly: true });
+    return { ...ledger, rememberFacts: async () => undefined };
+  } catch (error) {
+    // Made just now, and nothing could be put into it.
+    if (error instanceof StoreError && error.code === "empty") return emptyLedger(place.key);
+    throw error;
+  }
+}

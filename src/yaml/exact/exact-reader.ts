@@ -1,0 +1,51 @@
+import { faultyDocument, type ParsedDocument } from "../document.ts";
+import type { Fault } from "../fault.ts";
+import type { YamlLimits } from "../limits.ts";
+import type { ExactReader } from "../parse-file.ts";
+import type { Chunk } from "../split-documents.ts";
+import { type AliasBudget, build } from "./build-value.ts";
+import { CONFLICT, TEMPLATE } from "./likely-mistake.ts";
+import { nodeOutline } from "./node-outline.ts";
+import { parseExact } from "./parse-exact.ts";
+
+/** Reads the documents of one file with the library `yaml`; what their aliases repeat counts together. */
+export function exactReader(limits: YamlLimits, checksText: boolean): ExactReader {
+  const aliases: AliasBudget = { left: limits.fileBytes };
+  return (chunk) => readExact(chunk, limits, { checksText, aliases });
+}
+
+type ExactOptions = { readonly checksText: boolean; readonly aliases: AliasBudget };
+
+function readExact(chunk: Chunk, limits: YamlLimits, manner: ExactOptions): ParsedDocument | null {
+  const parsed = parseExact(chunk.text, limits);
+  const shifted = (faults: readonly Fault[]) => faults.map((each) => shift(each, chunk.offset));
+  if ("faults" in parsed) return { ...faultyDocument(chunk, shifted(withoutEchoes(parsed.faults))), readBy: "exact" };
+  const { root } = parsed;
+  if (root === null) return chunk.isExplicit ? faultyDocument(chunk, []) : null;
+  const { value, faults, offset, hasCredentials } = build(root, limits, manner);
+  return {
+    value,
+    faults: shifted(faults.map((each) => (isTemplate(each, chunk.text) ? { ...each, ...TEMPLATE } : each))),
+    offset: chunk.offset + offset,
+    hasCredentials,
+    chunk,
+    readBy: "exact",
+    outline: () => nodeOutline(root, chunk.offset),
+  };
+}
+
+function shift({ other, ...found }: Fault, by: number): Fault {
+  const shifted = { ...found, offset: Math.max(0, found.offset) + by };
+  return other === undefined ? shifted : { ...shifted, other: Math.max(0, other) + by };
+}
+
+// Each marker of a conflict is a fault, and so is what both sides say.
+function withoutEchoes(faults: readonly Fault[]): readonly Fault[] {
+  const conflict = faults.find(({ summary }) => summary.endsWith(CONFLICT));
+  return conflict === undefined ? faults : [conflict];
+}
+
+// Two opening brackets are a mapping as the key of another: nobody means that.
+function isTemplate({ code, offset }: Fault, text: string): boolean {
+  return code === "key" && text.startsWith("{{", offset - 1);
+}

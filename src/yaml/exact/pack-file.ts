@@ -1,0 +1,64 @@
+import type { Json } from "../../contract/json.ts";
+import { decode } from "../decode-text.ts";
+import type { ParsedDocument, ParsedFile } from "../document.ts";
+import { type DocumentOutline, limitOutline } from "../document-outline.ts";
+import { outlinePlain } from "../fast/read-plain.ts";
+import type { Fault } from "../fault.ts";
+import type { YamlLimits } from "../limits.ts";
+
+/** A parsed file as it crosses from a worker: the text stays where it is. */
+export type PackedFile = { readonly faults: readonly Fault[]; readonly documents: readonly PackedDocument[] };
+
+type PackedDocument = Pick<ParsedDocument, "faults" | "offset" | "hasCredentials" | "readBy"> & {
+  /** As JSON, which is quicker to cross with than an object. */
+  readonly value: string;
+  readonly from: number;
+  readonly to: number;
+  readonly isExplicit: boolean;
+  /** Null where there is none, or it can be had again at once. */
+  readonly outline: DocumentOutline | null;
+};
+
+/** Makes a parsed file ready to cross. */
+export function pack({ faults, documents }: ParsedFile, { nodes }: YamlLimits): PackedFile {
+  return { faults, documents: documents.map((document) => packDocument(document, nodes)) };
+}
+
+function packDocument({ value, chunk, outline, ...rest }: ParsedDocument, nodes: number): PackedDocument {
+  const { faults, offset, hasCredentials, readBy } = rest;
+  const found = readBy === "exact" ? outline() : null;
+  return {
+    faults,
+    offset,
+    hasCredentials,
+    value: JSON.stringify(value),
+    from: chunk.offset,
+    to: chunk.offset + chunk.text.length,
+    isExplicit: chunk.isExplicit,
+    readBy,
+    outline: found && limitOutline(found, nodes),
+  };
+}
+
+/** The parsed file again, beside the bytes that it was read from. */
+export function unpack({ faults, documents }: PackedFile, bytes: Uint8Array, limits: YamlLimits): ParsedFile {
+  const { text } = decode(bytes);
+  return { text, faults, documents: documents.map((document) => unpackDocument(document, text, limits)) };
+}
+
+function unpackDocument(packed: PackedDocument, text: string, limits: YamlLimits): ParsedDocument {
+  const { faults, offset, hasCredentials, from, to, isExplicit, readBy, outline } = packed;
+  const chunk = { text: text.slice(from, to), offset: from, isExplicit };
+  // A document that could not be read at all has none.
+  const isUnread = packed.value === "null" && faults.length > 0;
+  return {
+    faults,
+    offset,
+    hasCredentials,
+    chunk,
+    readBy,
+    // Ours, made a moment ago from what is checked to be JSON.
+    value: JSON.parse(packed.value) as Json,
+    outline: () => (readBy === "exact" || isUnread ? outline : outlinePlain(chunk, limits)),
+  };
+}

@@ -1,0 +1,56 @@
+import { pointerTokens } from "../contract/json-pointer.ts";
+import type { Position } from "../model/position.ts";
+import type { ParsedDocument } from "./document.ts";
+import type { DocumentOutline } from "./document-outline.ts";
+
+/** Finds fields by JSON Pointer; a field that is not there is found where its parent is. */
+export type Locate = (pointer: string, at?: "key" | "value") => Position;
+
+/** Positions in one document, read when first asked and kept. */
+export function locator(document: ParsedDocument, positionAt: (offset: number) => Position): Locate {
+  let outline: DocumentOutline | null | undefined;
+  return (pointer, at = "value") => {
+    if (outline === undefined) outline = document.outline();
+    return positionAt(offsetOf(outline, pointer, at) ?? document.offset);
+  };
+}
+
+// A missing field is named by its parent's key, a wrong value by itself; the document by its beginning.
+function offsetOf(outline: DocumentOutline | null, pointer: string, at: "key" | "value"): number | null {
+  let place: DocumentOutline | undefined;
+  let inside = outline?.inside;
+  for (const token of pointerTokens(pointer)) {
+    const next = inside?.get(token);
+    if (next === undefined) return place?.key ?? null;
+    place = next;
+    inside = next.inside;
+  }
+  return place?.[at] ?? null;
+}
+
+/** Line and column of offsets into one text, both from 1; the text is scanned when first asked. */
+export function lineFinder(text: string): (offset: number) => Position {
+  let starts: readonly number[] | null = null;
+  return (offset) => {
+    if (offset === 0) return { line: 1, column: 1 };
+    starts ??= lineStarts(text);
+    const line = lastAtOrBefore(starts, offset);
+    return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
+  };
+}
+
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+function lastAtOrBefore(starts: readonly number[], offset: number): number {
+  let [low, high] = [0, starts.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
