@@ -2,7 +2,14 @@ import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory, readHistory } from "./history.ts";
 import { holdText, readDecisions } from "./holds.ts";
 import type { PassObserver } from "./pass-observer.ts";
-import { createPassWatch, newStatus, type PassTimes, standbyStatus, statusAfter } from "./status-after-pass.ts";
+import {
+  createPassWatch,
+  newStatus,
+  type PassSeen,
+  type PassTimes,
+  standbyStatus,
+  statusAfter,
+} from "./status-after-pass.ts";
 
 /** Where and how the passes of a target are recorded. */
 export type RecorderOptions = {
@@ -52,10 +59,11 @@ export function createPassRecorder({ target, source, folder, now, standsBy, betw
     onPassEnd: async (pass) => {
       history ??= open();
       const before = status;
-      status = statusAfter(before, watch.take(), pass);
+      const seen = watch.take();
+      status = statusAfter(before, seen, pass);
       const last = status.lastPass;
       if (last !== null && isWorthRecording(last, before.lastPass)) {
-        const records = [...(await supersededBy(status, before, between, last)), last];
+        const records = [...(await supersededBy(status, before, { between, follows: seen.follows, last })), last];
         history.add(records);
         latest = [...latest, ...records].slice(-MOST_LATEST);
       }
@@ -74,10 +82,15 @@ const MOST_LATEST = 10;
 async function supersededBy(
   { wantedRevision: wanted }: TargetStatus,
   { wantedRevision: earlier }: TargetStatus,
-  between: RecorderOptions["between"],
-  last: PassRecord,
+  {
+    between,
+    follows,
+    last,
+  }: Pick<RecorderOptions, "between"> & Pick<PassSeen, "follows"> & { readonly last: PassRecord },
 ): Promise<readonly PassRecord[]> {
   if (wanted === null || earlier === null || wanted === earlier) return [];
+  // Most often a commit comes directly after the one before.
+  if (follows?.commit === wanted && follows.parent === earlier) return [];
   const commits = (await between(earlier, wanted)).filter((commit) => commit !== wanted);
   return commits.map((commit) => ({ ...last, commit, result: "superseded", reason: null, message: null, counts: {} }));
 }

@@ -3,7 +3,7 @@ import { needsAdoption } from "../core/guards/step-guards.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Step } from "../core/plan/plan.ts";
 import { redactFailureMessage } from "../core/redact/redact-message.ts";
-import type { ApplyEvent, KeptEvent, PlanEvent } from "../core/report/events.ts";
+import type { ApplyEvent, KeptEvent, PlanEvent, ReadEvent } from "../core/report/events.ts";
 import type { PassRecord, PassResult, TargetStatus } from "../core/report/target-status.ts";
 import { SourceError } from "../source/source-error.ts";
 import type { PassObserver } from "./pass-observer.ts";
@@ -34,6 +34,7 @@ export function standbyStatus(holder: string | null): Partial<TargetStatus> {
 }
 
 type Seen = {
+  follows: NonNullable<ReadEvent["follows"]> | null;
   applied: ApplyEvent | null;
   planned: PlanEvent | null;
   kept: KeptEvent | null;
@@ -44,12 +45,16 @@ type Seen = {
   error: unknown;
 };
 
+/** What one pass reported. */
+export type PassSeen = Readonly<Seen>;
+
 /** What one pass reported, until it is over. */
-export type PassWatch = { readonly observer: PassObserver; readonly take: () => Readonly<Seen> };
+export type PassWatch = { readonly observer: PassObserver; readonly take: () => PassSeen };
 
 /** Collects what a pass reports; `take` gives it, and begins anew. */
 export function createPassWatch(): PassWatch {
   const none = (): Seen => ({
+    follows: null,
     applied: null,
     planned: null,
     kept: null,
@@ -74,6 +79,7 @@ export function createPassWatch(): PassWatch {
         if (event.what === "taking-over") seen.standby = null;
         if (event.what === "superseded") seen.standby = "has taken over; the next pass reads everything anew";
         if (event.what !== "read") return;
+        seen.follows = event.follows ?? null;
         seen.isRefused = event.isRefused;
         seen.faults = event.diagnostics.filter(({ severity }) => severity === "error").length;
       },
@@ -94,7 +100,7 @@ export type PassTimes = {
 };
 
 /** The status of a target after a pass. */
-export function statusAfter(before: TargetStatus, seen: Readonly<Seen>, times: PassTimes): TargetStatus {
+export function statusAfter(before: TargetStatus, seen: PassSeen, times: PassTimes): TargetStatus {
   const { applied, planned } = seen;
   const carriedOut = applied?.report.revision ?? null;
   const wantedRevision = times.wanted ?? carriedOut ?? planned?.plan.revision ?? before.wantedRevision;
@@ -128,7 +134,7 @@ const isoTime = (at: number) => new Date(at).toISOString();
 
 type Outcome = Pick<PassRecord, "reason" | "message"> & { readonly result: PassResult };
 
-function outcomeOf({ applied, planned, kept, isRefused, faults, standby, error }: Readonly<Seen>): Outcome {
+function outcomeOf({ applied, planned, kept, isRefused, faults, standby, error }: PassSeen): Outcome {
   if (error !== null) return { result: "failed", ...failureOf(error) };
   if (kept !== null) return { result: "kept", reason: kept.reason, message: redactFailureMessage(kept.message) };
   if (standby !== null) return { result: "standing-by", reason: "StandingBy", message: standby };
@@ -177,14 +183,14 @@ function badCounts({ report: { summary } }: ApplyEvent): readonly string[] {
   return names.flatMap((name) => (summary[name] === 0 ? [] : [`${summary[name]} ${name}`]));
 }
 
-function conditionOf({ applied }: Readonly<Seen>, result: PassResult): TargetStatus["condition"] {
+function conditionOf({ applied }: PassSeen, result: PassResult): TargetStatus["condition"] {
   if (result === "standing-by") return "Reconciling";
   if (result !== "applied" && result !== "reported") return "Stalled";
   const isRolling = applied?.report.outcomes.some(({ rollout }) => rollout === "progressing") ?? false;
   return isRolling ? "Reconciling" : "Ready";
 }
 
-function syncOf(before: TargetStatus, seen: Readonly<Seen>, isNewest: boolean): TargetStatus["sync"] {
+function syncOf(before: TargetStatus, seen: PassSeen, isNewest: boolean): TargetStatus["sync"] {
   const { applied, planned } = seen;
   if (applied !== null) {
     const { unknown } = applied.report.summary;

@@ -35,7 +35,12 @@ export type RevisionFiles = {
   /** Absolute path of the source's root. */
   readonly root: string;
   /** The earlier commit that it was read by, and the files that have another content now; absent where all were read. */
-  readonly since?: { readonly commit: string; readonly changed: ReadonlySet<string> };
+  readonly since?: {
+    readonly commit: string;
+    /** Whether this commit is known to come directly after it. */
+    readonly isNext: boolean;
+    readonly changed: ReadonlySet<string>;
+  };
   /** In path order. */
   readonly files: readonly SourceFile[];
   /** What could not be read, or was passed over though it looks like a manifest file. */

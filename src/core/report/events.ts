@@ -28,6 +28,8 @@ export type ReadEvent = {
   /** Where its manifests are read from, below its root; null for everything. */
   readonly paths: readonly string[] | null;
   readonly files: number;
+  /** The commit that was read, and the one directly before it; left out where it is not known to be. */
+  readonly follows?: { readonly commit: string; readonly parent: string };
   /** Those of the files whose content was known from an earlier pass. */
   readonly knownFiles: number;
   /** Manifests that are valid. */

@@ -119,6 +119,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     manifests: loaded.manifests,
     event: {
       ...readEvent(loaded, behind, rules, revision.config),
+      ...followed(revision),
       knownFiles: again === null ? knownIn(contents) : notReadIn(revision),
     },
     from: { ...from, loaded: read },
@@ -269,6 +270,10 @@ function knownIn({ files }: Loaded["contents"]): number {
   return files.reduce((known, { from }) => (from === null ? known : known + 1), 0);
 }
 
+function followed({ commit, since }: Revision): Pick<ReadEvent, "follows"> {
+  return commit === null || since?.isNext !== true ? {} : { follows: { commit, parent: since.commit } };
+}
+
 function notReadIn({ files, since }: Revision): number {
   return files.length - (since?.changed.size ?? 0);
 }
@@ -278,7 +283,7 @@ function readEvent(
   behind: readonly Diagnostic[],
   rules: Rules,
   { repository }: SourceConfig,
-): Omit<ReadEvent, "knownFiles"> {
+): Omit<ReadEvent, "knownFiles" | "follows"> {
   const { selection, strict, partial } = rules;
   return {
     what: "read",

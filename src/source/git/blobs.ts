@@ -19,7 +19,7 @@ export async function readBlobs(
   return contents ?? [];
 }
 
-/** The content of each blob; null where one of them is larger than the limit. */
+/** The content of each blob or commit, by its id; null where one of them is larger than the limit. */
 export async function readSmallBlobs(
   repository: Repository,
   blobs: readonly string[],
@@ -79,7 +79,7 @@ function blobCollector(count: number, mostBytes: number) {
         header += part.toString("latin1", at, end < 0 ? part.length : end);
         at = end < 0 ? part.length : end + 1;
         if (end < 0) continue;
-        const size = /^[0-9a-f]+ blob (\d+)$/.exec(header)?.[1];
+        const size = /^[0-9a-f]+ (?:blob|commit) (\d+)$/.exec(header)?.[1];
         isTooLarge = Number(size) > mostBytes;
         isBroken = size === undefined || isTooLarge;
         if (isBroken) return;

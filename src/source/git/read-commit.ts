@@ -77,7 +77,7 @@ export async function readCommitFiles(options: CommitOptions, stop: Stop): Promi
     root,
     files,
     diagnostics,
-    ...(earlier === null ? {} : { since: { commit: earlier, changed: unread } }),
+    ...(earlier === null ? {} : { since: { commit: earlier, isNext: false, changed: unread } }),
   };
 }
 
@@ -100,18 +100,25 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
   const known = membersNamed(before.files.files, blobOf.keys(), pathOf);
   if (known.length > MOST_CHANGED) return null;
   const blobs = known.map(({ path, blob }) => blobOf.get(path) ?? blob ?? "");
-  const contents = await readSmallBlobs(repository, blobs, { ...stop, mostBytes: options.limits.fileBytes });
-  if (contents === null) return null;
+  const limit = { ...stop, mostBytes: options.limits.fileBytes };
+  const read = await readSmallBlobs(repository, earlier === commit ? blobs : [...blobs, commit], limit);
+  if (read === null) return null;
+  const contents = read.slice(0, blobs.length);
+  const isNext = firstParentOf(read[blobs.length]) === earlier;
   const heads = known.map(({ path, display: shown }, index) => {
     const bytes = contents[index] ?? new Uint8Array();
     return { path, display: shown, blob: blobs[index] ?? "", size: bytes.length, known: null, bytes };
   });
-  const read = commitFiles(repository, heads);
-  const files = withReplaced<SourceFile>(before.files.files, read, pathOf);
+  const changed = commitFiles(repository, heads);
+  const files = withReplaced<SourceFile>(before.files.files, changed, pathOf);
   const displays = new Set(known.map(({ display }) => display));
   const others = before.files.diagnostics.filter(({ file }) => file === null || !displays.has(file));
-  const since = { commit: earlier, changed: new Set(read.map(pathOf)) };
+  const since = { commit: earlier, isNext, changed: new Set(changed.map(pathOf)) };
   return { commit, at: 0, root, files, diagnostics: [...others, ...pointersIn(heads)], since };
+}
+
+function firstParentOf(commit: Uint8Array = new Uint8Array()): string | null {
+  return /^parent ([0-9a-f]+)$/m.exec(Buffer.from(commit).toString("latin1").split("\n\n", 1)[0] ?? "")?.[1] ?? null;
 }
 
 const pathOf = ({ path }: Pick<SourceFile, "path">) => path;

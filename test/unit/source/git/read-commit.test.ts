@@ -277,4 +277,18 @@ describe("a commit of a repository of ours, read by an earlier one", () => {
       expect([file.bytes(), file.bytes()].map((bytes) => Buffer.from(bytes).toString().trim())).toEqual([text, text]);
     }
   });
+
+  test("says whether it comes directly after the earlier one", async () => {
+    const root = await folderOf({ "a.yaml": "a: 1\n" });
+    await commitAll(root, "Begin");
+    const first = await readAs(root, null);
+    const next = async (text: string, before: RevisionFiles) => {
+      write(root, { "a.yaml": text });
+      // A message is no header.
+      await commitAll(root, `Change\n\nparent ${before.commit}`);
+      return readAs(root, before);
+    };
+    const second = await next("a: 2\n", first);
+    expect([second.since?.isNext, (await next("a: 3\n", first)).since?.isNext]).toEqual([true, false]);
+  });
 });
