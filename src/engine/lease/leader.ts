@@ -5,6 +5,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Intent } from "../../state/ledger.ts";
 import type { State, StateLock } from "../../state/state.ts";
 import type { DesiredRead } from "../desired/read-desired.ts";
+import type { ServerSession } from "../session.ts";
 import type { LockState, TargetConnection } from "../target.ts";
 import { type LeaseContext, leaseOptions, noLease } from "./acquire-write-access.ts";
 import { acquireLease, type HeldLease, type LeaseResult, standByMs } from "./lease.ts";
@@ -45,7 +46,10 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
   let takeovers = 0;
   let waitsFor: string | null = null;
   let isFirst = true;
-  let fenced: ReadonlySet<string> = new Set();
+  // Whether no earlier process has had the number of this one's lease.
+  let isNewNumber = false;
+  const lookedAt = new WeakSet<ServerSession["ledger"]>();
+  const fenced = new Set<string>();
   const leave = async (): Promise<void> => {
     await lease?.[Symbol.asyncDispose]();
     lease = null;
@@ -76,21 +80,30 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
     const own = await leaseOptions(connection, read, context.signal);
     const options = isShared && read.rules.leaseScope === null ? { ...own, scope: TENANT_SCOPE } : own;
     if (!session.memory.has("putLease")) return session.writer;
-    if (lease !== null && !lease.isLost() && lease.scope === options.scope) return lease.fenced(session.writer);
+    // Each target has a ledger of its own, with writes that an earlier process has left open.
+    const pending = lookedAt.has(session.ledger) ? [] : await session.ledger.pending();
+    lookedAt.add(session.ledger);
+    const fence = (): void => {
+      for (const { id } of isNewNumber ? pending : []) fenced.add(id);
+    };
+    if (lease !== null && !lease.isLost() && lease.scope === options.scope) {
+      fence();
+      return lease.fenced(session.writer);
+    }
     await leave();
-    const pending = isFirst ? await session.ledger.pending() : [];
+    const needsNewNumber = isFirst && (isShared || pending.length > 0);
     const ask = async (): Promise<LeaseResult> => {
       const early = await acquireLease(options);
-      if (early.state !== "held" || pending.length === 0) return early;
+      if (early.state !== "held" || !needsNewNumber) return early;
       // What a killed process has sent carries the number of its lease; once released, the lease gets another.
       await early.lease[Symbol.asyncDispose]();
       const again = await acquireLease(options);
-      const isNew = again.state === "held" && again.lease.number() > early.lease.number();
-      if (isNew) fenced = new Set(pending.map(({ id }) => id));
+      isNewNumber = again.state === "held" && again.lease.number() > early.lease.number();
       return again;
     };
     const { taken, hasWaited } = await standBy(ask, standByMs(options), context);
     isFirst = false;
+    fence();
     if (taken.state === "held") lease = taken.lease;
     if (hasWaited) {
       takeovers += 1;
