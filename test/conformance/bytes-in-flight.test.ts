@@ -52,7 +52,7 @@ async function write(socket: Socket, text: string): Promise<void> {
   if (!socket.write(text)) await once(socket, "drain");
 }
 
-test("S46 a caller with too many bytes in flight is told to wait, keeps its connection, and is in nobody's way", async () => {
+test("S46 a caller with too many bytes in flight is told to wait, keeps its connection, and delays no other caller", async () => {
   const plane = await startControlPlane({ bodyBytes: 16 * MIB });
   await plantWorkspace(plane.admin);
   const dev = await addUser(plane, "dev@example.com");
@@ -83,7 +83,7 @@ test("S46 a caller with too many bytes in flight is told to wait, keeps its conn
   );
 });
 
-test("S46 where all together hold too many bytes, whoever comes is told to wait", async () => {
+test("S46 when all callers together hold too many bytes, the next one is told to wait", async () => {
   const plane = await startControlPlane({ bodyBytes: 4 * MIB });
   await plantWorkspace(plane.admin);
   const of = (kib: number) => ({ manifest: service, x: "x".repeat(kib * 1024) });
@@ -120,7 +120,7 @@ test("S46 a body whose length is not told counts as the largest", async () => {
   await eventually("room", async () => (await plane.admin.put(APPS, { manifest: service })).status === 200);
 });
 
-test("S46 bodies of strangers are not read, and a body over the limit does not break the connection", async () => {
+test("S46 bodies of unauthenticated requests are not read, and a body over the limit does not break the connection", async () => {
   const plane = await startControlPlane();
   const length = 7 * MIB;
   for (const [status, path, token, size] of [

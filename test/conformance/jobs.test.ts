@@ -75,7 +75,7 @@ test("a dry run starts no run, and a service has none", async () => {
   expect((await admin.get(runsPath(api.applicationId))).body).toMatchObject({ statusCode: 404, code: "not-found" });
 });
 
-test("a run walks its statuses in real time, after the rollout did", async () => {
+test("a run goes through its statuses in real time, after the rollout", async () => {
   const runs = createSimulatedRuns({ seconds: 1.5 });
   const { admin } = await planted({ rollouts: createSimulatedRollouts({ seconds: 0.2 }), runs });
   const { applicationId, currentStatus } = await deploy(admin);

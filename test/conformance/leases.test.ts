@@ -140,7 +140,7 @@ test("F74 a lease excludes those of other holders above it and below it, however
   for (const [nth, scope] of apart.entries()) await take(admin, scope, `holder-${nth}`);
 });
 
-test("F74 of many that ask for overlapping scopes at once, only such have one as have nothing in common", async () => {
+test("F74 of many that ask for leases at once, only those whose scopes do not overlap get one", async () => {
   const { admin } = await startControlPlane();
   for (let round = 0; round < 5; round += 1) {
     const scopes = [everything, "c1", "c1:ws1", "c1:ws2", "c2", "c2:ws1"];
@@ -231,7 +231,7 @@ test("F74 a write is rejected by a newer lease of any scope that covers what it 
   }
 });
 
-test("F74 whoever held everything, and slept, is rejected where another one has been since, and only there", async () => {
+test("F74 a writer that slept with a lease on everything is rejected where a newer lease was issued, and only there", async () => {
   const plane = await planted();
   const { admin, data } = plane;
   const token = await take(admin, everything, "daemon");

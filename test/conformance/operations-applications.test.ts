@@ -167,7 +167,7 @@ test("forced though nothing is in progress, it is a write like any other", async
   expect(data.version).toBe(2);
 });
 
-test("a rollout walks its statuses in real time, and becomes active at its end", async () => {
+test("a rollout goes through its statuses in real time, and becomes active at its end", async () => {
   const { admin } = await planted({ rolloutSeconds: 0.3 });
   const { applicationId, currentStatus } = (await admin.put(apps, { manifest: built })).body.data;
   expect(currentStatus).toMatchObject({

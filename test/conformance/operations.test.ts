@@ -38,7 +38,7 @@ test("every operation is served", () => {
 });
 
 describe("with the extensions", () => {
-  test.each(names)("%s has a route, which strangers cannot use", async (name) => {
+  test.each(names)("%s has a route that needs a token", async (name) => {
     const { url, admin } = await startControlPlane();
     const row = operation(name);
     const reply = await call(admin, row, pathOf(row));

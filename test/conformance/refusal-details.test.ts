@@ -41,7 +41,7 @@ test("S46 what a caller names is repeated in part where it is long", async () =>
   for (const { text } of [outside, inside]) expect(text.length).toBeLessThan(20_000);
 });
 
-test("S46 many free fields hide no wrong one", async () => {
+test("S46 many free fields do not hide a wrong one", async () => {
   const { admin } = await startControlPlane();
   await plantWorkspace(admin);
   const other = { ...service, type: "made-up", ...numbered(5000, 1), env: 7 };

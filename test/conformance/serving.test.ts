@@ -41,7 +41,7 @@ test("every operation has its metrics from the start, and every request is count
   }
 });
 
-test("a caller that asks too often is told when to come back, and no other one is", async () => {
+test("a caller above the rate limit is told when to retry, and no other caller is", async () => {
   const plane = await startControlPlane({ rateLimit: 3 });
   const dev = await addUser(plane, "dev@example.com");
   const replies = await Promise.all(Array.from({ length: 8 }, () => dev.get(workspaces)));
@@ -53,7 +53,7 @@ test("a caller that asks too often is told when to come back, and no other one i
   await expect.poll(async () => (await dev.get(workspaces)).status, { interval: 100, timeout: 3000 }).toBe(200);
 });
 
-test("strangers are counted by their address, and those who are known are not in their way", async () => {
+test("unauthenticated requests are limited by address, and authenticated callers are not affected", async () => {
   const plane = await startControlPlane({ rateLimit: 2 });
   const ask = (token: string | null) =>
     fetch(plane.url + workspaces, token === null ? {} : { headers: { authorization: `Bearer ${token}` } });

@@ -68,7 +68,7 @@ describe("plan --base", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  test("lays what main did since at nobody's door: behind, diverged, and with uncommitted changes", async () => {
+  test("counts no change of main as the branch's: behind, diverged, and with uncommitted changes", async () => {
     const source = await appliedBranch();
     await commitOnMain(source, { "other.yaml": others(5) });
     const behind = await source.run(["plan", "--base", "main", "--gate", "change"]);

@@ -73,7 +73,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
     expect(server.effects()).toEqual(before);
   });
 
-  test("plan calls it drift, a changed manifest manifest, and both at once a conflict", async () => {
+  test("plan calls it drift, a changed manifest manifest, and both at once conflict", async () => {
     const server = await plane.serve();
     const source = await applied(server);
     const causes = async (): Promise<unknown> => {

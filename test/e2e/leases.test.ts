@@ -92,7 +92,7 @@ describe("two applies with state folders of their own on one control plane", () 
   });
 });
 
-test("of two that watch one leads, and the other takes over when it ends or sleeps", async () => {
+test("of two daemons one leads, and the other takes over when it ends or sleeps", async () => {
   const server = await serve();
   const [first, second] = [await sourceOf(files, server), await sourceOf(files, server)];
   const watching = ["watch", "--no-wait", "--request-timeout", "1", "--sink", "file"];

@@ -8,7 +8,7 @@ import { everyKind } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
-test("receivers are told of drift, of a refused source and of recovery, while one of them hangs", async () => {
+test("receivers are notified of drift, of a refused source and of recovery, while one of them hangs", async () => {
   const server = await serve();
   const source = await sourceOf(everyKind, server);
   const [hanging, chat] = [await startReceiver(() => {}), await startReceiver()];

@@ -22,7 +22,7 @@ const faults = [
 ];
 
 describe("validate", () => {
-  test("is content with a good source, and needs no server", async () => {
+  test("reports a valid source, and needs no server", async () => {
     const source = await sourceOf(everyKind);
     const ended = await source.run(["validate"]);
     expect(ended).toMatchObject({ code: 0, stdout: "8 manifests in 8 files: valid\n", stderr: "" });

@@ -90,7 +90,7 @@ describe("watch", () => {
     expect(server.effects()).toEqual(before);
   });
 
-  test("outlives a control plane that goes and comes back", async () => {
+  test("keeps running while the control plane is away, and goes on when it is back", async () => {
     const server = await serveProcess();
     const source = await sourceOf(everyKind, server);
     const watch = source.start(["watch", "--sink", "file", "--interval", "0.2"]);

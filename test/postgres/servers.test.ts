@@ -151,7 +151,7 @@ test("rollouts of a server that is killed are ended by another one, and every st
   expect(run).toHaveLength(1);
 });
 
-test("a rollout is in the hands of one server at a time, and each of them carries some out", async () => {
+test("a rollout is carried out by one server at a time, and each server carries out some", async () => {
   const data = await temporaryFolder();
   const shared = { database: new Secret((await databaseOf(data)) ?? ""), adminToken: new Secret("of-all-the-servers") };
   const serverKey = new Secret(randomBytes(32).toString("base64"));

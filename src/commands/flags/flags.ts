@@ -80,9 +80,9 @@ export const flags = {
   ),
   target: textFlag(
     "--target <name>",
-    "target of the operator's configuration (default: all of them, for commands that write nothing)",
+    "name of a target in the operator's configuration (default: all targets, in commands that only read)",
   ),
-  reason: textFlag("--reason <text>", "why"),
+  reason: textFlag("--reason <text>", "why it is held (required)"),
   until: textFlag("--until <time>", "until when: an ISO time, or a time from now such as 4h or 2d"),
   confirm: textFlag("--confirm <name>", "name of the target, for targets that require confirmation"),
   ref: textFlag(
@@ -127,7 +127,7 @@ export const flags = {
   gate: choiceFlag("--gate <changes>", "exit 2 when there are changes: only those made by this change, or all", {
     of: ["change", "all"],
   }),
-  out: textFlag("--out <file>", "write the plan, for apply --plan, or the snapshot to a file"),
+  out: textFlag("--out <file>", "file to write the plan (for apply --plan) or the snapshot to"),
   plan: textFlag("--plan <file>", "apply exactly this plan, or nothing if it is stale"),
   detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),
   noDetailedExitcode: toggleFlag("--no-detailed-exitcode", "exit 0 even if there is drift"),
@@ -207,7 +207,7 @@ export const flags = {
   seed: textFlag("--seed <folder>", "create what the manifests of a folder declare, if it does not exist yet"),
   snapshot: textFlag(
     "--snapshot <file>",
-    "file of holdfast snapshot; serve also takes the URL of a live control plane, which it only reads",
+    "file that holdfast snapshot wrote; in serve also the URL of a live control plane, which is only read",
   ),
   public: toggleFlag("--public", "leave out what the manifests here neither declare nor refer to"),
   names: textFlag("--names <folder>", "folder of manifests that name what the control plane cannot list"),

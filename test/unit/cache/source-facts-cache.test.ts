@@ -233,7 +233,7 @@ describe("a source read again", () => {
     }
   });
 
-  test("knows nothing of what cannot be looked at", async () => {
+  test("knows nothing of a file whose status cannot be read", async () => {
     expect(lookAt(join(await folderOf(files), "long".repeat(100)))).toBeUndefined();
   });
 

@@ -28,7 +28,7 @@ test("an empty list is one page", async () => {
   expect(read.asked).toHaveLength(1);
 });
 
-test("every row comes once and in order, however the list and the page fit", async () => {
+test("every row comes once and in order, whatever the sizes of list and page", async () => {
   for (const count of [1, 9, 10, 11, 20, 95]) {
     const all = rows(count);
     const read = pages((span) => slice(all, span));
@@ -43,7 +43,7 @@ test("a server that gives fewer rows than asked for is read to its end", async (
   expect(await readList(read, { limit: 10 })).toMatchObject({ state: "complete", rows: all });
 });
 
-test("F18 a server that ignores the limit has said it all on its first page", async () => {
+test("F18 a server that ignores the limit is read whole with its first page", async () => {
   const all = rows(35);
   const read = pages(() => ({ rows: all, total: 35 }));
   expect(await readList(read, { limit: 10 })).toMatchObject({ state: "complete", rows: all });

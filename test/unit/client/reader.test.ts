@@ -40,7 +40,7 @@ test("a dry run says dryRun: true, whatever the body says", async () => {
   expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual({ manifest, dryRun: true });
 });
 
-test("nothing that a reader offers can send a write, not even around the types", async () => {
+test("no member of a reader can send a write, even when the types are bypassed", async () => {
   const server = await serve((response) => json(response, { data: {} }));
   const { reader } = dial(server.url);
   const untyped: Record<string, (name: string, content: object, stop: object) => Promise<unknown>> = JSON.parse("{}");

@@ -40,7 +40,7 @@ test("F9 a date without a reply's date counts from our clock, a past one is now,
   expect(retryAfter({ "retry-after": at(86_400_000), date: at(0) }, { date })).toBe(86_400_000);
 });
 
-test("no header whatever gives a wait that is no number, or below zero", () => {
+test("no header makes the wait negative or not a number", () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (asked, replied) => {
       const wait = retryAfter({ "retry-after": asked, date: replied }, { date });

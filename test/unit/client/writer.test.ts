@@ -114,7 +114,7 @@ test("F7 a write that is never answered is ambiguous after the deadline", async 
   expect(sent).toMatchObject({ state: "ambiguous", reason: "timeout", attempts: 1 });
 });
 
-test("an ambiguity is not forgotten because a later try was refused or did not get through", async () => {
+test("an ambiguous write stays ambiguous when a later try is refused or fails", async () => {
   const server = await serve(async (response, _, nth) => {
     if (nth === 1) response.destroy();
     else json(response, {}, { status: 409 });

@@ -27,7 +27,7 @@ function looping(intervalMs: number) {
 }
 
 describe("a loop", () => {
-  test("passes once at once, and again when it is rung", async () => {
+  test("passes once at once, and again on a trigger", async () => {
     const one = looping(HOUR);
     await one.reached(1);
     one.trigger.ring("change");
@@ -37,14 +37,14 @@ describe("a loop", () => {
     expect(one.passes()).toBe(2);
   });
 
-  test("passes again after the interval without being rung", async () => {
+  test("passes again after the interval without a trigger", async () => {
     const one = looping(1);
     await one.reached(3);
     one.stop.abort();
     await one.done;
   });
 
-  test("collapses every ring during a pass into one further pass", async () => {
+  test("collapses all triggers during a pass into one further pass", async () => {
     const one = looping(HOUR);
     const { promise, resolve } = Promise.withResolvers<void>();
     await one.reached(1);
@@ -60,7 +60,7 @@ describe("a loop", () => {
     expect(one.passes()).toBe(3);
   });
 
-  test("misses no ring after intervals that went by in silence", async () => {
+  test("misses no trigger after intervals without one", async () => {
     const one = looping(1);
     await one.reached(20);
     for (let count = 0; count < 20; count += 1) {
@@ -72,7 +72,7 @@ describe("a loop", () => {
     await one.done;
   });
 
-  test("ends while it rests, and after a pass that was under way", async () => {
+  test("ends at once between passes, and after the pass that is under way", async () => {
     const resting = looping(HOUR);
     await resting.reached(1);
     resting.stop.abort();
@@ -89,7 +89,7 @@ describe("a loop", () => {
     expect([resting.passes(), busy.passes()]).toEqual([1, 2]);
   });
 
-  test("tells a pass under way that the next one is due, by a ring or by the interval", async () => {
+  test("tells a pass under way that the next one is due, by a trigger or by the interval", async () => {
     for (const [intervalMs, rings] of [
       [HOUR, true],
       [1, false],

@@ -390,7 +390,7 @@ describe("a deployment in progress", () => {
     expect(plane.effects).toHaveLength(1);
   });
 
-  test("that is told of again and again is given up, not asked for ever", async () => {
+  test("that is announced again and again is given up in the end", async () => {
     const { plane, run } = await prepared();
     await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);
     plane.effects.length = 0;

@@ -15,7 +15,7 @@ test("a caller may make as many requests at once as in a second, and then waits"
   expect(limit("a")).toBeGreaterThan(0);
 });
 
-test("being refused costs nothing, and less than one a second is a rate too", () => {
+test("a refused request does not count, and a rate below one a second works", () => {
   let now = 0;
   const limit = createRateLimit(0.5, () => now);
   expect(limit("a")).toBe(0);
@@ -24,7 +24,7 @@ test("being refused costs nothing, and less than one a second is a rate too", ()
   expect(limit("a")).toBe(0);
 });
 
-test("however many callers there are, those who rest are forgotten", () => {
+test("idle callers are forgotten, however many there are", () => {
   let now = 0;
   const limit = createRateLimit(1, () => now);
   for (let nth = 0; nth < 30_000; nth += 1) {

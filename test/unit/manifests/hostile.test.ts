@@ -45,7 +45,7 @@ async function provenCostsOf(files: { readonly [file: string]: string }, mostTak
   return first.held < MOST_HELD && first.taken < mostTaken ? first : costsOf(files);
 }
 
-describe("a hostile text holds nobody up, takes little and is reported", () => {
+describe("a hostile text blocks nothing, takes little memory and is reported", () => {
   test.each(Object.entries(hostileTexts))("%s", async (name, make) => {
     const { held, taken, said } = await provenCostsOf({ [nameOf(name, 0)]: make(60 * KiB) }, MOST_TAKEN);
     expect(held).toBeLessThan(MOST_HELD);

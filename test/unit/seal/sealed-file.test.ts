@@ -48,7 +48,7 @@ describe("a sealed file", () => {
     expect(kept(path)).toBeNull();
   });
 
-  test("sweeps away what killed runs have left, but nothing that may be under way", async () => {
+  test("deletes what killed runs have left, and nothing that may be in use", async () => {
     const folder = await temporaryFolder();
     const path = join(folder, "one");
     const [old, fresh] = [`${path}.old`, `${path}.fresh`];

@@ -23,7 +23,7 @@ function turning(next: (turn: number) => number | null) {
   return { task, turns, failures };
 }
 
-test("it turns at the earliest moment that was named, and then at those that its work names", async () => {
+test("it runs at the earliest scheduled time, and then at the times that its work returns", async () => {
   const { task, turns } = turning((turn) => (turn === 1 ? 500 : null));
   task.at(300);
   task.at(100);
@@ -32,7 +32,7 @@ test("it turns at the earliest moment that was named, and then at those that its
   expect(turns).toEqual([100, 500]);
 });
 
-test("a moment named during its work is not lost", async () => {
+test("a time scheduled during its work is not lost", async () => {
   const { task, turns } = turning((turn) => {
     if (turn === 1) task.at(50);
     return null;
@@ -53,7 +53,7 @@ test("it runs again one second after a failure", async () => {
   expect(failures).toHaveLength(1);
 });
 
-test("a moment weeks away waits for it", async () => {
+test("a time weeks away is waited for", async () => {
   const weeks = 40 * 86_400_000;
   const { task, turns } = turning(() => (Date.now() < weeks ? weeks : null));
   task.at(weeks);
@@ -61,7 +61,7 @@ test("a moment weeks away waits for it", async () => {
   expect(turns.at(-1)).toBe(weeks);
 });
 
-test("closed, it turns no more", async () => {
+test("it does not run after it was closed", async () => {
   const { task, turns } = turning(() => 0);
   await task.close();
   task.at(0);

@@ -21,7 +21,7 @@ test("a rollout begins initialized", () => {
   expect(driver.begin({})).toMatchObject({ status: "INITIALIZED", transition: "DEPLOYING" });
 });
 
-test("a rollout walks on with time, and says when to look again", async () => {
+test("a rollout advances with time, and returns when it is due again", async () => {
   expect(await statuses(1000)).toEqual([2000]);
   expect(await statuses(2000)).toEqual(["BUILDING", 6000]);
   expect(await statuses(6500, "BUILDING")).toEqual(["BUILD_SUCCESS", 7000]);

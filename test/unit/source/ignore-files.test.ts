@@ -52,7 +52,7 @@ async function readCommit(root: string): Promise<RevisionFiles> {
 }
 
 describe("ignore files", () => {
-  test("say to us what they say to git", async () => {
+  test("match the same paths as in git", async () => {
     const root = await folderOf(tree);
     await git(root, "init", "--quiet");
     await fc.assert(

@@ -57,7 +57,7 @@ describe("a folder", () => {
     expect(pathsOf(await read(root))).toEqual(["Build/upper.yaml", "a.yaml", "x/b.tmp.yaml", "x/y/only.yaml"]);
   });
 
-  test("heeds the ignore files above it in its checkout, unless it is itself ignored", async () => {
+  test("applies the ignore files above it in its checkout, unless it is itself ignored", async () => {
     const root = await folderOf({
       ".gitignore": "*.local.yaml\nout/\n",
       "teams/a.yaml": "",

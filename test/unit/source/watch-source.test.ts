@@ -70,7 +70,7 @@ test("the ignore files and the configuration are told of", async () => {
   await next();
 });
 
-test("nothing is told once stopped", async () => {
+test("nothing is reported after the stop", async () => {
   const root = await folderOf({ "a.yaml": "" });
   const { seen, stop } = await watching(root);
   stop.abort();

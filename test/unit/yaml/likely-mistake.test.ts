@@ -53,7 +53,7 @@ describe("what stands in the wrong place is told by itself", () => {
   });
 });
 
-test("one slip in a line is one fault", () => {
+test("one mistake in a line is one fault", () => {
   expect(slipsIn("- a\nb: c\n")).toHaveLength(1);
   expect(slipsIn("a: 1\n  b: 2\n")).toHaveLength(1);
 });

@@ -141,7 +141,7 @@ describe("an apply without a terminal", () => {
     expect(stderr().trimEnd().split("\n")).toHaveLength(11);
   });
 
-  test("keeps stdout for the document where that is JSON", async () => {
+  test("writes nothing but the document to stdout where that is JSON", async () => {
     const { progress, stdout, stderr } = await progressOn(false, { output: [{ format: "json", file: null }] });
     progress.tell({ what: "begun", steps: 1 });
     progress.tell({ what: "finished", step: api, outcome: outcome(api), place: null });

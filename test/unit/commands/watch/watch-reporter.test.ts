@@ -197,7 +197,7 @@ test("with --log-format json every line on stderr is JSON with time, level, even
   }
 });
 
-test("text that is written to a log of JSON becomes a line for each message, what belongs to it with it", () => {
+test("text written to a JSON log becomes one line for each message, with the lines that belong to it", () => {
   let text = "";
   const stream = new Writable({
     write: (part: Buffer, _, done) => {

@@ -34,7 +34,7 @@ describe("a glob", () => {
     );
   });
 
-  test("is no trap, however many stars it has", () => {
+  test("matches in bounded time, however many stars it has", () => {
     const started = performance.now();
     globMatches("*a".repeat(12), `${"a".repeat(60)}/`);
     globMatches("**/".repeat(12), `${"a/".repeat(60)}!`);

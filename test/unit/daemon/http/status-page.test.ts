@@ -169,7 +169,7 @@ test("S36 without a token the status is for this machine alone, whatever name it
   expect(status).toBe(401);
 });
 
-test("a stranger who asks without end is told to wait, and keeps nobody out who has the token", async () => {
+test("endless requests without a token are limited, and callers with the token get through", async () => {
   const url = await started("CANARY-page");
   const statuses = await Promise.all(Array.from({ length: 40 }, async () => (await fetch(url)).status));
   expect(new Set(statuses)).toEqual(new Set([401, 429]));

@@ -21,7 +21,7 @@ const kept: PassEvent = {
   diagnostics: [],
 };
 
-test("a state of affairs is told once, and again when it changes", () => {
+test("a condition is reported once, and again when it changes", () => {
   const { tell, failure, events } = observed();
   failure(new Error("unreachable"));
   failure(new Error("unreachable"));
