@@ -46,6 +46,17 @@ describe("the ledger", () => {
     expect((await bytes()).join()).not.toContain(CANARY);
   });
 
+  test("holds nothing of what it has stored, though no garbage was collected since", async () => {
+    const { open } = await place();
+    await using ledger = await open();
+    const large = { ...receipt(), written: { type: "service", name: "api", text: "x".repeat(100_000) } };
+    const held = () => process.memoryUsage().arrayBuffers;
+    await ledger.record([large]);
+    const before = held();
+    for (let count = 0; count < 30; count += 1) await ledger.record([large]);
+    expect(held() - before).toBeLessThan(500_000);
+  });
+
   test("refuses another key at once, and says what to do", async () => {
     const { path, open } = await place();
     {
