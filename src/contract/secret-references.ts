@@ -1,4 +1,4 @@
-import { isObject, type Json } from "./json.ts";
+import type { Json } from "./json.ts";
 import { escapePointer } from "./json-pointer.ts";
 
 // `secret://tenant:group:key`, and the same under any scheme that ends in `-secret`, also inside a longer string.
@@ -10,11 +10,22 @@ export type SecretReference = { readonly fqn: string; readonly pointer: string }
 
 /** All references to secrets in the strings of a value. */
 export function secretReferences(value: Json | undefined, pointer = ""): readonly SecretReference[] {
+  const found: SecretReference[] = [];
+  addReferences(value, pointer, found);
+  return found;
+}
+
+function addReferences(value: Json | undefined, pointer: string, found: SecretReference[]): void {
   if (typeof value === "string") {
-    if (!value.includes("secret://")) return [];
-    return Array.from(value.matchAll(SECRET_URL), ([, fqn = ""]) => ({ fqn, pointer }));
+    for (const [, fqn = ""] of value.matchAll(SECRET_URL)) found.push({ fqn, pointer });
+  } else if (typeof value === "object" && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      // Most values name no secret, and then nobody needs to know where they stand.
+      if (mayRefer(item)) addReferences(item, `${pointer}/${escapePointer(key)}`, found);
+    }
   }
-  if (Array.isArray(value)) return value.flatMap((item: Json, index) => secretReferences(item, `${pointer}/${index}`));
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, item]) => secretReferences(item, `${pointer}/${escapePointer(key)}`));
+}
+
+function mayRefer(value: Json): boolean {
+  return typeof value === "string" ? value.includes("secret://") : typeof value === "object";
 }

@@ -64,11 +64,15 @@ function permissionReference(
 function addSecrets(value: Json, pointer: string, found: ResourceReference[]): void {
   if (typeof value !== "object" || value === null) return;
   for (const [key, item] of Object.entries(value)) {
-    const at = () => `${pointer}/${escapePointer(key)}`;
-    if (key === "secret_fqn" || key.endsWith("_secret_fqn")) found.push(...named("secret", item, at()));
-    else if (key === "env" || key === "values") found.push(...secrets(item, at()));
-    else if (typeof item === "object") addSecrets(item, at(), found);
+    if (key === "secret_fqn" || key.endsWith("_secret_fqn")) {
+      found.push(...named("secret", item, placeOf(pointer, key)));
+    } else if (key === "env" || key === "values") found.push(...secrets(item, placeOf(pointer, key)));
+    else if (typeof item === "object") addSecrets(item, placeOf(pointer, key), found);
   }
+}
+
+function placeOf(pointer: string, key: string): string {
+  return `${pointer}/${escapePointer(key)}`;
 }
 
 function secrets(value: Json, pointer: string): readonly ResourceReference[] {

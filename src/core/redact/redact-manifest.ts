@@ -18,10 +18,12 @@ export function redactManifest(
     return value.map((item: Json) => redactManifest(shape.items, item, { mask, sensitive: hidden }));
   }
   if (!isObject(value)) return redactValue(value, sensitive, mask);
-  const redacted = Object.entries(value).map(([name, field]): [string, Json] => {
-    const inner = fieldShape(shape, name);
-    const hidden = sensitive || isSensitiveField(shape, inner, name, value);
-    return [name, redactManifest(inner, field, { mask, sensitive: hidden })];
-  });
-  return Object.fromEntries(redacted.toSorted(([a], [b]) => compareText(a, b)));
+  const redacted = Object.keys(value)
+    .sort(compareText)
+    .map((name): [string, Json] => {
+      const inner = fieldShape(shape, name);
+      const hidden = sensitive || isSensitiveField(shape, inner, name, value);
+      return [name, redactManifest(inner, value[name] ?? null, { mask, sensitive: hidden })];
+    });
+  return Object.fromEntries(redacted);
 }
