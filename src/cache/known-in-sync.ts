@@ -11,7 +11,7 @@ import { createListReader, type ListReader } from "./list-reader.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
 import { type CachedPage, rowDigest } from "./unparsed-row.ts";
 
-/** What being in sync rests on, besides live. */
+/** What decides whether a resource is in sync, besides live. */
 export type SyncBasis = {
   readonly manifests: readonly SourceManifest[];
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
@@ -21,7 +21,7 @@ export type SyncBasis = {
   readonly ledger: Pick<Ledger, "digest">;
 };
 
-/** What one pass knows of live by earlier ones, and what it finds out. */
+/** What one pass knows of live from earlier passes, and what it adds. */
 export type KnownInSync = {
   /** Reads the list of a kind; with `all`, every row of it. */
   readonly listReader: (kind: Kind, list: ListReading, options?: { readonly all?: boolean }) => ListReader;
@@ -47,7 +47,7 @@ export type ReplyReader = {
   readonly noteRow: (row: LiveRow) => void;
 };
 
-/** What earlier passes found out, as far as manifests and receipts are what they were. */
+/** The results of earlier passes that still hold: those whose manifest and receipt have not changed. */
 export function knownInSync(facts: LiveFacts, basis: SyncBasis): KnownInSync {
   const manifests = new Map(basis.manifests.map((manifest) => [manifest.identity, manifest]));
   const { inSync, open } = compareWith(facts, basis, manifests);
@@ -106,7 +106,7 @@ type Found = {
   readonly found: Map<Identity, SyncRecord>;
 };
 
-// Most of live is as it should be: what is seen to be so at once need not be held until everything is decided.
+// Most resources are in sync: those found so while rows are read need not be kept in memory until the plan is made.
 function isFoundInSync(kind: Kind, { row, digest, manifests, found }: Found, basis: SyncBasis): boolean {
   const { type, hasVersions } = kind;
   // Which row a manifest without a number stands for only the whole list tells.

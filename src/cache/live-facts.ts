@@ -3,7 +3,7 @@ import type { Identity } from "../core/manifest.ts";
 import { jsonArrayChunks } from "./json-array-chunks.ts";
 import { type CachedPage, UnparsedRow } from "./unparsed-row.ts";
 
-/** That a manifest, a receipt and a row of live were found to say the same, each by what tells its content. */
+/** A manifest, a receipt and a row of live that were found equal, each by the digest of its content. */
 export type SyncRecord = {
   /** Digest of what declares the manifest. */
   readonly manifest: string;
@@ -13,7 +13,7 @@ export type SyncRecord = {
   readonly row: string | null;
 };
 
-/** What earlier passes found out of a control plane: all of it holds for as long as the contents are the same. */
+/** What earlier passes learned of a control plane; it holds as long as the contents do not change. */
 export type LiveFacts = {
   readonly inSync: ReadonlyMap<Identity, SyncRecord>;
   /** The pages of each kind's list. */
@@ -37,7 +37,7 @@ type WrittenPage = readonly [digest: string, total: Json, rows: readonly Written
 
 type WrittenRow = readonly [digest: string, id: string, key: string | null, version: number | null];
 
-/** Writes the facts as text, in pieces: the whole may be as large as everything else that a run holds. */
+/** Writes the facts as text, in pieces, since the whole may need as much memory as the rest of a run. */
 export function* writeLiveFacts({ inSync, lists }: LiveFacts): Generator<string> {
   yield '{"inSync":[';
   yield* jsonArrayChunks(inSync, ([identity, { manifest, receipt, row }]) => [identity, manifest, receipt, row]);

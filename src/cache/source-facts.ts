@@ -4,7 +4,7 @@ import type { DeclarationOutline, FileOutline } from "../manifests/file-outline.
 import type { FileState, KnownFiles } from "../source/known-files.ts";
 import { jsonArrayChunks } from "./json-array-chunks.ts";
 
-/** What earlier passes found out of a source. */
+/** What earlier passes learned of a source. */
 export type SourceFacts = KnownFiles & {
   /** What contents contribute, by format and digest: it holds wherever and in whichever commit they lie. */
   readonly outlines: ReadonlyMap<string, FileOutline>;

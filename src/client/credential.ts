@@ -8,7 +8,7 @@ export type Credential = {
   readonly renew: (refused: Secret) => void;
 };
 
-/** Reads the source now, and again only when the server stops taking what it gave. */
+/** Reads the token now, and again only when the server rejects it. */
 export function createCredential(source: () => Secret): Credential {
   let held = readToken(source);
   return {

@@ -42,7 +42,7 @@ export async function decodeBody(headers: Headers, body: Buffer, parse?: BodyPar
 }
 
 function read(headers: Headers, bytes: Buffer): DecodedBody {
-  // A nest of a few kilobytes would overflow the stack of whatever walks the value later.
+  // A few kilobytes of nested brackets would overflow the stack of recursive functions that read the value later.
   if (isTooDeep(bytes, DEPTH)) return { state: "other", raw: "", fault: `is nested deeper than ${DEPTH} levels` };
   const raw = bytes.toString("utf8");
   try {

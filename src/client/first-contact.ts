@@ -6,7 +6,7 @@ import { ClientError } from "./client-error.ts";
 import { faultCode } from "./reachability.ts";
 import type { Address } from "./server-address.ts";
 
-/** Tells whether the first contact shows that the address is not that of a control plane. */
+/** Decides from the first answers whether the address is not that of a control plane. */
 export type FirstContact = {
   /** Whether a control plane has answered: nothing is asked any more. */
   readonly isOver: () => boolean;

@@ -9,7 +9,7 @@ export type ClientLog = {
   readonly warn: (fields: object, message: string) => void;
 };
 
-/** Whether the server is there: shared by all calls, so that an outage is waited for and told about once. */
+/** Whether the server can be reached; shared by all calls, so that they wait for an outage together and report it once. */
 export type Reachability = {
   readonly answered: () => void;
   /** No connection could be made; gives the moment since when. */

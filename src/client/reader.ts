@@ -52,7 +52,7 @@ export type Reader = {
 };
 
 const PAGE = 1000;
-// Of all lists together: a page may be megabytes, and nothing is gained by holding many of them.
+// The limit for all lists together: a page may have megabytes, and more of them in memory gain nothing.
 const PAGES_AT_ONCE = 2;
 
 /** A reader over the caller to the server at the origin; every failure is a `ClientError`, an abort is the signal's own reason. */
@@ -122,7 +122,7 @@ function isAborted(answer: Answer): answer is Extract<Answer, { readonly cause: 
   return answer.state === "ambiguous" && answer.ambiguity === "aborted";
 }
 
-// The types say it already; this says it to whoever went around them.
+// The types exclude this already; the check stops a caller that has bypassed them.
 function mustBe(name: OperationName, holds: (row: ReturnType<typeof operation>) => boolean): void {
   if (!holds(operation(name))) throw new TypeError(`${name} is not an operation that reads so`);
 }

@@ -10,7 +10,7 @@ export type ServerClock = {
   readonly now: () => number | null;
 };
 
-/** A clock that goes on from the newest reply. */
+/** A clock that counts on from the `Date` of the newest reply. */
 export function createServerClock(clock: Clock): ServerClock {
   let last: { readonly date: string | null; readonly at: number } | null = null;
   return {

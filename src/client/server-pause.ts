@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** What a server asked for that wants no requests for a while. */
+/** What a server said when it asked for a pause. */
 export type Closed = {
   /** When it may be asked again, on the clock that only goes forward. */
   readonly until: number;

@@ -1,7 +1,7 @@
 import { timestampText } from "../core/timestamp-text.ts";
 import type { Clock } from "./clock.ts";
 
-/** A wait that takes longer than this is told of. */
+/** A wait that takes longer than this is reported. */
 export const TOLD_AFTER_MS = 5000;
 
 const BETWEEN_MS = 60_000;
@@ -13,11 +13,11 @@ export type Waiting = {
   readonly until: number;
 };
 
-/** Tells of the waits of one call. */
+/** Reports the waits of one call. */
 export type WaitNotice = {
-  /** It waits, and for this from now on; for nothing just now where it is null. */
+  /** Sets what the call waits for from now on; null when it does not wait. */
   readonly waits: (waiting: Waiting | null) => void;
-  /** It is over. */
+  /** Ends the report: the call is over. */
   readonly ends: () => void;
 };
 

@@ -27,13 +27,13 @@ export function reasonToWait(
   }
 }
 
-/** What a server asks for that wants no requests for a while, for people. */
+/** The pause that a server asks for, in words for people. */
 export function askedToWait(origin: string, { status, message }: Refusal, milliseconds: number): string {
   const words = message === "" ? "" : `: ${message}`;
   return `${origin} asks for a pause of ${seconds(milliseconds)} (${status}${words})`;
 }
 
-/** A refusal that says what the server asked for, where that is longer than anybody waits. */
+/** A refusal with the wait that the server asked for, where that is longer than a call waits. */
 export function withAskedWait(
   tried: Tried,
   { date, retryWait }: { readonly date: number; readonly retryWait: number },

@@ -31,7 +31,7 @@ export type Sent<Name extends OperationName = WriteOperation> = {
   | { readonly state: "not-sent"; readonly reason: "unreachable" | "aborted"; readonly cause: unknown }
 );
 
-/** What a write says, and who wants to know of its course. */
+/** The content of a write, and callbacks for its progress. */
 export type WriteContent = CallContent & {
   /** Called right before the first byte of each try. */
   readonly onSent?: () => void;

@@ -82,7 +82,7 @@ function readSeed(folder: string, { cwd, stopping: signal }: Terminal): Promise<
 async function readSnapshotOf(invocation: Invocation): Promise<ReadSnapshot | null> {
   const { flags, terminal } = invocation;
   if (flags.snapshot === undefined && flags.names === undefined) return null;
-  // Only who copies pays for loading the client.
+  // Loaded here, so that a server that copies nothing need not load the client.
   const { snapshotText, loadSnapshot } = await import("./snapshots/load-snapshot.ts");
   const read = await loadSnapshot(invocation);
   terminal.stderr.write(snapshotText(read));

@@ -6,7 +6,7 @@ export type SourceDiagnostic = Diagnostic & { readonly foreign?: ForeignDocument
 /** Documents of one file that are not ours and name the same type, or all none. */
 export type ForeignDocuments = { readonly type: string | null; readonly documents: number };
 
-/** What is in the source and not ours. */
+/** The documents of a source that are no manifests of ours. */
 export type ForeignSummary = {
   readonly documents: number;
   /** How many documents name a type that is not managed, by type. */
@@ -14,7 +14,7 @@ export type ForeignSummary = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** What is not ours, counted. */
+/** Counts the documents that are no manifests of ours, by type. */
 export function summariseForeign(found: readonly SourceDiagnostic[]): ForeignSummary {
   const types = new Map<string, number>();
   let documents = 0;

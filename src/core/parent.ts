@@ -9,7 +9,7 @@ export function parentOf({ references }: Pick<ManifestHead, "references">): Iden
   return references.find(({ pointer }) => pointers.includes(pointer))?.identity ?? null;
 }
 
-/** What an identity lies in, by its name alone; null for the tenant. */
+/** The parent of an identity, read from its name alone; null for the tenant. */
 export function parentByName(identity: Identity): Identity | null {
   const { kind, key } = splitIdentity(identity);
   const above = roleTypeOf(kind)?.above;

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** What content is known by: no two that differ have the same. */
+/** The digest by which content is recognised: different contents have different digests. */
 export function digestOf(bytes: Uint8Array): string {
   return hash("sha256", bytes, "base64");
 }

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 
-/** What changes with a file's content, whoever wrote it: its own times may be set back, that of the change may not. */
+/** Attributes that change with a file's content: `mtime` can be set back, `ctime` cannot. */
 export type Stamp = {
   readonly size: number;
   readonly modified: number;

@@ -32,12 +32,12 @@ export function openFile(path: string, limit: number): Opened {
   }
 }
 
-/** What lies at a path, no link followed; undefined where nothing does, or where that may not be known. */
+/** The file status of a path without following a link; undefined when nothing is there or it is not accessible. */
 export function lookAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // Said by whoever opens it.
+    // Reported when the file is opened.
     return undefined;
   }
 }

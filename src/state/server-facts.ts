@@ -17,7 +17,7 @@ export type RememberedFacts = {
   readonly released?: readonly Identity[];
   /** Whether a write with an Idempotency-Key is made once here. */
   readonly honoursKeys?: boolean;
-  /** The id of the subject that the control plane takes us for. */
+  /** The id of the subject that the control plane knows us as. */
   readonly subject?: string | null;
   /** Whether the source that was applied last had a configuration. */
   readonly configured?: boolean;
@@ -25,12 +25,12 @@ export type RememberedFacts = {
   readonly lease?: NumberedLease | null;
 };
 
-/** What was learned, to be merged into what is remembered: a null forgets. */
+/** Newly learned facts, to be merged into the remembered ones; a null removes one. */
 export type LearnedFacts = {
   readonly [name in keyof Omit<RememberedFacts, "routes">]?: RememberedFacts[name] | null;
 } & { readonly routes?: { readonly [operation: string]: "yes" | "no" | null } };
 
-/** A lease by what tells whether others had it in between. */
+/** A lease with its fencing number, which shows whether others held it in between. */
 export type NumberedLease = { readonly scope: string; readonly number: number };
 
 /** A control plane of which nothing is known yet. */

@@ -42,7 +42,7 @@ export function duplicateKey(key: string, offset: number, first: number): Fault 
   };
 }
 
-/** Faults of one document beyond this many add nothing. */
+/** The most faults that are reported of one document. */
 export const MOST_FAULTS = 100;
 
 const LONGEST = 80;

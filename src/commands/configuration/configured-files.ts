@@ -63,7 +63,7 @@ export function configuredFiles(
   ];
 }
 
-/** Refuses files that have lost what they held. */
+/** Refuses files that have become empty, and certificate files without a certificate. */
 export function requireUsable(files: readonly ConfiguredFile[]): void {
   for (const { path, holds, wasEmpty } of files) {
     const content = textOrNothing(path);

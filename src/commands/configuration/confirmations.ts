@@ -8,7 +8,7 @@ import { createFile } from "../../files/write-file.ts";
 import { makeFolder } from "../../store/make-folder.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** Operator keys of one configuration file that a person has said yes to. */
+/** Operator keys of one configuration file that a person has confirmed. */
 export type Confirmation = {
   /** Real path of the file. */
   readonly path: string;

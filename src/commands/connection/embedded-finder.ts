@@ -2,7 +2,7 @@ import type { Invocation } from "../command.ts";
 import { say } from "../terminal.ts";
 import { attach, noServer, type ServerChoice } from "./server-choice.ts";
 
-/** The embedded control plane of a state folder: found whenever asked for, and started once for all targets. */
+/** Answers a function that finds the embedded control plane of a state folder, or starts it once for all targets. */
 export function embeddedFinder(
   { flags, terminal }: Invocation,
   folder: string,
@@ -15,12 +15,12 @@ export function embeddedFinder(
     if (attached !== null) {
       if (!flags.embedded && !isSaid) say(terminal, `using the embedded control plane at ${attached.url}`);
       isSaid = true;
-      // The process that serves it may end.
+      // Looked up again next time, since the process that serves it may end.
       finding = null;
       return attached;
     }
     if (!flags.embedded) throw noServer();
-    // Only who serves it pays for loading it.
+    // Loaded here, so that a command that does not serve it need not load the server.
     const { startEmbedded } = await import("./start-embedded.ts");
     const { terminalLog } = await import("../output/terminal-log.ts");
     return resources.use(await startEmbedded(folder, terminalLog({ flags, terminal }), terminal)).choice;

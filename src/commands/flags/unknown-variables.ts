@@ -5,7 +5,7 @@ type Environment = { readonly [name: string]: string | undefined };
 
 const PREFIX = "HOLDFAST_";
 
-/** Variables that are no flag's twin. */
+/** Variables that no flag corresponds to. */
 const DOCUMENTED = [
   "HOLDFAST_TOKEN",
   "HOLDFAST_STATE_KEY",

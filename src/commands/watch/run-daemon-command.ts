@@ -45,7 +45,7 @@ export async function runDaemonCommand(
   }
 }
 
-// What is told to a standby would not reach the process that writes.
+// A command to a standby would not reach the process that writes.
 function requireLeader({ leader }: WatchedTarget): void {
   const holder = leader.standsBy();
   if (holder === null) return;

@@ -3,10 +3,10 @@ import type { Shape } from "../../contract/shape.ts";
 import { isCredential } from "../../model/credential.ts";
 import { isSecretReference } from "./sensitive-fields.ts";
 
-/** Tells values apart without telling them: a keyed digest of the text, in hexadecimal. */
+/** A keyed digest of a text in hexadecimal: equal texts stay equal, and the text cannot be read. */
 export type Digest = (text: string) => string;
 
-/** Begins every value that stands in for another one. */
+/** Begins every pseudonym of a value. */
 export const PSEUDONYM_PREFIX = "stand-in:";
 
 const EMAIL = /[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(?:\.[a-z\d-]+)+/gi;

@@ -2,7 +2,7 @@ import { requirementsOf } from "../graph.ts";
 import type { Identity, ManifestHead } from "../manifest.ts";
 import { globMatches } from "./glob.ts";
 
-/** What of a source a command is about. */
+/** The part of a source that a command works on. */
 export type Selection = {
   /** Files and folders, relative to the working directory; all when empty. */
   readonly paths: readonly string[];
@@ -26,7 +26,7 @@ export function select<One extends ManifestHead>(manifests: readonly One[], sele
   return manifests.filter(({ identity }) => all.has(identity));
 }
 
-/** What the selection names itself, without what that refers to. */
+/** The manifests that the selection itself names, without those that they refer to. */
 export function selectNamed<Item extends Choosable>(items: readonly Item[], selection: Selection): readonly Item[] {
   return items.filter((item) => isChosen(item, selection));
 }

@@ -34,7 +34,7 @@ export function requireMerged({ ref, conflicts }: ComparedBase, { merged, atBase
   });
 }
 
-/** What there is to say of a branch that lacks commits of its base; nothing where it has them all. */
+/** Warns of a branch that lacks commits of its base. */
 export function behindWarnings({ ref, behind }: ComparedBase): readonly Diagnostic[] {
   if (behind === 0) return [];
   const commits = behind === 1 ? "1 commit" : `${behind} commits`;
@@ -42,7 +42,7 @@ export function behindWarnings({ ref, behind }: ComparedBase): readonly Diagnost
   return [{ severity: "warning", code: "behind-base", summary, detail: null, ...NOWHERE }];
 }
 
-/** What there is to say of a ref that tells what was applied last, and is not believed. */
+/** Warns of a ref that names the commit applied last, and is ignored. */
 export function appliedWarnings({ applied }: ComparedBase): readonly Diagnostic[] {
   if (applied?.is !== "not-believed") return [];
   const summary = `what was applied last is not known: ${applied.ref} is ignored, since ${applied.why}`;

@@ -15,7 +15,7 @@ export type LastGood = {
   undone: ReadonlySet<Identity> | null;
 };
 
-/** Remembers a revision that was carried out; a commit also for the next process. */
+/** Keeps a revision that was applied as the last good one; a commit also for the next process. */
 export async function keepAsGood(
   lastGood: LastGood,
   { read, end }: { readonly read: DesiredRead; readonly end: PassEnd },
@@ -36,7 +36,7 @@ function undoneIn(end: PassEnd): LastGood["undone"] {
 
 const DONE: readonly OutcomeResult[] = ["created", "updated", "unchanged"];
 
-/** The last good revision in place of one that is refused, which is told; throws the refusal where there is none. */
+/** Answers the last good revision in place of a refused one and reports that; throws the refusal where there is none. */
 export async function lastGoodInstead(
   error: unknown,
   lastGood: LastGood | null,

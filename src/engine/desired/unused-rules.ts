@@ -4,7 +4,7 @@ import { globMatches } from "../../core/selection/glob.ts";
 import type { Selection } from "../../core/selection/select.ts";
 import type { SourceConfig } from "../../source/read-source-config.ts";
 
-/** What rules and globs are held against. */
+/** The resources and fields that rules and globs are matched with. */
 export type Declared = {
   readonly manifests: readonly Pick<ManifestHead, "kind" | "references">[];
   readonly declared: ReadonlySet<Identity>;

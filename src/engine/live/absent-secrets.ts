@@ -5,7 +5,7 @@ import type { Identity, Manifest } from "../../core/manifest.ts";
 import { type ResourceReference, secretsOf } from "../../model/references.ts";
 import type { KnownServer } from "../known-server.ts";
 
-/** What looking for secrets needs of its surroundings. */
+/** What the search for secrets needs. */
 export type SecretContext = {
   readonly reader: Reader;
   readonly memory: KnownServer;

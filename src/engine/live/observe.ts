@@ -159,7 +159,7 @@ async function lookAgain(lacking: MissingFromList, on: ObserveContext, found: Fi
 
 const UNREADABLE = { state: "unknown", reason: "no-read" } as const;
 
-/** A declared resource that was found by no id, so that a dry run has to tell its id. */
+/** A declared resource that no known id has found, so that its id must come from a dry run. */
 type Unresolved = Wanted & { readonly manifest: SourceManifest; readonly reading: SingleReading };
 
 // Reads what has a known or a likely id; gives what has to be dry-run.

@@ -2,20 +2,20 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { RolloutState } from "../../contract/rollout-state.ts";
 import type { RolloutResult } from "../../core/report/report.ts";
 
-/** How long something is followed, and who is told of each new status. */
+/** How long a rollout or run is followed, and who is told of each new status. */
 export type Following = {
   readonly timeoutMs: number;
   readonly onStatus?: (status: string) => void;
   readonly signal: AbortSignal;
 };
 
-/** What one look at something that moves on its own has shown; `status` is empty where it has none yet. */
+/** The result of one read of a rollout or run; `status` is empty where it has none yet. */
 export type Progress = { readonly status: string; readonly state: RolloutState };
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
-/** Reads again and again, at growing intervals, until what is followed has ended or the time is over. */
+/** Reads at growing intervals until the rollout or run has ended, or the time is over. */
 export async function pollUntilEnd(
   read: () => Promise<Progress>,
   { timeoutMs, onStatus, signal }: Following,

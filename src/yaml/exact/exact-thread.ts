@@ -6,7 +6,7 @@ import { fault } from "../fault.ts";
 import { unpack } from "./pack-file.ts";
 import type { Question, WorkerReply } from "./worker.ts";
 
-/** What reading one file may cost. */
+/** The limits on time and memory for reading one file. */
 export type Cost = {
   /** Of the processor's time, so that a busy machine refuses no file. */
   readonly milliseconds: number;

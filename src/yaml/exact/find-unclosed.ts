@@ -5,7 +5,7 @@ export type Unclosed = { readonly bracket: number | null; readonly quote: number
 const BLOCK = /(?:^|[:\-?])\s+[|>][-+\d]*\s*(?:\s#.*)?$/;
 const STARTS = new Set(["", ":", "-", ",", "[", "{", "?"]);
 
-/** Finds what is left open, roughly, as one reads it who looks for a slip. */
+/** Finds the bracket and the quote that are most likely unclosed; a rough scan, for the hint in a message. */
 export function findUnclosed(text: string, end: number): Unclosed {
   const state: State = { brackets: [], quote: null };
   let block = -1;
