@@ -6,6 +6,7 @@ import { contentDigest } from "../../src/core/plan/seal.ts";
 import { commitAll } from "../support/git.ts";
 import { reportOf } from "../support/json-output.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
+import { runHere } from "../support/run-here.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
@@ -191,6 +192,75 @@ describe("a sealed plan is refused", () => {
     expect(server.effects()).toEqual(before);
     writeFileSync(path, original);
     expect(await source.run([...apply, "--state", "elsewhere"])).toMatchObject({ code: 0 });
+  });
+
+  test("S63 when another key has sealed it and marks, counts or causes were edited, as far as anybody can tell", async () => {
+    const server = await seeded();
+    const source = await sourceOf(everyKind, server);
+    const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, HOLDFAST_ALLOW_ADOPT: "true" };
+    const here = (args: readonly string[]) => runHere(args, { cwd: source.folder, env });
+    await source.write("services/api.yaml", scaled(0));
+    expect(await here(seal)).toMatchObject({ code: 0 });
+    const original = readFileSync(join(source.folder, "plan.json"), "utf8");
+    const { steps } = JSON.parse(original);
+    expect(steps).toMatchObject([{ causedBy: "unrecorded", risks: ["adopts", "scale-to-zero"] }]);
+    const elsewhere = async (change: object, more: object = {}) => {
+      writeFileSync(join(source.folder, "plan.json"), original);
+      edit(source, (plan) => ({ ...plan, ...more, steps: [{ ...steps[0], ...change }] }));
+      edit(source, withDigestAnew);
+      return here([...apply, "--state", "elsewhere"]);
+    };
+    const before = server.effects();
+    const counted = JSON.parse(original).summary;
+    const causes = (cause: string) => steps[0].changes.map((change: object) => ({ ...change, cause }));
+    const forged: readonly (readonly [object, object, string])[] = [
+      [{ risks: ["adopts"] }, {}, "the plan's file does not mark service/dev:web/api with scale-to-zero"],
+      [{ risks: [...steps[0].risks, "exposure"] }, {}, "only the plan's file marks service/dev:web/api with exposure"],
+      [{ causedBy: "change" }, {}, "the plan's file names another cause of service/dev:web/api than of its changes"],
+      [{ changes: causes("drift"), causedBy: "drift" }, {}, "its summary does not count its steps"],
+      [{}, { summary: { ...counted, unrecorded: 0 } }, "its summary does not count its steps"],
+      [{ identity: "service/dev:web/other" }, {}, "the plan was edited after it was made"],
+    ];
+    for (const [change, more, said] of forged) {
+      const refused = await elsewhere(change, more);
+      expect(refused).toMatchObject({ code: 6, stdout: "" });
+      expect(refused.stderr).toContain(`error: ${said}`);
+    }
+    expect(server.effects()).toEqual(before);
+    // Whoever made the plan may have had a record that this state folder has not: that it says so is told, not believed.
+    const unrecorded = { ...counted, unrecorded: 0 };
+    const reverts = ["reverts", "scale-to-zero"];
+    const consistent = await elsewhere(
+      { changes: causes("drift"), causedBy: "drift", risks: reverts },
+      { summary: unrecorded },
+    );
+    expect(consistent).toMatchObject({ code: 0 });
+    expect(consistent.stderr).toContain("warning: another key has sealed the plan: ");
+    expect(consistent.stderr).toContain("[unverified-plan]");
+    expect(server.effects()).toHaveLength(before.length + 1);
+  });
+
+  test("for what had no step, and tells source from live by the documents, or says that it cannot", async () => {
+    const server = await seeded();
+    const source = await sourceOf(everyKind, server);
+    const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, HOLDFAST_ALLOW_ADOPT: "true" };
+    const here = (args: readonly string[]) => runHere(args, { cwd: source.folder, env });
+    const refused = async (args: readonly string[] = []) => {
+      const ended = await here([...apply, ...args]);
+      expect(ended).toMatchObject({ code: 6, stdout: "" });
+      return ended.stderr;
+    };
+    await source.write("b.yaml", team("second"));
+    expect(await here(seal)).toMatchObject({ code: 0 });
+    const original = readFileSync(join(source.folder, "services/api.yaml"), "utf8");
+    await source.write("services/api.yaml", scaled(4));
+    expect(await refused()).toContain("error: source: service/dev:web/api: the plan does not have it");
+    expect(await refused(["--state", "elsewhere"])).toContain("error: source-or-live: service/dev:web/api: ");
+    await source.write("services/api.yaml", original);
+    const { data } = await server.call("GET", "/api/svc/v1/apps?fqn=dev:web:api");
+    const { manifest } = data[0].deployment;
+    await server.call("PUT", "/api/svc/v1/apps", { manifest: { ...manifest, replicas: 9 } });
+    expect(await refused()).toContain("error: live: service/dev:web/api: /replicas is 9");
   });
 
   test("when it is none: cut off, of another version, too deep, too large, a folder", async () => {
