@@ -150,6 +150,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     dryRun,
     unclear,
     seesPart: readsPartOfTenant(access),
+    seesAll: readsWholeTenant(access),
   });
   // A probe may have shown that an operation that the plan needs does not exist.
   const isFinal = tried.size + unclear.length === 0 && missing().length === missingFirst;

@@ -81,6 +81,7 @@ describe.each(controlPlaneVariants)("a dry run of what is new on a $name control
     const source = await appliedSource(server);
     const token = await readOnlyToken(server);
     await source.write("services/worker.yaml", service("worker"));
+    await source.write("services/secretive.yaml", service("secretive", DANGLING));
     await source.write("services/hidden.yaml", service("hidden").replace("dev:web", "dev:other"));
     await source.write("holdfast.yaml", 'external: ["workspace/dev:other"]\n');
     await source.write("team.yaml", team("ml"));
@@ -98,8 +99,11 @@ describe.each(controlPlaneVariants)("a dry run of what is new on a $name control
     expect(byIdentity.get("service/dev:web/api")?.action ?? "keep").toBe(plane.name === "full" ? "keep" : "block");
     expect(byIdentity.get("service/dev:other/hidden")).toMatchObject({ action: "block", reason: "forbidden" });
     if (plane.name === "full") {
-      expect(byIdentity.get("service/dev:web/worker")).toMatchObject({ action: "create" });
-      expect(byIdentity.get("service/dev:web/worker")?.notChecked).toBeDefined();
+      const unchecked = { action: "create", notChecked: { reason: "needs-write" } };
+      expect(byIdentity.get("service/dev:web/worker")).toMatchObject(unchecked);
+      // Whoever applies it may see the secret; this token sees no group.
+      expect(byIdentity.get("service/dev:web/secretive")).toMatchObject(unchecked);
+      expect(text.stdout).toContain("not checked: needs write");
     } else {
       expect(byIdentity.get("service/dev:web/worker")).toMatchObject({ action: "block", reason: "forbidden" });
     }
@@ -126,6 +130,10 @@ test("S65 what lies in the tenant alone is not absent for a token that sees a pa
   }
   const drift = JSON.parse((await here(["drift", "-o", "json"], reader)).stdout);
   expect(drift.summary).toMatchObject({ absent: 0, unknown: 3 });
+  await source.write("registry/prompt.yaml", prompt("greeting", "Be kind."));
+  const inHidden = JSON.parse((await here(["drift", "-o", "json", "--state", "fresh"], reader)).stdout);
+  expect(inHidden.summary).toMatchObject({ absent: 0, unknown: 4 });
+  await source.remove("registry/prompt.yaml");
   // Nor is the record of what left git dropped, since the token does not see that it is gone.
   await source.remove("team.yaml");
   expect(await here(["apply", "--yes"], reader)).toMatchObject({ code: 7 });

@@ -34,18 +34,17 @@ export function decide(one: DecisionInput): Decision {
   return decision.action === "keep" ? decision : { ...decision, causedBy: causedBy(one, decision) };
 }
 
-function causedBy(one: DecisionInput, { differences, reason }: Decision): CausedBy | null {
+function causedBy(one: DecisionInput, { differences, isHidden }: Decision): CausedBy | null {
   const acted = differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length > 0) return causedByDifferences(acted);
   const { base, recorded, applied, manifest, live } = one;
-  const isHidden = reason === "forbidden";
   const isSame = (other: JsonObject | undefined): boolean =>
     other !== undefined && equal(contentFor(one, manifest.value), contentFor(one, other));
   return causedByManifest({
     atBase: base === null ? "not-compared" : isSame(base.manifest) ? "same" : "otherwise",
     isAsWritten: recorded && isSame(recorded.written),
     applied: applied && (applied.manifest === undefined ? "absent" : isSame(applied.manifest) ? "same" : "otherwise"),
-    isAbsent: live.state === "absent" && !isHidden,
+    isAbsent: live.state === "absent" && isHidden !== true,
   });
 }
 
@@ -54,7 +53,7 @@ function decideByLive(one: DecisionInput): Decision {
   switch (live.state) {
     case "absent": {
       const decision = decideAbsent(one, live.newest ?? 0);
-      return wasApplied(one) && decision.reason !== "forbidden" ? { ...decision, drifted: true } : decision;
+      return wasApplied(one) && decision.isHidden !== true ? { ...decision, drifted: true } : decision;
     }
     case "present":
       return decidePresent(one, live.row);
@@ -103,7 +102,7 @@ function decideUnknown(one: DecisionInput, why: UnknownReason): Decision {
 // What keeps it from being made anyway says more than that nobody knows whether it is there.
 function hidden({ obstacle }: DecisionInput): Decision {
   const detail = obstacle?.identity ?? null;
-  return block(obstacle?.reason === "dependency" ? "dependency" : "forbidden", { detail });
+  return block(obstacle?.reason === "dependency" ? "dependency" : "forbidden", { detail, isHidden: true });
 }
 
 function isSameAsWritten(one: DecisionInput): boolean {

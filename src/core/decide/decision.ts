@@ -72,6 +72,8 @@ export type Decision = {
   /** The paths that differ and are left as live has them. */
   readonly ignored: readonly (readonly string[])[];
   readonly drifted: boolean;
+  /** Whether no list shows it, and this token might not see it. @default false */
+  readonly isHidden?: boolean;
   /** What makes it dangerous. */
   readonly risks: readonly Risk[];
   /** Who caused what is done; null where nothing is, or nobody moved. */

@@ -37,7 +37,7 @@ function isParentHidden(parent: Identity, seen: Seen, decisions: ReadonlyMap<Ide
   if (isThere(seen, parent)) return false;
   const decision = decisions.get(parent);
   // One that is declared and not made is told of by itself.
-  if (decision !== undefined) return writes(decision) ? false : decision.reason === "forbidden";
+  if (decision !== undefined) return !writes(decision) && decision.isHidden === true;
   if (seen.declared.has(parent) || seen.live.get(parent)?.state !== "absent") return false;
   const above = parentByName(parent);
   return above === null || !isThere(seen, above);

@@ -35,7 +35,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
 };
 
 const notCheckedTexts: { readonly [reason in Exclude<NotChecked["reason"], "depends-on">]: string } = {
-  unproven: "not checked: dryRun unproven (no application here yet to try it on)",
+  unproven: "not checked: dryRun unproven (not yet seen here to change nothing)",
   "needs-write": "not checked: needs write (the token may not ask for a dry run)",
   unsupported: "not checked: this kind has no dry run",
   unanswered: "not checked: the dry run failed",

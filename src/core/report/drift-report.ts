@@ -83,7 +83,7 @@ function findingFor(identity: Identity, manifest: ManifestHead | null, input: Dr
   if (input.inSync.get(identity) === "live") return "unchanged";
   if (live === undefined || live.state === "unknown") return entry("unknown");
   // What this token cannot see is not absent.
-  if (live.state === "absent" && input.planned.decisions.get(identity)?.reason === "forbidden") return entry("unknown");
+  if (live.state === "absent" && input.planned.decisions.get(identity)?.isHidden) return entry("unknown");
   if (live.state === "absent") return recorded === undefined && !input.standsIn ? null : entry("absent");
   const sides = {
     shape: input.shapeOf(splitIdentity(identity).kind),

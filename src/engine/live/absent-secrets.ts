@@ -9,13 +9,21 @@ import type { KnownServer } from "../known-server.ts";
 export type SecretContext = {
   readonly reader: Reader;
   readonly memory: KnownServer;
+  /** Whether the token is known to see the whole tenant. */
+  readonly seesAll: boolean;
   readonly signal: AbortSignal;
 };
+
+/** What the lists show, by their fqns. */
+type Listed = { readonly groups: ReadonlySet<string>; readonly secrets: ReadonlySet<string> };
 
 /** Finds, by one list, the manifests that name a secret that is not there: what a dry run of them would be refused for. */
 export async function absentSecrets(
   manifests: readonly Manifest[],
-  on: SecretContext,
+  on: SecretContext & {
+    /** Whether another token will write it, so that a group that this one does not see may be there. */
+    readonly isForOthers: (identity: Identity) => boolean;
+  },
 ): Promise<ReadonlyMap<Identity, DryRunReply>> {
   const named = manifests.flatMap(({ identity, value }) => {
     const secrets = secretsOf(value);
@@ -25,19 +33,24 @@ export async function absentSecrets(
   if (there === null) return new Map();
   return new Map(
     named.flatMap(({ identity, secrets }) => {
-      const [missing] = secrets.filter(({ key }) => !there.has(key));
+      const isSeen = ({ key }: ResourceReference): boolean => there.groups.has(key.slice(0, key.lastIndexOf(":")));
+      const asked = on.seesAll || !on.isForOthers(identity) ? secrets : secrets.filter(isSeen);
+      const [missing] = asked.filter(({ key }) => !there.secrets.has(key));
       return missing === undefined ? [] : [[identity, refusal(missing)]];
     }),
   );
 }
 
-async function listSecrets({ reader, memory, signal }: SecretContext): Promise<ReadonlySet<string> | null> {
+async function listSecrets({ reader, memory, signal }: SecretContext): Promise<Listed | null> {
   if (!memory.has("listSecretGroups")) return null;
   try {
     const groups = await reader.list("listSecretGroups", {}, { signal });
     // A group that does not list its secrets tells nothing of them.
     if (!groups.every(({ associatedSecrets }) => Array.isArray(associatedSecrets))) return null;
-    return new Set(groups.flatMap(({ associatedSecrets }) => associatedSecrets.map(({ fqn }) => fqn)));
+    return {
+      groups: new Set(groups.map(({ fqn }) => fqn)),
+      secrets: new Set(groups.flatMap(({ associatedSecrets }) => associatedSecrets.map(({ fqn }) => fqn))),
+    };
   } catch (error) {
     // Without the list nothing is known of secrets; the plan does not hang on it.
     if (error instanceof ClientError) return null;

@@ -86,7 +86,7 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
   const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), on);
   const isWaiting = ({ manifest: { identity } }: Job): boolean => !known.has(identity) && !first.has(identity);
   const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
-  if (waiting.length > 0) await prove(plan, on);
+  const unwritable = waiting.length === 0 ? new Set<Identity>() : await prove(plan, on);
   const isProven = on.memory.dryRun === "proven";
   const asked = new Map([...first, ...(isProven ? await ask(new Set(waiting), () => [], on) : [])]);
   const notChecked = new Map([
@@ -95,12 +95,17 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
       const { identity } = job.manifest;
       // What a probe of the route was answered tells nothing of the manifest until dryRun is proven.
       const reply = known.get(identity) ?? (isProven ? asked.get(identity) : undefined);
-      const why = reply === undefined ? (dependent(job) ?? unasked(isProven)) : whyNot(reply);
+      const why = reply === undefined ? (dependent(job) ?? unasked(job, isProven, unwritable)) : whyNot(reply);
       return why === null ? [] : [[identity, why] as const];
     }),
   ]);
   const unchecked = creates.flatMap(({ manifest }) => (notChecked.has(manifest.identity) ? [manifest] : []));
-  const refused = await absentSecrets(unchecked, on);
+  // Whoever may not write it plans for somebody who does, and who may see more.
+  const isForOthers = (identity: Identity): boolean => {
+    const why = notChecked.get(identity);
+    return why?.reason === "needs-write" || (why?.on ?? []).some(isForOthers);
+  };
+  const refused = await absentSecrets(unchecked, { ...on, isForOthers });
   const hidden = hiddenBut((identity) => !notChecked.has(identity));
   return { dryRuns: new Map([...asked, ...refused, ...hidden]), notChecked };
 }
@@ -145,8 +150,11 @@ function reasonNotUpdated(
   return dependencies.length === 0 ? { reason: "unanswered" } : { reason: "depends-on", on: dependencies };
 }
 
-function unasked(isProven: boolean): NotChecked {
-  return { reason: isProven ? "unanswered" : "unproven" };
+// Where the token may not ask for an application, it may not for another one beside it.
+function unasked({ kind, manifest }: Job, isProven: boolean, unwritable: ReadonlySet<Identity>): NotChecked {
+  if (isProven) return { reason: "unanswered" };
+  const parent = kind.rollsOut === true ? parentOf(manifest) : null;
+  return { reason: parent !== null && unwritable.has(parent) ? "needs-write" : "unproven" };
 }
 
 function whyNot({ state }: DryRunReply): NotChecked | null {
@@ -182,16 +190,21 @@ async function ask(
 }
 
 // One that is live as it is declared would make a version that equals the newest one, were the dry run to do more than that.
-async function prove({ waved, decisions, ...live }: Unchecked, on: Preflight): Promise<void> {
+// Answers the workspaces where the token may not ask.
+async function prove({ waved, decisions, ...live }: Unchecked, on: Preflight): Promise<ReadonlySet<Identity>> {
+  const unwritable = new Set<Identity>();
   let remaining = PROOFS;
   for (const { manifest } of waved) {
-    if (on.memory.dryRun === "proven" || remaining === 0) return;
+    if (on.memory.dryRun === "proven" || remaining === 0) break;
     const kind = on.kindOf(manifest.kind);
     const action = decisions.get(manifest.identity)?.action ?? "keep";
     if (kind?.rollsOut !== true || action !== "keep" || !isThere(live, manifest.identity)) continue;
     remaining -= 1;
-    await orPass(on.dryRun(kind, readManifest(manifest), on), on);
+    const { state } = await orPass(on.dryRun(kind, readManifest(manifest), on), on);
+    const parent = parentOf(manifest);
+    if (state === "forbidden" && parent !== null) unwritable.add(parent);
   }
+  return unwritable;
 }
 
 // A dry run tells of the route too, where there is one.
