@@ -2,16 +2,13 @@ import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import { conceptText } from "./generate/concept.ts";
 import { fieldReferenceText } from "./generate/field-reference.ts";
-import { kindsText } from "./generate/kinds.ts";
+import { kindsText, resourcesText, rulesText, sinksText } from "./generate/index-files.ts";
 import { kubernetesTexts } from "./generate/kubernetes.ts";
 import { configTypesText, manifestTypesText } from "./generate/manifest-types.ts";
 import { outputTypesText } from "./generate/output-types.ts";
 import { replyTypesText } from "./generate/reply-types.ts";
-import { resourcesText } from "./generate/resources.ts";
-import { rulesText } from "./generate/rules.ts";
 import { readSchemas, type Schemas, schemaTexts, typesText } from "./generate/schemas.ts";
 import { shapesText } from "./generate/shapes.ts";
-import { sinksText } from "./generate/sinks.ts";
 import { validatorTexts } from "./generate/validators.ts";
 
 const root = join(import.meta.dirname, "..");

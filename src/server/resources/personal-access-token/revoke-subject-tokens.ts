@@ -6,7 +6,8 @@ import type { Tables } from "../../database/tables.ts";
 import { OptionsError } from "../../options.ts";
 import { isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
 import { builtinSecretPath, withoutTokens, withToken } from "../virtual-account/account.ts";
-import { accountSubjectType, issueToken } from "../virtual-account/authenticate-account.ts";
+import { accountSubjectType } from "../virtual-account/authenticate-account.ts";
+import { issueToken } from "../virtual-account/issue-token.ts";
 import { findAccount, saveAccount } from "../virtual-account/rows.ts";
 
 const principal = systemPrincipal("revocation");

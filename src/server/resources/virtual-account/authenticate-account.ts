@@ -1,13 +1,9 @@
-import type { Transaction } from "kysely";
-import type { Secret } from "../../../contract/secret.ts";
 import type { Authenticator } from "../../auth/authenticate.ts";
 import { rolesOf } from "../../auth/grants.ts";
-import { signToken, verifyToken } from "../../auth/jwt.ts";
+import { verifyToken } from "../../auth/jwt.ts";
 import type { CallerCredential, Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
-import type { Tables } from "../../database/tables.ts";
 import { isExpired } from "./expiry.ts";
-import type { AccountRow } from "./tables.ts";
 
 /** The subject type of virtual accounts. */
 export const accountSubjectType = "virtualaccount";
@@ -50,20 +46,4 @@ export async function accountPrincipal(
     subjectDisplayName: slug,
   };
   return { name, subject, roles: await rolesOf(store.read, name, slug), credential };
-}
-
-/** Issues a token for an account; only its id is stored. */
-export async function issueToken(
-  transaction: Transaction<Tables>,
-  { id: accountId, name }: Pick<AccountRow, "name"> & { readonly id: string },
-  now: number,
-  { newId, signingKeys }: Pick<Context, "newId" | "signingKeys">,
-): Promise<{ readonly jwtId: string; readonly token: Secret }> {
-  const jwtId = newId();
-  const key = signingKeys.newest();
-  const token = await signToken(key, { jwtId, accountId, name }, now);
-  const created_at = new Date(now).toISOString();
-  const row = { id: jwtId, account_id: accountId, created_at, valid_until: null, kid: key.kid };
-  await transaction.insertInto("jwts").values(row).execute();
-  return { jwtId, token };
 }

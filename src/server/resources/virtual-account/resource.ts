@@ -33,8 +33,9 @@ import {
   secretStoreOf,
   withToken,
 } from "./account.ts";
-import { accountSubjectType, authenticateAccount, issueToken } from "./authenticate-account.ts";
+import { accountSubjectType, authenticateAccount } from "./authenticate-account.ts";
 import { isExpired } from "./expiry.ts";
+import { issueToken } from "./issue-token.ts";
 import { accountSchemas } from "./openapi-schemas.ts";
 import { rotateTokens } from "./rotate.ts";
 import { findAccount, saveAccount } from "./rows.ts";

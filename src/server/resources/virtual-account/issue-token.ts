@@ -1,0 +1,22 @@
+import type { Transaction } from "kysely";
+import type { Secret } from "../../../contract/secret.ts";
+import { signToken } from "../../auth/jwt.ts";
+import type { Context } from "../../context.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { AccountRow } from "./tables.ts";
+
+/** Issues a token for an account; only its id is stored. */
+export async function issueToken(
+  transaction: Transaction<Tables>,
+  { id: accountId, name }: Pick<AccountRow, "name"> & { readonly id: string },
+  now: number,
+  { newId, signingKeys }: Pick<Context, "newId" | "signingKeys">,
+): Promise<{ readonly jwtId: string; readonly token: Secret }> {
+  const jwtId = newId();
+  const key = signingKeys.newest();
+  const token = await signToken(key, { jwtId, accountId, name }, now);
+  const created_at = new Date(now).toISOString();
+  const row = { id: jwtId, account_id: accountId, created_at, valid_until: null, kid: key.kid };
+  await transaction.insertInto("jwts").values(row).execute();
+  return { jwtId, token };
+}
