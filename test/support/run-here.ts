@@ -1,8 +1,7 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { toHoldfastError } from "../../src/commands/errors/to-holdfast-error.ts";
-import { createProgram } from "../../src/commands/program.ts";
-import { exitCodes } from "../../src/core/errors.ts";
+import { runCommandLine } from "../../src/commands/run-command-line.ts";
+import type { HoldfastError } from "../../src/core/errors.ts";
 import type { Ended } from "./process.ts";
 
 /** Runs a command in this process, as the command line would: many of them are made in the time of one process. */
@@ -12,24 +11,14 @@ export async function runHere(
 ): Promise<Ended> {
   const stdin = new PassThrough();
   const [stdout, stderr] = [wide(), wide()];
-  const never = new AbortController().signal;
+  const [stopping, cutting] = [new AbortController(), new AbortController()];
   const terminal = {
     ...{ stdin, stdout, stderr, env, cwd, now: Date.now },
-    ...{ program: import.meta.dirname, stopping: never, signal: never, stop: () => undefined },
+    ...{ program: import.meta.dirname, stopping: stopping.signal, signal: cutting.signal },
+    stop: (reason: HoldfastError) => stopping.abort(reason),
   };
   const said = Promise.all([text(stdout), text(stderr)]);
-  let code: number | null = null;
-  try {
-    await createProgram(terminal, "0.0.0", (ended) => {
-      code = ended;
-    }).parseAsync(["node", "holdfast", ...args]);
-  } catch (error) {
-    const failure = toHoldfastError(error);
-    if (failure === null) throw error;
-    code = exitCodes[failure.code];
-    stderr.write(`error: ${failure.message}\n  → ${failure.hint ?? ""}\n`);
-    for (const { summary } of failure.diagnostics) stderr.write(`  ${summary}\n`);
-  }
+  const code = await runCommandLine(args, terminal, "0.0.0");
   stdout.end();
   stderr.end();
   const [out, err] = await said;

@@ -2,6 +2,8 @@ import { PassThrough, Writable } from "node:stream";
 import { createProgram } from "../../src/commands/program.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
 
+export { runHere } from "./run-here.ts";
+
 /** The `serve` command at work in this process. */
 export type Serving = { readonly url: string; readonly stop: () => Promise<void> };
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { inject, onTestFinished } from "vitest";
 import { temporaryFolder } from "./folder.ts";
 import { type Running, start } from "./process.ts";
-import type { serveHere } from "./serve-entry.ts";
+import type { runHere, serveHere } from "./serve-entry.ts";
 
 /** A recorded effect of a control plane. */
 export type Effect = { readonly principal: string; readonly operation: string; readonly resource: string };
@@ -51,8 +51,8 @@ async function commandLine(flags: readonly string[], { data, rolloutSeconds = 0 
   return { args: ["--port", "0", "--data", folder, "--rollout-seconds", `${rolloutSeconds}`, ...flags], data: folder };
 }
 
-// Loaded by Node itself: the transformation of the sources for each test file would cost more than the bundle.
-function bundled(): { readonly serveHere: typeof serveHere } {
+/** Commands that run in the process of the tests: loaded by Node itself, since Vite would transform the sources for each test file. */
+export function bundled(): { readonly runHere: typeof runHere; readonly serveHere: typeof serveHere } {
   return createRequire(import.meta.url)(inject("servingBundle"));
 }
 

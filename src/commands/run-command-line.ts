@@ -1,0 +1,57 @@
+import { CommanderError } from "commander";
+import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { printableLines } from "../render/escape.ts";
+import { type Ending, failureReport, failureText } from "../render/failure.ts";
+import { toHoldfastError } from "./errors/to-holdfast-error.ts";
+import { refuseTokenFlag } from "./flags/refuse-token-flag.ts";
+import { wantsJson } from "./flags/wants-json.ts";
+import { createProgram } from "./program.ts";
+import { columnsOn, hasResult, type Terminal, writeResult } from "./terminal.ts";
+
+/** Runs what stands on a command line, says why it failed where it did, and answers its exit code. */
+export async function runCommandLine(args: readonly string[], terminal: Terminal, version: string): Promise<number> {
+  let exitCode = 0;
+  try {
+    refuseTokenFlag(args);
+    await createProgram(terminal, version, (code) => {
+      exitCode = code;
+    }).parseAsync(args, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    // Somebody asked for help, and has it.
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const ending = endingOf(error, terminal);
+    if (wantsJson(args, terminal.env) && !hasResult(terminal)) await writeResult(terminal, failureReport(ending));
+    return exitCodes[ending.code];
+  }
+}
+
+/** Says on stderr why a command ended, and answers it. */
+function endingOf(error: unknown, terminal: Terminal): Ending {
+  // Commander has said what was wrong with the command line.
+  if (error instanceof CommanderError) return usageError(error);
+  const { stderr, env } = terminal;
+  const reason = error instanceof HoldfastError ? error : (stoppedBy(terminal) ?? toHoldfastError(error));
+  const ending = reason ?? unexpected(error);
+  stderr.write(failureText(ending, columnsOn(stderr)));
+  if (reason === null && env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error) {
+    stderr.write(`${printableLines(error.stack ?? "")}\n`);
+  }
+  return ending;
+}
+
+function usageError({ message }: CommanderError): Ending {
+  const [summary = "", ...rest] = message.replace(/^error: /, "").split("\n");
+  return { code: "invalid", message: summary, hint: rest.join(" ") || null, diagnostics: [] };
+}
+
+function unexpected(error: unknown): Ending {
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: "error", message, hint: "this is a fault of holdfast: please report it", diagnostics: [] };
+}
+
+/** Whatever was cut short by a signal or the time limit failed because of it. */
+export function stoppedBy({ stopping, signal }: Pick<Terminal, "stopping" | "signal">): HoldfastError | null {
+  const { reason } = stopping.aborted ? stopping : signal;
+  return reason instanceof HoldfastError ? reason : null;
+}
