@@ -11,8 +11,8 @@ type Situation = {
   readonly change: (source: Source, server: Server) => Promise<unknown>;
 };
 
-const apply = async ({ run }: Source): Promise<void> => {
-  expect(await run(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
+const apply = async ({ runHere }: Source): Promise<void> => {
+  expect(await runHere(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
 };
 
 /** Each changes what the one before it left. */
@@ -74,7 +74,7 @@ describe.each(controlPlaneVariants)("without its cache, on a $name control plane
       await change(source, server);
       const answer = async (args: readonly string[], env = {}) => {
         const situation = `${args.join(" ")} with ${is}`;
-        return { situation, ...(await source.run(args, env)) };
+        return { situation, ...(await source.runHere(args, env)) };
       };
       const off = { HOLDFAST_CACHE: "off" };
       const uncached = await answer(whole, off);
