@@ -12,11 +12,15 @@ type ImportSpecifier = Extract<Import["specifiers"][number], { type: "ImportSpec
  */
 export const readBuiltinsByName: Plugin = {
   name: "read-builtins-by-name",
-  // From the last, so that the positions of those before it stay what they are.
-  renderChunk: (code) =>
-    parseAst(code)
+  renderChunk: (code) => {
+    // A chunk begins with its imports: to parse the rest takes as long as the bundle.
+    const [head = ""] = /^(?:import .*\n)*/.exec(code) ?? [];
+    // From the last, so that the positions of those before it stay what they are.
+    const declarations = parseAst(head)
       .body.filter(isOfBuiltin)
-      .reduceRight((text, node) => text.slice(0, node.start) + declarationOf(node) + text.slice(node.end), code),
+      .reduceRight((text, node) => text.slice(0, node.start) + declarationOf(node) + text.slice(node.end), head);
+    return declarations + code.slice(head.length);
+  },
 };
 
 function isOfBuiltin(node: Statement): node is Import {
