@@ -15,7 +15,7 @@ test("two applications of different types with one name in one workspace are ref
     "elsewhere.yaml": job("api").replace("dev:web", "dev:batch"),
     "batch.yaml": "type: workspace\nname: batch\ncluster_fqn: dev\n",
   });
-  const { code, stdout } = await source.run(["validate", "-o", "json"]);
+  const { code, stdout } = await source.runHere(["validate", "-o", "json"]);
   const { diagnostics } = JSON.parse(stdout);
   expect(code).toBe(3);
   expect(diagnostics).toMatchObject([
@@ -28,21 +28,21 @@ describe.each(controlPlaneVariants)("on a $name control plane", ({ serve }) => {
   test("an application that is live under another type is blocked as type-changed, and nothing is written", async () => {
     const server = await serve();
     const source = await sourceOf({ ...foundations, "app.yaml": service("api") }, server);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     const before = server.effects().length;
     await source.write("app.yaml", job("api"));
-    const planned = await source.run(["plan", "-o", "json"]);
+    const planned = await source.runHere(["plan", "-o", "json"]);
     expect(planned.code).toBe(0);
     expect(JSON.parse(planned.stdout)).toMatchObject({ complete: true, summary: { block: 1, create: 0 } });
     expect(JSON.parse(planned.stdout).steps).toContainEqual(
       expect.objectContaining({ identity: "job/dev:web/api", action: "block", reason: "type-changed" }),
     );
-    const { stdout } = await source.run(["plan"]);
+    const { stdout } = await source.runHere(["plan"]);
     expect(stdout).toContain("! job/api ");
     expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
       /type-changed: an application of another type has this name.*service/,
     );
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 7 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 7 });
     expect(server.effects()).toHaveLength(before);
   });
 });
@@ -50,9 +50,9 @@ describe.each(controlPlaneVariants)("on a $name control plane", ({ serve }) => {
 test("of many new names those that another type has are found in one list", async () => {
   const server = await controlPlaneVariants[0]?.serve();
   const source = await sourceOf({ ...foundations, "app.yaml": service("n7") }, server);
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   const jobs = Array.from({ length: 40 }, (_, n) => job(`n${n}`)).join("---\n");
   await source.write("app.yaml", jobs);
-  const { stdout } = await source.run(["plan", "-o", "json"]);
+  const { stdout } = await source.runHere(["plan", "-o", "json"]);
   expect(JSON.parse(stdout)).toMatchObject({ summary: { block: 1, create: 39 } });
 });

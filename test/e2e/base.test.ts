@@ -58,9 +58,9 @@ describe("plan --base", () => {
     const source = await appliedBranch();
     await commit(source, { "services/api.yaml": scaled(3) });
     await git(source.folder, "tag", "-a", "v1", "-m", "One", "main");
-    expect(stepsOf(await source.run([...plan, "v1"]))).toEqual([ours]);
+    expect(stepsOf(await source.runHere([...plan, "v1"]))).toEqual([ours]);
     const head = await git(source.folder, "rev-parse", "HEAD");
-    expect(planOf(await source.run([...plan, "main"])).revision).toBe(head);
+    expect(planOf(await source.runHere([...plan, "main"])).revision).toBe(head);
     await source.write("other.yaml", others(4));
     const temporary = await temporaryFolder();
     const ended = await source.run([...plan, "main"], { TMPDIR: temporary });
@@ -71,18 +71,18 @@ describe("plan --base", () => {
   test("counts no change of main as the branch's: behind, diverged, and with uncommitted changes", async () => {
     const source = await appliedBranch();
     await commitOnMain(source, { "other.yaml": others(5) });
-    const behind = await source.run(["plan", "--base", "main", "--gate", "change"]);
+    const behind = await source.runHere(["plan", "--base", "main", "--gate", "change"]);
     expect(behind).toMatchObject({ code: 0 });
     expect(behind.stderr).toContain("1 commit behind main: this is the plan for the result of merging it");
     expect(behind.stdout).toContain("unrecorded replicas  1 → 5");
 
     await source.write("services/api.yaml", scaled(3));
-    const dirty = planOf(await source.run([...plan, "main"]));
+    const dirty = planOf(await source.runHere([...plan, "main"]));
     expect(dirty.revision).toBeNull();
     const both = [ours, "update service/dev:web/other unrecorded"];
     expect(brief(dirty)).toEqual(both);
     await commit(source, {});
-    const diverged = await source.run([...plan, "main", "--strict"]);
+    const diverged = await source.runHere([...plan, "main", "--strict"]);
     expect(stepsOf(diverged)).toEqual(both);
     expect(planOf(diverged).diagnostics).toMatchObject([{ severity: "warning", code: "behind-base" }]);
   });
@@ -96,9 +96,9 @@ describe("plan --base", () => {
     await git(source.folder, "merge", "-q", "--squash", "change");
     await git(source.folder, "commit", "-qm", "Squash");
     await git(source.folder, "checkout", "-q", "change");
-    expect(stepsOf(await source.run([...plan, "main"]))).toEqual(["create team/squashed unrecorded"]);
+    expect(stepsOf(await source.runHere([...plan, "main"]))).toEqual(["create team/squashed unrecorded"]);
     await git(source.folder, "rebase", "-q", "main");
-    expect(stepsOf(await source.run([...plan, "main"]))).toEqual(["create team/squashed unrecorded"]);
+    expect(stepsOf(await source.runHere([...plan, "main"]))).toEqual(["create team/squashed unrecorded"]);
   });
 
   test("shows no change in a file that was moved or renamed, on either side", async () => {
@@ -106,16 +106,16 @@ describe("plan --base", () => {
     await mkdir(join(source.folder, "moved"));
     await git(source.folder, "mv", "services/api.yaml", "moved/api.yaml");
     await commitAll(source.folder, "Move");
-    expect(stepsOf(await source.run([...plan, "main"]))).toEqual([]);
+    expect(stepsOf(await source.runHere([...plan, "main"]))).toEqual([]);
     await commitOnMain(source, { "services/api.yaml": scaled(3) });
-    const followed = await source.run([...plan, "main"]);
+    const followed = await source.runHere([...plan, "main"]);
     expect(planOf(followed).steps).toMatchObject([
       { identity: "service/dev:web/api", file: "moved/api.yaml", causedBy: "unrecorded" },
     ]);
     await git(source.folder, "mv", "other.yaml", "Other.yaml");
     await commitAll(source.folder, "Rename by case alone");
     await commitOnMain(source, { "other.yaml": others(4) });
-    expect(stepsOf(await source.run([...plan, "main"]))).toEqual([
+    expect(stepsOf(await source.runHere([...plan, "main"]))).toEqual([
       "update service/dev:web/api unrecorded",
       "update service/dev:web/other unrecorded",
     ]);
@@ -129,7 +129,7 @@ describe("plan --base", () => {
     await git(source.folder, "rm", "-q", "other.yaml");
     await commitAll(source.folder, "Remove another");
     await git(source.folder, "checkout", "-q", "change");
-    const ended = await source.run(["plan", "--base", "main", "-o", "json", "--gate", "all"]);
+    const ended = await source.runHere(["plan", "--base", "main", "-o", "json", "--gate", "all"]);
     expect(stepsOf(ended)).toEqual(["orphan service/dev:web/api change"]);
   });
 
@@ -138,9 +138,9 @@ describe("plan --base", () => {
     await commit(source, { "notes.md": "one\n", "data.json": '{ "a": 1 }\n' }, "Notes");
     await commit(source, { "services/api.yaml": scaled(3) }, "Scale up");
     await commitOnMain(source, { "notes.md": "two\n", "data.json": '{ "a": 2 }\n' });
-    expect(stepsOf(await source.run([...plan, "main"]))).toEqual([ours]);
+    expect(stepsOf(await source.runHere([...plan, "main"]))).toEqual([ours]);
     await commitOnMain(source, { "services/api.yaml": scaled(5) });
-    const ended = await source.run(["plan", "--base", "main"]);
+    const ended = await source.runHere(["plan", "--base", "main"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(
       /services\/api\.yaml:1.*changed in ways that conflict: by [0-9a-f]{7,} \(Ada\) here, by [0-9a-f]{7,} \(Ada\) on main/,
@@ -149,7 +149,7 @@ describe("plan --base", () => {
 
     await git(source.folder, "reset", "-q", "--hard", "HEAD~1");
     await rm(join(source.folder, "services/api.yaml"));
-    const removed = await source.run(["plan", "--base", "main", "-o", "json"]);
+    const removed = await source.runHere(["plan", "--base", "main", "-o", "json"]);
     expect(removed.code).toBe(3);
     expect(JSON.parse(removed.stdout)).toMatchObject({
       error: { code: "invalid" },
@@ -169,14 +169,14 @@ describe("plan --base", () => {
     await git(source.folder, "clean", "-qffd");
     await commit(source, { link: "a file\n", "inner/b.yaml": team("of-main", "ada@example.com") }, "Files");
     await git(source.folder, "checkout", "-q", "-f", "change");
-    const ended = await source.run([...plan, "main"]);
+    const ended = await source.runHere([...plan, "main"]);
     expect(ended).toMatchObject({ code: 0 });
   });
 });
 
 describe("a base that cannot be compared with", () => {
   const refused = async (source: Source, base: string): Promise<string> => {
-    const ended = await source.run(["plan", "--base", base]);
+    const ended = await source.runHere(["plan", "--base", base]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     return ended.stderr;
   };
@@ -216,14 +216,18 @@ describe("a base that cannot be compared with", () => {
     );
     expect(await refused(shallow, "main")).toContain("→ did you mean --base origin/main?");
     await git(shallow.folder, "fetch", "-q", "--unshallow", "origin");
-    expect(stepsOf(await shallow.run([...plan, "origin/main"]))).toContain("update service/dev:web/other unrecorded");
+    expect(stepsOf(await shallow.runHere([...plan, "origin/main"]))).toContain(
+      "update service/dev:web/other unrecorded",
+    );
 
     const partial = await clone("--filter=blob:none");
     expect(await refused(partial, "origin/main")).toMatch(
       /error: this partial clone lacks objects of origin\/main\n {2}→ fetch them: git fetch --refetch --no-filter origin/,
     );
     await git(partial.folder, "fetch", "-q", "--refetch", "--no-filter", "origin");
-    expect(stepsOf(await partial.run([...plan, "origin/main"]))).toContain("update service/dev:web/other unrecorded");
+    expect(stepsOf(await partial.runHere([...plan, "origin/main"]))).toContain(
+      "update service/dev:web/other unrecorded",
+    );
   });
 
   test("is named with the git that is too old to merge with it", async () => {

@@ -13,7 +13,7 @@ describe.each(controlPlaneVariants)("a broken manifest among good ones, on a $na
     const before = server.effects();
     const source = await sourceOf({ ...everyKind, "broken.yaml": service("broken", "replica: 1\n") }, server);
     for (const args of [["apply", "--yes"], ["plan"], ["drift"]]) {
-      const ended = await source.run(args);
+      const ended = await source.runHere(args);
       expect(ended).toMatchObject({ code: 3, stdout: "" });
       expect(ended.stderr).toMatch(/^broken\.yaml:9:1: error: .*did you mean `replicas`.* \[unknown-field\]$/m);
       expect(ended.stderr).toContain("nothing was sent; --partial goes on with the valid manifests\n");
@@ -25,7 +25,7 @@ describe.each(controlPlaneVariants)("a broken manifest among good ones, on a $na
     const server = await plane.serve();
     const before = server.effects().length;
     const source = await sourceOf({ ...everyKind, "broken.yaml": service("broken", "replica: 1\n") }, server);
-    const ended = await source.run(["apply", "--yes", "--partial", "-o", "json"]);
+    const ended = await source.runHere(["apply", "--yes", "--partial", "-o", "json"]);
     expect(ended.stderr).toContain("broken.yaml:9:1: error: ");
     expect(reportOf(ended).summary).toMatchObject({ created: made, unchanged: 8 - made, failed: 0 });
     expect(server.effects()).toHaveLength(before + made);
@@ -34,9 +34,9 @@ describe.each(controlPlaneVariants)("a broken manifest among good ones, on a $na
   test("is no orphan while it is broken", async () => {
     const server = await plane.serve();
     const source = await sourceOf(everyKind, server);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await source.write("services/api.yaml", service("api", "replica: 3\n"));
-    const plan = await source.run(["plan", "--partial", "-o", "json"]);
+    const plan = await source.runHere(["plan", "--partial", "-o", "json"]);
     expect(planOf(plan).summary).toMatchObject({ orphan: 0, keep: 7 });
   });
 });
@@ -52,7 +52,7 @@ test("what refers to a broken manifest is held back with --partial, and says why
     },
     server,
   );
-  const ended = await source.run(["apply", "--yes", "--partial", "-o", "json"]);
+  const ended = await source.runHere(["apply", "--yes", "--partial", "-o", "json"]);
   expect(ended.code).toBe(7);
   const { outcomes } = reportOf(ended);
   expect(outcomes.find(({ kind }) => kind === "service")).toMatchObject({

@@ -21,7 +21,7 @@ const written = (server: Server): readonly string[] => server.effects().map(({ r
 describe("a configuration that is refused", () => {
   test("stops every command with 3, with --partial too, and nothing beside its paths is applied", async () => {
     const server = await serve();
-    const { run } = await source(server, BROKEN);
+    const { runHere: run } = await source(server, BROKEN);
     for (const command of [["apply", "--yes", "--partial"], ["plan", "--partial"], ["drift"]]) {
       const ended = await run(command);
       expect(ended).toMatchObject({ code: 3, stdout: "" });
@@ -48,7 +48,7 @@ describe("a configuration that is refused", () => {
   });
 
   test("is told in JSON", async () => {
-    const { run } = await source(await serve(), BROKEN);
+    const { runHere: run } = await source(await serve(), BROKEN);
     for (const command of [["plan"], ["drift"], ["apply", "--yes"]]) {
       const { code, stdout } = await run([...command, "-o", "json"]);
       expect(code).toBe(3);
@@ -63,7 +63,7 @@ describe("a configuration that is refused", () => {
   });
 
   test("is told in JSON where it sets what only the operator may, and so are manifests with errors", async () => {
-    const { run, write } = await source(await serve(), "state: elsewhere\n");
+    const { runHere: run, write } = await source(await serve(), "state: elsewhere\n");
     const refused = await run(["plan", "-o", "json"]);
     expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: "invalid" }, diagnostics: [] });
     await write("holdfast.yaml", "");
@@ -76,7 +76,7 @@ describe("a configuration that is refused", () => {
   test("S7 sets notifications, which only the operator may: nobody is told", async () => {
     const recorder = await startRecordingServer();
     const receiver = `{name: x, type: webhook, url: "${recorder.url}"}`;
-    const { run } = await source(await serve(), `paths: [manifests]\nnotifications: [${receiver}]\n`);
+    const { runHere: run } = await source(await serve(), `paths: [manifests]\nnotifications: [${receiver}]\n`);
     const ended = await run(["watch"]);
     expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining("holdfast.yaml sets notifications") });
     expect(recorder.requests).toEqual([]);
@@ -86,7 +86,7 @@ describe("a configuration that is refused", () => {
 describe("a watch", () => {
   test("that begins with a broken configuration ends with 3", async () => {
     const server = await serve();
-    const { run } = await source(server, BROKEN);
+    const { runHere: run } = await source(server, BROKEN);
     expect(await run(["watch"])).toMatchObject({ code: 3, stdout: "" });
     expect(written(server)).toEqual([]);
   });
@@ -166,7 +166,7 @@ describe("the operator's own file, which --config names", () => {
   test("is read beside the source's, and replaces its values key by key", async () => {
     const server = await serve();
     const outside = await temporaryFolder();
-    const { run, write } = await source(server, "paths: [manifests]\nexternal: [team/blue]\n");
+    const { runHere: run, write } = await source(server, "paths: [manifests]\nexternal: [team/blue]\n");
     const operators = await sourceOf({ "ops.yaml": "external: [team/red]\n" });
     const config = join(operators.folder, "ops.yaml");
     expect(planOf(await run(["plan", "--config", config, "-o", "json"])).steps.map(({ identity }) => identity)).toEqual(
@@ -212,7 +212,7 @@ describe("a plan of an empty source", () => {
     const server = await serve();
     const { remove, run } = await sourceOf({ "team.yaml": team("red") }, server);
     const empty = await sourceOf({ "README.txt": "" }, server);
-    const nothing = await empty.run(["plan", "-o", "json"]);
+    const nothing = await empty.runHere(["plan", "-o", "json"]);
     expect(nothing).toMatchObject({ code: 0, stderr: "warning: no manifest files were found\n" });
     expect(planOf(nothing).diagnostics).toMatchObject([{ severity: "warning", code: "empty-source" }]);
     expect(await run(["apply", "--yes"])).toMatchObject({ code: 0 });

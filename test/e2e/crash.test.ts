@@ -34,14 +34,14 @@ describe.each(controlPlaneVariants)("an apply that is killed, on a $name control
     killed.kill("SIGKILL");
     expect(await killed.ended).toMatchObject({ signal: "SIGKILL" });
 
-    const rerun = await source.run(flags);
+    const rerun = await source.runHere(flags);
     const total = Object.keys(many).length;
     expect(server.effects().length - before).toBe(plane.name === "full" ? total : total - 3);
     await expectOneOfEach(server);
     const token = join(source.folder, ".holdfast/tokens", new URL(server.url).host.replace(":", "_"));
     if (existsSync(join(token, "virtual-account/ci"))) expect(rerun).toMatchObject({ code: 0 });
     else expect(rerun.stdout).toContain("[token-unrecovered]");
-    expect(await source.run(flags)).toMatchObject({ code: 0, stdout: `Applied: ${total} unchanged\n` });
+    expect(await source.runHere(flags)).toMatchObject({ code: 0, stdout: `Applied: ${total} unchanged\n` });
   });
 });
 
@@ -64,7 +64,7 @@ describe.each(controlPlaneVariants)(
       expect(ended).toMatchObject({ code: 0 });
       await expectOneOfEach(restarted);
       const total = Object.keys(files).length;
-      expect(await source.run(flags)).toMatchObject({ code: 0, stdout: `Applied: ${total} unchanged\n` });
+      expect(await source.runHere(flags)).toMatchObject({ code: 0, stdout: `Applied: ${total} unchanged\n` });
     });
   },
 );
@@ -93,12 +93,12 @@ describe.each(controlPlaneVariants)(
 
       const written = server.effects().length;
       expect(written).toBeGreaterThan(before);
-      const rerun = await source.run([...flags, ...only]);
+      const rerun = await source.runHere([...flags, ...only]);
       expect(rerun.code).toBe(0);
       const of = (prefix: string) => server.effects().filter(({ resource }) => resource.startsWith(prefix));
       expect(of(`${kind}/`)).toHaveLength(1);
       expect(server.effects()).toHaveLength(written);
-      expect(await source.run([...flags, ...only])).toMatchObject({ code: 0, stderr: "" });
+      expect(await source.runHere([...flags, ...only])).toMatchObject({ code: 0, stderr: "" });
     });
 
     test("of an account gets its token all the same, and writes it once", async () => {
@@ -111,7 +111,7 @@ describe.each(controlPlaneVariants)(
       killed.kill("SIGKILL");
       await killed.ended;
       gate.open();
-      expect(await source.run([...flags, "--server", gate.url])).toMatchObject({ code: 0 });
+      expect(await source.runHere([...flags, "--server", gate.url])).toMatchObject({ code: 0 });
       const token = await readFile(
         join(source.folder, ".holdfast/tokens", new URL(gate.url).host.replace(":", "_"), "virtual-account/ci"),
         "utf8",

@@ -15,7 +15,7 @@ const files = { ...foundations, "batch.yaml": batch, "apps.yaml": [own, bare, wo
 
 test("an application without a workspace is an error that names the ways to give one", async () => {
   const source = await sourceOf(files);
-  const { code, stdout } = await source.run(["validate", "-o", "json"]);
+  const { code, stdout } = await source.runHere(["validate", "-o", "json"]);
   expect(code).toBe(3);
   const { diagnostics } = JSON.parse(stdout);
   expect(diagnostics).toHaveLength(3);
@@ -29,7 +29,7 @@ test("defaults.workspace_fqn gives applications a workspace where they name none
   const server = await serve();
   const config = { "holdfast.yaml": "defaults: { workspace_fqn: dev:batch }\n" };
   const source = await sourceOf({ ...files, ...config }, server);
-  const ended = await source.run(["apply", "--yes", "-o", "json"]);
+  const ended = await source.runHere(["apply", "--yes", "-o", "json"]);
   expect(ended.code).toBe(0);
   const identities = reportOf(ended).outcomes.map(({ identity }) => identity);
   expect(identities).toEqual(
@@ -40,14 +40,14 @@ test("defaults.workspace_fqn gives applications a workspace where they name none
       "intercept/dev:batch/debug",
     ]),
   );
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
 });
 
 test("--workspace goes before the configuration, and HOLDFAST_WORKSPACE stands for it, whatever was read before", async () => {
   const config = { "holdfast.yaml": "defaults: { workspace_fqn: dev:batch }\n" };
   const source = await sourceOf({ ...files, ...config });
   const planned = async (args: readonly string[], env: { readonly [name: string]: string } = {}) => {
-    const { stdout, code } = await source.run(["plan", "--embedded", "-o", "json", ...args], env);
+    const { stdout, code } = await source.runHere(["plan", "--embedded", "-o", "json", ...args], env);
     expect(code).toBe(0);
     return JSON.parse(stdout).steps.map(({ identity }: { identity: string }) => identity);
   };
@@ -55,6 +55,6 @@ test("--workspace goes before the configuration, and HOLDFAST_WORKSPACE stands f
   expect(await planned(["--workspace", "dev:web"])).toContain("service/dev:web/bare");
   expect(await planned([], { HOLDFAST_WORKSPACE: "dev:web" })).toContain("service/dev:web/bare");
   expect(await planned([])).toContain("service/dev:batch/bare");
-  const wrong = await source.run(["validate", "--workspace", "nowhere"]);
+  const wrong = await source.runHere(["validate", "--workspace", "nowhere"]);
   expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining("cluster:workspace") });
 });

@@ -17,7 +17,7 @@ async function outcomesOf(
   source: Source,
   args: readonly string[] = [],
 ): Promise<{ readonly [identity: string]: string }> {
-  const { outcomes } = reportOf(await source.run(["apply", "--yes", "-o", "json", ...args]));
+  const { outcomes } = reportOf(await source.runHere(["apply", "--yes", "-o", "json", ...args]));
   return Object.fromEntries(
     outcomes.map(({ identity, result, error }) => [identity, error === null ? result : `${result}: ${error.code}`]),
   );
@@ -25,7 +25,7 @@ async function outcomesOf(
 
 /** What is planned for each resource that does not stay as it is. */
 async function stepsOf(source: Source, args: readonly string[] = []): Promise<{ readonly [identity: string]: string }> {
-  const { steps } = planOf(await source.run(["plan", "-o", "json", ...args]));
+  const { steps } = planOf(await source.runHere(["plan", "-o", "json", ...args]));
   return Object.fromEntries(
     steps.map(({ identity, action, reason }) => [identity, reason === null ? action : `${action}: ${reason}`]),
   );
@@ -35,7 +35,7 @@ describe("where workspaces and ml repos cannot be written", () => {
   test("an absent one is blocked with the reason, and so is what stands in it; everything else goes on", async () => {
     const server = await documentedOnly({});
     const source = await sourceOf(everyKind, server);
-    const planned = await source.run(["plan", "--detailed-exitcode"]);
+    const planned = await source.runHere(["plan", "--detailed-exitcode"]);
     expect(planned.code).toBe(2);
     expect(planned.stdout).toContain("! workspace/dev:web");
     expect(planned.stdout.replaceAll(/\s+/g, " ")).toContain(
@@ -51,7 +51,7 @@ describe("where workspaces and ml repos cannot be written", () => {
       "chat_prompt/registry/greeting": "blocked: dependency",
       "model-version/registry/ranker": "blocked: dependency",
     });
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 7 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 7 });
     expect(
       server
         .effects()
@@ -68,7 +68,7 @@ describe("where workspaces and ml repos cannot be written", () => {
     const server = await documentedOnly(seed);
     const source = await sourceOf(foundations, server);
     const before = server.effects();
-    const plan = planOf(await source.run(["plan", "-o", "json"]));
+    const plan = planOf(await source.runHere(["plan", "-o", "json"]));
     expect(plan.steps).toMatchObject([
       { identity: "workspace/dev:web", action: "block", reason: "read-only", changes: [{ path: "/labels/tier" }] },
     ]);
@@ -78,12 +78,12 @@ describe("where workspaces and ml repos cannot be written", () => {
   test("what an earlier full run has made is taken as it is", async () => {
     const server = await serveProcess();
     const source = await sourceOf(everyKind, server);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     server.process.kill("SIGTERM");
     await server.process.ended;
     const restarted = await serve(["--documented-only", "--port", new URL(server.url).port], { data: server.data });
     const before = restarted.effects();
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
     expect(restarted.effects()).toEqual(before);
   });
 });
@@ -92,9 +92,9 @@ describe("where live cannot be read", () => {
   test("the ledger stands in: an edit is an update with its field, and an untouched one is left alone", async () => {
     const server = await documentedOnly(foundations);
     const source = await sourceOf(everyKind, server);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await source.write("team.yaml", team("ml", "grace@example.com"));
-    const plan = planOf(await source.run(["plan", "-o", "json", "--show", "unchanged"]));
+    const plan = planOf(await source.runHere(["plan", "-o", "json", "--show", "unchanged"]));
     const byIdentity = new Map(plan.steps.map((step) => [step.identity, step]));
     expect(byIdentity.get("team/ml")).toMatchObject({ action: "update" });
     expect(byIdentity.get("team/ml")?.changes.map(({ cause }) => cause)).toEqual(["manifest", "manifest"]);
@@ -104,12 +104,12 @@ describe("where live cannot be read", () => {
   test("without a ledger an idempotent write makes sure, which is no change", async () => {
     const server = await documentedOnly(foundations);
     const source = await sourceOf(everyKind, server);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     const before = server.effects();
     const fresh = ["--state", "fresh"];
     expect(await stepsOf(source, fresh)).toEqual({ "team/ml": "ensure", "virtual-account/ci": "ensure" });
-    expect(await source.run(["plan", "--detailed-exitcode", ...fresh])).toMatchObject({ code: 0 });
-    expect(await source.run(["apply", "--yes", ...fresh])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["plan", "--detailed-exitcode", ...fresh])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes", ...fresh])).toMatchObject({ code: 0 });
     expect(server.effects()).toEqual(before);
     expect(await stepsOf(source, fresh)).toEqual({});
   });
@@ -141,7 +141,7 @@ describe("model versions, where only postModelVersion could write them", () => {
     const before = server.effects();
     const blocked = { "model-version/registry/ranker@2": "block: model-version-write" };
     expect(await stepsOf(source)).toEqual(blocked);
-    const ended = await source.run(["apply", "--yes"]);
+    const ended = await source.runHere(["apply", "--yes"]);
     expect(ended.code).toBe(7);
     expect(ended.stdout).toContain("set modelVersionWrite: post when it does");
     expect(await stepsOf(source)).toEqual(blocked);
@@ -169,7 +169,7 @@ describe("model versions, where only postModelVersion could write them", () => {
 test("services and prompts are found, changed and kept by the documented operations alone", async () => {
   const server = await documentedOnly(foundations);
   const source = await sourceOf(everyKind, server);
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   const fresh = ["--state", "fresh", "--kind", "service", "chat_prompt"];
   expect(await stepsOf(source, fresh)).toEqual({});
   await source.write("services/api.yaml", service("api", "replicas: 4\n"));

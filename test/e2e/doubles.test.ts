@@ -25,24 +25,24 @@ describe.each(controlPlaneVariants)("on a $name control plane that takes no keys
     way.manners.dropsTokens = true;
     const source = await sourceOf({ ...foundations, "account.yaml": account("ci") }, server);
     const through = [...flags, "--server", way.url];
-    const ended = await source.run([...through, "-o", "json"]);
+    const ended = await source.runHere([...through, "-o", "json"]);
     expect(ended.code).toBe(7);
     expect(fateOf(ended, "virtual-account/ci")).toEqual(["failed", "token-lost"]);
     expect(ended.stdout).toContain("use a new account name, or give it a secret_store_config");
     const before = server.effects();
-    expect(await source.run(through)).toMatchObject({ code: 0, stdout: "Applied: 4 unchanged\n" });
+    expect(await source.runHere(through)).toMatchObject({ code: 0, stdout: "Applied: 4 unchanged\n" });
     expect(server.effects()).toEqual(before);
   });
 
   test("F78 an account that was there before has lost no token", async () => {
     const server = await plane.serve();
     const source = await sourceOf({ ...foundations, "account.yaml": account("ci") }, server);
-    expect(await source.run(flags)).toMatchObject({ code: 0 });
+    expect(await source.runHere(flags)).toMatchObject({ code: 0 });
     const way = await startProxyWithoutIdempotency(server);
     // The `Date` of a reply tells the second: one that was made in the same would pass for new.
     const made = Date.now();
     await eventually("the next second", () => Date.now() > made + 1_000);
-    expect(await source.run([...flags, "--state", "fresh", "--server", way.url])).toMatchObject({ code: 0 });
+    expect(await source.runHere([...flags, "--state", "fresh", "--server", way.url])).toMatchObject({ code: 0 });
   });
 
   test("F78 an account that somebody has just made has lost no token, where a dryRun is known to change nothing", async () => {
@@ -52,12 +52,12 @@ describe.each(controlPlaneVariants)("on a $name control plane that takes no keys
       { ...foundations, "api.yaml": service("api"), "account.yaml": account("ci") },
       server,
     );
-    expect(await source.run([...flags, "--kind", "service"])).toMatchObject({ code: 0 });
+    expect(await source.runHere([...flags, "--kind", "service"])).toMatchObject({ code: 0 });
     const permissions = [{ resource_fqn: "dev:web", resource_type: "workspace", role_id: "workspace-viewer" }];
     await server.call("PUT", "/api/svc/v1/virtual-accounts", {
       manifest: { type: "virtual-account", name: "ci", permissions },
     });
-    const ended = await source.run([...flags, "--server", way.url]);
+    const ended = await source.runHere([...flags, "--server", way.url]);
     expect(ended).toMatchObject({ code: 0 });
   });
 
@@ -70,13 +70,13 @@ describe.each(controlPlaneVariants)("on a $name control plane that takes no keys
     const source = await sourceOf({ ...foundations, "api.yaml": service("api") }, server);
     const through = [...flags, "--server", way.url];
     way.manners.twice = { path: APPS, reply };
-    const ended = await source.run([...through, "-o", "json"]);
+    const ended = await source.runHere([...through, "-o", "json"]);
     expect(fateOf(ended, "service/dev:web/api")).toEqual(["created", "duplicate-version"]);
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain("versions 1 and 2 of service/dev:web/api were made of one write");
     way.manners.twice = null;
     await source.write("api.yaml", service("api", "replicas: 2\n"));
-    expect((await source.run(through)).stdout).toMatch(/^Applied: 1 updated/m);
+    expect((await source.runHere(through)).stdout).toMatch(/^Applied: 1 updated/m);
   });
 });
 
@@ -86,7 +86,7 @@ async function twoWriters(files: Files) {
   const server = await serve(["--documented-only", "--seed", folder]);
   const gate = await startHoldingProxy(server);
   const [first, second] = [await sourceOf(files, { ...server, url: gate.url }), await sourceOf(files, server)];
-  for (const source of [first, second]) expect(await source.run(flags)).toMatchObject({ code: 0 });
+  for (const source of [first, second]) expect(await source.runHere(flags)).toMatchObject({ code: 0 });
   return { server, gate, first, second };
 }
 
@@ -107,22 +107,22 @@ describe("two state folders on a control plane without leases", () => {
 
   test("F84 are noticed by versions of the same token that the ledger does not know, in apply and in watch", async () => {
     const { server, first, second } = await twoWriters({ ...files, "prompt.yaml": prompt("greeting", "Be kind.") });
-    const calm = await first.run(flags);
+    const calm = await first.runHere(flags);
     expect(calm.stderr).toBe("");
     await scale(second, ["one"], 2);
     await second.write("prompt.yaml", prompt("greeting", "Be kinder."));
-    const unnoticed = await second.run(flags);
+    const unnoticed = await second.runHere(flags);
     expect(unnoticed.code).toBe(0);
     expect(unnoticed.stderr).not.toContain("another writer");
     await scale(first, ["one"], 2);
-    const warned = await first.run(flags);
+    const warned = await first.runHere(flags);
     expect(warned.code).toBe(0);
     expect(warned.stderr).toContain(
       "another writer may be at work: version 2 of service/dev:web/one was just made with this token, and this state folder's ledger knows 1 as the newest [other-writer]",
     );
     expect(warned.stderr).toContain("version 2 of chat_prompt/registry/greeting");
     // What it has seen it knows.
-    expect((await first.run(flags)).stderr).toBe("");
+    expect((await first.runHere(flags)).stderr).toBe("");
 
     const watch = second.start(["watch", "--sink", "file"]);
     await watch.shows("stderr", /another writer may be at work: version 3 of chat_prompt\/registry\/greeting/);
@@ -139,7 +139,7 @@ describe("two state folders on a control plane without leases", () => {
     const held = gate.hold("PUT", "/api/svc/v1/teams");
     const apply = first.start(through);
     await held;
-    expect(await second.run(flags)).toMatchObject({ code: 0 });
+    expect(await second.runHere(flags)).toMatchObject({ code: 0 });
     await gate.letGo();
     const ended = await apply.ended;
     expect(ended.code).toBe(8);
@@ -158,7 +158,7 @@ describe("two state folders on a control plane without leases", () => {
     const held = gate.delay("PUT", APPS);
     const watch = first.start(["watch", "--no-wait", "--concurrency", "1", "--sink", "file"]);
     await held;
-    expect(await second.run(flags)).toMatchObject({ code: 0 });
+    expect(await second.runHere(flags)).toMatchObject({ code: 0 });
     await gate.letGo();
     const ended = await watch.ended;
     expect(ended.code).toBe(8);

@@ -7,7 +7,7 @@ import { type Source, sourceOf } from "../support/source.ts";
 
 async function applied(server: Server): Promise<Source> {
   const source = await sourceOf(everyKind, server);
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   return source;
 }
 
@@ -31,7 +31,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
   test("drift finds the field that moved in live, exits 2, and writes nothing", async () => {
     const server = await plane.serve();
     const source = await applied(server);
-    const calm = await source.run(["drift", "-o", "json"]);
+    const calm = await source.runHere(["drift", "-o", "json"]);
     expect(calm.code).toBe(0);
     expect(driftOf(calm).summary).toEqual({
       drifted: 0,
@@ -44,7 +44,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
 
     await scale(server, 5);
     const before = server.effects();
-    const ended = await source.run(["drift", "-o", "json"]);
+    const ended = await source.runHere(["drift", "-o", "json"]);
     expect(ended.code).toBe(2);
     const report = driftOf(ended);
     expect(report).toMatchObject({ format_version: "2.0", server: server.url, complete: true, diagnostics: [] });
@@ -66,8 +66,8 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
         changes: [{ path: "/replicas", label: "replicas", before: 2, after: 5, cause: "drift", diff: null }],
       },
     ]);
-    expect(await source.run(["drift", "--detailed-exitcode"])).toMatchObject({ code: 2 });
-    const text = await source.run(["drift", "--no-detailed-exitcode"]);
+    expect(await source.runHere(["drift", "--detailed-exitcode"])).toMatchObject({ code: 2 });
+    const text = await source.runHere(["drift", "--no-detailed-exitcode"]);
     expect(text.code).toBe(0);
     expect(text.stdout).toContain("drift      replicas  2 → 5  by ");
     expect(server.effects()).toEqual(before);
@@ -77,7 +77,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
     const server = await plane.serve();
     const source = await applied(server);
     const causes = async (): Promise<unknown> => {
-      const plan = planOf(await source.run(["plan", "-o", "json"]));
+      const plan = planOf(await source.runHere(["plan", "-o", "json"]));
       return [plan.summary.drift, plan.steps[0]?.changes];
     };
     await scale(server, 5);
@@ -95,21 +95,21 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
       0,
       [{ path: "/replicas", label: "replicas", before: 2, after: 4, cause: "manifest", diff: null }],
     ]);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
-    expect(await source.run(["drift"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["drift"])).toMatchObject({ code: 0 });
   });
 
   test("a runner without a record lets the manifests stand in, and says so", async () => {
     const server = await plane.serve();
     const source = await applied(server);
     await scale(server, 5);
-    const ended = await source.run(["drift", "--state", "elsewhere"]);
+    const ended = await source.runHere(["drift", "--state", "elsewhere"]);
     expect(ended.code).toBe(2);
     expect(ended.stdout).toContain(
       "8 of 8 have no record in this state folder: compared with the manifests here instead",
     );
     expect(ended.stdout).toContain("unrecorded replicas  2 → 5");
-    const report = driftOf(await source.run(["drift", "--state", "elsewhere", "-o", "json"]));
+    const report = driftOf(await source.runHere(["drift", "--state", "elsewhere", "-o", "json"]));
     expect(report.summary).toMatchObject({ drifted: 0, unrecorded: 1, absent: 0 });
     expect(report.drift.filter(({ state }) => state !== "unknown")).toMatchObject([
       { state: "unrecorded", changes: [{ path: "/replicas", before: 2, after: 5, cause: "unrecorded" }] },
@@ -121,8 +121,8 @@ describe.each(controlPlaneVariants)("a field that a rule suppresses, on a $name 
   const rule = 'ignore:\n  - { path: /replicas, match: "service/dev:web/*", reason: scaled by hand }\n';
   const apply = ["apply", "--yes"];
   const changesOf = async (source: Source): Promise<unknown> => {
-    const plan = planOf(await source.run(["plan", "-o", "json"]));
-    const drift = driftOf(await source.run(["drift", "-o", "json", "--kind", "service"]));
+    const plan = planOf(await source.runHere(["plan", "-o", "json"]));
+    const drift = driftOf(await source.runHere(["drift", "-o", "json", "--kind", "service"]));
     return [plan.steps.flatMap(({ changes }) => changes), drift.drift.flatMap(({ changes }) => changes)];
   };
 
@@ -133,8 +133,8 @@ describe.each(controlPlaneVariants)("a field that a rule suppresses, on a $name 
     await scale(server, 5);
     for (const more of ["", "service_account: runner\n"]) {
       await source.write("services/api.yaml", service("api", `replicas: 2\n${more}`));
-      expect(await source.run(apply)).toMatchObject({ code: 0 });
-      expect(await source.run([...apply, "-o", "json"])).toMatchObject({ code: 0 });
+      expect(await source.runHere(apply)).toMatchObject({ code: 0 });
+      expect(await source.runHere([...apply, "-o", "json"])).toMatchObject({ code: 0 });
       await source.write("holdfast.yaml", "");
       expect(await changesOf(source)).toEqual([
         [{ path: "/replicas", label: "replicas", before: 5, after: 2, cause: "drift", diff: null }],
@@ -143,7 +143,7 @@ describe.each(controlPlaneVariants)("a field that a rule suppresses, on a $name 
       await source.write("holdfast.yaml", rule);
     }
     await source.write("holdfast.yaml", "");
-    expect(await source.run(apply)).toMatchObject({ code: 0 });
+    expect(await source.runHere(apply)).toMatchObject({ code: 0 });
     expect(await changesOf(source)).toEqual([[], []]);
   });
 
@@ -153,9 +153,9 @@ describe.each(controlPlaneVariants)("a field that a rule suppresses, on a $name 
     await source.write("holdfast.yaml", rule);
     await scale(server, 5);
     const fresh = ["--state", "fresh"];
-    expect(await source.run([...apply, ...fresh])).toMatchObject({ code: 0 });
+    expect(await source.runHere([...apply, ...fresh])).toMatchObject({ code: 0 });
     await source.write("holdfast.yaml", "");
-    const steps = planOf(await source.run(["plan", "-o", "json", ...fresh])).steps;
+    const steps = planOf(await source.runHere(["plan", "-o", "json", ...fresh])).steps;
     expect(steps).toMatchObject([
       {
         changes: [{ path: "/replicas", label: "replicas", before: 5, after: 2, cause: "unrecorded", diff: null }],
@@ -170,7 +170,7 @@ describe("drift", () => {
     const server = await serve();
     const source = await applied(server);
     const fresh = await serve(["--port", "0"]);
-    const ended = await source.run(["drift", "-o", "json", "--server", fresh.url], { HOLDFAST_TOKEN: fresh.token });
+    const ended = await source.runHere(["drift", "-o", "json", "--server", fresh.url], { HOLDFAST_TOKEN: fresh.token });
     expect(ended.code).toBe(2);
     expect(driftOf(ended).summary).toMatchObject({ absent: 8, unchanged: 0 });
   });
@@ -183,12 +183,12 @@ describe("drift", () => {
       'ignore:\n  - { path: /replicas, match: "service/dev:web/*", reason: scaled by hand }\n',
     );
     await scale(server, 5);
-    expect(await source.run(["drift"])).toMatchObject({ code: 0 });
-    expect(await source.run(["plan", "--detailed-exitcode"])).toMatchObject({
+    expect(await source.runHere(["drift"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["plan", "--detailed-exitcode"])).toMatchObject({
       code: 0,
       stdout: "Plan: nothing to do, 8 unchanged; 1 field ignored\n",
     });
-    const json = await source.run(["plan", "-o", "json"]);
+    const json = await source.runHere(["plan", "-o", "json"]);
     expect(planOf(json)).toMatchObject({ steps: [], ignored: 1 });
   });
 });

@@ -20,7 +20,7 @@ async function applied(source: Files, flags: readonly string[] = []) {
   const server = await serveProcess(flags);
   const proxy = await faultProxy(server);
   const one = await sourceOf(source, proxy.server);
-  expect(await one.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await one.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   const before = server.effects();
   proxy.asked.splice(0);
   return { server, proxy, source: one, before };
@@ -39,7 +39,7 @@ describe("a list that is empty once", () => {
     const { server, proxy, source: one, before } = await applied(source);
     for (const command of [["plan", "--detailed-exitcode"], ["drift"], ["apply", "--yes"]]) {
       const { hits } = proxy.inject(operation, emptyList, { times: 1 });
-      expect(await one.run(command)).toMatchObject({ code: 0 });
+      expect(await one.runHere(command)).toMatchObject({ code: 0 });
       expect(hits()).toBe(1);
     }
     expect(server.effects()).toEqual(before);
@@ -53,8 +53,8 @@ describe("a list that is empty once", () => {
     const { proxy, source } = await applied({ ...everyKind });
     await source.remove("team.yaml");
     proxy.inject("listTeams", emptyList, { times: 1 });
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
-    expect(planOf(await source.run(["plan", "-o", "json"])).summary.orphan).toBe(1);
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(planOf(await source.runHere(["plan", "-o", "json"])).summary.orphan).toBe(1);
   });
 });
 
@@ -62,7 +62,7 @@ describe("a list that stays empty", () => {
   test("F79 has services found by their ids", async () => {
     const { server, proxy, source, before } = await applied(services);
     proxy.inject("listApps", emptyList);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 15 unchanged\n" });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 15 unchanged\n" });
     expect(server.effects()).toEqual(before);
   });
 
@@ -70,7 +70,7 @@ describe("a list that stays empty", () => {
     const { server, proxy, source, before } = await applied(files("teams", (name) => team(name)));
     proxy.inject("listTeams", emptyList);
     for (const command of [["plan", "--out", "plan.json"], ["drift"], ["apply", "--yes"]]) {
-      const ended = await source.run(command);
+      const ended = await source.runHere(command);
       expect(ended).toMatchObject({ code: 5, stdout: "" });
       expect(ended.stderr).toContain(
         "error: live shows 3 of the 15 resources that the ledger knows and that can be read (at least 70 % expected)\n" +
@@ -78,7 +78,7 @@ describe("a list that stays empty", () => {
       );
     }
     expect(server.effects()).toEqual(before);
-    const { summary } = planOf(await source.run(["plan", "-o", "json", "--allow-shrink"]));
+    const { summary } = planOf(await source.runHere(["plan", "-o", "json", "--allow-shrink"]));
     expect(summary).toMatchObject({ create: 12, keep: 3 });
   });
 
@@ -86,7 +86,7 @@ describe("a list that stays empty", () => {
     const many = { ...services, ...files("teams", (name) => team(name)), ...files("accounts", account) };
     const { proxy, source } = await applied({ ...many, ...files("prompts", (name) => prompt(name, "Be kind.")) });
     proxy.inject("listTeams", emptyList);
-    expect(await source.run(["plan"])).toMatchObject({ code: 5 });
+    expect(await source.runHere(["plan"])).toMatchObject({ code: 5 });
   });
 
   test("F79 stalls a daemon, which says so once and goes on once live is whole again", async () => {
@@ -107,20 +107,20 @@ describe("what is really gone", () => {
   test("F79 is made again, since a second look says so too", async () => {
     const { proxy, source } = await applied(files("teams", (name) => team(name)));
     proxy.inject("listTeams", listWithout('"n7"'));
-    const { steps, complete } = planOf(await source.run(["plan", "-o", "json"]));
+    const { steps, complete } = planOf(await source.runHere(["plan", "-o", "json"]));
     expect(complete).toBe(true);
     expect(steps).toMatchObject([{ identity: "team/n7", action: "create" }]);
     expect(proxy.asked.filter(({ path }) => path.startsWith("/api/svc/v1/teams?"))).toHaveLength(2);
     proxy.heal();
     proxy.inject("listTeams", listWithout('"n7"'), { times: 1 });
-    expect(planOf(await source.run(["plan", "-o", "json"])).steps).toEqual([]);
+    expect(planOf(await source.runHere(["plan", "-o", "json"])).steps).toEqual([]);
   });
 
   test("F79 is not decided about where the second look fails", async () => {
     const { proxy, source } = await applied(files("teams", (name) => team(name)));
     proxy.inject("listTeams", htmlPage(404));
     proxy.inject("listTeams", listWithout('"n7"'), { times: 1 });
-    const ended = await source.run(["plan", "-o", "json"]);
+    const ended = await source.runHere(["plan", "-o", "json"]);
     expect(ended.code).toBe(1);
     const { complete, summary } = planOf(ended);
     expect([complete, summary.create, summary.block, summary.keep]).toEqual([false, 0, 1, 14]);
@@ -137,11 +137,14 @@ describe("what is really gone", () => {
       const as = { HOLDFAST_TOKEN: emptied.token };
       const before = emptied.effects();
       for (const command of [["plan"], ["drift"], ["apply", "--yes"]]) {
-        expect(await source.run(command, as)).toMatchObject({ code: 5, stdout: "" });
+        expect(await source.runHere(command, as)).toMatchObject({ code: 5, stdout: "" });
       }
       expect(emptied.effects()).toEqual(before);
-      expect(await source.run(["apply", "--yes", "--allow-shrink"], as)).toMatchObject({ code: 0 });
-      expect(await source.run(["apply", "--yes"], as)).toMatchObject({ code: 0, stdout: "Applied: 15 unchanged\n" });
+      expect(await source.runHere(["apply", "--yes", "--allow-shrink"], as)).toMatchObject({ code: 0 });
+      expect(await source.runHere(["apply", "--yes"], as)).toMatchObject({
+        code: 0,
+        stdout: "Applied: 15 unchanged\n",
+      });
     },
   );
 });

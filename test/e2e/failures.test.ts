@@ -15,7 +15,7 @@ describe.each(controlPlaneVariants)("a manifest that the control plane refuses, 
   test("is told with the control plane's words and its place, and everything else is made", async () => {
     const server = await plane.serve();
     const source = await sourceOf({ ...everyKind, "services/refused.yaml": service("refused", mount) }, server);
-    const ended = await source.run(["apply", "--yes", "-o", "json"]);
+    const ended = await source.runHere(["apply", "--yes", "-o", "json"]);
     expect(ended.code).toBe(7);
     const { outcomes, summary } = reportOf(ended);
     expect(outcomes).toHaveLength(9);
@@ -26,7 +26,7 @@ describe.each(controlPlaneVariants)("a manifest that the control plane refuses, 
       file: "services/refused.yaml",
       error: { code: "refused", message: expect.stringMatching(absent), pointer: "/mounts/0/secret_fqn" },
     });
-    const text = await source.run(["apply", "--yes"]);
+    const text = await source.runHere(["apply", "--yes"]);
     expect(text.code).toBe(7);
     expect(text.stdout).toMatch(
       /service\/dev:web\/refused\n +at services\/refused\.yaml:10:55\n[\s\S]*secret_fqn: the(re is no)?\s+secret /,
@@ -36,10 +36,10 @@ describe.each(controlPlaneVariants)("a manifest that the control plane refuses, 
   test("alone gives exit code 1", async () => {
     const server = await plane.serve();
     const ground = await sourceOf(foundations, server);
-    expect(await ground.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await ground.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     const source = await sourceOf({ "refused.yaml": service("refused", mount) }, server);
     const before = server.effects();
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 1 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 1 });
     expect(server.effects()).toEqual(before);
   });
 });
@@ -47,7 +47,7 @@ describe.each(controlPlaneVariants)("a manifest that the control plane refuses, 
 test("a refusal on a full control plane points at the field", async () => {
   const server = await serve();
   const source = await sourceOf({ ...foundations, "refused.yaml": service("refused", mount) }, server);
-  const ended = await source.run(["apply", "--yes"]);
+  const ended = await source.runHere(["apply", "--yes"]);
   expect(ended.stdout).toMatch(/at refused\.yaml:10:55\n/);
 });
 
@@ -61,7 +61,7 @@ test("what refers to something blocked is held back, and nothing else", async ()
     },
     server,
   );
-  const { outcomes } = reportOf(await source.run(["apply", "--yes", "-o", "json"]));
+  const { outcomes } = reportOf(await source.runHere(["apply", "--yes", "-o", "json"]));
   const because = "what it refers to is";
   expect(outcomes.map(({ identity, result, error }) => [identity, result, error?.code, error?.message])).toEqual([
     ["cluster/dev", "created", undefined, undefined],
@@ -79,11 +79,11 @@ test("what refers to something blocked is held back, and nothing else", async ()
 test("with --fail-fast nothing more is started after a failure, and what was not is said to be skipped", async () => {
   const proxy = await faultProxy(await serve());
   const source = await sourceOf(foundations, proxy.server);
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   await source.write("services/first.yaml", service("first"));
   await source.write("services/next.yaml", service("zz-next"));
   proxy.inject("putApp", answer(422, { statusCode: 422, message: "no" }), { dryRun: false });
-  const ended = await source.run(["apply", "--yes", "--fail-fast", "--concurrency", "1", "-o", "json"]);
+  const ended = await source.runHere(["apply", "--yes", "--fail-fast", "--concurrency", "1", "-o", "json"]);
   const { summary, outcomes } = reportOf(ended);
   expect(summary.failed).toBe(1);
   expect(outcomes.find(({ identity }) => identity === "service/dev:web/zz-next")?.result).toBe("skipped");
@@ -104,7 +104,7 @@ test("F35 a disk without room stops the writes: none is sent that is not journal
   expect(new Set(troubled.map(({ error }) => error?.code))).toEqual(new Set(["ledger-unwritable"]));
   const sent = server.effects().length;
   expect(sent).toBeLessThanOrEqual((summary.created ?? 0) + (summary.unknown ?? 0));
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   expect(server.effects()).toHaveLength(count);
-  expect(reportOf(await source.run(["apply", "--yes", "-o", "json"])).summary).toMatchObject({ unchanged: count });
+  expect(reportOf(await source.runHere(["apply", "--yes", "-o", "json"])).summary).toMatchObject({ unchanged: count });
 });

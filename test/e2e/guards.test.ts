@@ -12,7 +12,7 @@ import { guarded, type Source, sourceOf } from "../support/source.ts";
 
 async function sourceBesideOthers(server: Server): Promise<Source> {
   const source = await sourceOf(foundations, server);
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: expect.toBeOneOf([0, 7]) });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: expect.toBeOneOf([0, 7]) });
   await foreignService(server);
   await source.write("services/api.yaml", service("api"));
   return source;
@@ -23,13 +23,13 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
     const server = await plane.serve();
     const source = await sourceBesideOthers(server);
     const before = server.effects();
-    const plan = await source.run(["plan", "-o", "json"], guarded);
+    const plan = await source.runHere(["plan", "-o", "json"], guarded);
     expect(plan.code).toBe(0);
     expect(planOf(plan).steps).toMatchObject([
       { action: "update", identity: "service/dev:web/api", risks: ["adopts"] },
     ]);
 
-    const refused = await source.run(["apply", "--yes"], guarded);
+    const refused = await source.runHere(["apply", "--yes"], guarded);
     expect(refused).toMatchObject({ code: 5, stdout: "" });
     expect(refused.stderr).toContain(
       "service/dev:web/api would overwrite what somebody else manages (/env/QUEUE, /replicas)",
@@ -37,11 +37,13 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
     expect(refused.stderr).toContain("--allow-adopt");
     expect(server.effects()).toEqual(before);
 
-    expect(await source.run(["plan", "--out", "strict.json"], guarded)).toMatchObject({ code: 0 });
-    expect(await source.run(["apply", "--plan", "strict.json", "--allow-adopt"], guarded)).toMatchObject({ code: 5 });
+    expect(await source.runHere(["plan", "--out", "strict.json"], guarded)).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--plan", "strict.json", "--allow-adopt"], guarded)).toMatchObject({
+      code: 5,
+    });
     expect(server.effects()).toEqual(before);
-    expect(await source.run(["plan", "--allow-adopt", "--out", "plan.json"], guarded)).toMatchObject({ code: 0 });
-    const applied = await source.run(["apply", "--plan", "plan.json", "-o", "json"], guarded);
+    expect(await source.runHere(["plan", "--allow-adopt", "--out", "plan.json"], guarded)).toMatchObject({ code: 0 });
+    const applied = await source.runHere(["apply", "--plan", "plan.json", "-o", "json"], guarded);
     expect(reportOf(applied).summary).toMatchObject({ updated: 1, failed: 0 });
   });
 
@@ -69,16 +71,18 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
       server,
     );
     const before = server.effects();
-    const refused = await source.run(["apply", "--yes"], guarded);
+    const refused = await source.runHere(["apply", "--yes"], guarded);
     expect(refused).toMatchObject({ code: 5, stdout: "" });
     expect(refused.stderr).toContain("team/ml would give somebody more rights; --allow-privilege allows it");
     expect(server.effects()).toEqual(before);
-    const allowed = await source.run(["apply", "--yes", "--allow-privilege", "-o", "json"], guarded);
+    const allowed = await source.runHere(["apply", "--yes", "--allow-privilege", "-o", "json"], guarded);
     expect(reportOf(allowed).summary).toMatchObject({ failed: 0 });
     await source.write("team.yaml", team("ml", "ada@example.com, eve@example.com"));
-    expect(await source.run(["apply", "--yes"], guarded)).toMatchObject({ code: 5 });
+    expect(await source.runHere(["apply", "--yes"], guarded)).toMatchObject({ code: 5 });
     await source.write("team.yaml", team("ml"));
-    expect(reportOf(await source.run(["apply", "--yes", "-o", "json"], guarded)).summary).toMatchObject({ updated: 1 });
+    expect(reportOf(await source.runHere(["apply", "--yes", "-o", "json"], guarded)).summary).toMatchObject({
+      updated: 1,
+    });
   });
 });
 
@@ -86,19 +90,19 @@ test("S62 the operator loosens a guard, and a source can only tighten one", asyn
   const server = await serve();
   const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
   await source.write("holdfast.yaml", "guards: { privilege-growth: mark }\n");
-  const looser = await source.run(["apply", "--yes"], guarded);
+  const looser = await source.runHere(["apply", "--yes"], guarded);
   expect(looser.code).toBe(3);
   expect(looser.stderr).toContain("looser guards");
   const operator = join(await sourceOf({}).then(({ folder }) => folder), "operator.yaml");
   await writeFile(operator, "guards: { privilege-growth: mark }\n");
   await source.remove("holdfast.yaml");
-  expect(await source.run(["apply", "--yes", "--config", operator], guarded)).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes", "--config", operator], guarded)).toMatchObject({ code: 0 });
 
   await source.write("services/api.yaml", service("api", "replicas: 2\n"));
-  expect(await source.run(["apply", "--yes"], guarded)).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"], guarded)).toMatchObject({ code: 0 });
   await source.write("services/api.yaml", service("api", "replicas: 0\n"));
   await source.write("holdfast.yaml", "guards: { scale-to-zero: refuse }\n");
-  const refused = await source.run(["apply", "--yes"], guarded);
+  const refused = await source.runHere(["apply", "--yes"], guarded);
   expect(refused.code).toBe(5);
   expect(refused.stderr).toContain("service/dev:web/api may leave no replica running");
 });
@@ -108,15 +112,15 @@ test("S63 a permission that is written into a plan by hand is not one", async ()
   const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
   // Of the same commit another key will do.
   await commitAll(source.folder, "Team");
-  expect(await source.run(["plan", "--out", "plan.json"], guarded)).toMatchObject({ code: 0 });
+  expect(await source.runHere(["plan", "--out", "plan.json"], guarded)).toMatchObject({ code: 0 });
   const plan = JSON.parse(await readFile(join(source.folder, "plan.json"), "utf8"));
   await source.write("plan.json", JSON.stringify({ ...plan, allows: ["privilege-growth"] }));
-  expect(await source.run(["apply", "--plan", "plan.json"], guarded)).toMatchObject({ code: 6 });
+  expect(await source.runHere(["apply", "--plan", "plan.json"], guarded)).toMatchObject({ code: 6 });
   // Its digest made anew, and named after a key that nobody here has.
   const forged = { ...plan, allows: ["privilege-growth"], seal: { ...plan.seal, key: "0123456789abcdef" } };
   const seal = { ...forged.seal, content: contentDigest(forged) };
   await source.write("plan.json", JSON.stringify({ ...forged, seal }));
-  const refused = await source.run(["apply", "--plan", "plan.json"], guarded);
+  const refused = await source.runHere(["apply", "--plan", "plan.json"], guarded);
   expect(refused).toMatchObject({ code: 5, stdout: "" });
   expect(refused.stderr).toContain("or give both the same HOLDFAST_STATE_KEY");
   expect(server.effects()).toEqual([]);
@@ -128,11 +132,11 @@ test("S64 watch does not update more than its share at once", async () => {
   const files = (more: string) =>
     Object.fromEntries(names.map((name) => [`services/${name}.yaml`, service(name, more)]));
   const source = await sourceOf({ ...foundations, ...files("") }, server);
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   for (const [file, text] of Object.entries(files("replicas: 3\n"))) await source.write(file, text);
   const watch = source.start(["watch", "--yes"]);
   await watch.shows("stdout", /blocked +service\/dev:web\/s9[\s\S]*10 of 13 resources would be updated in one pass/);
   watch.kill("SIGTERM");
   expect(await watch.ended).toMatchObject({ code: 0 });
-  expect(reportOf(await source.run(["apply", "--yes", "-o", "json"])).summary).toMatchObject({ updated: 10 });
+  expect(reportOf(await source.runHere(["apply", "--yes", "-o", "json"])).summary).toMatchObject({ updated: 10 });
 });

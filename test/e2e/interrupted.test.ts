@@ -22,7 +22,7 @@ async function killed(server: Server, files: Files, path: string, when: "before"
   const source = await sourceOf(ground, server);
   const gate = await startHoldingProxy(server);
   const through = [...flags, "--server", gate.url];
-  expect(await source.run(through)).toMatchObject({ code: 0 });
+  expect(await source.runHere(through)).toMatchObject({ code: 0 });
   for (const [file, text] of Object.entries(files)) await source.write(file, text);
   const held = when === "before" ? gate.delay("PUT", path) : gate.hold("PUT", path);
   const apply = source.start(through);
@@ -31,7 +31,7 @@ async function killed(server: Server, files: Files, path: string, when: "before"
   await apply.ended;
   // What was delayed never arrives, since nobody lets it go.
   gate.open();
-  const run = (...more: readonly string[]) => source.run([...through, ...more]);
+  const run = (...more: readonly string[]) => source.runHere([...through, ...more]);
   return { source, run, gate, before: server.effects().length };
 }
 
@@ -53,7 +53,7 @@ describe.each(controlPlaneVariants)("an apply that was killed, on a $name contro
     const ended = await run("-o", "json");
     expect([ended.code, told(ended)]).toEqual([0, [[identity, "made", "created", null]]]);
     expect(server.effects()).toHaveLength(before);
-    expect((await source.run(["plan", "--state", "state", "--server", reportOf(ended).server])).stdout).toContain(
+    expect((await source.runHere(["plan", "--state", "state", "--server", reportOf(ended).server])).stdout).toContain(
       "1 orphan",
     );
     expect(told(await run("-o", "json"))).toEqual([]);
@@ -183,7 +183,7 @@ test("F76 an apply that is killed while it waits for rollouts knows afterwards t
   apply.kill("SIGKILL");
   await apply.ended;
   await source.write("model.yaml", `${numbered(1)}---\n${numbered(2)}`);
-  const ended = await source.run([...flags, "--no-wait", "-o", "json"]);
+  const ended = await source.runHere([...flags, "--no-wait", "-o", "json"]);
   expect(reportOf(ended).outcomes).toContainEqual(
     expect.objectContaining({ identity: "model-version/registry/ranker@2", result: "created" }),
   );

@@ -27,7 +27,7 @@ const outcomeOf = (ended: Parameters<typeof reportOf>[0]) =>
 
 test("a job with trigger_on_deploy starts one run for each version, and apply follows the run to its end", async () => {
   const { server, proxy, source, runs } = await sourceWithJob();
-  const first = await source.run(["apply", "--yes", "-o", "json"]);
+  const first = await source.runHere(["apply", "--yes", "-o", "json"]);
   expect(outcomeOf(first)).toMatchObject({ result: "created", rollout: "succeeded" });
   expect(first.code).toBe(0);
   expect(proxy.asked.some(({ path }) => /^\/api\/svc\/v1\/jobs\/[^/]+\/runs\/train-1-1$/.test(path))).toBe(true);
@@ -35,10 +35,10 @@ test("a job with trigger_on_deploy starts one run for each version, and apply fo
   const { data: run } = await server.call("GET", `/api/svc/v1/jobs/${apps[0].id}/runs/train-1-1`);
   expect(run).toMatchObject({ status: "FINISHED", exitCode: 0 });
   const before = server.effects().length;
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 4 unchanged\n" });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 4 unchanged\n" });
   expect(server.effects()).toHaveLength(before);
   await source.write("job.yaml", job("2"));
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   expect(runs().map(({ resource }) => resource)).toEqual([
     "job-run/dev:web:train/train-1-1",
     "job-run/dev:web:train/train-2-1",
@@ -47,7 +47,7 @@ test("a job with trigger_on_deploy starts one run for each version, and apply fo
 
 test("a job without trigger_on_deploy starts no run", async () => {
   const { proxy, source, runs } = await sourceWithJob("trigger_on_deploy: false\n");
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   expect(proxy.asked.filter(({ path }) => path.includes("/jobs/"))).toEqual([]);
   expect(runs()).toEqual([]);
 });
@@ -56,7 +56,7 @@ test("a run that fails is a failed rollout, and apply ends with 7", async () => 
   const { proxy, source } = await sourceWithJob();
   const failed = { name: "train-1-1", deploymentVersion: "1", status: "FAILED", exitCode: 1, error: "exit code 1" };
   proxy.inject("getJobRun", answer(200, { data: failed }));
-  const ended = await source.run(["apply", "--yes", "-o", "json"]);
+  const ended = await source.runHere(["apply", "--yes", "-o", "json"]);
   expect(outcomeOf(ended)).toMatchObject({ result: "created", rollout: "failed" });
   expect(ended.code).toBe(7);
 });
@@ -64,7 +64,7 @@ test("a run that fails is a failed rollout, and apply ends with 7", async () => 
 test("a run that has another name is found in the list of the job's runs", async () => {
   const { proxy, source } = await sourceWithJob();
   proxy.inject("getJobRun", answer(404, { statusCode: 404, message: "the run was not found", code: "not-found" }));
-  const ended = await source.run(["apply", "--yes", "-o", "json"]);
+  const ended = await source.runHere(["apply", "--yes", "-o", "json"]);
   expect(outcomeOf(ended)).toMatchObject({ result: "created", rollout: "succeeded" });
   expect(proxy.asked.some(({ path }) => /\/jobs\/[^/]+\/runs(?:\?|$)/.test(path))).toBe(true);
 });

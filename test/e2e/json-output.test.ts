@@ -44,8 +44,8 @@ async function silentServer(): Promise<{ readonly url: string; readonly connecte
 describe.each(commands)("%s -o json", (command) => {
   test("ends with 3 and a document for flags and manifests that are wrong", async () => {
     const source = await sourceOf({ ...foundations, "team.yaml": "type: team\nname: ml\nmembres: []\n" });
-    expectFailure(3, "invalid", await source.run([...argsOf(command), "--no-such-flag"]));
-    const ended = await source.run(argsOf(command), { HOLDFAST_SERVER: "http://127.0.0.1:9" });
+    expectFailure(3, "invalid", await source.runHere([...argsOf(command), "--no-such-flag"]));
+    const ended = await source.runHere(argsOf(command), { HOLDFAST_SERVER: "http://127.0.0.1:9" });
     if (command === "validate") expectResult(command, 3, ended);
     else expectFailure(3, "invalid", ended);
     expect(JSON.parse(ended.stdout).diagnostics).toMatchObject([{ file: "team.yaml" }, { file: "team.yaml" }]);
@@ -53,8 +53,8 @@ describe.each(commands)("%s -o json", (command) => {
 
   test("ends with 0 and its result where all is well", async () => {
     const source = await sourceOf(foundations, await serve());
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
-    expectResult(command, 0, await source.run(argsOf(command)));
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expectResult(command, 0, await source.runHere(argsOf(command)));
   });
 });
 
@@ -68,11 +68,11 @@ test("JSON is answered whatever is wrong with the rest of the command line", asy
     [["plan", ...json, "nowhere"], {}],
     [["plann", ...json], {}],
   ];
-  for (const [args, env] of all) expectFailure(3, "invalid", await source.run(args, env));
-  expect(JSON.parse((await source.run(["plan", ...json])).stdout).diagnostics).toMatchObject([
+  for (const [args, env] of all) expectFailure(3, "invalid", await source.runHere(args, env));
+  expect(JSON.parse((await source.runHere(["plan", ...json])).stdout).diagnostics).toMatchObject([
     { file: "holdfast.yaml" },
   ]);
-  expectResult("validate", 3, await source.run(["validate", ...json]));
+  expectResult("validate", 3, await source.runHere(["validate", ...json]));
 });
 
 test("what is not asked for in JSON is not answered in it", async () => {
@@ -81,7 +81,7 @@ test("what is not asked for in JSON is not answered in it", async () => {
     ["plan", "-o", "json", "-o", "text", "--nope"],
     ["plan", "--nope", "--", "-o", "json"],
   ]) {
-    expect(await source.run(args)).toMatchObject({ code: 3, stdout: "" });
+    expect(await source.runHere(args)).toMatchObject({ code: 3, stdout: "" });
   }
 });
 
@@ -92,14 +92,14 @@ describe.each(["plan", "apply", "drift"] as const)("%s -o json of a control plan
 
   test("ends with 4 and a document for a token that is refused, or not there", async () => {
     const source = await sourceOf(foundations, await serve());
-    expectFailure(4, "unauthorized", await source.run(argsOf(command), { HOLDFAST_TOKEN: "wrong" }));
-    expectFailure(4, "unauthorized", await source.run(argsOf(command), { HOLDFAST_TOKEN: "" }));
+    expectFailure(4, "unauthorized", await source.runHere(argsOf(command), { HOLDFAST_TOKEN: "wrong" }));
+    expectFailure(4, "unauthorized", await source.runHere(argsOf(command), { HOLDFAST_TOKEN: "" }));
   });
 
   test("ends with 1 and a document for a server that is not reached", async () => {
     const source = await sourceOf(foundations);
     const env = { ...anyToken, HOLDFAST_SERVER: "http://127.0.0.1:9" };
-    expectFailure(1, "error", await source.run([...argsOf(command), "--connect-timeout", "0.1"], env));
+    expectFailure(1, "error", await source.runHere([...argsOf(command), "--connect-timeout", "0.1"], env));
   });
 
   test("ends with 9 and a document when its time is over", async () => {
@@ -108,7 +108,7 @@ describe.each(["plan", "apply", "drift"] as const)("%s -o json of a control plan
     expectFailure(
       9,
       "timeout",
-      await source.run([...argsOf(command), "--timeout", "1"], { ...anyToken, HOLDFAST_SERVER: url }),
+      await source.runHere([...argsOf(command), "--timeout", "1"], { ...anyToken, HOLDFAST_SERVER: url }),
     );
   });
 
@@ -126,29 +126,30 @@ describe("the other ends have a document too", () => {
   test("2: changes, and drift", async () => {
     const server = await serve();
     const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
-    await source.run(["apply", "--yes"]);
+    await source.runHere(["apply", "--yes"]);
     await server.call("PUT", "/api/svc/v1/teams", {
       manifest: { type: "team", name: "ml", members: ["alan@example.com"] },
     });
-    expectResult("plan", 2, await source.run([...argsOf("plan"), "--detailed-exitcode"]));
-    expectResult("drift", 2, await source.run(argsOf("drift")));
+    expectResult("plan", 2, await source.runHere([...argsOf("plan"), "--detailed-exitcode"]));
+    expectResult("drift", 2, await source.runHere(argsOf("drift")));
   });
 
   test("5: a source that was emptied", async () => {
     const source = await sourceOf({ "team.yaml": team("ml") }, await serve());
-    await source.run(["apply", "--yes"]);
+    await source.runHere(["apply", "--yes"]);
     await source.remove("team.yaml");
-    for (const command of ["plan", "apply"] as const) expectFailure(5, "refused", await source.run(argsOf(command)));
+    for (const command of ["plan", "apply"] as const)
+      expectFailure(5, "refused", await source.runHere(argsOf(command)));
   });
 
   test("6: a plan that is stale", async () => {
     const source = await sourceOf({ "team.yaml": team("ml") }, await serve());
-    await source.run(["plan", "--out", "plan.json"]);
+    await source.runHere(["plan", "--out", "plan.json"]);
     expect(faultsOf("plan", await readFile(join(source.folder, "plan.json"), "utf8"))).toEqual([]);
     await source.write("team.yaml", team("ml", "alan@example.com"));
-    expectFailure(6, "stale", await source.run(["apply", "--plan", "plan.json", ...json]));
+    expectFailure(6, "stale", await source.runHere(["apply", "--plan", "plan.json", ...json]));
     await writeFile(join(source.folder, "plan.json"), "{}");
-    expectFailure(3, "invalid", await source.run(["apply", "--plan", "plan.json", ...json]));
+    expectFailure(3, "invalid", await source.runHere(["apply", "--plan", "plan.json", ...json]));
   });
 
   test("7: an apply in part", async () => {
@@ -163,7 +164,7 @@ describe("the other ends have a document too", () => {
     source.start(["apply", "--yes"], { HOLDFAST_SERVER: gate.url });
     await held;
     const other = await sourceOf(foundations, server);
-    expectFailure(8, "locked", await other.run(argsOf("apply")));
+    expectFailure(8, "locked", await other.runHere(argsOf("apply")));
   });
 });
 

@@ -41,14 +41,14 @@ describe("two applies with state folders of their own on one control plane", () 
     const server = await serve();
     const { apply, gate } = await applyUnderWay(server, 20);
     const other = await sourceOf(files, server);
-    const refused = await other.run(flags);
+    const refused = await other.runHere(flags);
     expect(refused).toMatchObject({ code: 8, stdout: "" });
     expect(refused.stderr).toMatch(
       /^error: \S+:\/\S+\.holdfast \(\w{8}\) has this lease until \d{4}-\S+Z\n {2}→ wait until it ends, or stop it/m,
     );
     await gate.letGo();
     expect(await apply.ended).toMatchObject({ code: 0 });
-    const after = await other.run(flags);
+    const after = await other.runHere(flags);
     expect(after).toMatchObject({ code: 0, stdout: "Applied: 6 unchanged\n" });
     expectOneOfEach(server);
   });
@@ -58,8 +58,8 @@ describe("two applies with state folders of their own on one control plane", () 
     const { apply, gate } = await applyUnderWay(server, 20, ["--lease-scope", "one/source"]);
     const apart = await sourceOf({ "account.yaml": account("other"), ...foundations }, server);
     const aside = [...flags, "--only", "cluster/dev", "--lease-scope"];
-    expect(await apart.run([...aside, "other/source"])).toMatchObject({ code: 0 });
-    const refused = await apart.run([...flags, "--kind", "virtual-account", "--lease-scope", "holdfast"]);
+    expect(await apart.runHere([...aside, "other/source"])).toMatchObject({ code: 0 });
+    const refused = await apart.runHere([...flags, "--kind", "virtual-account", "--lease-scope", "holdfast"]);
     expect(refused.code).toBe(8);
     expect(refused.stderr).toMatch(/has the lease on one\/source, which overlaps with holdfast, until/);
     await gate.letGo();
@@ -159,21 +159,21 @@ describe("a daemon with everything in its source and a pipeline with one workspa
     for (const [file, text] of Object.entries(commit("1.1.0"))) await daemon.write(file, text);
     await held;
     const pipeline = await sourceOf(commit("1.1.0"), server);
-    const refused = await pipeline.run(applying);
+    const refused = await pipeline.runHere(applying);
     expect(refused).toMatchObject({ code: 8, stdout: "" });
     expect(refused.stderr).toMatch(/has the lease on holdfast, which overlaps with dev:web, until/);
     await gate.letGo();
     await eventually("the new commit", async () => (await versions(server)).every((version) => version === 2));
     watch.kill("SIGTERM");
     expect(await watch.ended).toMatchObject({ code: 0 });
-    expect(await pipeline.run(applying)).toMatchObject({ code: 0, stdout: "Applied: 20 unchanged\n" });
+    expect(await pipeline.runHere(applying)).toMatchObject({ code: 0, stdout: "Applied: 20 unchanged\n" });
     expect(await versions(server)).toEqual(twice);
   });
 
   test("F74 while the pipeline writes the new commit the daemon stands by, and then finds it written", async () => {
     const server = await serve();
     const daemon = await sourceOf({ ...foundations, ...commit("1.0.0") }, server);
-    expect(await daemon.run(applying)).toMatchObject({ code: 0 });
+    expect(await daemon.runHere(applying)).toMatchObject({ code: 0 });
     for (const [file, text] of Object.entries(commit("1.1.0"))) await daemon.write(file, text);
     const gate = await startHoldingProxy(server);
     const pipeline = await sourceOf(commit("1.1.0"), server);
@@ -194,7 +194,7 @@ describe("a lease that is longer than the control plane grants", () => {
   test("S50 is an error of the flags, and apply writes nothing", async () => {
     const server = await serve();
     const source = await sourceOf(files, server);
-    const ended = await source.run(["apply", "--yes", "--request-timeout", "1000"]);
+    const ended = await source.runHere(["apply", "--yes", "--request-timeout", "1000"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(
       /^error: the control plane refuses a lease of 1015 s on holdfast: \/ttlSeconds: must be from 1 to 900\n {2}→ .*lower --request-timeout/m,
@@ -202,13 +202,15 @@ describe("a lease that is longer than the control plane grants", () => {
     expect(server.effects()).toEqual([]);
     const patient = await serve(["--max-lease-seconds", "1200"]);
     const there = await sourceOf(files, patient);
-    expect(await there.run(["apply", "--yes", "--no-wait", "--request-timeout", "1000"])).toMatchObject({ code: 0 });
+    expect(await there.runHere(["apply", "--yes", "--no-wait", "--request-timeout", "1000"])).toMatchObject({
+      code: 0,
+    });
   });
 
   test("S50 is an error of the flags, and watch writes nothing", async () => {
     const server = await serve(["--max-lease-seconds", "5"]);
     const source = await sourceOf(files, server);
-    const ended = await source.run(["watch", "--sink", "file"]);
+    const ended = await source.runHere(["watch", "--sink", "file"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(
       /^error: the control plane refuses a lease of 10 s on holdfast: \/ttlSeconds: must be from 1 to 5\n {2}→ lower --lease-seconds/m,

@@ -28,7 +28,7 @@ const isVersion = (asked: Asked): boolean =>
 test("F3 a write whose reply is lost is found by reading back, and not sent again, where no keys are taken", async () => {
   const { server, proxy, source } = await withoutKeys();
   const { hits } = proxy.inject(isVersion, dropAfter);
-  expect(await source.run(applying)).toMatchObject({ code: 0, stdout: expect.stringContaining("6 created") });
+  expect(await source.runHere(applying)).toMatchObject({ code: 0, stdout: expect.stringContaining("6 created") });
   expect(hits()).toBe(3);
   expect(server.effects()).toHaveLength(6);
 });
@@ -42,7 +42,7 @@ test("F3 a write that arrives after its connection broke is found before it is s
     arrivals.push(pause(1000).then(forward));
   };
   proxy.inject(isDeployment, breakThenArrive, { times: 1 });
-  expect(await source.run(applying)).toMatchObject({ code: 0, stdout: expect.stringContaining("6 created") });
+  expect(await source.runHere(applying)).toMatchObject({ code: 0, stdout: expect.stringContaining("6 created") });
   await Promise.all(arrivals);
   expect(arrivals).toHaveLength(1);
   expect(server.effects()).toHaveLength(6);
@@ -56,7 +56,7 @@ test("F78 an account that was made, though its reply refuses that, is told as on
     await passing.forward();
     await refusal(passing);
   });
-  const ended = await source.run([...applying, "--sink", "file", "-o", "json"]);
+  const ended = await source.runHere([...applying, "--sink", "file", "-o", "json"]);
   expect(ended.code).toBe(7);
   expect(ended.stdout).toContain("token-unrecovered");
   expect(server.effects().filter(({ resource }) => resource === "virtual-account/ci")).toHaveLength(1);

@@ -29,7 +29,7 @@ describe("the examples", () => {
     const before = writes().length;
     const source = await exampleSource(server);
 
-    const first = await source.run(["apply", "--yes", "-o", "json"]);
+    const first = await source.runHere(["apply", "--yes", "-o", "json"]);
     expect(first.code).toBe(0);
     const report = reportOf(first);
     expect(report.outcomes.filter(({ error }) => error !== null)).toEqual([]);
@@ -40,10 +40,10 @@ describe("the examples", () => {
     expectOrder(written, waves);
     const effects = server.effects().length;
 
-    const again = await source.run(["apply", "--yes", "-o", "json"]);
+    const again = await source.runHere(["apply", "--yes", "-o", "json"]);
     expect(reportOf(again).summary).toEqual({ ...nothing, unchanged: exampleCount });
     expect(server.effects()).toHaveLength(effects);
-    expect(await source.run(["plan", "--detailed-exitcode"])).toMatchObject({
+    expect(await source.runHere(["plan", "--detailed-exitcode"])).toMatchObject({
       code: 0,
       stdout: `Plan: nothing to do, ${exampleCount} unchanged\n`,
       stderr: "",
@@ -63,14 +63,14 @@ describe("the examples", () => {
     const before = server.effects().length;
     const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token };
 
-    const first = await source.run(["apply", "--yes", "-o", "json"], env);
+    const first = await source.runHere(["apply", "--yes", "-o", "json"], env);
     expect(reportOf(first).outcomes.filter(({ error }) => error !== null)).toEqual([]);
     expect(first).toMatchObject({ code: 0 });
     const seeded = 8;
     expect(reportOf(first).summary).toEqual({ ...nothing, created: exampleCount - seeded, unchanged: seeded });
     const written = server.effects().length;
 
-    const again = await source.run(["apply", "--yes"], env);
+    const again = await source.runHere(["apply", "--yes"], env);
     expect(again).toMatchObject({ code: 0, stdout: `Applied: ${exampleCount} unchanged\n`, stderr: "" });
     expect(server.effects()).toHaveLength(written);
     expect(written).toBeGreaterThan(before);
@@ -83,13 +83,13 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
     const source = await sourceOf(everyKind, server);
     const before = server.effects().length;
 
-    const first = await source.run(["apply", "--yes"]);
+    const first = await source.runHere(["apply", "--yes"]);
     expect(first.code).toBe(0);
     const made = plane.name === "full" ? 8 : 5;
     expect(first.stdout).toContain(`\n\nApplied: ${made} created`);
     expect(server.effects()).toHaveLength(before + made);
 
-    const again = await source.run(["apply", "--yes"]);
+    const again = await source.runHere(["apply", "--yes"]);
     expect(again).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n", stderr: "" });
     expect(server.effects()).toHaveLength(before + made);
   });
@@ -97,7 +97,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
   test("everything is there after the control plane was killed", async () => {
     const server = await plane.serveProcess();
     const source = await sourceOf(everyKind, server);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     const before = server.effects();
     server.process.kill("SIGKILL");
     await server.process.ended;
@@ -106,7 +106,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
     const flags = plane.name === "full" ? [] : ["--documented-only"];
     const restarted = await serve(["--port", port, ...flags], { data: server.data });
     expect(restarted.token).toBe(server.token);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
     expect(restarted.effects()).toEqual(before);
   });
 });

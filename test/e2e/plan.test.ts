@@ -12,7 +12,7 @@ const empty = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0, d
 /** A source of every kind that has been applied. */
 async function applied(server: Server): Promise<Source> {
   const source = await sourceOf(everyKind, server);
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   return source;
 }
 
@@ -23,7 +23,7 @@ describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => 
     const server = await plane.serve();
     const before = server.effects();
     const source = await sourceOf(everyKind, server);
-    const first = await source.run(["plan", "-o", "json", "--show", "unchanged"], guarded);
+    const first = await source.runHere(["plan", "-o", "json", "--show", "unchanged"], guarded);
     expect(first).toMatchObject({ code: 0, stderr: "" });
     const plan = planOf(first);
     expect(Object.keys(plan)).toEqual([
@@ -68,7 +68,7 @@ describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => 
       causedBy: "change",
       ...(isFull ? { notChecked: { reason: "depends-on", on: ["workspace/dev:web"] } } : {}),
     });
-    const again = await source.run(["plan", "-o", "json", "--show", "unchanged"], guarded);
+    const again = await source.runHere(["plan", "-o", "json", "--show", "unchanged"], guarded);
     expect(again.stdout).toBe(first.stdout);
     expect(server.effects()).toEqual(before);
   });
@@ -78,7 +78,7 @@ describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => 
     const source = await applied(server);
     const before = server.effects();
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
-    const ended = await source.run(["plan", "-o", "json"]);
+    const ended = await source.runHere(["plan", "-o", "json"]);
     expect(ended.code).toBe(0);
     expect(planOf(ended).summary).toEqual({ ...empty, update: 1, keep: 7 });
     expect(planOf(ended).steps).toEqual([
@@ -96,7 +96,7 @@ describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => 
         causedBy: "change",
       },
     ]);
-    const text = await source.run(["plan", "--detailed-exitcode"]);
+    const text = await source.runHere(["plan", "--detailed-exitcode"]);
     expect(text.code).toBe(2);
     expect(text.stdout).toMatch(/^~ service\/api +services\/api.yaml:1\n {4}manifest {3}replicas {2}2 → 3$/m);
     expect(text.stdout).toMatch(/^Plan for http:.*: live → git\n/);
@@ -122,7 +122,7 @@ name: api
 `,
     );
     await source.write("platform/workspace.yaml", "cluster_fqn: dev\nlabels: {}\nname: web\ntype: workspace\n");
-    const ended = await source.run(["plan", "--detailed-exitcode"]);
+    const ended = await source.runHere(["plan", "--detailed-exitcode"]);
     expect(ended).toMatchObject({ code: 0, stdout: "Plan: nothing to do, 8 unchanged\n" });
   });
 
@@ -132,7 +132,7 @@ name: api
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
     await source.write("registry/new.yaml", prompt("farewell", "Be brief."));
     const before = server.effects().length;
-    const planned = await source.run(["plan", "--out", "plan.json"]);
+    const planned = await source.runHere(["plan", "--out", "plan.json"]);
     expect(planned.code).toBe(0);
     const path = join(source.folder, "plan.json");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -143,16 +143,16 @@ name: api
       keep: 7,
       notChecked: 1,
     });
-    const ended = await source.run(["apply", "--plan", "plan.json", "-o", "json"]);
+    const ended = await source.runHere(["apply", "--plan", "plan.json", "-o", "json"]);
     expect(ended.code).toBe(0);
     expect(reportOf(ended).summary).toMatchObject({ created: 1, updated: 1, unchanged: 7 });
     expect(server.effects()).toHaveLength(before + 2);
     // What is done already is recognised.
-    const again = await source.run(["apply", "--plan", "plan.json"]);
+    const again = await source.runHere(["apply", "--plan", "plan.json"]);
     expect(again).toMatchObject({ code: 0 });
     expect(server.effects()).toHaveLength(before + 2);
     // It lies in the source, and is none of it.
-    expect(await source.run(["validate", "--strict"])).toMatchObject({ code: 0, stderr: "" });
+    expect(await source.runHere(["validate", "--strict"])).toMatchObject({ code: 0, stderr: "" });
   });
 });
 
@@ -161,10 +161,10 @@ describe("a sealed plan", () => {
     const server = await serve();
     const source = await applied(server);
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
-    expect(await source.run(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
     await source.write("services/api.yaml", service("api", "replicas: 4\n"));
     const before = server.effects();
-    const ended = await source.run(["apply", "--plan", "plan.json"]);
+    const ended = await source.runHere(["apply", "--plan", "plan.json"]);
     expect(ended).toMatchObject({ code: 6, stdout: "" });
     expect(ended.stderr).toMatch(
       /services\/api\.yaml:1:1: error: source: service\/dev:web\/api: \/replicas was 3, and is 4/,
@@ -179,12 +179,12 @@ describe("a sealed plan", () => {
     const server = await serve();
     const source = await applied(server);
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
-    await source.run(["plan", "--out", "plan.json"]);
+    await source.runHere(["plan", "--out", "plan.json"]);
     const path = join(source.folder, "plan.json");
     const plan = JSON.parse(await readFile(path, "utf8"));
     await writeFile(path, JSON.stringify({ ...plan, steps: [{ ...plan.steps[0], changes: [], patch: [] }] }));
     const before = server.effects();
-    expect(await source.run(["apply", "--plan", "plan.json"])).toMatchObject({ code: 6, stdout: "" });
+    expect(await source.runHere(["apply", "--plan", "plan.json"])).toMatchObject({ code: 6, stdout: "" });
     expect(server.effects()).toEqual(before);
   });
 
@@ -192,18 +192,18 @@ describe("a sealed plan", () => {
     const server = await serve();
     const source = await applied(server);
     await source.write("team.yaml", "type: team\nname: ml\nmembers: [grace@example.com]\n");
-    expect(await source.run(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
     await server.call("PUT", "/api/svc/v1/teams", {
       manifest: { type: "team", name: "ml", members: ["alan@example.com"] },
     });
     const before = server.effects();
-    expect(await source.run(["apply", "--plan", "plan.json"])).toMatchObject({ code: 6 });
+    expect(await source.runHere(["apply", "--plan", "plan.json"])).toMatchObject({ code: 6 });
     expect(server.effects()).toEqual(before);
   });
 
   test("that cannot be written is no plan", async () => {
     const source = await sourceOf(everyKind, await serve());
-    const ended = await source.run(["plan", "--out", "no/such/folder/plan.json"]);
+    const ended = await source.runHere(["plan", "--out", "no/such/folder/plan.json"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(/^error: the plan cannot be written to .*plan\.json \(ENOENT\)\n {2}→ /);
   });
@@ -214,7 +214,7 @@ describe("a sealed plan", () => {
       await serve(),
     );
     for (const file of ["not-a-plan.json", "missing.json"]) {
-      const ended = await source.run(["apply", "--plan", file]);
+      const ended = await source.runHere(["apply", "--plan", file]);
       expect(ended.code).toBe(3);
       expect(ended.stderr).toContain("is no plan of this version");
       expect(ended.stderr).toContain("→ make one with plan --out FILE");
@@ -229,13 +229,13 @@ describe("plan", () => {
       { ...everyKind, "registry/prompt.yaml": `${prompt("greeting", "Be kind.")}version: 1\n` },
       server,
     );
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await source.write("registry/prompt.yaml", `${prompt("greeting", "Be rude.")}version: 1\n`);
     const before = server.effects();
-    const ended = await source.run(["plan", "-o", "json", "--detailed-exitcode"]);
+    const ended = await source.runHere(["plan", "-o", "json", "--detailed-exitcode"]);
     expect(ended.code).toBe(2);
     expect(planOf(ended).steps).toMatchObject([{ action: "block", reason: "immutable" }]);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 7 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 7 });
     expect(server.effects()).toEqual(before);
   });
 
@@ -243,10 +243,10 @@ describe("plan", () => {
     const server = await serve();
     const env = (value: string) => service("api", `replicas: 2\nenv:\n  API_PASSWORD: ${value}\n`);
     const source = await sourceOf({ ...everyKind, "services/api.yaml": env("canary-one") }, server);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await source.write("services/api.yaml", env("canary-two"));
-    const text = await source.run(["plan", "--out", "plan.json"]);
-    const json = await source.run(["plan", "-o", "json"]);
+    const text = await source.runHere(["plan", "--out", "plan.json"]);
+    const json = await source.runHere(["plan", "-o", "json"]);
     expect(text.stdout).toContain("manifest   env.API_PASSWORD  (sensitive) → (sensitive)");
     const sealed = await readFile(join(source.folder, "plan.json"), "utf8");
     for (const output of [text.stdout, text.stderr, json.stdout, json.stderr, sealed]) {
@@ -260,11 +260,11 @@ describe("plan", () => {
     await server.call("PUT", "/api/svc/v1/teams", {
       manifest: { type: "team", name: "strangers", members: ["eve@example.com"] },
     });
-    expect((await source.run(["plan"])).stdout).toBe("Plan: nothing to do, 8 unchanged\n");
-    const ended = await source.run(["plan", "--show", "unmanaged"]);
+    expect((await source.runHere(["plan"])).stdout).toBe("Plan: nothing to do, 8 unchanged\n");
+    const ended = await source.runHere(["plan", "--show", "unmanaged"]);
     expect(ended.stdout).toContain("  team/strangers\n");
-    const json = await source.run(["plan", "--show", "unmanaged", "-o", "json"]);
+    const json = await source.runHere(["plan", "--show", "unmanaged", "-o", "json"]);
     expect(planOf(json)).toMatchObject({ steps: [], unmanaged: [{ identity: "team/strangers", kind: "team" }] });
-    expect(planOf(await source.run(["plan", "-o", "json"]))).not.toHaveProperty("unmanaged");
+    expect(planOf(await source.runHere(["plan", "-o", "json"]))).not.toHaveProperty("unmanaged");
   });
 });

@@ -75,7 +75,7 @@ test("every field, variant and optional of the platform's field list is valid wi
   const all = [...corpus.values()].flat();
   expect(all.length).toBeGreaterThan(1000);
   const source = await sourceOf(filesOf(() => true));
-  const ended = await source.run(["validate", "-o", "json"]);
+  const ended = await source.runHere(["validate", "-o", "json"]);
   expect(validationOf(ended).diagnostics).toEqual([]);
   expect(ended.code).toBe(0);
   expect(validationOf(ended).summary).toMatchObject({ manifests: all.length + base.length, errors: 0, warnings: 0 });
@@ -94,12 +94,12 @@ test("all that can be written is applied, and a second apply writes nothing", as
     filesOf((one) => !isUpload(one)),
     server,
   );
-  const applied = await source.run(["apply", "--yes", "--sink", "file", "-o", "json"]);
+  const applied = await source.runHere(["apply", "--yes", "--sink", "file", "-o", "json"]);
   const bad = reportOf(applied).outcomes.filter(({ result }) => result !== "created");
   expect(bad).toEqual([]);
   expect(applied.code).toBe(0);
   const before = server.effects().length;
-  const again = await source.run(["apply", "--yes", "--sink", "file", "-o", "json"]);
+  const again = await source.runHere(["apply", "--yes", "--sink", "file", "-o", "json"]);
   expect(reportOf(again).summary).toMatchObject({ created: 0, updated: 0, failed: 0, blocked: 0 });
   expect(server.effects()).toHaveLength(before);
 });

@@ -26,7 +26,7 @@ async function failingPlane(documentedOnly: boolean) {
 }
 
 async function applied(source: Source): Promise<void> {
-  const ended = await source.run(["apply", "--yes", "-o", "json"]);
+  const ended = await source.runHere(["apply", "--yes", "-o", "json"]);
   expect(ended.code).toBe(7);
   const api = reportOf(ended).outcomes.find(({ identity }) => identity === API);
   expect(api).toMatchObject({ result: "created", rollout: "failed" });
@@ -42,9 +42,9 @@ describe.each([
     await applied(source);
     expect(await deployments()).toBe(1);
     // Equal content is not sent again because it failed.
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     failing.how = null;
-    const ended = await source.run(["redeploy", API, "-o", "json"]);
+    const ended = await source.runHere(["redeploy", API, "-o", "json"]);
     expect([ended.code, faultsOf("apply", ended.stdout)]).toEqual([0, []]);
     expect(reportOf(ended)).toMatchObject({
       summary: { updated: 1, unchanged: 0 },
@@ -52,19 +52,19 @@ describe.each([
     });
     expect(await deployments()).toBe(2);
 
-    const healthy = await source.run(["redeploy", API]);
+    const healthy = await source.runHere(["redeploy", API]);
     expect(healthy).toMatchObject({ code: 5, stdout: "" });
     expect(healthy.stderr).toContain(
       `error: ${API} is healthy: --force deploys it all the same\n  → nothing was sent\n`,
     );
     expect(await deployments()).toBe(2);
-    const forced = await source.run(["redeploy", API, "--force"]);
+    const forced = await source.runHere(["redeploy", API, "--force"]);
     expect(forced.code).toBe(0);
     expect(forced.stdout).toContain(`updated   ${API}  rollout succeeded`);
     expect(await deployments()).toBe(3);
     // The record follows, so nothing has drifted.
-    expect(await source.run(["drift"])).toMatchObject({ code: 0 });
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 5 unchanged\n" });
+    expect(await source.runHere(["drift"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 5 unchanged\n" });
   });
 
   test("S68 a run that is killed after its write is found, and the next one makes no other version", async () => {
@@ -80,7 +80,7 @@ describe.each([
     running.kill("SIGKILL");
     await running.ended;
     gate.open();
-    const again = await source.run([...redeploy, "--force", "-o", "json"], { HOLDFAST_SERVER: gate.url });
+    const again = await source.runHere([...redeploy, "--force", "-o", "json"], { HOLDFAST_SERVER: gate.url });
     expect(again.code).toBe(0);
     expect(reportOf(again).outcomes).toMatchObject([{ identity: API, result: "updated", interrupted: "made" }]);
     expect(await deployments()).toBe(2);
@@ -94,7 +94,7 @@ test("S68 says of each resource why it is not deployed again, and sends nothing"
   await applied(source);
   await source.write("new.yaml", service("new"));
   await source.write("api.yaml", service("api", "replicas: 3\n"));
-  const all = await source.run(["redeploy", API, "service/dev:web/new", "service/dev:web/db", "-o", "json"]);
+  const all = await source.runHere(["redeploy", API, "service/dev:web/new", "service/dev:web/db", "-o", "json"]);
   expect(all.code).toBe(5);
   expect(JSON.parse(all.stdout)).toMatchObject({
     error: { code: "refused", message: "3 of these resources cannot be deployed again", hint: "nothing was sent" },
@@ -104,10 +104,10 @@ test("S68 says of each resource why it is not deployed again, and sends nothing"
       { summary: "service/dev:web/new is not live yet: holdfast apply deploys it" },
     ],
   });
-  const cluster = await source.run(["redeploy", "cluster/dev"]);
+  const cluster = await source.runHere(["redeploy", "cluster/dev"]);
   expect(cluster).toMatchObject({ code: 3 });
   expect(cluster.stderr).toContain("cluster/dev is not deployed: its kind has no rollouts");
-  expect(await source.run(["redeploy", "service/dev:web/nowhere"])).toMatchObject({ code: 3 });
-  expect(await source.run(["redeploy"])).toMatchObject({ code: 3 });
+  expect(await source.runHere(["redeploy", "service/dev:web/nowhere"])).toMatchObject({ code: 3 });
+  expect(await source.runHere(["redeploy"])).toMatchObject({ code: 3 });
   expect(await deployments()).toBe(1);
 });

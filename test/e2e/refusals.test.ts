@@ -38,14 +38,14 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
     { args: ["plan", "--request-timeout", "5s"], message: /--request-timeout[\s\S]*seconds, such as 30/ },
   ])("$args", async ({ args, message }) => {
     const source = await sourceOf(everyKind);
-    expectRefusal(await source.run(args, { HOLDFAST_TOKEN: "any" }), 3, message);
+    expectRefusal(await source.runHere(args, { HOLDFAST_TOKEN: "any" }), 3, message);
   });
 
   test("a command without a server says how to name one", async () => {
     const source = await sourceOf(everyKind);
     for (const args of [["plan"], ["drift"], ["apply", "--yes"], ["watch"]]) {
       const hint = /^error: no control plane is named\n {2}→ name one with --server URL .*--embedded/;
-      expectRefusal(await source.run(args), 3, hint);
+      expectRefusal(await source.runHere(args), 3, hint);
     }
   });
 
@@ -53,31 +53,31 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
     const source = await sourceOf(everyKind);
     const config = join(await temporaryFolder(), "operator.yaml");
     await writeFile(config, "sinks: [vault]\n");
-    const ended = await source.run(["plan", "--embedded", "--config", config]);
+    const ended = await source.runHere(["plan", "--embedded", "--config", config]);
     expectRefusal(ended, 3, /^error: sinks: there is no sink vault\n {2}→ name one of these: file$/m);
   });
 
   test("apply without a terminal wants --yes or a plan", async () => {
     const server = await serve();
     const source = await sourceOf(everyKind, server);
-    expectRefusal(await source.run(["apply"]), 3, /nobody to ask\n {2}→ run it with --yes, or with --plan FILE/);
+    expectRefusal(await source.runHere(["apply"]), 3, /nobody to ask\n {2}→ run it with --yes, or with --plan FILE/);
     expect(server.effects()).toEqual([]);
   });
 
   test("a twin in the environment is held to the same rules, and named", async () => {
     const source = await sourceOf(everyKind);
     expectRefusal(
-      await source.run(["validate"], { HOLDFAST_OUTPUT: "yaml" }),
+      await source.runHere(["validate"], { HOLDFAST_OUTPUT: "yaml" }),
       3,
       /^error: HOLDFAST_OUTPUT .*Allowed choices are/,
     );
     expectRefusal(
-      await source.run(["plan"], { HOLDFAST_CONCURRENCY: "0" }),
+      await source.runHere(["plan"], { HOLDFAST_CONCURRENCY: "0" }),
       3,
       /^error: HOLDFAST_CONCURRENCY .*from 1/,
     );
     expectRefusal(
-      await source.run(["plan"], { HOLDFAST_YES: "1", HOLDFAST_EMBEDDED: "maybe" }),
+      await source.runHere(["plan"], { HOLDFAST_YES: "1", HOLDFAST_EMBEDDED: "maybe" }),
       3,
       /^error: HOLDFAST_EMBEDDED /,
     );
@@ -87,7 +87,7 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
     const server = await serve();
     const source = await sourceOf({ ...everyKind, "holdfast.yaml": `server: ${server.url}\n` });
     expectRefusal(
-      await source.run(["apply", "--yes"], { HOLDFAST_TOKEN: server.token }),
+      await source.runHere(["apply", "--yes"], { HOLDFAST_TOKEN: server.token }),
       3,
       /^error: holdfast\.yaml sets server, which only the operator may\n {2}→ /,
     );
@@ -96,7 +96,7 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
 
   test("a broken configuration is located", async () => {
     const source = await sourceOf({ ...everyKind, "holdfast.yaml": "guards:\n  shrinkShar: 0.5\n" });
-    const ended = await source.run(["validate"]);
+    const ended = await source.runHere(["validate"]);
     expect(ended.code).toBe(3);
     expect(ended.stdout).toMatch(/^holdfast\.yaml:2:3: error: .*did you mean `shrinkShare`/m);
   });
@@ -111,7 +111,7 @@ describe("exit code 4 is for a caller who may not", () => {
     const server = await serve();
     const source = await sourceOf(everyKind, server);
     for (const args of [["plan"], ["drift"], ["apply", "--yes"]]) {
-      expectRefusal(await source.run(args, env), 4, message);
+      expectRefusal(await source.runHere(args, env), 4, message);
     }
     expect(server.effects()).toEqual([]);
   });
@@ -122,7 +122,7 @@ describe("exit code 4 is for a caller who may not", () => {
     const env = { HOLDFAST_TOKEN: "", HOLDFAST_TOKEN_FILE: "token" };
     for (const sound of [server.token, `${server.token}\n`, `${server.token}\r\n`]) {
       await source.write("token", sound);
-      expect(await source.run(["plan"], env)).toMatchObject({ code: 0 });
+      expect(await source.runHere(["plan"], env)).toMatchObject({ code: 0 });
     }
     for (const broken of [
       "",
@@ -131,7 +131,7 @@ describe("exit code 4 is for a caller who may not", () => {
       `${server.token.slice(0, 9)} ${server.token.slice(9)}`,
     ]) {
       await source.write("token", broken);
-      const ended = await source.run(["plan"], env);
+      const ended = await source.runHere(["plan"], env);
       expectRefusal(ended, 4, /token/);
       expect(ended.stderr).not.toContain(server.token.slice(0, 9));
     }
@@ -140,7 +140,7 @@ describe("exit code 4 is for a caller who may not", () => {
   test("someone who may read only sees a plan, and applies nothing", async () => {
     const server = await serve();
     const source = await sourceOf(everyKind, server);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
     const before = server.effects();
     const tokenFile = join(
@@ -151,10 +151,10 @@ describe("exit code 4 is for a caller who may not", () => {
     );
     const env = { HOLDFAST_TOKEN: "", HOLDFAST_TOKEN_FILE: tokenFile };
     const only = ["--only", "service/dev:web/api"];
-    const plan = await source.run(["plan", ...only], env);
+    const plan = await source.runHere(["plan", ...only], env);
     expect(plan).toMatchObject({ code: 0 });
     expect(plan.stdout).toMatch(/manifest +replicas +2 → 3/);
-    const apply = await source.run(["apply", "--yes", "-o", "json", ...only], env);
+    const apply = await source.runHere(["apply", "--yes", "-o", "json", ...only], env);
     expect(apply.code).toBe(4);
     expect(reportOf(apply).outcomes.find(({ kind }) => kind === "service")).toMatchObject({
       result: "failed",
@@ -173,7 +173,7 @@ describe("exit code 1 is for a control plane that cannot be reached", () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     for (const args of [["plan"], ["drift"], ["apply", "--yes"]]) {
       const begun = performance.now();
-      const ended = await source.run([...args, "--server", url, ...limits], env);
+      const ended = await source.runHere([...args, "--server", url, ...limits], env);
       expect(performance.now() - begun).toBeLessThan(5_000);
       expectRefusal(ended, 1, /^error: the control plane at http:\/\/127\.0\.0\.1:\d+ cannot be reached .*\n {2}→ /m);
     }
@@ -185,10 +185,10 @@ describe("exit code 1 is for a control plane that cannot be reached", () => {
     await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done));
     onTestFinished(() => void silent.close());
     const server = ["--server", `http://127.0.0.1:${portOf(silent)}`, "-o", "json"];
-    const plan = await source.run(["plan", ...server, ...limits], env);
+    const plan = await source.runHere(["plan", ...server, ...limits], env);
     expect(plan.code).toBe(1);
     expect(planOf(plan)).toMatchObject({ complete: false, summary: { create: 0, ensure: 0, block: 8 } });
-    const apply = await source.run(["apply", "--yes", ...server, ...limits], env);
+    const apply = await source.runHere(["apply", "--yes", ...server, ...limits], env);
     expect(apply.code).toBe(1);
     expect(reportOf(apply).summary).toMatchObject({ created: 0, blocked: 8 });
     expect(apply.stderr).toMatch(/^error: .*GET \/api\/svc\/v1\/clusters: no whole reply within 500 ms/m);
@@ -201,19 +201,19 @@ describe("exit code 8 is for a second writer", () => {
     const source = await sourceOf(everyKind, server);
     const watch = source.start(["watch", "--sink", "file"]);
     await watch.shows("stdout", /^Applied: 8 created/m);
-    const apply = await source.run(["apply", "--yes"]);
+    const apply = await source.runHere(["apply", "--yes"]);
     expectRefusal(apply, 8, /^error: another holdfast writes with the state folder .*\n {2}→ /);
-    expect(await source.run(["plan"])).toMatchObject({ code: 0 });
-    expect(await source.run(["drift"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["plan"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["drift"])).toMatchObject({ code: 0 });
     watch.kill("SIGKILL");
     await watch.ended;
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
   });
 
   test("a second control plane on the same data is turned away", async () => {
     const server = await serve();
     const source = await sourceOf({});
-    const ended = await source.run(["serve", "--port", "0", "--data", server.data]);
+    const ended = await source.runHere(["serve", "--port", "0", "--data", server.data]);
     expectRefusal(ended, 8, /^error: .* is in use by another control plane\n {2}→ /);
   });
 });
@@ -221,7 +221,7 @@ describe("exit code 8 is for a second writer", () => {
 test("a port that is taken is said to be", async () => {
   const server = await serve();
   const source = await sourceOf({});
-  const ended = await source.run(["serve", "--port", new URL(server.url).port, "--data", "data"]);
+  const ended = await source.runHere(["serve", "--port", new URL(server.url).port, "--data", "data"]);
   expectRefusal(ended, 1, /^error: the port is in use\n {2}→ choose another with --port/);
 });
 

@@ -15,7 +15,7 @@ const files = { ...foundations, "api.yaml": service("api"), "team.yaml": team("m
 /** A source whose apply was killed while a write was on its way: it has arrived, or may still. */
 async function interrupted(server: Server, path: string, { arrives }: { readonly arrives: boolean }, seconds = 1) {
   const source = await sourceOf(foundations, server);
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   for (const [file, text] of Object.entries(files)) await source.write(file, text);
   const gate = await startHoldingProxy(server);
   const held = arrives ? gate.hold("PUT", path) : gate.delay("PUT", path);
@@ -42,7 +42,7 @@ describe.each(controlPlaneVariants)("resolve on a $name control plane", (plane) 
     gate.open();
     await writeElsewhere(server);
     const before = server.effects();
-    const shown = await source.run(["resolve", "-o", "json"], env);
+    const shown = await source.runHere(["resolve", "-o", "json"], env);
     expect([shown.code, faultsOf("resolve", shown.stdout)]).toEqual([0, []]);
     expect(JSON.parse(shown.stdout)).toMatchObject({
       resolvedAs: null,
@@ -57,18 +57,18 @@ describe.each(controlPlaneVariants)("resolve on a $name control plane", (plane) 
         },
       ],
     });
-    const refused = await source.run(["resolve", API, "--as", "refused"], env);
+    const refused = await source.runHere(["resolve", API, "--as", "refused"], env);
     expect(refused).toMatchObject({ code: 5, stdout: "" });
     expect(refused.stderr).toContain(`live shows that the write of ${API} took effect`);
-    const closed = await source.run(["resolve", API, "--as", "applied"], env);
+    const closed = await source.runHere(["resolve", API, "--as", "applied"], env);
     expect(closed.code).toBe(0);
     expect(closed.stdout).toMatch(
       /^service\/dev:web\/api\n {2}journal {3}PUT \/api\/svc\/v1\/apps, sent \S+; before, it was absent\n/,
     );
     expect(closed.stdout).toContain("  evidence  live shows that it took effect\n\n1 write closed as applied.\n");
-    expect((await source.run(["resolve"], env)).stdout).toBe("No write is open: the outcome of each is known.\n");
+    expect((await source.runHere(["resolve"], env)).stdout).toBe("No write is open: the outcome of each is known.\n");
     // What was written is recorded, so what came after it is drift.
-    const [step] = planOf(await source.run(["plan", "--kind", "service", "-o", "json"], env)).steps;
+    const [step] = planOf(await source.runHere(["plan", "--kind", "service", "-o", "json"], env)).steps;
     expect(step).toMatchObject({ identity: API, action: "update", causedBy: "drift" });
     expect(server.effects()).toEqual(before);
   });
@@ -78,16 +78,16 @@ test("S69 closes a write that live cannot tell of, as a person says, once it can
   const server = await serve();
   const { source, env, gate } = await interrupted(server, "/api/svc/v1/apps", { arrives: false }, 3);
   await writeElsewhere(server);
-  const early = await source.run(["resolve", API, "--as", "refused"], env);
+  const early = await source.runHere(["resolve", API, "--as", "refused"], env);
   expect(early).toMatchObject({ code: 5, stdout: "" });
   expect(early.stderr).toMatch(/may still arrive\n {2}→ nothing was closed: run it again after \d{4}-/);
   gate.open();
-  const { writes } = JSON.parse((await source.run(["resolve", API, "-o", "json"], env)).stdout);
+  const { writes } = JSON.parse((await source.runHere(["resolve", API, "-o", "json"], env)).stdout);
   expect(writes).toMatchObject([{ evidence: "unclear" }]);
   await eventually("the deadline", () => Date.now() > Date.parse(writes[0].arrivesUntil) + 1_000);
-  expect(await source.run(["resolve", API, "--as", "refused"], env)).toMatchObject({ code: 0 });
-  expect(await source.run(["resolve", API], env)).toMatchObject({ code: 3 });
-  const [step] = planOf(await source.run(["plan", "--kind", "service", "-o", "json"], env)).steps;
+  expect(await source.runHere(["resolve", API, "--as", "refused"], env)).toMatchObject({ code: 0 });
+  expect(await source.runHere(["resolve", API], env)).toMatchObject({ code: 3 });
+  const [step] = planOf(await source.runHere(["plan", "--kind", "service", "-o", "json"], env)).steps;
   expect(step).toMatchObject({ identity: API, action: "update", causedBy: "unrecorded" });
 });
 
@@ -97,13 +97,13 @@ test("S69 what has no read is recorded as a person says, and nothing is written 
   const { source, env, gate } = await interrupted(server, "/api/svc/v1/teams", { arrives: true });
   gate.open();
   const before = server.effects();
-  const closed = await source.run(["resolve", TEAM, "--as", "applied"], env);
+  const closed = await source.runHere(["resolve", TEAM, "--as", "applied"], env);
   expect(closed.code).toBe(0);
   expect(closed.stdout).toContain(
     "  live      cannot be read here\n  evidence  live does not tell whether it took effect\n",
   );
-  expect(await source.run(["resolve", "--as", "applied"], env)).toMatchObject({ code: 3 });
-  const applied = await source.run(["apply", "--yes", "--kind", "team"], env);
+  expect(await source.runHere(["resolve", "--as", "applied"], env)).toMatchObject({ code: 3 });
+  const applied = await source.runHere(["apply", "--yes", "--kind", "team"], env);
   expect(applied).toMatchObject({ code: 0, stdout: "Applied: 1 unchanged\n" });
   expect(server.effects()).toEqual(before);
 });
@@ -114,14 +114,14 @@ test("S69 a running daemon shows an open write, and closes it as a person says",
   await writeElsewhere(server);
   gate.open();
   const hold = ["hold", API, "--reason", "a write is open", "--until", "1h"];
-  expect(await source.run(hold, env)).toMatchObject({ code: 0 });
+  expect(await source.runHere(hold, env)).toMatchObject({ code: 0 });
   const daemon = source.start(["watch", "--sink", "file", "--interval", "3600"], env);
   await daemon.shows("stderr", /idle until/);
   const before = server.effects();
-  const resolve = (...args: string[]) => source.run(["resolve", "-o", "json", ...args], env);
+  const resolve = (...args: string[]) => source.runHere(["resolve", "-o", "json", ...args], env);
   const shown = await resolve();
   const [{ arrivesUntil }] = JSON.parse(shown.stdout).writes;
-  const status = async () => JSON.parse((await source.run(["status", "-o", "json"])).stdout).targets[0];
+  const status = async () => JSON.parse((await source.runHere(["status", "-o", "json"])).stdout).targets[0];
   expect(await status()).toMatchObject({ unknown: [API] });
   expect(await resolve("service/dev:web/other", "--as", "refused")).toMatchObject({ code: 3 });
   await eventually("the deadline", () => Date.now() > Date.parse(arrivesUntil) + 1_000);
@@ -130,7 +130,7 @@ test("S69 a running daemon shows an open write, and closes it as a person says",
   expect(JSON.parse(closed.stdout)).toMatchObject({ resolvedAs: "refused", writes: [{ evidence: "unclear" }] });
   expect(server.effects()).toEqual(before);
   // From here on the daemon goes by that: what is live is not ours, and the manifest counts.
-  expect(await source.run(["release", API])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["release", API])).toMatchObject({ code: 0 });
   await daemon.shows("stdout", /updated {3}service\/dev:web\/api/);
   await eventually("no write is open", async () => (await status()).unknown.length === 0);
 });

@@ -12,7 +12,7 @@ describe.each(controlPlaneVariants)("on a $name control plane with rollouts that
   test("apply follows them to their end", async () => {
     const server = await plane.serve({ rolloutSeconds: 1 });
     const source = await sourceOf(everyKind, server);
-    const ended = await source.run(["apply", "--yes", "--wait", "-o", "json"]);
+    const ended = await source.runHere(["apply", "--yes", "--wait", "-o", "json"]);
     expect(ended.code).toBe(0);
     const outcome = reportOf(ended).outcomes.find(({ identity }) => identity === SERVICE);
     expect(outcome).toMatchObject({ result: "created", rollout: "succeeded", attempts: 1 });
@@ -21,12 +21,12 @@ describe.each(controlPlaneVariants)("on a $name control plane with rollouts that
   test("apply --no-wait does not, and a second apply still writes nothing", async () => {
     const server = await plane.serve({ rolloutSeconds: 60 });
     const source = await sourceOf(everyKind, server);
-    const ended = await source.run(["apply", "--yes", "--no-wait", "-o", "json"]);
+    const ended = await source.runHere(["apply", "--yes", "--no-wait", "-o", "json"]);
     expect(ended.code).toBe(0);
     const outcome = reportOf(ended).outcomes.find(({ identity }) => identity === SERVICE);
     expect(outcome).toMatchObject({ result: "created", rollout: "progressing" });
     const before = server.effects().length;
-    expect(await source.run(["apply", "--yes", "--no-wait"])).toMatchObject({
+    expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({
       code: 0,
       stdout: "Applied: 8 unchanged\n",
     });
@@ -36,7 +36,7 @@ describe.each(controlPlaneVariants)("on a $name control plane with rollouts that
   test("apply --wait-timeout waits no longer than that, and says so", async () => {
     const server = await plane.serve({ rolloutSeconds: 60 });
     const source = await sourceOf(everyKind, server);
-    const ended = await source.run(["apply", "--yes", "--wait-timeout", "0.5", "-o", "json"]);
+    const ended = await source.runHere(["apply", "--yes", "--wait-timeout", "0.5", "-o", "json"]);
     expect(ended.code).toBe(7);
     const outcome = reportOf(ended).outcomes.find(({ identity }) => identity === SERVICE);
     expect(outcome).toMatchObject({ result: "created", rollout: "timeout" });
@@ -45,9 +45,9 @@ describe.each(controlPlaneVariants)("on a $name control plane with rollouts that
   test("a deployment in progress is waited for, never forced", async () => {
     const server = await plane.serve({ rolloutSeconds: 1 });
     const source = await sourceOf(everyKind, server);
-    expect(await source.run(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
-    const ended = await source.run(["apply", "--yes", "-o", "json"]);
+    const ended = await source.runHere(["apply", "--yes", "-o", "json"]);
     const outcome = reportOf(ended).outcomes.find(({ identity }) => identity === SERVICE);
     expect(outcome).toMatchObject({ result: "updated", rollout: "succeeded", error: null });
     expect(ended.code).toBe(0);
@@ -69,10 +69,10 @@ describe.each(controlPlaneVariants)("on a $name control plane with rollouts that
   test("--timeout ends it with 9", async () => {
     const server = await plane.serve({ rolloutSeconds: 60 });
     const source = await sourceOf(everyKind, server);
-    const ended = await source.run(["apply", "--yes", "--timeout", "2"]);
+    const ended = await source.runHere(["apply", "--yes", "--timeout", "2"]);
     expect(ended.code).toBe(9);
     expect(ended.stderr).toContain("error: the time limit of 2 s is over\n");
-    expect(await source.run(["apply", "--yes", "--no-wait"])).toMatchObject({
+    expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({
       code: 0,
       stdout: "Applied: 8 unchanged\n",
     });
@@ -103,7 +103,7 @@ async function expectStopped(
   expect(ended.code).toBe(code);
   expect(ended.stdout).toMatch(/created {3}service\/dev:web\/api {2}rollout progressing/);
   const before = server.effects().length;
-  expect(await source.run(["apply", "--yes", "--no-wait"])).toMatchObject({
+  expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({
     code: 0,
     stdout: "Applied: 8 unchanged\n",
   });

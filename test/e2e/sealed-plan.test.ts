@@ -21,7 +21,7 @@ async function seeded(): Promise<Server> {
 
 async function sealed(source: Source, file: string, text: string): Promise<void> {
   await source.write(file, text);
-  expect(await source.run(seal)).toMatchObject({ code: 0 });
+  expect(await source.runHere(seal)).toMatchObject({ code: 0 });
 }
 
 function edit(source: Source, change: (plan: Record<string, unknown>) => object): void {
@@ -45,14 +45,14 @@ describe("a sealed plan that was applied in part", () => {
     await source.write("services/api.yaml", scaled(3));
     await sealed(source, "b.yaml", team("second"));
     const before = server.effects().length;
-    const part = await source.run(["apply", "--yes", "--allow-privilege", "--only", "team/first"]);
+    const part = await source.runHere(["apply", "--yes", "--allow-privilege", "--only", "team/first"]);
     expect(part).toMatchObject({ code: 0 });
     expect(server.effects()).toHaveLength(before + 1);
-    const ended = await source.run([...apply, "-o", "json"]);
+    const ended = await source.runHere([...apply, "-o", "json"]);
     expect(ended).toMatchObject({ code: 0 });
     expect(reportOf(ended).summary).toMatchObject({ created: 1, updated: 1 });
     expect(server.effects()).toHaveLength(before + 3);
-    expect(await source.run(apply)).toMatchObject({ code: 0 });
+    expect(await source.runHere(apply)).toMatchObject({ code: 0 });
     expect(server.effects()).toHaveLength(before + 3);
   });
 
@@ -61,7 +61,7 @@ describe("a sealed plan that was applied in part", () => {
     const source = await sourceOf(everyKind, server);
     await source.write("a.yaml", team("first"));
     await sealed(source, "services/api.yaml", scaled(3));
-    expect(await source.run(["apply", "--yes", "--allow-privilege", "--only", "team/first"])).toMatchObject({
+    expect(await source.runHere(["apply", "--yes", "--allow-privilege", "--only", "team/first"])).toMatchObject({
       code: 0,
     });
     await server.call("PUT", "/api/svc/v1/apps", {
@@ -76,7 +76,7 @@ describe("a sealed plan that was applied in part", () => {
     });
     await source.write("a.yaml", team("first", "eve@example.com"));
     const before = server.effects();
-    const ended = await source.run(apply);
+    const ended = await source.runHere(apply);
     expect(ended).toMatchObject({ code: 6, stdout: "" });
     expect(ended.stderr).toMatch(
       /live: service\/dev:web\/api: \/replicas was 2, and is 7 \(changed by \S+ at \d{4}-\d\d-\d\dT[^)]+\)/,
@@ -92,7 +92,7 @@ describe("a sealed plan is refused", () => {
     const [server, other] = [await seeded(), await seeded()];
     const source = await sourceOf(everyKind, server);
     await sealed(source, "services/api.yaml", scaled(3));
-    const ended = await source.run([...apply, "--server", other.url], { HOLDFAST_TOKEN: other.token });
+    const ended = await source.runHere([...apply, "--server", other.url], { HOLDFAST_TOKEN: other.token });
     expect(ended).toMatchObject({ code: 6, stdout: "" });
     expect(ended.stderr).toContain(`error: the plan is for ${server.url}, and this is ${other.url}`);
   });
@@ -105,7 +105,7 @@ describe("a sealed plan is refused", () => {
       "holdfast.yaml",
       "ignore:\n  - { path: /replicas, match: 'service/dev:web/*', reason: scaled by hand }\n",
     );
-    const ended = await source.run(apply);
+    const ended = await source.runHere(apply);
     expect(ended).toMatchObject({ code: 6, stdout: "" });
     expect(ended.stderr).toContain("error: the configuration, or what was selected, is not what it was");
   });
@@ -123,7 +123,7 @@ describe("a sealed plan is refused", () => {
     for (const each of ["canary", ...digests]) expect(text).not.toContain(each);
     await source.write("services/api.yaml", secret("canary-two"));
     const before = server.effects();
-    const ended = await source.run(apply);
+    const ended = await source.runHere(apply);
     expect(ended).toMatchObject({ code: 6, stdout: "" });
     expect(ended.stderr).toContain("source: service/dev:web/api: the manifest has changed");
     expect(ended.stderr).not.toContain("canary");
@@ -135,20 +135,20 @@ describe("a sealed plan is refused", () => {
     const source = await sourceOf({ ...everyKind, ".gitignore": ".holdfast/\nelsewhere*/\n" }, server);
     await sealed(source, "services/api.yaml", secret("canary-one"));
     const elsewhere = [...apply, "--state", "elsewhere"];
-    const ended = await source.run(elsewhere);
+    const ended = await source.runHere(elsewhere);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(
       /error: the plan has secret values that were sealed with another key\n {2}→ .*HOLDFAST_STATE_KEY/,
     );
 
     await commitAll(source.folder, "Commit");
-    expect(await source.run(seal)).toMatchObject({ code: 0 });
-    expect(await source.run([...elsewhere, "--no-wait"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(seal)).toMatchObject({ code: 0 });
+    expect(await source.runHere([...elsewhere, "--no-wait"])).toMatchObject({ code: 0 });
 
     const shared = { HOLDFAST_STATE_KEY: Buffer.alloc(32, 7).toString("base64") };
     await source.write("services/api.yaml", secret("canary-two"));
-    expect(await source.run([...seal, "--state", "elsewhere-2"], shared)).toMatchObject({ code: 0 });
-    expect(await source.run([...apply, "--state", "elsewhere-3"], shared)).toMatchObject({ code: 0 });
+    expect(await source.runHere([...seal, "--state", "elsewhere-2"], shared)).toMatchObject({ code: 0 });
+    expect(await source.runHere([...apply, "--state", "elsewhere-3"], shared)).toMatchObject({ code: 0 });
   });
 
   test("when its summary, a diagnostic or a step was edited, its digest made anew or not", async () => {
@@ -167,11 +167,11 @@ describe("a sealed plan is refused", () => {
     for (const change of edits) {
       writeFileSync(path, original);
       edit(source, change);
-      const edited = await source.run(apply);
+      const edited = await source.runHere(apply);
       expect(edited).toMatchObject({ code: 6, stdout: "" });
       expect(edited.stderr).toContain("error: the plan was edited after it was made");
       edit(source, withDigestAnew);
-      const forged = await source.run(apply);
+      const forged = await source.runHere(apply);
       expect(forged).toMatchObject({ code: 6, stdout: "" });
       expect(forged.stderr).toContain("error: the plan was edited after it was made");
     }
@@ -185,13 +185,13 @@ describe("a sealed plan is refused", () => {
       writeFileSync(path, original);
       edit(source, change);
       edit(source, withDigestAnew);
-      const elsewhere = await source.run([...apply, "--state", "elsewhere"]);
+      const elsewhere = await source.runHere([...apply, "--state", "elsewhere"]);
       expect(elsewhere).toMatchObject({ code: 6, stdout: "" });
       expect(elsewhere.stderr).toContain(said[nth]);
     }
     expect(server.effects()).toEqual(before);
     writeFileSync(path, original);
-    expect(await source.run([...apply, "--state", "elsewhere"])).toMatchObject({ code: 0 });
+    expect(await source.runHere([...apply, "--state", "elsewhere"])).toMatchObject({ code: 0 });
   });
 
   test("S63 when another key has sealed it and marks, counts or causes were edited, as far as anybody can tell", async () => {
@@ -269,7 +269,7 @@ describe("a sealed plan is refused", () => {
     const path = join(source.folder, "plan.json");
     const original = readFileSync(path, "utf8");
     const refused = async (file = "plan.json"): Promise<string> => {
-      const ended = await source.run(["apply", "--plan", file]);
+      const ended = await source.runHere(["apply", "--plan", file]);
       expect(ended).toMatchObject({ code: 3, stdout: "" });
       return ended.stderr;
     };

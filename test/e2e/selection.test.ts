@@ -58,7 +58,7 @@ describe.each(controlPlaneVariants)("what left the source, on a $name control pl
     expect(await repository.run(["apply", "--yes"])).toMatchObject({ code: 0 });
     for (const file of Object.keys(everyKind)) await repository.remove(file);
     const before = server.effects();
-    const ended = await repository.run(["apply", "--yes"]);
+    const ended = await repository.runHere(["apply", "--yes"]);
     expect(ended).toMatchObject({ code: 5, stdout: "" });
     expect(ended.stderr).toMatch(/^error: the source declares nothing, .*\n {2}→ .*--allow-shrink$/m);
     expect(server.effects()).toEqual(before);
@@ -73,17 +73,17 @@ describe("a source that shrank", () => {
   test("by more than 30 % is refused, until that is allowed; what is left is applied, nothing deleted", async () => {
     const server = await serve();
     const repository = await sourceOf(teams, server);
-    expect(await repository.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await repository.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     for (const index of [0, 1, 2]) await repository.remove(`team-${index}.yaml`);
-    expect(await repository.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await repository.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await repository.remove("team-3.yaml");
     await repository.write("team-4.yaml", team("team-4", "grace@example.com"));
-    const refused = await repository.run(["apply", "--yes"]);
+    const refused = await repository.runHere(["apply", "--yes"]);
     expect(refused).toMatchObject({ code: 5, stdout: "" });
     expect(refused.stderr).toContain("the source declares 6 of the 10 resources");
     expect(server.effects()).toHaveLength(10);
 
-    const allowed = await repository.run(["apply", "--yes", "--allow-shrink"]);
+    const allowed = await repository.runHere(["apply", "--yes", "--allow-shrink"]);
     expect(allowed.code).toBe(0);
     expect(server.effects()).toHaveLength(11);
     const { pagination } = await server.call("GET", "/api/svc/v1/teams");

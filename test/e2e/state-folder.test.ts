@@ -226,7 +226,7 @@ describe("S40 a file of the state folder", () => {
       const path = join(source.folder, ".holdfast", file.replace("{server}", host));
       placeSpecial(sort, path);
       const message = specialFiles[sort] === "a pipe" ? /is (?:a pipe|no folder)/ : /is a symbolic link/;
-      const ended = await source.run(args, env);
+      const ended = await source.runHere(args, env);
       expectRefused(ended, message);
       expect(ended.stderr).toContain(path);
       if (sort === "symlink") expect(readFileSync(`${path}.target`, "utf8")).toBe("x");

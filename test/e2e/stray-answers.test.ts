@@ -18,7 +18,7 @@ async function proxied(server: Server, files: Files = full) {
 
 async function applied() {
   const one = await proxied(await serve());
-  expect(await one.source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await one.source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   return one;
 }
 
@@ -37,7 +37,7 @@ describe("a stray page on a list", () => {
     await server.call("PUT", "/api/svc/v1/teams", { manifest });
     for (const command of ["plan", "drift"]) {
       const { hits } = proxy.inject("listTeams", htmlPage(404), { times: 1 });
-      const ended = await source.run([command, "-o", "json"]);
+      const ended = await source.runHere([command, "-o", "json"]);
       expect(hits()).toBe(1);
       expect(ended.code).toBe(1);
       const { complete, diagnostics } = command === "plan" ? planOf(ended) : driftOf(ended);
@@ -45,10 +45,10 @@ describe("a stray page on a list", () => {
       expect(diagnostics[0]).toMatchObject({ severity: "error", code: "unreadable" });
       expect(diagnostics[0]?.summary).toContain(`GET /api/svc/v1/teams answered 404: ${unclear}`);
     }
-    const { steps, complete } = planOf(await source.run(["plan", "-o", "json"]));
+    const { steps, complete } = planOf(await source.runHere(["plan", "-o", "json"]));
     expect(complete).toBe(true);
     expect(steps).toMatchObject([{ identity: "team/ml", action: "update" }]);
-    expect(driftOf(await source.run(["drift", "-o", "json"])).summary).toMatchObject({ drifted: 1, unknown: 0 });
+    expect(driftOf(await source.runHere(["drift", "-o", "json"])).summary).toMatchObject({ drifted: 1, unknown: 0 });
   });
 
   test("F73 is told in text, and nothing is decided about what could not be read", async () => {
@@ -57,7 +57,7 @@ describe("a stray page on a list", () => {
     await source.write("team.yaml", team("ml", "grace@example.com"));
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
     proxy.inject("listTeams", htmlPage(404));
-    const ended = await source.run(["apply", "--yes"]);
+    const ended = await source.runHere(["apply", "--yes"]);
     expect(ended.code).toBe(7);
     expect(ended.stderr).toContain(unclear);
     expect(ended.stdout).toMatch(/blocked {3}team\/ml/);
@@ -68,7 +68,7 @@ describe("a stray page on a list", () => {
         .map(({ resource }) => resource),
     ).toEqual(["service/dev:web/api"]);
     proxy.heal();
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   });
 
   test("F73 that an earlier release has learned from is forgotten", async () => {
@@ -77,7 +77,7 @@ describe("a stray page on a list", () => {
     const routes = { listTeams: "no", listApps: "no", putLease: "no", putWorkspace: "no" };
     ledger.prepare("UPDATE server SET facts = json_patch(facts, ?)").run(JSON.stringify({ routes }));
     ledger.close();
-    const { diagnostics, summary } = planOf(await source.run(["plan", "-o", "json"]));
+    const { diagnostics, summary } = planOf(await source.runHere(["plan", "-o", "json"]));
     expect([diagnostics, summary.keep]).toEqual([[], Object.keys(full).length]);
   });
 });
@@ -94,13 +94,13 @@ describe("a stray page on a lease", () => {
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
     proxy.inject("putLease", page);
     for (const state of [".holdfast", "fresh"]) {
-      const ended = await source.run(["apply", "--yes", "--state", state]);
+      const ended = await source.runHere(["apply", "--yes", "--state", state]);
       expect(ended.code).toBe(1);
       expect(ended.stderr).toContain("error: nothing was written: the lease on holdfast could not be taken: ");
     }
     expect(server.effects()).toEqual(before);
     proxy.heal();
-    expect(await source.run(["apply", "--yes", "-o", "json"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes", "-o", "json"])).toMatchObject({ code: 0 });
     expect(server.effects()).toHaveLength(before.length + 1);
   });
 
@@ -115,7 +115,7 @@ describe("a stray page on a lease", () => {
     await held;
     const { proxy, source } = await proxied(server);
     proxy.inject("putLease", htmlPage(404));
-    expect(await source.run(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 1, stdout: "" });
+    expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 1, stdout: "" });
     gate.letGo();
     expect(await apply.ended).toMatchObject({ code: 0 });
     const resources = server.effects().map(({ resource }) => resource);
@@ -128,7 +128,7 @@ describe("a stray page on a write", () => {
   test("F73 fails that write alone, and makes no kind read-only", async () => {
     const { proxy, source } = await proxied(await serve());
     proxy.inject("putWorkspace", htmlPage(404), { dryRun: false });
-    const ended = await source.run(["apply", "--yes", "-o", "json"]);
+    const ended = await source.runHere(["apply", "--yes", "-o", "json"]);
     expect(ended.code).toBe(7);
     const { outcomes } = reportOf(ended);
     expect(outcomes.find(({ identity }) => identity === "workspace/dev:web")).toMatchObject({
@@ -136,13 +136,13 @@ describe("a stray page on a write", () => {
       error: { code: "route-unclear", message: unclear, status: 404 },
     });
     proxy.heal();
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   });
 
   test("F73 on its dry run leaves the plan incomplete", async () => {
     const { proxy, source } = await proxied(await serve());
     proxy.inject("putWorkspace", htmlPage(404), { dryRun: true });
-    const ended = await source.run(["plan", "-o", "json"]);
+    const ended = await source.runHere(["plan", "-o", "json"]);
     expect(ended.code).toBe(1);
     const { complete, steps } = planOf(ended);
     expect(complete).toBe(false);
@@ -172,7 +172,7 @@ describe("a control plane without extensions", () => {
     const { proxy, source } = await proxied(await documentedOnly());
     await source.write("platform/second.yaml", "type: workspace\nname: second\ncluster_fqn: dev\n");
     await source.write("platform/other.yaml", "type: ml-repo\nname: other\n");
-    const { complete, notUsed } = JSON.parse((await source.run(["plan", "-o", "json"])).stdout);
+    const { complete, notUsed } = JSON.parse((await source.runHere(["plan", "-o", "json"])).stdout);
     expect(complete).toBe(true);
     expect(extensionsIn(notUsed)).toEqual(missing);
     expect(notUsed).toContainEqual({
@@ -182,8 +182,8 @@ describe("a control plane without extensions", () => {
     });
     const section =
       "Not used: extensions that this control plane does not have\n  E1 PUT /api/svc/v1/workspaces: workspaces are verified, not written\n";
-    expect((await source.run(["plan"])).stdout).toContain(section);
-    const ended = await source.run(["apply", "--yes"]);
+    expect((await source.runHere(["plan"])).stdout).toContain(section);
+    const ended = await source.runHere(["apply", "--yes"]);
     expect(ended.stdout).toContain(section);
     expect(ended.stdout).toContain(
       "  E10 PUT /api/svc/v1/leases/{scope}: nothing but the state folder keeps two writers apart\n",
@@ -195,7 +195,7 @@ describe("a control plane without extensions", () => {
     // Nobody had to ask for routes that do not exist.
     expect(proxy.asked.filter(({ path }) => path.includes("holdfast-"))).toEqual([]);
     await source.write("team.yaml", team("ml", "grace@example.com"));
-    const report = JSON.parse((await source.run(["apply", "--yes", "-o", "json"])).stdout);
+    const report = JSON.parse((await source.runHere(["apply", "--yes", "-o", "json"])).stdout);
     // The model version has been made by now, so nobody asked for E2.
     expect(extensionsIn(report.notUsed)).toEqual(["E1", "E3", "E4", "E5", "E6", "E7", "E10"]);
   });
@@ -207,16 +207,16 @@ describe("a control plane without extensions", () => {
   ])("F73 is worked with where it answers unknown routes with %s", async (_, status, type, body) => {
     const { server, proxy, source } = await proxied(await documentedOnly(), everyKind);
     proxy.inject(/./, inOwnWords(status, type, body));
-    const first = await source.run(["apply", "--yes", "-o", "json"]);
+    const first = await source.runHere(["apply", "--yes", "-o", "json"]);
     expect(first.code).toBe(0);
     expect(first.stderr).toContain("this control plane has no leases");
     const before = server.effects();
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
     expect(server.effects()).toEqual(before);
-    const { complete, diagnostics, notUsed } = JSON.parse((await source.run(["plan", "-o", "json"])).stdout);
+    const { complete, diagnostics, notUsed } = JSON.parse((await source.runHere(["plan", "-o", "json"])).stdout);
     expect([complete, diagnostics]).toEqual([true, []]);
     expect(extensionsIn(notUsed)).toEqual(["E3", "E4", "E5", "E6"]);
-    const drift = JSON.parse((await source.run(["drift", "-o", "json"])).stdout);
+    const drift = JSON.parse((await source.runHere(["drift", "-o", "json"])).stdout);
     expect(drift.notUsed).toEqual(notUsed);
   });
 
@@ -236,11 +236,11 @@ describe("a control plane without extensions", () => {
 test("F83 a registered model version is not said to be discarded because one list came back empty", async () => {
   const { server, proxy, source } = await proxied(await documentedOnly(), everyKind);
   const { hits } = proxy.inject(/^GET \/api\/ml\/v1\/model-versions\?.*name=ranker/, emptyList, { times: 1 });
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   expect(hits()).toBe(1);
   // The server is known to register now: a further version may be made.
   await source.write("registry/model.yaml", model("ranker", "step: 2\n"));
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   expect(server.effects().filter(({ operation }) => operation === "5")).toHaveLength(2);
 });
 
@@ -257,9 +257,9 @@ describe("a documented-only control plane behind a gateway that answers for it",
     async (_, status, operation, identity) => {
       const server = await documentedOnly();
       const { proxy, source } = await proxied(server, everyKind);
-      expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+      expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
       proxy.inject(operation, htmlPage(status));
-      const ended = await source.run(["plan", "-o", "json", "--state", "fresh"]);
+      const ended = await source.runHere(["plan", "-o", "json", "--state", "fresh"]);
       expect(ended.code).toBe(1);
       const { complete, steps } = planOf(ended);
       expect(complete).toBe(false);

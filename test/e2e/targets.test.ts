@@ -16,7 +16,7 @@ describe("a source that is a git repository", () => {
     const server = await serve();
     const upstream = await upstreamOf({ "manifests/ml.yaml": team("ml"), "other.yaml": team("other") });
     const source = { name: "platform", url: upstream.folder, ref: "main", paths: ["manifests"] };
-    const { run } = await operatorOf({ sources: [source] }, server);
+    const { runHere: run } = await operatorOf({ sources: [source] }, server);
     const planned = await run(["plan", "-o", "json"]);
     expect(JSON.parse(planned.stdout)).toMatchObject({
       revision: await upstream.git("rev-parse", "HEAD"),
@@ -32,7 +32,7 @@ describe("a source that is a git repository", () => {
 
   test("is refused where its own configuration sets what only the operator may", async () => {
     const upstream = await upstreamOf({ "holdfast.yaml": "server: http://127.0.0.1:9\n", "ml.yaml": team("ml") });
-    const { run } = await operatorOf({ sources: [{ name: "platform", url: upstream.folder }] }, await serve());
+    const { runHere: run } = await operatorOf({ sources: [{ name: "platform", url: upstream.folder }] }, await serve());
     const ended = await run(["plan"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toContain("the commit's holdfast.yaml sets server");
@@ -41,7 +41,10 @@ describe("a source that is a git repository", () => {
   test("F51 that loses its branch or its configuration is not applied", async () => {
     const server = await serve();
     const upstream = await upstreamOf({ "holdfast.yaml": "paths: [manifests]\n", "manifests/ml.yaml": team("ml") });
-    const { run } = await operatorOf({ sources: [{ name: "platform", url: upstream.folder, ref: "main" }] }, server);
+    const { runHere: run } = await operatorOf(
+      { sources: [{ name: "platform", url: upstream.folder, ref: "main" }] },
+      server,
+    );
     expect(await run(["apply", "--yes"])).toMatchObject({ code: 0 });
     await upstream.remove("holdfast.yaml");
     expect(await run(["apply", "--yes"])).toMatchObject({ code: 5 });
@@ -66,7 +69,7 @@ test("F56 S3 submodules, links and LFS pointers are reported, and filters are no
   await upstream.git("update-index", "--add", "--cacheinfo", gitlink);
   await upstream.git("add", "link.yaml");
   await upstream.git("commit", "--quiet", "--message", "Bring more than files");
-  const { run } = await operatorOf({ sources: [{ name: "platform", url: upstream.folder }] }, await serve());
+  const { runHere: run } = await operatorOf({ sources: [{ name: "platform", url: upstream.folder }] }, await serve());
   const { code, stdout } = await run(["validate", "-o", "json"]);
   expect(code).toBe(3);
   const { diagnostics } = JSON.parse(stdout);
@@ -82,7 +85,7 @@ describe("targets", () => {
   test("each have a part of a source, a server, and a state of their own", async () => {
     const [blue, green] = [await serve(), await serve()];
     const upstream = await upstreamOf({ "blue/ml.yaml": team("ml"), "green/web.yaml": team("web") });
-    const { run, write } = await operatorOf({
+    const { runHere: run, write } = await operatorOf({
       sources: [{ name: "platform", url: upstream.folder }],
       targets: [
         { name: "blue", server: blue.url, tokenFile: "blue.token", paths: ["blue"] },
@@ -129,7 +132,7 @@ describe("targets", () => {
 
   test("that declare one identity for one server are refused, and for two servers are not", async () => {
     const [blue, green] = [await serve(), await serve()];
-    const { run, write } = await operatorOf(
+    const { runHere: run, write } = await operatorOf(
       {
         targets: [
           { name: "one", paths: ["one"] },
@@ -160,7 +163,7 @@ describe("targets", () => {
     await apart.write("one/a.yaml", team("ml"));
     await apart.write("one.token", blue.token);
     await apart.write("two.token", green.token);
-    expect(await apart.run(["plan"])).toMatchObject({ code: 0 });
+    expect(await apart.runHere(["plan"])).toMatchObject({ code: 0 });
   });
 
   test.each([
@@ -194,7 +197,7 @@ describe("targets", () => {
       "no targets",
     ],
   ])("S1 %s: exit 3, and nothing is fetched", async (_, config, why) => {
-    const { run } = await operatorOf(config, await serve());
+    const { runHere: run } = await operatorOf(config, await serve());
     const ended = await run(["plan"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toContain(why);
@@ -202,7 +205,10 @@ describe("targets", () => {
   });
 
   test("in the source's own file never count", async () => {
-    const { run } = await sourceOf({ "holdfast.yaml": "targets: [{name: a}]\n", "ml.yaml": team("ml") }, await serve());
+    const { runHere: run } = await sourceOf(
+      { "holdfast.yaml": "targets: [{name: a}]\n", "ml.yaml": team("ml") },
+      await serve(),
+    );
     expect(await run(["plan"])).toMatchObject({ code: 3, stdout: "" });
   });
 });

@@ -14,7 +14,7 @@ describe.each(controlPlaneVariants)("the one-time token of an account, on a $nam
   test("goes to a file of its own, is good for calls, and is seen nowhere else", async () => {
     const server = await plane.serve();
     const source = await sourceOf(everyKind, server);
-    const runs = [await source.run(["apply", "--yes", "--log-level", "trace"])];
+    const runs = [await source.runHere(["apply", "--yes", "--log-level", "trace"])];
     const path = join(
       source.folder,
       ".holdfast/tokens",
@@ -31,7 +31,7 @@ describe.each(controlPlaneVariants)("the one-time token of an account, on a $nam
     expect(answer.status).toBe(200);
 
     for (const args of [["apply", "--yes"], ["plan", "-o", "json", "--show", "unchanged"], ["drift"]]) {
-      runs.push(await source.run([...args, "--log-level", "trace"]));
+      runs.push(await source.runHere([...args, "--log-level", "trace"]));
     }
     expectNowhere(token, runs);
     await expectInNoFile(token, source.folder, [path]);
@@ -42,7 +42,7 @@ describe.each(controlPlaneVariants)("the one-time token of an account, on a $nam
   test("is not asked for where nobody has said where it may go", async () => {
     const server = await plane.serve();
     const source = await sourceOf(everyKind, server);
-    const ended = await source.run(["apply", "--yes", "-o", "json"], { CI: "1" });
+    const ended = await source.runHere(["apply", "--yes", "-o", "json"], { CI: "1" });
     expect(ended.code).toBe(7);
     const [blocked, ...others] = reportOf(ended).outcomes.filter(({ result }) => result === "blocked");
     expect(others).toEqual([]);
@@ -52,7 +52,7 @@ describe.each(controlPlaneVariants)("the one-time token of an account, on a $nam
     });
     expect(server.effects().map(({ operation }) => operation)).not.toContain("18");
 
-    const told = await source.run(["apply", "--yes", "--sink", "file"], { CI: "1" });
+    const told = await source.runHere(["apply", "--yes", "--sink", "file"], { CI: "1" });
     expect(told).toMatchObject({ code: 0 });
     expect(told.stderr).toContain("token of virtual-account/ci: ");
   });
@@ -76,7 +76,7 @@ describe.each(controlPlaneVariants)("the one-time token of an account, on a $nam
     const server = await plane.serve();
     const folder = `.holdfast/tokens/${new URL(server.url).host.replace(":", "_")}/virtual-account`;
     const source = await sourceOf({ ...everyKind, [`${folder}/ci`]: "an older one\n" }, server);
-    const ended = await source.run(["apply", "--yes"]);
+    const ended = await source.runHere(["apply", "--yes"]);
     expect(ended.code).toBe(0);
     expect(await readFile(join(source.folder, folder, "ci"), "utf8")).toBe("an older one\n");
     expect(ended.stderr).toContain(`token of virtual-account/ci: ${join(source.folder, folder, "ci.2")}\n`);
@@ -94,7 +94,7 @@ describe("tokens", () => {
       },
       server,
     );
-    expect(await source.run(["apply", "--yes"], { CI: "1" })).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"], { CI: "1" })).toMatchObject({ code: 0 });
   });
 
   test("of the operator are in no output and in no file of the state folder", async () => {
@@ -103,9 +103,9 @@ describe("tokens", () => {
     const source = await sourceOf(everyKind, refused);
     const runs: Ended[] = [];
     for (const command of ["plan", "drift"]) {
-      runs.push(await source.run([command, "--log-level", "trace"], { HOLDFAST_TOKEN: canary }));
+      runs.push(await source.runHere([command, "--log-level", "trace"], { HOLDFAST_TOKEN: canary }));
     }
-    runs.push(await source.run(["apply", "--yes", "--log-level", "trace"], { HOLDFAST_TOKEN: canary }));
+    runs.push(await source.runHere(["apply", "--yes", "--log-level", "trace"], { HOLDFAST_TOKEN: canary }));
     expect(runs.map(({ code }) => code)).toEqual([4, 4, 4]);
     expectNowhere(canary, runs);
     await expectInNoFile(canary, source.folder, []);
@@ -118,11 +118,11 @@ describe("tokens", () => {
     const source = await sourceOf({ ...everyKind, "services/api.yaml": manifest }, server);
     const runs: Ended[] = [];
     for (const args of [["validate"], ["plan"], ["apply", "--yes"], ["drift"]]) {
-      runs.push(await source.run([...args, "--log-level", "trace"]));
+      runs.push(await source.runHere([...args, "--log-level", "trace"]));
     }
     // Both refused by the schema and by the control plane, the value stays unsaid.
     await source.write("services/api.yaml", `${manifest}replicas: ${canary}\n`);
-    runs.push(await source.run(["validate"]));
+    runs.push(await source.runHere(["validate"]));
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0, 3]);
     expectNowhere(canary, runs);
     await expectInNoFile(canary, join(source.folder, ".holdfast"), []);

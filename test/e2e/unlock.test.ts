@@ -17,29 +17,29 @@ test("S70 unlock breaks the lease of a writer that was killed, shows whose it wa
   const held = gate.hold("PUT", "/api/svc/v1/workspaces");
   const apply = dead.start(["apply", "--yes", "--no-wait", ...patient], { HOLDFAST_SERVER: gate.url });
   await held;
-  const alive = await other.run(["unlock"]);
+  const alive = await other.runHere(["unlock"]);
   expect(alive).toMatchObject({ code: 8, stdout: "" });
   expect(alive.stderr).toMatch(/^error: \S+\.holdfast \(\w{8}\) has this lease until \S+Z\n {2}→ it is alive, /m);
-  const same = await dead.run(["unlock"]);
+  const same = await dead.runHere(["unlock"]);
   expect(same).toMatchObject({ code: 8, stdout: "" });
   expect(same.stderr).toMatch(/another holdfast writes with the state folder \S+: process \d+ on \S+, since \S+Z\n/);
   apply.kill("SIGKILL");
   await apply.ended;
 
-  const ended = await other.run(["unlock", "-o", "json"]);
+  const ended = await other.runHere(["unlock", "-o", "json"]);
   expect([ended.code, faultsOf("unlock", ended.stdout)]).toEqual([0, []]);
   expect(JSON.parse(ended.stdout)).toMatchObject({
     leftBy: null,
     scope: "holdfast",
     broken: [{ scope: "holdfast", holder: expect.stringContaining(`${dead.folder}/.holdfast`) }],
   });
-  expect(await other.run(["apply", "--yes", "--no-wait", ...patient])).toMatchObject({ code: 0 });
-  const left = await dead.run(["unlock"]);
+  expect(await other.runHere(["apply", "--yes", "--no-wait", ...patient])).toMatchObject({ code: 0 });
+  const left = await dead.runHere(["unlock"]);
   expect(left.code).toBe(0);
   expect(left.stdout).toMatch(
     /^state folder: left by process \d+ on \S+, since \S+Z, which has ended; free\nlease on holdfast: free\n$/,
   );
-  expect((await dead.run(["unlock"])).stdout).toMatch(/^state folder: nobody has it; free\n/);
+  expect((await dead.runHere(["unlock"])).stdout).toMatch(/^state folder: nobody has it; free\n/);
 });
 
 test("S70 unlock says that a control plane without leases has none", async () => {
@@ -47,7 +47,7 @@ test("S70 unlock says that a control plane without leases has none", async () =>
   const server = await (documentedOnly ?? expect.fail("there is no such plane")).serve();
   const source = await sourceOf(files, server);
   const before = server.effects();
-  const ended = await source.run(["unlock"]);
+  const ended = await source.runHere(["unlock"]);
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("leases: this control plane has none\n") });
   expect(server.effects()).toEqual(before);
 });

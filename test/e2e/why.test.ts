@@ -12,7 +12,7 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
   const first = await upstream.git("rev-parse", "HEAD");
   await upstream.commit({ "other.yaml": service("other") });
   const folder = await sourceOf({}, server);
-  const run = (...args: string[]) => folder.run([...args, "--source", upstream.folder, "--state", "state"]);
+  const run = (...args: string[]) => folder.runHere([...args, "--source", upstream.folder, "--state", "state"]);
   expect(await run("apply", "--yes", "--no-wait")).toMatchObject({ code: 0 });
   await foreignService(server);
 
@@ -39,7 +39,7 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
   // Of a repository that is followed, whose history begins with the first fetch.
   const source = { name: "platform", url: upstream.folder, ref: "main" };
   const operator = await operatorOf({ sources: [source], targets: [{ name: "prod" }] }, server);
-  const followed = await operator.run(["why", "service/dev:web/api", "-o", "json"]);
+  const followed = await operator.runHere(["why", "service/dev:web/api", "-o", "json"]);
   expect([followed.code, faultsOf("why", followed.stdout)]).toEqual([0, []]);
   const newest = (await upstream.git("rev-parse", "HEAD")).trim();
   expect(JSON.parse(followed.stdout)).toMatchObject({

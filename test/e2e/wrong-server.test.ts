@@ -12,7 +12,7 @@ const plan = ["plan", "--server"];
 test("a token that the control plane does not take is exit 4 at once", async () => {
   const server = await serve();
   const source = await sourceOf(everyKind, server);
-  const ended = await source.run(["plan"], { HOLDFAST_TOKEN: "not-a-token" });
+  const ended = await source.runHere(["plan"], { HOLDFAST_TOKEN: "not-a-token" });
   expect(ended).toMatchObject({ code: 4, stdout: "" });
   expect(ended.stderr).toMatch(/^error: .* answered 401: .*\n {2}→ check the token: /);
 });
@@ -25,13 +25,13 @@ test("http to a port that speaks TLS, and https to one that does not, say so at 
   const [, url = ""] = await served.shows("stdout", /^listening on (\S+)\n/);
   const env = { HOLDFAST_TOKEN: "some-token" };
   const plain = url.replace("https:", "http:");
-  const cleartext = await source.run([...plan, plain], env);
+  const cleartext = await source.runHere([...plan, plain], env);
   expect(cleartext).toMatchObject({ code: 1, stdout: "" });
   expect(cleartext.stderr).toBe(`error: ${plain} speaks TLS\n  → use https: --server ${url}\n`);
 
   const http = await serve();
   const secure = http.url.replace("http:", "https:");
-  const encrypted = await source.run([...plan, secure], env);
+  const encrypted = await source.runHere([...plan, secure], env);
   expect(encrypted).toMatchObject({ code: 1, stdout: "" });
   expect(encrypted.stderr).toContain(`error: ${secure} does not speak TLS\n  → use http, where that is meant: `);
 });
@@ -39,7 +39,7 @@ test("http to a port that speaks TLS, and https to one that does not, say so at 
 test("a path below a control plane's address is recognised by the routes that are not there", async () => {
   const server = await serve();
   const source = await sourceOf(everyKind, server);
-  const ended = await source.run([...plan, `${server.url}/below`]);
+  const ended = await source.runHere([...plan, `${server.url}/below`]);
   expect(ended).toMatchObject({ code: 1, stdout: "" });
   expect(ended.stderr).toMatch(
     /^error: what answers at \S+ is no control plane: it has no [A-Z]+ \/api\/\S+\n {2}→ check that --server/m,
@@ -58,7 +58,7 @@ test("a server that is no control plane is recognised by its first answer", asyn
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const source = await sourceOf(everyKind);
-  const ended = await source.run([...plan, url], { HOLDFAST_TOKEN: "some-token" });
+  const ended = await source.runHere([...plan, url], { HOLDFAST_TOKEN: "some-token" });
   expect(ended.code).toBe(1);
   expect(ended.stderr).toContain(`what answers at ${url} does not look like a control plane: answered 200, and `);
 });

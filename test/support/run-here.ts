@@ -4,6 +4,9 @@ import { runCommandLine } from "../../src/commands/run-command-line.ts";
 import type { HoldfastError } from "../../src/core/errors.ts";
 import type { Ended } from "./process.ts";
 
+/** As long as a process gives to what is in flight. */
+const GRACE_MS = 25_000;
+
 /** Runs a command in this process, as the command line would: many of them are made in the time of one process. */
 export async function runHere(
   args: readonly string[],
@@ -15,7 +18,10 @@ export async function runHere(
   const terminal = {
     ...{ stdin, stdout, stderr, env, cwd, now: Date.now },
     ...{ program: import.meta.dirname, stopping: stopping.signal, signal: cutting.signal },
-    stop: (reason: HoldfastError) => stopping.abort(reason),
+    stop: (reason: HoldfastError) => {
+      stopping.abort(reason);
+      setTimeout(() => cutting.abort(reason), GRACE_MS).unref();
+    },
   };
   const said = Promise.all([text(stdout), text(stderr)]);
   const code = await runCommandLine(args, terminal, "0.0.0");

@@ -61,6 +61,7 @@ export async function operatorOf(config: object, server?: Server): Promise<Sourc
     ...source,
     config: file,
     run: (args, more) => source.run(args, { ...env, ...more }),
+    runHere: (args, more) => source.runHere(args, { ...env, ...more }),
     start: (args, more) => source.start(args, { ...env, ...more }),
   };
 }
