@@ -105,7 +105,7 @@ async function restarted(trial: Trial, random: () => number) {
     again.resolve(startAgain(server, trial.sort));
   };
   const { hits, stop } = proxy.inject(/./, restart, { skip: point(random), times: 1 });
-  const ended = await trial.source.run(applying);
+  const ended = await trial.source.runHere(applying);
   stop();
   // The apply may have been done before that request.
   const behind = { proxy, server: hits() === 0 ? server : await again.promise };

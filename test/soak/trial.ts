@@ -51,7 +51,7 @@ export async function runJudged({ source, behind }: Trial, args: readonly string
   // What an earlier run has sent may still arrive.
   await behind.proxy.idle();
   const before = behind.server.effects().length;
-  const ended = await source.run(args);
+  const ended = await source.runHere(args);
   return { ended, effects: behind.server.effects().slice(before) };
 }
 

@@ -29,7 +29,7 @@ async function tryRounds(sort: ControlPlaneSort, delays: readonly number[]): Pro
   const world = await startWorld(sort);
   const other = await sourceOf({}, world.behind.proxy.server);
   await lay({ source: other, sort }, 0);
-  await other.run(applying);
+  await other.runHere(applying);
   const found: Findings[] = [];
   for (const [index, delay] of delays.entries()) {
     const trial = { ...world, others: [other], what: `round ${index + 1}, after ${delay} requests` };
@@ -62,7 +62,7 @@ async function tryRound(world: Trial, nth: number, delay: number): Promise<Findi
   const mayDouble = trial.sort.name !== "full";
   const findings = await settle(trial, { wanted: wantedOf(trial.sort, nth), runs, rests: false, mayDouble });
   // It has what the other one made to learn of first.
-  await other.run(applying);
+  await other.runHere(applying);
   const rest = notAtRest(await runJudged({ ...trial, source: other }));
   const told = rest.map((line) => `${trial.sort.name}, ${trial.what}, second writer: ${line}`);
   return { ...findings, wronglyReported: [...findings.wronglyReported, ...told] };
