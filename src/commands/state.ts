@@ -5,13 +5,13 @@ import { printable } from "../render/escape.ts";
 import { jsonText } from "../render/json.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { type StateReport, stateText } from "../render/state-check.ts";
+import { parseKey, readOperatorKeyFile, type SealKey, SealKeyError } from "../seal/seal-key.ts";
 import { type CheckedLedger, checkState } from "../state/check-state.ts";
 import { exportState, importState } from "../state/open-state.ts";
 import type { InvocationOf } from "./command.ts";
 import { stateFolder } from "./configuration/data-folder.ts";
 import type { state } from "./declarations/state.ts";
 import { toHoldfastError } from "./errors/to-holdfast-error.ts";
-import { readExportKey } from "./keys/read-export-key.ts";
 import { readStateKey } from "./keys/read-state-key.ts";
 import { say, writeResult } from "./terminal.ts";
 
@@ -66,6 +66,24 @@ async function transfer(invocation: StateInvocation, action: "export" | "import"
   say(terminal, ADVICE[action]);
   return 0;
 }
+
+// From `--export-key-file`, or from `HOLDFAST_EXPORT_KEY`.
+async function readExportKey({ flags, terminal }: StateInvocation): Promise<SealKey> {
+  const { env, cwd } = terminal;
+  try {
+    if (flags.exportKeyFile !== undefined) return (await readOperatorKeyFile(resolve(cwd, flags.exportKeyFile))).newest;
+    if (env.HOLDFAST_EXPORT_KEY) return parseKey(env.HOLDFAST_EXPORT_KEY);
+  } catch (cause) {
+    const why = cause instanceof SealKeyError ? cause.message : `${flags.exportKeyFile} cannot be read`;
+    throw new HoldfastError("invalid", `the export key cannot be used: ${why}`, { hint: HOW_TO_MAKE_KEY, cause });
+  }
+  throw new HoldfastError("invalid", "an exported state is sealed with a key, and there is none", {
+    hint: HOW_TO_MAKE_KEY,
+  });
+}
+
+const HOW_TO_MAKE_KEY =
+  "make one with `(umask 077; openssl rand -base64 32 > export.key)`, and give it with --export-key-file";
 
 const ADVICE = {
   export: "keep the export key in another place; before a state is used elsewhere, stop whoever writes it here",

@@ -17,9 +17,9 @@ import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
 import { columnsOn } from "../terminal.ts";
 import { commitStatusOf } from "./commit-status.ts";
-import { controlSocket } from "./control-socket.ts";
 import type { WatchServer } from "./http-server.ts";
 import { receiversOf, type WatchNotifier } from "./notifier.ts";
+import { serveCommands } from "./serve-commands.ts";
 import { type WatchedTarget, watchedTargets, watchTarget } from "./watched-target.ts";
 
 /** The targets of one configuration, ready to be watched. */
@@ -100,7 +100,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
   const { invocation, http, notifier, isReloaded } = context;
   const { terminal } = invocation;
   const { opened, watching } = watch;
-  await using control = controlSocket(opened.stateFolder, watching, terminal);
+  await using control = serveCommands(opened.stateFolder, watching, terminal);
   await control.open();
   const takingOver: PassObserver = {
     tell: ({ what }) => {

@@ -12,7 +12,7 @@ export type ControlSocket = AsyncDisposable & {
 };
 
 /** Serves commands on a socket of the state folder, as soon as no other daemon does. */
-export function controlSocket(
+export function serveCommands(
   stateFolder: string,
   watching: readonly WatchedTarget[],
   terminal: Invocation["terminal"],
