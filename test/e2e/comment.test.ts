@@ -40,7 +40,7 @@ function github({ apiUrl }: FakeForge) {
 describe("holdfast comment", () => {
   test("shows a plan on the pull request of a GitHub job, and shrinks to a line once nothing changes", async () => {
     const fake = await startGitHub(onTestFinished);
-    const first = await source.run(["comment", "plan.json"], github(fake));
+    const first = await source.runHere(["comment", "plan.json"], github(fake));
     expect(first).toMatchObject({ code: 0, stderr: "" });
     expect(first.stdout).toBe(
       "Comment created on pull request 7: https://github.example.com/ml/platform/pull/7#issuecomment-102\n",
@@ -52,7 +52,7 @@ describe("holdfast comment", () => {
       { commit: head, body: { state: "success", context: "holdfast/plan/default", description: "1 to update" } },
     ]);
     await source.write("plan.json", JSON.stringify(samplePlan([])));
-    expect(await source.run(["comment", "plan.json"], github(fake))).toMatchObject({ code: 0 });
+    expect(await source.runHere(["comment", "plan.json"], github(fake))).toMatchObject({ code: 0 });
     expect(fake.comments.at(-1)?.body.split("\n").slice(1)).toEqual(["Holdfast: no changes at `aaaaaaaaaaaa`.", ""]);
     expect(fake.comments).toHaveLength(3);
   });
@@ -74,7 +74,7 @@ describe("holdfast comment", () => {
       CI_COMMIT_SHA: head,
       GITLAB_TOKEN: token,
     };
-    expect(await source.run(["comment", "plan.json"], env)).toMatchObject({ code: 0 });
+    expect(await source.runHere(["comment", "plan.json"], env)).toMatchObject({ code: 0 });
     const written = fake.comments.at(-1)?.body ?? "";
     expect(written).toMatch(/Target `prod`.*Target `eu`: `unauthorized`.*no changes on `dev`/s);
     expect(fake.statuses.map(({ body }) => [body.name, body.state])).toEqual([
@@ -87,25 +87,25 @@ describe("holdfast comment", () => {
   test("prints the plan and ends well where the forge fails, and fails where that was asked for", async () => {
     const fake = await startGitHub(onTestFinished);
     fake.mayWrite = false;
-    const ended = await source.run(["comment", "plan.json"], github(fake));
+    const ended = await source.runHere(["comment", "plan.json"], github(fake));
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain("### Holdfast: 1 to update");
     expect(ended.stderr).toMatch(
       /^warning: no comment was written: .*answered 403: Resource not accessible by integration\n {2}→ the token may not/,
     );
-    const required = await source.run(["comment", "plan.json", "--require-comment"], github(fake));
+    const required = await source.runHere(["comment", "plan.json", "--require-comment"], github(fake));
     expect(required.code).toBe(4);
     expect(required.stdout).toContain("### Holdfast: 1 to update");
     fake.mayWrite = true;
     fake.fail(/POST .*\/statuses\//, { status: 403, body: JSON.stringify({ message: "Resource not accessible" }) });
-    const unsaid = await source.run(["comment", "plan.json"], github(fake));
+    const unsaid = await source.runHere(["comment", "plan.json"], github(fake));
     expect(unsaid).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Comment created on pull request 7/) });
     expect(unsaid.stderr).toMatch(/^warning: no commit status was written: .*answered 403/);
     fake.fail(/./, forgeFaults.page);
-    expect((await source.run(["comment", "plan.json", "--require-comment"], github(fake))).code).toBe(1);
+    expect((await source.runHere(["comment", "plan.json", "--require-comment"], github(fake))).code).toBe(1);
     fake.mayWrite = true;
     fake.pull.head = "b".repeat(40);
-    const late = await source.run(["comment", "plan.json"], github(fake));
+    const late = await source.runHere(["comment", "plan.json"], github(fake));
     expect(late).toMatchObject({ code: 0 });
     expect(late.stdout).toMatch(/^No comment on pull request 7: its head is bbbbbbbbbbbb by now/);
     expect(`${ended.stdout}${ended.stderr}${required.stderr}${late.stderr}`).not.toContain("CANARY");
@@ -122,10 +122,10 @@ describe("holdfast comment", () => {
     await source.write("event.json", event({ workflow_run: run }));
     // What the artifact says of itself has no say.
     await source.write("plan.json", JSON.stringify({ ...plan, revision: "c".repeat(40), pull_request: 1, number: 1 }));
-    expect(await source.run(["comment", "plan.json", "--unverified"], github(fake))).toMatchObject({ code: 0 });
+    expect(await source.runHere(["comment", "plan.json", "--unverified"], github(fake))).toMatchObject({ code: 0 });
     expect(fake.comments.at(-1)?.body).toMatch(/revision=a{40} -->\n\*\*Unverified\*\*/);
     fake.pull.isOpen = false;
-    const closed = await source.run(["comment", "plan.json", "--unverified"], github(fake));
+    const closed = await source.runHere(["comment", "plan.json", "--unverified"], github(fake));
     expect(closed.stderr).toContain("no open pull request has that head");
   });
 
@@ -134,22 +134,22 @@ describe("holdfast comment", () => {
     const forged = JSON.stringify({ ...plan, steps: [{ ...sampleStep("team/ml"), action: "<b>" }] });
     for (const text of [forged, "[".repeat(10_000)]) {
       await source.write("plan.json", text);
-      const ended = await source.run(["comment", "plan.json"], github(fake));
+      const ended = await source.runHere(["comment", "plan.json"], github(fake));
       expect(ended).toMatchObject({ code: 3, stdout: "" });
       expect(ended.stderr).toMatch(/^error: plan.json is no plan: /);
     }
     writeFileSync(join(source.folder, "plan.json"), Buffer.alloc(65 * 1024 * 1024, 32));
-    const large = await source.run(["comment", "plan.json"], github(fake));
+    const large = await source.runHere(["comment", "plan.json"], github(fake));
     expect(large).toMatchObject({ code: 3 });
     expect(large.stderr).toContain("larger than 64 MiB");
-    const endless = await source.run(["comment", "/dev/zero"], github(fake));
+    const endless = await source.runHere(["comment", "/dev/zero"], github(fake));
     expect(endless).toMatchObject({ code: 3, stderr: expect.stringContaining("larger than 64 MiB") });
     expect(fake.requests).toEqual([]);
   });
 
   test("says what is missing: the forge, the token, the pull request, a safe address", async () => {
     const run = (env: { readonly [name: string]: string }, ...args: readonly string[]) =>
-      source.run(["comment", "plan.json", ...args], env);
+      source.runHere(["comment", "plan.json", ...args], env);
     expect((await run({})).stderr).toContain("the forge is not named");
     const named = ["--forge", "github", "--repository", repository];
     expect((await run({}, ...named)).stderr).toContain("there is no token for the forge");

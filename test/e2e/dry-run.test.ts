@@ -13,13 +13,13 @@ const DANGLING = "mounts:\n  - type: secret\n    mount_path: /etc/key\n    secre
 /** A source whose one service is live: by dry runs of it, dryRun is proven there. */
 async function appliedSource(server: Server): Promise<Source> {
   const source = await sourceOf({ ...foundations, "services/api.yaml": service("api") }, server);
-  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   return source;
 }
 
 /** Plans, and answers the steps that do something. */
 async function stepsOf(source: Source, args: readonly string[] = [], env = {}) {
-  const ended = await source.run(["plan", "-o", "json", ...args], env);
+  const ended = await source.runHere(["plan", "-o", "json", ...args], env);
   expect(ended).toMatchObject({ code: 0 });
   return planOf(ended);
 }
@@ -49,7 +49,7 @@ describe.each(controlPlaneVariants)("a dry run of what is new on a $name control
     expect(plan.diagnostics).toMatchObject([{ code: "refused", file: "services/worker.yaml", line: 12, column: 17 }]);
     expect(plan.diagnostics[0]?.detail).toMatch(/^\/mounts\/0\/secret_fqn: /);
     expect(server.effects()).toEqual(before);
-    const applied = await source.run(["apply", "--yes", "-o", "json"]);
+    const applied = await source.runHere(["apply", "--yes", "-o", "json"]);
     expect(applied.code).toBe(7);
     expect(reportOf(applied).summary).toMatchObject({ created: 1, blocked: 1, failed: 0 });
   });
@@ -57,20 +57,20 @@ describe.each(controlPlaneVariants)("a dry run of what is new on a $name control
   test("S66 says why something is not checked, and counts it", async () => {
     const server = await plane.serve();
     const source = await sourceOf({ ...foundations, "services/api.yaml": service("api") }, server);
-    expect(await source.run(["apply", "--yes", "--kind", "workspace"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes", "--kind", "workspace"])).toMatchObject({ code: 0 });
     await source.write("registry/prompt.yaml", prompt("greeting", "Be kind."));
     const unproven = await stepsOf(source);
     expect(unproven.steps.find(({ identity }) => identity === "service/dev:web/api")?.notChecked).toEqual(
       plane.name === "full" ? { reason: "unproven" } : undefined,
     );
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await source.write("services/worker.yaml", service("worker"));
     await source.write("registry/other.yaml", prompt("other", "Be kind."));
     expect((await stepsOf(source)).steps).toMatchObject([
       { identity: "chat_prompt/registry/other", notChecked: { reason: "unsupported" } },
       { identity: "service/dev:web/worker" },
     ]);
-    const text = await source.run(["plan", "--no-dry-run"]);
+    const text = await source.runHere(["plan", "--no-dry-run"]);
     expect(text.stdout).toContain(
       plane.name === "full" ? "not checked: --no-dry-run" : "not checked: this kind has no dry run",
     );
@@ -90,7 +90,7 @@ describe.each(controlPlaneVariants)("a dry run of what is new on a $name control
     const role = { role_id: "workspace-viewer", resource_type: "workspace", resource_fqn: "dev:web" };
     const told = { tenant: "holdfast", subject: "virtualaccount:reader", roles: [role], more_roles: 0 };
     expect(access).toEqual(plane.name === "full" ? told : undefined);
-    const text = await source.run(["plan", "--state", "fresh"], { HOLDFAST_TOKEN: token });
+    const text = await source.runHere(["plan", "--state", "fresh"], { HOLDFAST_TOKEN: token });
     const header = "\nToken of virtualaccount:reader in tenant holdfast: workspace-viewer on workspace dev:web\n";
     if (plane.name === "full") expect(text.stdout).toContain(header);
     else expect(text.stdout).not.toContain("Token of");
@@ -201,7 +201,7 @@ test("S66 a dangling secret shows on an empty platform too, by the list of secre
     action: "create",
     notChecked: { reason: "depends-on", on: ["workspace/dev:web"] },
   });
-  const { stdout } = await source.run(["plan"]);
+  const { stdout } = await source.runHere(["plan"]);
   expect(stdout).toContain("not dry-run: depends on workspace/dev:web");
   expect(stdout).toMatch(/^Plan: 4 to create, 0 unchanged; 4 not checked$/m);
   expect(stdout).toContain("not checked: dryRun unproven");

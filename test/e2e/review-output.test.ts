@@ -31,7 +31,7 @@ test("S76 one plan is written as text, Markdown, JSON, for GitHub and for GitLab
     "gitlab=counts.json",
   ];
   const env = { GITHUB_STEP_SUMMARY: summary, GITHUB_OUTPUT: outputs, GITHUB_WORKSPACE: join(source.folder, "..") };
-  const ended = await source.run(["plan", "--base", "main", "--gate", "change", ...forms], env);
+  const ended = await source.runHere(["plan", "--base", "main", "--gate", "change", ...forms], env);
   expect(ended.code).toBe(2);
   expect(ended.stdout).toMatch(/^Plan for /);
   const read = (file: string) => readFileSync(join(source.folder, file), "utf8");
@@ -41,20 +41,20 @@ test("S76 one plan is written as text, Markdown, JSON, for GitHub and for GitLab
   expect(ended.stderr).toMatch(/^::warning file=[^,]+\/other.yaml,line=\d+,title=scale-to-zero::/m);
   expect(JSON.parse(read("counts.json"))).toEqual({ create: 0, update: 1, delete: 0 });
   // What lies in the source as a result of this is no part of it, and the plan can be applied.
-  expect(await source.run(["apply", "--plan", "plan.json"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--plan", "plan.json"])).toMatchObject({ code: 0 });
 });
 
 test("an output that cannot be written ends the command before anything is read of live", async () => {
   const source = await sourceOf({ "team.yaml": team("ml"), "review.md/kept": "" });
   const env = { HOLDFAST_SERVER: "http://127.0.0.1:9", HOLDFAST_TOKEN: "any" };
-  const ended = await source.run(["plan", "-o", "markdown=review.md"], env);
+  const ended = await source.runHere(["plan", "-o", "markdown=review.md"], env);
   expect(ended).toMatchObject({ code: 3, stdout: "" });
   expect(ended.stderr).toContain("review.md");
 });
 
 test("validate writes SARIF and annotations beside its text", async () => {
   const source = await sourceOf({ "team.yaml": "type: team\nname: ml\nmembres: []\n" });
-  const ended = await source.run(["validate", "-o", "sarif=faults.sarif", "-o", "github"]);
+  const ended = await source.runHere(["validate", "-o", "sarif=faults.sarif", "-o", "github"]);
   expect(ended).toMatchObject({ code: 3 });
   expect(ended.stdout).toContain("0 of 1 manifest");
   expect(ended.stderr).toMatch(/^::error file=team.yaml,line=3,/m);
@@ -69,7 +69,7 @@ test("the results of several targets are joined in each form", async () => {
   const sources = ["a", "b"].map((name) => ({ name, url: upstream.folder, ref: "main", paths: [name] }));
   const targets = ["a", "b"].map((name) => ({ name, source: name, server: server.url }));
   const operator = await operatorOf({ sources, targets }, server);
-  const ended = await operator.run(["plan", "-o", "gitlab", "-o", "json=plans.json", "-o", "markdown=plans.md"]);
+  const ended = await operator.runHere(["plan", "-o", "gitlab", "-o", "json=plans.json", "-o", "markdown=plans.md"]);
   expect(ended).toMatchObject({ code: 0 });
   expect(JSON.parse(ended.stdout)).toEqual({ create: 2, update: 0, delete: 0 });
   const read = (file: string) => readFileSync(join(operator.folder, file), "utf8");

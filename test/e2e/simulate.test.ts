@@ -30,7 +30,7 @@ test("S78 a snapshot holds no values and addresses, and a fork's change is tried
   const secrets = [{ key: "password", value: "CANARY-secret" }];
   await server.call("POST", "/api/svc/v1/secret-groups", { name: "vault", integrationId: "builtin", secrets });
   const operator = await sourceOf(files, server);
-  const taken = await operator.run(["snapshot", "--out", "snapshot.json"]);
+  const taken = await operator.runHere(["snapshot", "--out", "snapshot.json"]);
   expect(taken).toMatchObject({ code: 0 });
   const path = join(operator.folder, "snapshot.json");
   const text = readFileSync(path, "utf8");
@@ -39,7 +39,7 @@ test("S78 a snapshot holds no values and addresses, and a fork's change is tried
   expect(statSync(path).mode & 0o777).toBe(0o600);
   for (const name of ["dev:web", "other", "elsewhere", "chart", "asker", "replicas", "image_uri"])
     expect(text).toContain(name);
-  expect(await operator.run(["snapshot", "--out", "public.json", "--public"])).toMatchObject({ code: 0 });
+  expect(await operator.runHere(["snapshot", "--out", "public.json", "--public"])).toMatchObject({ code: 0 });
   expect(readFileSync(join(operator.folder, "public.json"), "utf8")).not.toMatch(/elsewhere|canary/i);
 
   const fork = await sourceOf(files);
@@ -78,10 +78,10 @@ test("S78 a snapshot holds no values and addresses, and a fork's change is tried
 test("S78 what is no snapshot is refused before anything is started", async () => {
   const source = await sourceOf({ "a.json": "{}", "b.json": '{"holdfast_snapshot":"1.0","snapshot":{"teams":["a"]}}' });
   for (const file of ["a.json", "b.json", "none.json"]) {
-    const ended = await source.run(["simulate", "--snapshot", file, "--base", "main"]);
+    const ended = await source.runHere(["simulate", "--snapshot", file, "--base", "main"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toContain(`${file} cannot be used as a snapshot`);
   }
-  expect((await source.run(["simulate", "--base", "main"])).stderr).toContain("--snapshot FILE is missing");
-  expect((await source.run(["snapshot"])).stderr).toContain("--out FILE is missing");
+  expect((await source.runHere(["simulate", "--base", "main"])).stderr).toContain("--snapshot FILE is missing");
+  expect((await source.runHere(["snapshot"])).stderr).toContain("--out FILE is missing");
 });

@@ -11,7 +11,7 @@ import { everyKind, service } from "../support/manifests.ts";
 import { inNamespace, needsMounts } from "../support/namespace-commands.ts";
 import { type Ended, run, start } from "../support/process.ts";
 import { startRecordingServer } from "../support/recording-server.ts";
-import { serve } from "../support/server.ts";
+import { bundled, serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 import { placeSpecial, specialFiles } from "../support/special-file.ts";
 
@@ -72,7 +72,7 @@ describe("S40 a state folder that a repository brings", () => {
       await link(folder, ".holdfast/control-plane/admin-token", secret);
     });
     for (const args of commands) {
-      const ended = await run(args, { cwd: checkout, env: { HOLDFAST_TOKEN: canary } });
+      const ended = await bundled().runHere(args, { cwd: checkout, env: { HOLDFAST_TOKEN: canary } });
       expectRefused(ended, /^error: the state folder .*\.holdfast is tracked by git, and was not read\n/m);
       expect(ended.stderr).toContain("--state");
       expect(ended.stdout + ended.stderr).not.toContain(canary);
@@ -100,7 +100,7 @@ describe("S40 a state folder that a repository brings", () => {
     const checkout = await clone(hostile);
     const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token };
     for (const args of [["validate"], ["plan"], ["apply", "--yes"]]) {
-      expectRefused(await run(args, { cwd: checkout, env }), message);
+      expectRefused(await bundled().runHere(args, { cwd: checkout, env }), message);
     }
     expect(server.effects()).toEqual([]);
     expect(await git(checkout, "status", "--porcelain", "--ignored")).toBe("");
@@ -141,7 +141,7 @@ describe("S40 a state folder that a repository brings", () => {
     });
     const outside = join(await temporaryFolder(), "link");
     await symlink(join(checkout, "kept"), outside);
-    const plan = (state: string) => run(["plan", "--state", state], { cwd: checkout });
+    const plan = (state: string) => bundled().runHere(["plan", "--state", state], { cwd: checkout });
     for (const state of ["kept", outside]) expectRefused(await plan(state), /kept is tracked by git/);
     for (const state of ["way", "way/below"]) expectRefused(await plan(state), /way is a symbolic link in the source/);
     const own = await temporaryFolder();
@@ -238,24 +238,27 @@ describe("S40 a file of the state folder", () => {
   test("S40 is refused when others can read or write it", async () => {
     const { source, folder } = await applied();
     chmodSync(join(folder, "key"), 0o644);
-    expectRefused(await source.run(["plan", "--embedded"]), /key: others can read it; run chmod 600 on it/);
+    expectRefused(await source.runHere(["plan", "--embedded"]), /key: others can read it; run chmod 600 on it/);
     chmodSync(join(folder, "key"), 0o600);
     chmodSync(join(folder, "ledger.db"), 0o666);
-    expectRefused(await source.run(["plan", "--embedded"]), /ledger\.db: others can write it; run chmod go-w on it/);
+    expectRefused(
+      await source.runHere(["plan", "--embedded"]),
+      /ledger\.db: others can write it; run chmod go-w on it/,
+    );
     chmodSync(join(folder, "ledger.db"), 0o600);
     chmodSync(folder, 0o777);
-    expectRefused(await source.run(["plan", "--embedded"]), /\.holdfast: others can write it/);
+    expectRefused(await source.runHere(["plan", "--embedded"]), /\.holdfast: others can write it/);
     chmodSync(folder, 0o700);
-    expect(await source.run(["plan", "--embedded"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["plan", "--embedded"])).toMatchObject({ code: 0 });
   });
 
   test("S40 is refused when another user owns it, also for root", async (context) => {
     needsRoot(context);
     const { source, folder } = await applied();
     await chown(join(folder, "ledger.db"), 12_345, 12_345);
-    expectRefused(await source.run(["plan", "--embedded"]), /ledger\.db belongs to another user \(uid 12345\)/);
+    expectRefused(await source.runHere(["plan", "--embedded"]), /ledger\.db belongs to another user \(uid 12345\)/);
     await chown(folder, 12_345, 12_345);
-    expectRefused(await source.run(["validate"]), /\.holdfast belongs to another user \(uid 12345\)/);
+    expectRefused(await source.runHere(["validate"]), /\.holdfast belongs to another user \(uid 12345\)/);
   });
 
   async function applied() {
@@ -297,7 +300,7 @@ describe("S40 an embedded endpoint", () => {
     expectRefused(ended, /^error: no control plane is named/m);
     expect(recorder.requests).toEqual([]);
     // The next one takes the place of what was left behind.
-    expect(await source.run(["plan", "--embedded"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["plan", "--embedded"])).toMatchObject({ code: 0 });
     expect(readdirSync(dirname(endpoint)).filter((name) => name.startsWith("endpoint"))).toEqual([]);
   });
 

@@ -19,12 +19,12 @@ async function applied() {
   const source = await sourceOf(everyKind, server);
   const state = join(await temporaryFolder(), "state");
   const env = { HOLDFAST_STATE: state };
-  expect(await source.run(["apply", "--yes", "--sink", "file"], env)).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes", "--sink", "file"], env)).toMatchObject({ code: 0 });
   return { server, source, state, env };
 }
 
 async function checkOf(source: Source, env: { readonly [name: string]: string }) {
-  const ended = await source.run(["state", "check", "-o", "json"], env);
+  const ended = await source.runHere(["state", "check", "-o", "json"], env);
   return { code: ended.code, report: JSON.parse(ended.stdout) };
 }
 
@@ -39,7 +39,7 @@ test("F44 a ledger of a newer release is refused by every command, and nothing i
   await source.write("services/api.yaml", service("api", "replicas: 3\n"));
   const before = server.effects();
   for (const args of [["apply", "--yes"], ["plan"], ["state", "check"]]) {
-    const ended = await source.run(args, env);
+    const ended = await source.runHere(args, env);
     expect(ended).toMatchObject({ code: 1 });
     const said = ended.stdout + ended.stderr;
     expect(said).toMatch(/ledger\.db: a newer release made it/);
@@ -58,7 +58,7 @@ test("a ledger of an older release is upgraded by the next command, after a back
   await migrateLikeEarlierReleases(older, firstOf(ledgerMigrations, 3));
   copyRows(current, older);
   expect((await checkOf(source, env)).report.ledgers).toMatchObject([{ schema: "older", problem: null }]);
-  const plan = await source.run(["plan"], env);
+  const plan = await source.runHere(["plan"], env);
   expect(plan).toMatchObject({ code: 0, stdout: "Plan: nothing to do, 8 unchanged\n" });
   expect(plan.stderr).toMatch(/ledger\.db was upgraded; its backup is .*003-receipt-mark\.backup/);
   expect(existsSync(`${older}.003-receipt-mark.backup`)).toBe(true);
@@ -88,7 +88,7 @@ describe("holdfast state", () => {
   test("moves a state to another folder with another key, tokens included, so that the next apply writes nothing", async () => {
     const { server, source, state, env } = await applied();
     const exported = join(await temporaryFolder(), "exported");
-    const ended = await source.run(["state", "export", exported], { ...env, ...exportKey });
+    const ended = await source.runHere(["state", "export", exported], { ...env, ...exportKey });
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^keep the export key/) });
     expect(ended.stdout).toContain("1 ledger and 1 token");
     const token = tokenIn(state);
@@ -98,26 +98,26 @@ describe("holdfast state", () => {
     }
 
     const moved = { HOLDFAST_STATE: join(await temporaryFolder(), "moved"), HOLDFAST_STATE_KEY: "ef".repeat(32) };
-    expect(await source.run(["state", "import", exported], { ...moved, ...exportKey })).toMatchObject({ code: 0 });
+    expect(await source.runHere(["state", "import", exported], { ...moved, ...exportKey })).toMatchObject({ code: 0 });
     await rm(state, { recursive: true });
     expect(await checkOf(source, moved)).toMatchObject({ code: 0 });
     expect(tokenIn(moved.HOLDFAST_STATE)).toBe(token);
     const before = server.effects();
-    expect(await source.run(["apply", "--yes", "--sink", "file"], moved)).toMatchObject({
+    expect(await source.runHere(["apply", "--yes", "--sink", "file"], moved)).toMatchObject({
       code: 0,
       stdout: "Applied: 8 unchanged\n",
     });
     expect(server.effects()).toEqual(before);
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
-    const [step] = planOf(await source.run(["plan", "-o", "json"], moved)).steps;
+    const [step] = planOf(await source.runHere(["plan", "-o", "json"], moved)).steps;
     expect(step?.changes).toMatchObject([{ path: "/replicas", cause: "manifest" }]);
   });
 
   test("refuses what cannot be imported, and leaves nothing behind", async () => {
     const { source, state, env } = await applied();
     const exported = join(await temporaryFolder(), "exported");
-    expect(await source.run(["state", "export", exported], { ...env, ...exportKey })).toMatchObject({ code: 0 });
-    expect(await source.run(["state", "export", exported], { ...env, ...exportKey })).toMatchObject({
+    expect(await source.runHere(["state", "export", exported], { ...env, ...exportKey })).toMatchObject({ code: 0 });
+    expect(await source.runHere(["state", "export", exported], { ...env, ...exportKey })).toMatchObject({
       code: 3,
       stderr: expect.stringContaining("is there already"),
     });
@@ -129,20 +129,20 @@ describe("holdfast state", () => {
       [fresh, { HOLDFAST_EXPORT_KEY: "short" }, 3, "a key is 32 bytes"],
     ] as const;
     for (const [place, key, code, message] of refusals) {
-      const ended = await source.run(["state", "import", exported], { ...place, ...key });
+      const ended = await source.runHere(["state", "import", exported], { ...place, ...key });
       expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(message) });
       expect(ended.stderr).toMatch(/\n {2}→ \S/);
     }
     const ledger = join(exported, "ledger.db");
     writeFileSync(ledger, Buffer.concat([readFileSync(ledger), Buffer.from("x")]));
-    expect(await source.run(["state", "import", exported], { ...fresh, ...exportKey })).toMatchObject({
+    expect(await source.runHere(["state", "import", exported], { ...fresh, ...exportKey })).toMatchObject({
       code: 3,
       stderr: expect.stringContaining("was changed after it was exported"),
     });
     expect(filesIn(fresh.HOLDFAST_STATE).filter((file) => /ledger|importing/.test(file))).toEqual([]);
     const [index] = filesIn(exported).filter((file) => file.endsWith("holdfast-state.json"));
     writeFileSync(index ?? "", readFileSync(index ?? "", "utf8").replace('"format":1', '"format":2'));
-    expect(await source.run(["state", "import", exported], { ...fresh, ...exportKey })).toMatchObject({
+    expect(await source.runHere(["state", "import", exported], { ...fresh, ...exportKey })).toMatchObject({
       code: 3,
       stderr: expect.stringContaining("was exported by a newer release (format 2)"),
     });
@@ -151,11 +151,11 @@ describe("holdfast state", () => {
 
   test("needs an action, and a state that is there", async () => {
     const source = await sourceOf({});
-    expect(await source.run(["state", "mend"])).toMatchObject({
+    expect(await source.runHere(["state", "mend"])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining("check, export"),
     });
-    expect(await source.run(["state", "check"])).toMatchObject({
+    expect(await source.runHere(["state", "check"])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining("there is no ledger in"),
     });
@@ -168,14 +168,14 @@ test("without its ledger, the next apply writes nothing that can be read and is 
   await server.call("PUT", "/api/svc/v1/teams", {
     manifest: { type: "team", name: "ml", members: ["eve@example.com"] },
   });
-  const plan = planOf(await source.run(["plan", "-o", "json"], env));
+  const plan = planOf(await source.runHere(["plan", "-o", "json"], env));
   const causes = plan.steps.filter(({ action }) => action === "update").map(({ changes }) => changes[0]?.cause);
   expect(causes).toEqual(["unrecorded"]);
   const before = server.effects().length;
-  expect(await source.run(["apply", "--yes", "--sink", "file"], env)).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--yes", "--sink", "file"], env)).toMatchObject({ code: 0 });
   const written = server.effects().slice(before);
   expect(written.filter(({ resource }) => resource.startsWith("service/"))).toEqual([]);
-  expect(await source.run(["plan"], env)).toMatchObject({ stdout: "Plan: nothing to do, 8 unchanged\n" });
+  expect(await source.runHere(["plan"], env)).toMatchObject({ stdout: "Plan: nothing to do, 8 unchanged\n" });
 });
 
 function filesIn(folder: string): readonly string[] {

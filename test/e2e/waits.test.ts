@@ -24,7 +24,7 @@ describe("a pause that a control plane asks for", () => {
   test("F81 is said after five seconds, in one line, and sat out", async () => {
     const { proxy, source } = await proxied();
     proxy.inject("listTeams", tooManyRequests(7), { times: 1 });
-    const ended = await source.run(["plan", "-o", "json"]);
+    const ended = await source.runHere(["plan", "-o", "json"]);
     expect(ended.code).toBe(0);
     expect(planOf(ended)).toMatchObject({ complete: true, summary: { create: 8 } });
     const [line, ...more] = waits(ended.stderr);
@@ -37,14 +37,14 @@ describe("a pause that a control plane asks for", () => {
   test("F81 is not said where it is short", async () => {
     const { proxy, source } = await proxied();
     proxy.inject("listTeams", tooManyRequests(1), { times: 1 });
-    expect(await source.run(["plan"])).toMatchObject({ code: 0, stderr: "" });
+    expect(await source.runHere(["plan"])).toMatchObject({ code: 0, stderr: "" });
   });
 
   test("F81 of an hour is an error with the server's word, and the next run asks again", async () => {
     const { server, proxy, source } = await proxied();
     const { stop } = proxy.inject(/./, tooManyRequests(3600));
     for (const command of [["plan"], ["drift"]]) {
-      const ended = await source.run(command);
+      const ended = await source.runHere(command);
       expect(ended.code).toBe(1);
       expect(ended.stderr).toMatch(
         new RegExp(
@@ -54,18 +54,18 @@ describe("a pause that a control plane asks for", () => {
     }
     stop();
     const lease = proxy.inject("putLease", tooManyRequests(3600));
-    const ended = await source.run(["apply", "--yes"]);
+    const ended = await source.runHere(["apply", "--yes"]);
     expect(ended).toMatchObject({ code: 1, stdout: "" });
     expect(ended.stderr).toMatch(/^error: nothing was written: the lease .* answered 429: .* asks to wait 3600 s/);
     expect(server.effects()).toEqual([]);
     lease.stop();
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
   });
 
   test("F81 in the middle of writing stops the rest, which the next run makes", async () => {
     const { server, proxy, source } = await proxied();
     const { hits } = proxy.inject("putTeam", tooManyRequests(3600), { times: 1, dryRun: false });
-    const ended = await source.run(["apply", "--yes", "--concurrency", "1", "-o", "json"]);
+    const ended = await source.runHere(["apply", "--yes", "--concurrency", "1", "-o", "json"]);
     expect(ended.code).toBe(7);
     expect(hits()).toBe(1);
     const { outcomes } = reportOf(ended);
@@ -73,7 +73,7 @@ describe("a pause that a control plane asks for", () => {
       result: "failed",
       error: { status: 429, message: expect.stringContaining("it asks to wait 3600 s") },
     });
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     const resources = server.effects().map(({ resource }) => resource);
     expect(new Set(resources).size).toBe(resources.length);
   });
@@ -82,9 +82,12 @@ describe("a pause that a control plane asks for", () => {
     const { proxy, source } = await proxied();
     proxy.inject("listTeams", tooManyRequests(3));
     const says = (seconds: string) => expect.stringContaining(`and --retry-wait is ${seconds} s`);
-    expect(await source.run(["plan", "--retry-wait", "2"])).toMatchObject({ code: 1, stderr: says("2") });
-    expect(await source.run(["plan"], { HOLDFAST_RETRY_WAIT: "0.5" })).toMatchObject({ code: 1, stderr: says("0.5") });
-    expect(await source.run(["plan", "--retry-wait", "soon"])).toMatchObject({ code: 3 });
+    expect(await source.runHere(["plan", "--retry-wait", "2"])).toMatchObject({ code: 1, stderr: says("2") });
+    expect(await source.runHere(["plan"], { HOLDFAST_RETRY_WAIT: "0.5" })).toMatchObject({
+      code: 1,
+      stderr: says("0.5"),
+    });
+    expect(await source.runHere(["plan", "--retry-wait", "soon"])).toMatchObject({ code: 3 });
   });
 
   test.each([
@@ -95,7 +98,7 @@ describe("a pause that a control plane asks for", () => {
     proxy.inject(operation, tooManyRequests(50), { dryRun: false });
     const flags = command === "apply" ? ["--yes", "--no-wait"] : [];
     const started = performance.now();
-    const ended = await source.run([command, "--timeout", "6", ...flags]);
+    const ended = await source.runHere([command, "--timeout", "6", ...flags]);
     expect(ended.code).toBe(9);
     expect(ended.stderr).toContain("error: the time limit of 6 s is over");
     expect(waits(ended.stderr).length).toBeLessThanOrEqual(1);
@@ -111,7 +114,7 @@ test("F81 a control plane that cannot be reached is said to be waited for, and u
   await once(server, "close");
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
   const source = await sourceOf(foundations);
-  const ended = await source.run(["plan", "--connect-timeout", "12"], {
+  const ended = await source.runHere(["plan", "--connect-timeout", "12"], {
     HOLDFAST_SERVER: url,
     HOLDFAST_TOKEN: "token",
   });
@@ -127,7 +130,7 @@ test("F81 rollouts are said to be waited for, and until when", async () => {
     { ...foundations, "services/api.yaml": service("api"), "services/worker.yaml": service("worker") },
     server,
   );
-  const ended = await source.run(["apply", "--yes"]);
+  const ended = await source.runHere(["apply", "--yes"]);
   expect(ended.code).toBe(0);
   const [line, ...more] = waits(ended.stderr);
   expect(more).toEqual([]);
@@ -139,7 +142,7 @@ test("F81 a write that may still arrive is said to be waited for, and until when
   const proxy = await faultProxy(server);
   const source = await sourceOf({ ...foundations, "prompt.yaml": prompt("greeting", "Be kind.") }, proxy.server);
   proxy.inject("putPromptVersion", dropBefore, { times: 1, dryRun: false });
-  const ended = await source.run(["apply", "--yes", "--request-timeout", "7"]);
+  const ended = await source.runHere(["apply", "--yes", "--request-timeout", "7"]);
   expect(ended.code).toBe(0);
   expect(waits(ended.stderr)).toEqual([
     expect.stringMatching(
