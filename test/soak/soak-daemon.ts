@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { askDaemon } from "../../src/daemon/control-socket.ts";
 import { eventually } from "../support/eventually.ts";
@@ -21,6 +21,8 @@ export type SoakReport = {
   readonly lost: readonly string[];
   /** The resident memory that a pass adds after the first quarter, by least squares over the least of each twenty-fifth. */
   readonly kilobytesPerPass: number;
+  /** The same of the memory that is in use after a collection: what grows here is never given back. */
+  readonly usedKilobytesPerPass: number;
   readonly peakMegabytes: number;
   /** How many more files were open at the end than after the first quarter. */
   readonly moreFiles: number;
@@ -32,8 +34,11 @@ const FAULT_EVERY = 50;
 // An hour in which nothing is asked is longer than the soak.
 const kinds = Object.entries(faultKinds).filter(([kind]) => kind !== "429 with a Retry-After of an hour");
 
-// By the first line of bin/holdfast.js.
-const startedAsPackage = { NODE_OPTIONS: "--max-semi-space-size=16" };
+/** After so many passes the daemon is asked what it has in use. */
+const USED_EVERY = 100;
+
+// The first flag is that of the first line of bin/holdfast.js.
+const nodeOptions = `--max-semi-space-size=16 --expose-gc --import=${join(import.meta.dirname, "report-memory.ts")}`;
 
 type World = {
   readonly upstream: Upstream;
@@ -59,16 +64,18 @@ export async function soakDaemon({ passes, manifests, seed }: DaemonSoak): Promi
     },
     proxy.server,
   );
-  const daemon = operator.start(
-    ["watch", "--no-wait", "--request-timeout", "1", "--concurrency", "64"],
-    startedAsPackage,
-  );
+  const memoryFile = join(operator.folder, "memory");
+  const daemon = operator.start(["watch", "--no-wait", "--request-timeout", "1", "--concurrency", "64"], {
+    NODE_OPTIONS: nodeOptions,
+    SOAK_MEMORY_FILE: memoryFile,
+  });
   await eventually("everything is created", () => /created/.test(daemon.stdout()), { withinMs: 120_000 });
   const foundationIds = ["cluster/dev", "workspace/dev:web", "ml-repo/registry"];
   const wanted = new Map([...foundationIds, ...services.map((_, nth) => identity(nth))].map((id) => [id, 1]));
   const world: World = { upstream, proxy, random: randomFrom(seed), manifests, wanted };
   const pass = makePass(join(operator.folder, ".holdfast"));
   const samples: Sample[] = [];
+  const used: Point[] = [];
   let [commits, faults] = [0, 0];
   for (let nth = 1; nth <= passes; nth += 1) {
     const fault = nth % FAULT_EVERY === 0 ? injectFault(world) : null;
@@ -76,7 +83,9 @@ export async function soakDaemon({ passes, manifests, seed }: DaemonSoak): Promi
       commits += 1;
       await commit(world, commits);
     }
-    samples.push(sampleOf(await pass()));
+    const pid = await pass();
+    samples.push(sampleOf(pid));
+    if (nth % USED_EVERY === 0) used.push({ at: nth, value: await usedBy(pid, memoryFile) });
     faults += fault?.hits() ?? 0;
     fault?.stop();
   }
@@ -93,6 +102,7 @@ export async function soakDaemon({ passes, manifests, seed }: DaemonSoak): Promi
     doubled: doubled(server, wanted),
     lost: missing(server, wanted),
     kilobytesPerPass: slope(leastOfEach(warm, Math.ceil(passes / 25))),
+    usedKilobytesPerPass: slope(used.slice(Math.floor(used.length / 4))),
     peakMegabytes: Math.max(...samples.map(({ kilobytes }) => kilobytes)) / 1024,
     moreFiles: (warm.at(-1)?.files ?? 0) - (warm[0]?.files ?? 0),
   };
@@ -133,6 +143,13 @@ function sampleOf(pid: number): Sample {
   return { kilobytes: Number(kilobytes), files: readdirSync(`/proc/${pid}/fd`).length };
 }
 
+async function usedBy(pid: number, file: string): Promise<number> {
+  rmSync(file, { force: true });
+  process.kill(pid, "SIGUSR2");
+  await eventually("the daemon tells its memory", () => existsSync(file));
+  return Number(readFileSync(file, "utf8"));
+}
+
 type Wanted = World["wanted"];
 
 function writesOf(server: Server): ReadonlyMap<string, number> {
@@ -169,7 +186,8 @@ function slope(points: readonly Point[]): number {
 
 /** The report as one line. */
 export function soakText({ passes, manifests, seed }: DaemonSoak, report: SoakReport): string {
-  const { commits, faults, kilobytesPerPass, peakMegabytes } = report;
-  const memory = `${kilobytesPerPass.toFixed(2)} kB a pass, at most ${peakMegabytes.toFixed(0)} MB`;
+  const { commits, faults, kilobytesPerPass, usedKilobytesPerPass, peakMegabytes } = report;
+  const growth = `${kilobytesPerPass.toFixed(2)} kB a pass, ${usedKilobytesPerPass.toFixed(2)} kB of it in use`;
+  const memory = `${growth}, at most ${peakMegabytes.toFixed(0)} MB`;
   return `${passes} passes over ${manifests} manifests, ${commits} commits, ${faults} faults, seed ${seed}: ${memory}\n`;
 }
