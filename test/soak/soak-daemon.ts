@@ -34,8 +34,8 @@ const FAULT_EVERY = 50;
 // An hour in which nothing is asked is longer than the soak.
 const kinds = Object.entries(faultKinds).filter(([kind]) => kind !== "429 with a Retry-After of an hour");
 
-/** After so many passes the daemon is asked what it has in use. */
-const USED_EVERY = 100;
+/** How often in a soak the daemon is asked what it has in use. */
+const USED_SAMPLES = 20;
 
 // The first flag is that of the first line of bin/holdfast.js.
 const nodeOptions = `--max-semi-space-size=16 --expose-gc --import=${join(import.meta.dirname, "report-memory.ts")}`;
@@ -85,7 +85,7 @@ export async function soakDaemon({ passes, manifests, seed }: DaemonSoak): Promi
     }
     const pid = await pass();
     samples.push(sampleOf(pid));
-    if (nth % USED_EVERY === 0) used.push({ at: nth, value: await usedBy(pid, memoryFile) });
+    if (nth % Math.ceil(passes / USED_SAMPLES) === 0) used.push({ at: nth, value: await usedBy(pid, memoryFile) });
     faults += fault?.hits() ?? 0;
     fault?.stop();
   }
