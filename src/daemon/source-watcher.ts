@@ -1,9 +1,9 @@
-import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { branchOf, locateRepository } from "../source/git/repository.ts";
 import { lookAt } from "../source/open-file.ts";
+import { realRoot } from "../source/source-root.ts";
 import { type WatchOptions, watchSource } from "../source/watch-source.ts";
 
 /** How often it is looked at what the events of a source's own files tell nothing of: links to it, commits in its checkout. */
@@ -41,7 +41,7 @@ export function createSourceWatcher(
   };
   return {
     follow: async (paths) => {
-      const root = realPath(options.root);
+      const root = rootNow(options.root);
       // Whoever reads the source says that it is not there.
       if (root === null || isDeepStrictEqual(watched, { root, paths })) return false;
       if (latest === null) check().catch(onCheckTrouble);
@@ -60,16 +60,16 @@ export function createSourceWatcher(
   };
 }
 
-function realPath(path: string): string | null {
+function rootNow(path: string): string | null {
   try {
-    return realpathSync(path);
+    return realRoot(path);
   } catch {
     return null;
   }
 }
 
 function stateOf(path: string, watchesCommits: boolean): string | null {
-  const root = realPath(path);
+  const root = rootNow(path);
   if (root === null || !watchesCommits) return root;
   try {
     const repository = locateRepository(root);

@@ -42,13 +42,24 @@ function configuredAbove(folder: string, top: string | null): string | null {
 /** The real folder of a source at this moment; a link that leads to it may be swapped for another one. */
 export function realRoot(source: string): string {
   try {
-    return realpathSync(source);
+    const folder = realpathSync(source);
+    return mountedData(folder) ?? folder;
   } catch (cause) {
     throw new HoldfastError("invalid", `the source ${source} cannot be read`, {
       hint: "Name an existing folder.",
       cause,
     });
   }
+}
+
+// Kubernetes mounts the files of a ConfigMap as links into a folder beside them, which it swaps: `..data` leads to it. What a
+// repository has under that name is its own.
+function mountedData(folder: string): string | null {
+  const link = join(folder, "..data");
+  if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true || checkoutTop(folder) !== null)
+    return null;
+  const data = realpathSync(link);
+  return dirname(data) === folder && statSync(data).isDirectory() ? data : null;
 }
 
 /** Whether a link leads to a source, or to the checkout that it lies in, so that another folder may take its place. */

@@ -1,8 +1,8 @@
-import { realpathSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createSourceWatcher } from "../../../src/daemon/source-watcher.ts";
+import { realRoot } from "../../../src/source/source-root.ts";
 import { commitAll, git } from "../../support/git.ts";
 import { mountVolume } from "../../support/mounted-volume.ts";
 import { sourceOf } from "../../support/source.ts";
@@ -26,15 +26,19 @@ function watching(root: string, watchesCommits: boolean) {
   };
 }
 
-test("a volume that is swapped as a whole is told of, and what changes in it from then on", async () => {
+test.each([
+  // Its folder, and the link in it.
+  "",
+  "..data",
+])("F58 a volume that is swapped as a whole is told of, and what changes in it from then on, by %j", async (named) => {
   const { path, swap } = await mountVolume({ "a.yaml": "1" });
-  const root = join(dirname(path("a.yaml")), "..data");
+  const root = join(dirname(path("a.yaml")), named);
   const { changed, follow, trouble } = watching(root, false);
   expect(await follow(null)).toBe(true);
   await changed(() => swap({ "a.yaml": "2" }));
   expect(await follow(null)).toBe(true);
   expect(await follow(null)).toBe(false);
-  await changed(() => writeFile(join(realpathSync(root), "b.yaml"), "1"));
+  await changed(() => writeFile(join(realRoot(root), "b.yaml"), "1"));
   expect(trouble).toEqual([]);
 });
 

@@ -1,13 +1,16 @@
-import { renameSync, rmSync, symlinkSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { NO_SOURCE_FACTS } from "../../../src/cache/source-facts.ts";
 import { HoldfastError } from "../../../src/core/errors.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { type CommitSource, readSource } from "../../../src/source/read-source.ts";
 import { createRemote } from "../../../src/source/remote/remote.ts";
+import { realRoot } from "../../../src/source/source-root.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { commitAll } from "../../support/git.ts";
 import { team } from "../../support/manifests.ts";
+import { mountVolume } from "../../support/mounted-volume.ts";
 import { upstreamOf } from "../../support/upstream.ts";
 import { folderOf, signal } from "./source.ts";
 
@@ -111,4 +114,26 @@ describe("a source that a link leads to", () => {
       readSource(options, () => Promise.reject(new HoldfastError("invalid", "it is wrong")), { signal }),
     ).rejects.toThrow("it is wrong");
   });
+});
+
+test("F58 a mounted ConfigMap is read by its folder, and its files are named as they are mounted", async () => {
+  const { path } = await mountVolume({ "ml.yaml": team("ml") });
+  const root = dirname(path("ml.yaml"));
+  const options = { root, cwd: dirname(root), base: null, limits: defaultLimits, commits: null };
+  const settled = { ignore: [], remembered: NO_SOURCE_FACTS, ref: null };
+  using mounted = await readSource(options, async () => settled, { signal });
+  expect(mounted.revision.files.map(({ path, display }) => [path, display])).toEqual([
+    ["ml.yaml", `${basename(root)}/ml.yaml`],
+  ]);
+});
+
+test("S4 a repository cannot lead out of itself, nor hide its files, by a link named as that of a ConfigMap", async () => {
+  const outside = await folderOf({ "secret.yaml": team("secret") });
+  const folder = await folderOf({ "ml.yaml": team("ml"), "..other/web.yaml": team("web") });
+  symlinkSync(outside, join(folder, "..data"));
+  expect(realRoot(folder)).toBe(realpathSync(folder));
+  rmSync(join(folder, "..data"));
+  symlinkSync("..other", join(folder, "..data"));
+  await commitAll(folder, "Begin");
+  expect(realRoot(folder)).toBe(realpathSync(folder));
 });
