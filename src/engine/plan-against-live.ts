@@ -149,7 +149,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     ...on,
     dryRun,
     unclear,
-    seesPart: readsPartOfTenant(access),
+    seesPart: access && readsPartOfTenant(access),
     seesAll: readsWholeTenant(access),
   });
   // A probe may have shown that an operation that the plan needs does not exist.

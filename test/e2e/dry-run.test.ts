@@ -150,6 +150,27 @@ test("S65 what lies in the tenant alone is not absent for a token that sees a pa
   }
 });
 
+test("S65 where the control plane does not tell the token's roles, a refused dry run of a cluster tells that it sees a part", async () => {
+  const { folder } = await sourceOf(foundations);
+  const server = await serve(["--documented-only", "--seed", folder]);
+  const source = await sourceOf(
+    { ...foundations, "services/api.yaml": service("api"), "team.yaml": team("ml") },
+    server,
+  );
+  const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, HOLDFAST_ALLOW_PRIVILEGE: "true" };
+  expect(await runHere(["apply", "--yes"], { cwd: source.folder, env })).toMatchObject({ code: 0 });
+  const reader = { ...env, HOLDFAST_TOKEN: await readOnlyToken(server) };
+  const planned = await runHere(["plan", "-o", "json", "--show", "unchanged"], { cwd: source.folder, env: reader });
+  const { steps, summary } = planOf(planned);
+  const actions = new Map(steps.map(({ identity, action, reason }) => [identity, [action, reason]]));
+  expect(actions.get("ml-repo/registry")).toEqual(["block", "forbidden"]);
+  // What is recorded and cannot be read is trusted as before, since nothing is known to be gone.
+  expect(actions.get("team/ml")).toEqual(["keep", "by-ledger"]);
+  expect(summary.drift).toBe(0);
+  const drift = await runHere(["drift", "-o", "json"], { cwd: source.folder, env: reader });
+  expect(JSON.parse(drift.stdout).summary).toMatchObject({ absent: 0 });
+});
+
 test("S71 what is ensured is reported as created only where it was not there", async () => {
   const { folder } = await sourceOf(foundations);
   const server = await serve(["--documented-only", "--seed", folder]);

@@ -81,11 +81,17 @@ export function staleness({
   recorded,
   declared,
   live,
+  dryRuns,
   now,
-}: Pick<PlanInput, "recorded" | "declared" | "live" | "now">): (identity: Identity) => boolean {
+}: Pick<PlanInput, "recorded" | "declared" | "live" | "now"> & Partial<Pick<PlanInput, "dryRuns">>): (
+  identity: Identity,
+) => boolean {
   let isDoubted: boolean | null = null;
   return (identity) => {
-    isDoubted ??= recorded.keys().some((one) => declared.has(one) && live.get(one)?.state === "absent");
+    // What this token cannot see is not gone.
+    const isGone = (one: Identity): boolean =>
+      declared.has(one) && live.get(one)?.state === "absent" && dryRuns?.get(one)?.state !== "forbidden";
+    isDoubted ??= recorded.keys().some(isGone);
     const known = recorded.get(identity);
     return isDoubted || (known !== undefined && now - known.at > TRUST_MS);
   };

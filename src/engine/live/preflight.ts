@@ -22,8 +22,8 @@ export type Preflight = SecretContext & {
   readonly dryRun: DryRun;
   /** Whether creates are dry-run: `skipped` where the user leaves that out, `pointless` where nobody looks at them. */
   readonly creates: "dry-run" | "skipped" | "pointless";
-  /** Whether the token is known to see a part of the tenant at most. */
-  readonly seesPart: boolean;
+  /** Whether the token sees a part of the tenant at most; null where the control plane does not tell. */
+  readonly seesPart: boolean | null;
   /** Takes what the dry runs left open. */
   readonly unclear: Diagnostic[];
 };
@@ -70,10 +70,8 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
   const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
   const first = await ask(new Set([...probesAmong(open, on.memory), ...updates]), dependsOn, on);
   const creates = jobs.filter(isNew);
-  const hiddenBut = (isAsked: (identity: Identity) => boolean): ReadonlyMap<Identity, DryRunReply> =>
-    on.seesPart ? hiddenAmong(creates, plan, isAsked) : new Map();
   if (on.creates === "pointless") {
-    return { dryRuns: new Map([...first, ...hiddenBut((identity) => first.has(identity))]), notChecked: new Map() };
+    return { dryRuns: new Map([...first, ...hiddenAmong(plan, first, on)]), notChecked: new Map() };
   }
   const uncheckedUpdates = jobs.flatMap((job) => {
     const { identity } = job.manifest;
@@ -82,7 +80,10 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
       : reasonNotUpdated(job, known.get(identity) ?? first.get(identity), dependsOn(job), on);
     return why === null ? [] : [[identity, why] as const];
   });
-  if (creates.length === 0) return { dryRuns: first, notChecked: new Map(uncheckedUpdates) };
+  if (creates.length === 0) {
+    const hidden = hiddenAmong(plan, first, on);
+    return { dryRuns: new Map([...first, ...hidden]), notChecked: new Map(uncheckedUpdates) };
+  }
   const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), on);
   const isWaiting = ({ manifest: { identity } }: Job): boolean => !known.has(identity) && !first.has(identity);
   const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
@@ -106,19 +107,25 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
     return why?.reason === "needs-write" || (why?.on ?? []).some(isForOthers);
   };
   const refused = await absentSecrets(unchecked, { ...on, isForOthers });
-  const hidden = hiddenBut((identity) => !notChecked.has(identity));
+  const hidden = hiddenAmong(plan, new Map([...asked].filter(([identity]) => !notChecked.has(identity))), on);
   return { dryRuns: new Map([...asked, ...refused, ...hidden]), notChecked };
 }
 
-// Of what lies in nothing but the tenant only a dry run tells that it is not there, hidden from this token.
+// Of what lies in nothing but the tenant only a dry run tells that it is not there, hidden from this token. One that is
+// refused for permission tells what the token is where the control plane does not.
 function hiddenAmong(
-  creates: readonly Job[],
-  { live }: LiveView,
-  isAsked: (identity: Identity) => boolean,
+  { waved, known, live }: Unchecked,
+  asked: ReadonlyMap<Identity, DryRunReply>,
+  { seesPart }: Preflight,
 ): ReadonlyMap<Identity, DryRunReply> {
-  const isHidden = ({ manifest }: Job): boolean =>
-    !isAsked(manifest.identity) && live.get(manifest.identity)?.state === "absent" && parentOf(manifest) === null;
-  return new Map(creates.filter(isHidden).map(({ manifest }) => [manifest.identity, { state: "forbidden" }]));
+  const isRefused = ([, { state }]: readonly [Identity, DryRunReply]): boolean => state === "forbidden";
+  if (seesPart === false || (seesPart === null && ![...known, ...asked].some(isRefused))) return new Map();
+  const ofTenant = waved.flatMap(({ manifest }) => (parentOf(manifest) === null ? [manifest.identity] : []));
+  const replyTo = (identity: Identity): DryRunReply | undefined => known.get(identity) ?? asked.get(identity);
+  const isPart = seesPart ?? ofTenant.some((identity) => replyTo(identity)?.state === "forbidden");
+  const isHidden = (identity: Identity): boolean =>
+    isPart && live.get(identity)?.state === "absent" && replyTo(identity) === undefined;
+  return new Map(ofTenant.filter(isHidden).map((identity) => [identity, { state: "forbidden" }]));
 }
 
 /** The same observation, telling of what cannot be read that it is there, where its dry run answered an id. */
