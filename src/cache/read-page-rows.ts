@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
-import { endOfString, isTooDeep } from "../contract/measure-json.ts";
+import { endOfString, isTooDeep, measureJson } from "../contract/measure-json.ts";
 
 // Stands for the list of rows while the rest of the page is read: where it does not come back, something else did.
 const ROWS = randomUUID();
@@ -35,7 +35,7 @@ type Span = { readonly start: number; readonly end: number };
 // The rows of a page, and the list that holds them, brackets included.
 type RowSpans = { readonly rows: readonly Span[]; readonly list: Span };
 
-const [QUOTE, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE, COMMA, COLON] = Buffer.from('"[]{},:');
+const [QUOTE, OPEN_LIST, CLOSE_LIST, OPEN, COMMA, COLON] = Buffer.from('"[]{,:');
 const NAME = Buffer.from('"data"');
 
 /**
@@ -50,7 +50,7 @@ function rowSpans(bytes: Buffer, maxDepth: number): RowSpans | null {
   if (bytes[at] === CLOSE_LIST) return { rows, list: { start, end: at + 1 } };
   for (;;) {
     // Each stands within the page's object and its list.
-    const end = bytes[at] === OPEN ? endOfNest(bytes, at, maxDepth - 2) : -1;
+    const end = bytes[at] === OPEN ? measureJson(bytes, { from: at, maxDepth: maxDepth - 2 }).end : -1;
     if (end === -1) return null;
     rows.push({ start: at, end });
     at = skipSpace(bytes, end);
@@ -72,26 +72,9 @@ function listStart(bytes: Buffer, maxDepth: number): number {
       if (value !== -1 && NAME.equals(bytes.subarray(at, end))) return bytes[value] === OPEN_LIST ? value : -1;
       at = end;
     } else if (bytes[at] === OPEN || bytes[at] === OPEN_LIST) {
-      at = endOfNest(bytes, at, maxDepth);
+      at = measureJson(bytes, { from: at, maxDepth }).end;
       if (at === -1) return -1;
     } else at += 1;
-  }
-  return -1;
-}
-
-// Where the list or object that starts here ends; -1 where it does not end, or is too deep.
-function endOfNest(bytes: Buffer, start: number, maxDepth: number): number {
-  let depth = 0;
-  for (let at = start; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at + 1);
-    else if (byte === OPEN || byte === OPEN_LIST) {
-      depth += 1;
-      if (depth > maxDepth) return -1;
-    } else if (byte === CLOSE || byte === CLOSE_LIST) {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    }
   }
   return -1;
 }

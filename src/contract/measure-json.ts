@@ -8,16 +8,21 @@ type JsonSize = {
   readonly pairs: number;
   /** An upper bound of the number of values, nested ones included. */
   readonly values: number;
+  /** Where its first list or object ends; -1 where it does not, or a limit is exceeded before. */
+  readonly end: number;
 };
 
-type SizeLimits = { readonly maxDepth?: number; readonly maxValues?: number };
+type SizeLimits = { readonly maxDepth?: number; readonly maxValues?: number; readonly from?: number };
 
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE, COMMA, COLON] = Buffer.from('"\\[]{},:');
 
-/** Measures a JSON text, valid or not; measuring ends where a limit is exceeded. */
-export function measureJson(bytes: Buffer, { maxDepth = Infinity, maxValues = Infinity }: SizeLimits = {}): JsonSize {
+/** Measures a JSON text, valid or not, to the end of its first list or object, or to where a limit is exceeded. */
+export function measureJson(
+  bytes: Buffer,
+  { maxDepth = Infinity, maxValues = Infinity, from = 0 }: SizeLimits = {},
+): JsonSize {
   let [depth, deepest, pairs, values] = [0, 0, 0, 0];
-  for (let at = 0; at < bytes.length && deepest <= maxDepth && values <= maxValues; at += 1) {
+  for (let at = from; at < bytes.length && deepest <= maxDepth && values <= maxValues; at += 1) {
     const byte = bytes[at];
     if (byte === QUOTE) at = endOfString(bytes, at + 1);
     else if (byte === COMMA) values += 1;
@@ -26,9 +31,12 @@ export function measureJson(bytes: Buffer, { maxDepth = Infinity, maxValues = In
       values += 1;
       depth += 1;
       if (depth > deepest) deepest = depth;
-    } else if (byte === CLOSE || byte === CLOSE_LIST) depth -= 1;
+    } else if (byte === CLOSE || byte === CLOSE_LIST) {
+      depth -= 1;
+      if (depth === 0) return { depth: deepest, pairs, values, end: at + 1 };
+    }
   }
-  return { depth: deepest, pairs, values };
+  return { depth: deepest, pairs, values, end: -1 };
 }
 
 /** Whether more than `maxDepth` objects and lists are nested in each other. */
