@@ -18,6 +18,9 @@ const cases = [
   ...numbered("S", 40, 51),
   // Dangerous steps.
   ...numbered("S", 60, 64),
+  // What a plan says of what a token may see and write, and what apply does of it.
+  ...numbered("S", 65, 66),
+  ...numbered("S", 71, 71),
   // Commands that mend: records, rollouts, open writes, leases.
   ...numbered("S", 67, 70),
   // Crashes, and a leader that sleeps.

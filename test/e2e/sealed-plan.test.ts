@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { contentDigest } from "../../src/core/plan/seal.ts";
 import { commitAll } from "../support/git.ts";
 import { reportOf } from "../support/json-output.ts";
-import { everyKind, service, team } from "../support/manifests.ts";
+import { everyKind, foundations, service, team } from "../support/manifests.ts";
 import { runHere } from "../support/run-here.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
@@ -85,6 +85,40 @@ describe("a sealed plan that was applied in part", () => {
     expect(ended.stderr).toMatch(/error: the plan is stale: .*(live and the source|the source and live) have changed/);
     expect(server.effects()).toEqual(before);
   });
+});
+
+test("a sealed plan is applied by another state folder with the same key, whatever only one of the two has recorded", async () => {
+  const server = await serve();
+  const source = await sourceOf(
+    { ...foundations, "services/api.yaml": service("api"), "a.yaml": team("first") },
+    server,
+  );
+  const env = {
+    HOLDFAST_SERVER: server.url,
+    HOLDFAST_TOKEN: server.token,
+    HOLDFAST_STATE_KEY: Buffer.alloc(32, 7).toString("base64"),
+    HOLDFAST_ALLOW_ADOPT: "true",
+    HOLDFAST_ALLOW_PRIVILEGE: "true",
+  };
+  const here = (args: readonly string[]) => runHere(args, { cwd: source.folder, env });
+  expect(await here(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
+  // An orphan in one ledger, a drifted service, and an orphan in the other ledger.
+  await source.remove("a.yaml");
+  const { data } = await server.call("GET", "/api/svc/v1/apps?fqn=dev:web:api");
+  await server.call("PUT", "/api/svc/v1/apps", { manifest: { ...data[0].deployment.manifest, replicas: 9 } });
+  expect(await here(seal)).toMatchObject({ code: 0 });
+  const plan = JSON.parse(readFileSync(join(source.folder, "plan.json"), "utf8"));
+  expect(plan.steps).toMatchObject([
+    { action: "update", causedBy: "drift", changedBy: { subject: expect.any(String) } },
+    { action: "orphan", identity: "team/first" },
+  ]);
+  await source.write("b.yaml", team("second"));
+  const other = ["--state", "elsewhere"];
+  expect(await here(["apply", "--yes", "--only", "team/second", ...other])).toMatchObject({ code: 0 });
+  await source.remove("b.yaml");
+  const applied = await here([...apply, "--no-wait", "-o", "json", ...other]);
+  expect(applied).toMatchObject({ code: 0 });
+  expect(reportOf(applied).summary).toMatchObject({ updated: 1 });
 });
 
 describe("a sealed plan is refused", () => {

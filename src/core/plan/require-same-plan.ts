@@ -36,8 +36,11 @@ export function requireSamePlan(sealed: SealedPlan, current: CurrentPlan): void 
     isDone(identity, step, now.get(identity), sealed, current),
   );
   const isLeft = new Set(done.map(([identity]) => identity));
-  const fresh = current.plan.steps.filter(({ action, identity }) => action !== "keep" && !sealed.steps.has(identity));
-  const isSourceMoved = fresh.length === 0 ? () => null : findMovedSources(sealed, current);
+  const isNew = ({ action, identity }: Step): boolean => action !== "keep" && !sealed.steps.has(identity);
+  const unplanned = current.plan.steps.filter(isNew);
+  const isSourceMoved = unplanned.length === 0 ? () => null : findMovedSources(sealed, current);
+  // Nothing is done about an orphan, and another ledger may know others.
+  const fresh = unplanned.filter(({ action, identity }) => action !== "orphan" || isSourceMoved(identity) === true);
   const moved = [
     ...[...sealed.steps]
       .filter(([identity]) => !isLeft.has(identity))
@@ -103,6 +106,7 @@ function movedStep(
   sealed: SealedPlan,
   current: CurrentPlan,
 ): readonly Moved[] {
+  if (was.action === "orphan" && (now === undefined || now.action === "orphan")) return [];
   const stamp = liveStamp(current.sealable.liveOf(identity));
   const isSameLive = (sealed.seal.live[identity] ?? null) === stamp;
   const moved: Moved[] = [];

@@ -83,6 +83,7 @@ export function bareStep(step: JsonObject): string {
     risks: _risks,
     causedBy: _causedBy,
     notChecked: _notChecked,
+    changedBy: _changedBy,
     changes,
     ...rest
   } = step;
