@@ -46,11 +46,13 @@ export default defineConfig({
             "test/conformance/{openapi-client,openapi-requests,typed-clients,reference,one-file-kinds}.test.ts",
             "test/conformance/{malformed-credentials,refusal-details,addons,security-page,sensitive-fields}.test.ts",
           ],
+          // Each file starts control planes of its own, and no module keeps anything between them.
+          isolate: false,
           globalSetup: ["test/support/one-postgres.ts"],
           setupFiles: ["test/support/needs-postgres.ts"],
         },
       },
-      // These drive the command as users have it: built, packed, started as a process.
+      // These drive the command as users have it: built and packed, started as a process wherever something ends or looks at one.
       { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], globalSetup: ["test/support/package.ts"] } },
       ...(process.env.SOAK === undefined ? [] : [soak]),
     ],
