@@ -4,8 +4,9 @@ import type { Identity } from "../core/manifest.ts";
 import type { PassEvent } from "../core/report/events.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
+import type { Desired } from "./desired/desired.ts";
 import type { DesiredRead } from "./desired/read-desired.ts";
-import type { Desired, PlanContext } from "./plan-against-live.ts";
+import type { PlanContext } from "./plan-against-live.ts";
 import type { TargetConnection } from "./target.ts";
 
 /** What a pass needs of its surroundings. */

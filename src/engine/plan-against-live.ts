@@ -3,7 +3,6 @@ import type { LiveCache } from "../cache/live-facts-cache.ts";
 import { liveToKeep } from "../cache/live-to-keep.ts";
 import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
-import { compareText, type JsonObject } from "../contract/json.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
 import { type Access, readAccess, readsPartOfTenant, readsWholeTenant } from "../core/access.ts";
@@ -14,46 +13,22 @@ import { HoldfastError } from "../core/errors.ts";
 import { liveGuard, type ShrinkLimits } from "../core/guards/mass-change-guards.ts";
 import type { PlanGuards } from "../core/guards/step-guards.ts";
 import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore/ignore-rules.ts";
-import type { Kind, LiveRow } from "../core/kind.ts";
-import { type Identity, splitIdentity } from "../core/manifest.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Identity } from "../core/manifest.ts";
 import { type MissingExtension, missingExtensions } from "../core/missing-extensions.ts";
-import { parentByName } from "../core/parent.ts";
 import { makePlan, withNotChecked } from "../core/plan/make-plan.ts";
 import { writes } from "../core/plan/plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../core/plan/plan-input.ts";
-import type { DriftInput } from "../core/report/drift-report.ts";
 import { readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
 import { pacer } from "../source/pacer.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
+import type { Desired } from "./desired/desired.ts";
 import type { KnownServer } from "./known-server.ts";
 import { createDryRun } from "./live/dry-run.ts";
-import { type LiveQuery, type Observation, type ObserveContext, observe, type WavedSource } from "./live/observe.ts";
+import { liveQueries } from "./live/live-queries.ts";
+import { type Observation, type ObserveContext, observe, type WavedSource } from "./live/observe.ts";
 import { type Preflight, preflight, withExisting } from "./live/preflight.ts";
 import { withTakenNames } from "./live/taken-names.ts";
-
-/** The desired state, as the source declares it. */
-export type Desired = {
-  readonly revision: string | null;
-  /** The commit that the source differs from, and in how many files; left out where it differs from none. */
-  readonly changedSince?: { readonly commit: string; readonly files: number };
-  /** The branch of the work tree; left out where it is on none. */
-  readonly branch?: string;
-  /** The selected manifests with all that they refer to, each after that. */
-  readonly manifests: readonly SourceManifest[];
-  /** Depth of each manifest in the reference graph, from 0. */
-  readonly waves: ReadonlyMap<Identity, number>;
-  /** Every identity that the whole source declares. */
-  readonly declared: ReadonlySet<Identity>;
-  readonly invalid: ReadonlySet<Identity>;
-  /** Whether `manifests` is the whole source: only then do orphans show. */
-  readonly isWhole: boolean;
-  /** How many resources are in sync as far as anybody knows, and are not looked at; absent where none is passed over. */
-  readonly others?: number;
-  readonly base: ReadonlyMap<Identity, JsonObject> | null;
-  /** Manifests at the commit that was applied last, as the repository tells; null where it does not. */
-  readonly applied: ReadonlyMap<Identity, JsonObject> | null;
-  readonly diagnostics: readonly Diagnostic[];
-};
 
 /** What planning against live needs of its surroundings. */
 export type PlanContext = {
@@ -110,7 +85,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const facts = on.cache?.load() ?? null;
   const known = facts && knownInSync(facts, { ...on, manifests: declared.manifests });
   const observing: ObserveContext = { ...on, dryRun, known };
-  const asked = askedOf(declared, withWaves(declared), on);
+  const asked = liveQueries(declared, withWaves(declared), on);
   const observed = withoutStale(await observe(asked, observing), declared, on);
   guardLive(observed, declared, on);
   const observation = await withTakenNames(asked, observed, observing);
@@ -246,93 +221,4 @@ async function openWhereRead(
   if (read.length === 0) return recorded;
   const opened = await ledger.recorded(read);
   return new Map(recorded.entries().map(([identity, head]) => [identity, { ...head, ...opened.get(identity) }]));
-}
-
-/** Everything whose live a plan asks for: the declared, what they refer to elsewhere, and what was recorded. */
-function askedOf(
-  desired: Desired,
-  waved: readonly WavedSource[],
-  { kindOf, recorded }: PlanContext,
-): readonly LiveQuery[] {
-  const asked = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
-  const groupOf = (type: string) => {
-    const kind = kindOf(type);
-    if (kind === undefined) return null;
-    const known = asked.get(kind);
-    if (known !== undefined) return known;
-    const group = { declared: [], others: [] };
-    asked.set(kind, group);
-    return group;
-  };
-  for (const one of waved) groupOf(one.manifest.kind)?.declared.push(one);
-  for (const identity of othersOf(desired, recorded)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
-  const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
-  const isRecorded = (identity: Identity): boolean => recorded.has(identity);
-  return [...asked].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf }));
-}
-
-/** What is not declared here, but referred to or recorded. */
-function othersOf(
-  { manifests, waves, isWhole, base, applied }: Desired,
-  recorded: ReadonlyMap<Identity, ReceiptHead>,
-): readonly Identity[] {
-  // Each manifest has its wave: where there are as many, they are theirs.
-  const isAlone = waves.size === manifests.length;
-  const known = isAlone ? waves : new Set(manifests.map(({ identity }) => identity));
-  const others = new Set<Identity>();
-  for (const { references } of manifests) {
-    for (const { identity } of references) {
-      if (known.has(identity)) continue;
-      others.add(identity);
-      // Whether what it lies in is visible tells whether it can be told to be absent.
-      const parent = parentByName(identity);
-      if (parent !== null && !known.has(parent)) others.add(parent);
-    }
-  }
-  if (isWhole) {
-    for (const identity of recorded.keys()) if (!known.has(identity)) others.add(identity);
-    for (const side of [base, applied]) {
-      for (const identity of side?.keys() ?? []) if (!known.has(identity)) others.add(identity);
-    }
-  }
-  return [...others].toSorted(compareText);
-}
-
-/** What a drift report on a look rests on. */
-export function driftInput(
-  { plan, decisions, observation, desired, waved, recorded, rulesFor }: LivePlan,
-  on: PlanContext,
-  { standsIn }: Pick<DriftInput, "standsIn">,
-): DriftInput {
-  return {
-    ...on,
-    standsIn,
-    declared: desired.declared,
-    desired: waved,
-    live: observation.live,
-    inSync: observation.inSync,
-    recorded,
-    rulesFor,
-    complete: plan.complete,
-    diagnostics: plan.diagnostics,
-    withOrphans: desired.isWhole,
-    planned: { plan, decisions },
-  };
-}
-
-/** Rows that are live, but neither declared nor recorded. */
-export function findUnmanaged(
-  { observation, desired }: LivePlan,
-  { kindOf, recorded }: Pick<PlanContext, "kindOf" | "recorded">,
-): readonly { readonly identity: Identity; readonly row: LiveRow }[] {
-  return [...observation.rows].flatMap(([type, rows]) => {
-    const hasVersions = kindOf(type)?.hasVersions;
-    const named = new Set(
-      [...desired.declared, ...recorded.keys()].map((identity) =>
-        hasVersions ? identity.replace(/@\d+$/, "") : identity,
-      ),
-    );
-    const found = new Map(rows.map((row) => [`${type}/${row.key}`, row]));
-    return [...found].filter(([identity]) => !named.has(identity)).map(([identity, row]) => ({ identity, row }));
-  });
 }

@@ -14,10 +14,11 @@ import type { TemporaryRepository } from "./git/temporary-repository.ts";
 import { diffTrees } from "./git/tree.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
-import { type FolderOptions, readFolder, startsOf } from "./read-folder.ts";
+import { readFolder } from "./read-folder.ts";
 import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./read-source-config.ts";
 import type { RevisionFiles } from "./revision.ts";
-import { realRoot } from "./source-root.ts";
+import { realRoot, startsOf } from "./source-root.ts";
+import type { FolderOptions } from "./walk-folder.ts";
 
 /** How often a source is read anew because it was swapped for another one meanwhile. */
 const MOST_READS = 3;

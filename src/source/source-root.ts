@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
 import { checkoutTop } from "./git/repository.ts";
@@ -77,4 +77,19 @@ export function contentTop(root: string): string {
 export function isInside(root: string, file: string): boolean {
   const top = realpathSync(root);
   return [file, realpathSync(file)].some((path) => path !== top && isAtOrBelow(top, path));
+}
+
+/** The starting points below the root, each a path with `/` and without a trailing one; `` is the root itself. */
+export function startsOf(root: string, paths: readonly string[] | undefined): readonly string[] {
+  if (paths === undefined || paths.length === 0) return [""];
+  const starts = paths.map((path) => {
+    const inside = relative(root, resolve(root, path));
+    if (inside.split(sep)[0] === ".." || isAbsolute(inside)) {
+      throw new HoldfastError("invalid", `the path ${path} leads out of the source`, {
+        hint: "Paths are relative to the source's root.",
+      });
+    }
+    return inside.split(sep).join("/");
+  });
+  return [...new Set(starts)];
 }

@@ -3,8 +3,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type FSWatcher, watch } from "chokidar";
 import { ignoreFiles, isManifestFile, isPassedOver } from "./ignore-files.ts";
-import { startsOf } from "./read-folder.ts";
-import { CONFIG_NAME } from "./source-root.ts";
+import { CONFIG_NAME, startsOf } from "./source-root.ts";
 
 /** What is watched, and who is told. */
 export type WatchOptions = {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Identity, ManifestHead } from "../../core/manifest.ts";
 import { membersNamed } from "../../model/positions.ts";
-import type { Desired } from "../plan-against-live.ts";
+import type { Desired } from "./desired.ts";
 import type { LastGood } from "./last-good-revision.ts";
 import type { DesiredRead } from "./read-desired.ts";
 

@@ -20,9 +20,9 @@ import type { SourceConfig } from "../../source/read-source-config.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
 import { contentTop } from "../../source/source-root.ts";
 import { requireStateFolder } from "../../state/require-state-folder.ts";
-import type { Desired } from "../plan-against-live.ts";
 import type { Rules, Target } from "../target.ts";
 import { appliedWarnings, behindWarnings, requireMerged } from "./check-merged-base.ts";
+import type { Desired } from "./desired.ts";
 import { unusedRules } from "./unused-rules.ts";
 
 /** What a source declares, and the rules that its configuration gives. */

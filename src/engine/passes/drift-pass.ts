@@ -1,7 +1,7 @@
-import { makeDrift } from "../../core/report/drift-report.ts";
+import { type DriftInput, makeDrift } from "../../core/report/drift-report.ts";
 import type { DriftEvent } from "../../core/report/events.ts";
 import { type Pass, planContextIn } from "../pass.ts";
-import { driftInput, planAgainstLive } from "../plan-against-live.ts";
+import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
 
 /** Reports what changed in live since it was recorded. */
 export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: boolean }): Promise<DriftEvent> {
@@ -17,5 +17,26 @@ export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: b
     access: looked.access,
     unrecorded,
     selected: desired.manifests.length,
+  };
+}
+
+function driftInput(
+  { plan, decisions, observation, desired, waved, recorded, rulesFor }: LivePlan,
+  on: PlanContext,
+  { standsIn }: Pick<DriftInput, "standsIn">,
+): DriftInput {
+  return {
+    ...on,
+    standsIn,
+    declared: desired.declared,
+    desired: waved,
+    live: observation.live,
+    inSync: observation.inSync,
+    recorded,
+    rulesFor,
+    complete: plan.complete,
+    diagnostics: plan.diagnostics,
+    withOrphans: desired.isWhole,
+    planned: { plan, decisions },
   };
 }

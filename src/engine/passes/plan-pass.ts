@@ -5,10 +5,11 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Gate } from "../../core/plan/plan.ts";
 import { makeSeal, type Sealing, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
+import type { Desired } from "../desired/desired.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
 import { requireUnemptied } from "../desired/require-unshrunk.ts";
 import { type Pass, planContextIn } from "../pass.ts";
-import { type Desired, findUnmanaged, type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
+import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
 import { sealableOf, sealingOf } from "../plan-sealing.ts";
 
 /** A pass that plans and writes nothing. */
@@ -114,8 +115,19 @@ function serverSide(looked: LivePlan, looking: PlanContext): PlanEvent["plan"] {
   return withServerSide(looked, { ...looking, desired: looked.waved, live: looked.observation.live });
 }
 
-function unmanagedIn(looked: LivePlan, looking: PlanContext): readonly string[] {
-  return findUnmanaged(looked, looking)
-    .map(({ identity }) => identity)
-    .toSorted(compareText);
+// Identities that are live, but neither declared nor recorded.
+function unmanagedIn(
+  { observation, desired }: LivePlan,
+  { kindOf, recorded }: Pick<PlanContext, "kindOf" | "recorded">,
+): readonly string[] {
+  const identities = [...observation.rows].flatMap(([type, rows]) => {
+    const hasVersions = kindOf(type)?.hasVersions;
+    const named = new Set(
+      [...desired.declared, ...recorded.keys()].map((identity) =>
+        hasVersions ? identity.replace(/@\d+$/, "") : identity,
+      ),
+    );
+    return rows.map(({ key }) => `${type}/${key}`).filter((identity) => !named.has(identity));
+  });
+  return [...new Set(identities)].toSorted(compareText);
 }
