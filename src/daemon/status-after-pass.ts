@@ -110,7 +110,8 @@ export function statusAfter(before: TargetStatus, seen: PassSeen, times: PassTim
   const lastPass: PassRecord = {
     startedAt: isoTime(times.startedAt),
     endedAt: isoTime(times.endedAt),
-    commit: carriedOut ?? wantedRevision,
+    // One that is refused is accounted for, and not again the one that stays.
+    commit: seen.kept === null ? (carriedOut ?? wantedRevision) : wantedRevision,
     ...outcome,
     counts: applied === null && planned === null ? {} : counts,
   };

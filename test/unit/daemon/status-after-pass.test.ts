@@ -12,3 +12,41 @@ test("a pass that took over after a wait has applied nothing", () => {
   expect(lastPass).toMatchObject({ result: "standing-by", reason: "StandingBy" });
   expect([condition, appliedRevision]).toEqual(["Reconciling", null]);
 });
+
+test("F51 a commit that is refused is accounted for by its own id, while the last good one is carried out", () => {
+  const watch = createPassWatch();
+  const why = { reason: "SourceRefused", message: "the path prod does not exist", hint: null, diagnostics: [] };
+  watch.observer.tell({ what: "kept", revision: "good", ...why });
+  const summary = { created: 0, updated: 0, unchanged: 1, skipped: 0, blocked: 0, failed: 0, unknown: 0 };
+  const report = {
+    format_version: "2.0",
+    revision: "good",
+    server: "https://platform.example",
+    summary,
+    outcomes: [],
+    diagnostics: [],
+  } as const;
+  const planSummary = { create: 0, update: 0, keep: 1, ensure: 0, block: 0, orphan: 0, drift: 0, unrecorded: 0 };
+  const plan = {
+    format_version: "2.0",
+    revision: "good",
+    server: "https://platform.example",
+    complete: true,
+    summary: planSummary,
+    steps: [],
+    diagnostics: [],
+    checksum: "",
+  } as const;
+  watch.observer.tell({
+    what: "applied",
+    report,
+    plan,
+    isPart: false,
+    tokens: [],
+    notUsed: [],
+    places: new Map(),
+  });
+  const { lastPass, appliedRevision } = statusAfter(newStatus("prod", null), watch.take(), times);
+  expect(lastPass).toMatchObject({ commit: "abc", result: "kept", reason: "SourceRefused" });
+  expect(appliedRevision).toBe("good");
+});
