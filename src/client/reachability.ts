@@ -1,6 +1,7 @@
 import type { Clock } from "./clock.ts";
 
-const PATIENCE = 60_000;
+/** How long calls are tried again after a control plane that was reached has stopped answering. */
+const RETRY_TIMEOUT_MS = 60_000;
 
 /** The part of a logger that the client uses. */
 export type ClientLog = {
@@ -42,7 +43,7 @@ export function createReachability(
       downSince ??= clock.now();
       return downSince;
     },
-    deadline: (callStarted, failingSince) => (reached ? failingSince + PATIENCE : callStarted + connectTimeout),
+    deadline: (callStarted, failingSince) => (reached ? failingSince + RETRY_TIMEOUT_MS : callStarted + connectTimeout),
   };
 }
 

@@ -3,14 +3,14 @@ import { HoldfastError } from "../core/errors.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { appliedRefPublisher } from "./apply/applied-ref-publisher.ts";
 import { createApproval } from "./apply/approval.ts";
-import { endApply } from "./apply/end-apply.ts";
 import { openProgress } from "./apply/progress.ts";
+import { showApplyResult } from "./apply/show-apply-result.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
 import { readSealedPlan } from "./input/read-sealed-plan.ts";
-import { outputOptionsOf } from "./output/output-options.ts";
+import { passNotices } from "./output/pass-notices.ts";
 import { refuseSource } from "./output/refuse-source.ts";
-import { reportPass } from "./output/report-pass.ts";
+import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
 import { isInteractive } from "./terminal.ts";
@@ -19,7 +19,7 @@ import { isInteractive } from "./terminal.ts";
 export async function run(invocation: InvocationOf<typeof apply>): Promise<number> {
   const { flags, terminal } = invocation;
   requireConsent(invocation);
-  const view = outputOptionsOf(invocation);
+  const view = terminalViewOf(invocation);
   const sealed = flags.plan === undefined ? null : readSealedPlan(resolve(terminal.cwd, flags.plan));
   using progress = await openProgress(invocation, view);
   const shown = { ...invocation, terminal: { ...terminal, stderr: progress.stderr } };
@@ -29,7 +29,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const mode = { is: "apply", approve, sealed } as const;
   await using publisher = appliedRefPublisher(target, invocation);
   publisher.begin();
-  const end = await reconcile(target, mode, { ...terminal, tell: progress.with(reportPass(shown, view)) });
+  const end = await reconcile(target, mode, { ...terminal, tell: progress.with(passNotices(shown, view)) });
   progress[Symbol.dispose]();
   if (end.what === "declined") {
     terminal.stderr.write("nothing was written\n");
@@ -37,7 +37,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   }
   if (end.what !== "applied") return refuseSource(end, invocation);
   // Awaited here: its failure must be caught before the target is closed.
-  const code = await endApply(end, invocation, { ...view, wasShown: progress.wasShown });
+  const code = await showApplyResult(end, invocation, { ...view, wasShown: progress.wasShown });
   await publisher.publish(end);
   return code;
 }

@@ -2,9 +2,10 @@ import { join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { backUpDatabase } from "../server/offline-admin.ts";
+import { checkoutAt } from "../source/git/repository-paths.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { InvocationOf } from "./command.ts";
-import { checkoutAt, dataFolder } from "./configuration/data-folder.ts";
+import { dataFolder } from "./configuration/data-folder.ts";
 import type { backup } from "./declarations/backup.ts";
 import { storeFailure } from "./errors/store-failure.ts";
 import { outputPath } from "./output/output-path.ts";
@@ -20,7 +21,7 @@ export async function run(invocation: InvocationOf<typeof backup>): Promise<numb
     });
   }
   const folder = await dataFolder(invocation);
-  const place = { cwd: terminal.cwd, content: checkoutAt(terminal) };
+  const place = { cwd: terminal.cwd, content: checkoutAt(terminal.cwd) };
   const keys = await copied(folder, outputPath(file, place));
   await writeResult(terminal, `the data of ${printable(folder)} is in ${printable(file)}\n`);
   const [key, staged] = [join(folder, "server-key"), join(folder, "artifacts")];

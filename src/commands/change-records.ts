@@ -4,9 +4,9 @@ import { type Mode, reconcile } from "../engine/reconcile.ts";
 import { jsonText } from "../render/json.ts";
 import { recordsText } from "../render/records.ts";
 import type { Invocation } from "./command.ts";
-import { outputOptionsOf } from "./output/output-options.ts";
+import { passNotices } from "./output/pass-notices.ts";
 import { refuseSource } from "./output/refuse-source.ts";
-import { reportPass } from "./output/report-pass.ts";
+import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
@@ -17,11 +17,11 @@ export async function changeRecords(
   mode: Extract<Mode, { readonly is: "adopt" | "forget" }>,
 ): Promise<RecordsReport | number> {
   const { terminal } = invocation;
-  const view = outputOptionsOf(invocation);
+  const view = terminalViewOf(invocation);
   await using target = await findTarget(invocation, { reading: false });
   const command = mode.is === "adopt" ? { ...mode, identities: mode.identities && [...mode.identities] } : mode;
   const carriedOut = await sendToDaemon<PassEnd>(command, target, terminal);
-  const end = carriedOut ?? (await reconcile(target, mode, { ...terminal, tell: reportPass(invocation, view) }));
+  const end = carriedOut ?? (await reconcile(target, mode, { ...terminal, tell: passNotices(invocation, view) }));
   if (end.what !== "records") return refuseSource(end, invocation);
   await writeResult(terminal, view.output === "json" ? jsonText(end.report) : recordsText(end.report));
   return end.report;

@@ -8,9 +8,9 @@ import { contentTop } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { drift } from "./declarations/drift.ts";
 import { fullReportNote } from "./output/full-report-note.ts";
-import { outputOptionsOf } from "./output/output-options.ts";
+import { passNotices, showErrors } from "./output/pass-notices.ts";
 import { refuseSource } from "./output/refuse-source.ts";
-import { reportPass, showErrors } from "./output/report-pass.ts";
+import { terminalViewOf } from "./output/terminal-view.ts";
 import { openOutputs } from "./output/write-outputs.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { onEachTarget } from "./targets/on-each-target.ts";
@@ -20,9 +20,9 @@ export const run = onEachTarget(runOnTarget);
 
 async function runOnTarget(invocation: InvocationOf<typeof drift>): Promise<number> {
   const { flags, terminal } = invocation;
-  const view = outputOptionsOf(invocation);
+  const view = terminalViewOf(invocation);
   await using target = await findTarget(invocation, { reading: true, base: "instead" });
-  const tell = reportPass(invocation, view);
+  const tell = passNotices(invocation, view);
   const write = openOutputs(invocation, contentTop(target.source.root));
   const end = await reconcile(target, { is: "drift" }, { ...terminal, tell });
   if (end.what !== "drifted") return refuseSource(end, invocation);

@@ -10,10 +10,10 @@ import { contentTop } from "../source/source-root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { plan } from "./declarations/plan.ts";
 import { fullReportNote } from "./output/full-report-note.ts";
-import { outputOptionsOf } from "./output/output-options.ts";
 import { outputPath } from "./output/output-path.ts";
+import { passNotices, showErrors } from "./output/pass-notices.ts";
 import { refuseSource } from "./output/refuse-source.ts";
-import { reportPass, showErrors } from "./output/report-pass.ts";
+import { terminalViewOf } from "./output/terminal-view.ts";
 import { openOutputs, writeSealedPlan } from "./output/write-outputs.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { onEachTarget } from "./targets/on-each-target.ts";
@@ -23,7 +23,7 @@ export const run = onEachTarget(runOnTarget);
 
 async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<number> {
   const { flags, terminal } = invocation;
-  const view = outputOptionsOf(invocation);
+  const view = terminalViewOf(invocation);
   await using target = await findTarget(invocation, { reading: true });
   const place = { cwd: terminal.cwd, content: contentTop(target.source.root) };
   const out = flags.out === undefined ? null : outputPath(flags.out, place);
@@ -33,7 +33,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   const seals = out !== null || allOutputs(flags.output).some(({ format }) => format === "json");
   const shows = { showServer: show.has("server"), showUnmanaged: show.has("unmanaged") };
   const mode = { is: "plan", ...shows, gate, seals } as const;
-  const end = await reconcile(target, mode, { ...terminal, tell: reportPass(invocation, view) });
+  const end = await reconcile(target, mode, { ...terminal, tell: passNotices(invocation, view) });
   if (end.what !== "planned") return refuseSource(end, invocation);
   if (out !== null) writeSealedPlan(planFile(end), out);
   showErrors(end.plan.diagnostics, invocation, view);

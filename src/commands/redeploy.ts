@@ -1,12 +1,12 @@
 import type { PassEnd } from "../core/report/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
-import { endApply } from "./apply/end-apply.ts";
 import { openProgress } from "./apply/progress.ts";
+import { showApplyResult } from "./apply/show-apply-result.ts";
 import type { InvocationOf } from "./command.ts";
 import type { redeploy } from "./declarations/redeploy.ts";
-import { outputOptionsOf } from "./output/output-options.ts";
+import { passNotices } from "./output/pass-notices.ts";
 import { refuseSource } from "./output/refuse-source.ts";
-import { reportPass } from "./output/report-pass.ts";
+import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
@@ -16,7 +16,7 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
   const { args, flags, terminal } = invocation;
   const identities = [...new Set(args)];
   const selecting = { ...invocation, args: [], flags: { ...flags, only: identities, partial: true } };
-  const view = outputOptionsOf(invocation);
+  const view = terminalViewOf(invocation);
   using progress = await openProgress(invocation, view);
   const shown = { ...selecting, terminal: { ...terminal, stderr: progress.stderr } };
   await using target = await findTarget(shown, { reading: false });
@@ -29,9 +29,12 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
   const command = { is: "redeploy", identities, force: mode.force } as const;
   const carriedOut = await sendToDaemon<PassEnd>(command, target, terminal);
   const end =
-    carriedOut ?? (await reconcile(target, mode, { ...terminal, tell: progress.with(reportPass(shown, view)) }));
+    carriedOut ?? (await reconcile(target, mode, { ...terminal, tell: progress.with(passNotices(shown, view)) }));
   progress[Symbol.dispose]();
   return end.what === "applied"
-    ? await endApply({ ...end, places: new Map(end.places) }, invocation, { ...view, wasShown: progress.wasShown })
+    ? await showApplyResult({ ...end, places: new Map(end.places) }, invocation, {
+        ...view,
+        wasShown: progress.wasShown,
+      })
     : refuseSource(end, invocation);
 }

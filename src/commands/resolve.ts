@@ -7,9 +7,9 @@ import { jsonText } from "../render/json.ts";
 import { resolveText } from "../render/resolve.ts";
 import type { InvocationOf } from "./command.ts";
 import type { resolve } from "./declarations/resolve.ts";
-import { outputOptionsOf } from "./output/output-options.ts";
+import { passNotices } from "./output/pass-notices.ts";
 import { refuseSource } from "./output/refuse-source.ts";
-import { reportPass } from "./output/report-pass.ts";
+import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { confirm, isInteractive, type Terminal, writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
@@ -27,12 +27,12 @@ export async function run(invocation: InvocationOf<typeof resolve>): Promise<num
     return confirm(`Close as ${as}?`, terminal);
   };
   const whole = { ...invocation, args: [], flags: { ...flags, partial: true } };
-  const view = outputOptionsOf(invocation);
+  const view = terminalViewOf(invocation);
   await using target = await findTarget(whole, { reading: as === null });
   const mode = { is: "resolve", identities: [...new Set(args)], as, confirm: asking } as const;
   const end =
     (await closedByDaemon(mode, target, terminal)) ??
-    (await reconcile(target, mode, { ...terminal, tell: reportPass(whole, view) }));
+    (await reconcile(target, mode, { ...terminal, tell: passNotices(whole, view) }));
   if (end.what === "declined") {
     terminal.stderr.write("nothing was closed\n");
     return 0;

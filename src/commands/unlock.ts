@@ -1,12 +1,12 @@
-import type { LeaseHolder } from "../engine/lease/lease-holder.ts";
+import type { LeaseHolder } from "../engine/lease/busy-lease.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { jsonText } from "../render/json.ts";
 import { holderText, unlockText } from "../render/unlock.ts";
 import type { InvocationOf } from "./command.ts";
 import type { unlock } from "./declarations/unlock.ts";
-import { outputOptionsOf } from "./output/output-options.ts";
+import { passNotices } from "./output/pass-notices.ts";
 import { refuseSource } from "./output/refuse-source.ts";
-import { reportPass } from "./output/report-pass.ts";
+import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { confirm, isInteractive, say, writeResult } from "./terminal.ts";
 
@@ -19,10 +19,10 @@ export async function run(invocation: InvocationOf<typeof unlock>): Promise<numb
     return confirm("Break this lease?", terminal);
   };
   const whole = { ...invocation, flags: { ...flags, partial: true } };
-  const view = outputOptionsOf(invocation);
+  const view = terminalViewOf(invocation);
   await using target = await findTarget(whole, { reading: false });
   const mode = { is: "unlock", confirm: asking } as const;
-  const end = await reconcile(target, mode, { ...terminal, tell: reportPass(whole, view) });
+  const end = await reconcile(target, mode, { ...terminal, tell: passNotices(whole, view) });
   if (end.what === "declined") {
     terminal.stderr.write("nothing was broken\n");
     return 0;

@@ -12,7 +12,7 @@ import { validationMarkdown } from "../render/markdown/diagnostics.ts";
 import { contentTop } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { validate } from "./declarations/validate.ts";
-import { diagnosticViewOn, outputOptionsOf } from "./output/output-options.ts";
+import { diagnosticViewOn, terminalViewOf } from "./output/terminal-view.ts";
 import { folderInCheckout, openOutputs } from "./output/write-outputs.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { onEachTarget } from "./targets/on-each-target.ts";
@@ -23,7 +23,7 @@ export const run = onEachTarget(runOnTarget);
 
 async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<number> {
   const { terminal } = invocation;
-  const view = outputOptionsOf(invocation);
+  const view = terminalViewOf(invocation);
   await using target = await findTarget(invocation, { reading: true, reportsConfig: true, doesWithoutGit: true });
   const write = openOutputs(invocation, contentTop(target.source.root));
   const { counts, event, rules } = await readDesired(target, terminal);

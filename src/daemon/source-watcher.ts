@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { branchOf, locateRepository } from "../source/git/repository.ts";
-import { lookAt } from "../source/open-file.ts";
+import { branchOf, locateRepository } from "../source/git/repository-paths.ts";
+import { lookAt } from "../source/read-regular-file.ts";
 import { realRoot } from "../source/source-root.ts";
 import { type WatchOptions, watchSource } from "../source/watch-source.ts";
 

@@ -10,8 +10,8 @@ import { readTls, renewTls, type TlsFiles } from "../http/tls.ts";
 import { holdExclusiveLock } from "../store/lock-file.ts";
 import { makeFolder } from "../store/make-folder.ts";
 import { StoreError, type StoreErrorCode, storeErrorCode } from "../store/store-error.ts";
-import { ensureAdminToken } from "./auth/admin-token.ts";
 import { authenticateUser } from "./auth/authenticate.ts";
+import { registerAdminToken } from "./auth/register-admin-token.ts";
 import type { Context } from "./context.ts";
 import { announceEndpoint } from "./endpoint-file.ts";
 import { addOperationRoutes, operationNames } from "./http/routes.ts";
@@ -44,7 +44,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   await makeFolder(folder);
   stack.use(lockFolder(folder));
   const context = await openContext(options, folder, stack);
-  const adminToken = await ensureAdminToken(context, options.adminToken);
+  const adminToken = await registerAdminToken(context, options.adminToken);
   await replaceTokens(options, context);
   if (options.snapshot !== undefined) await importSnapshot(options.snapshot, context);
   if (options.seed !== undefined) await seed(options.seed, resources, context);

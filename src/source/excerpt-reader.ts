@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { type Excerpt, excerptOf } from "../core/redact/masked-excerpt.ts";
 import { defaultLimits } from "./limits.ts";
-import { openFile } from "./open-file.ts";
+import { readRegularFile } from "./read-regular-file.ts";
 
 /** Reads the line that a diagnostic is about, masked; null where there is none to show. */
 export function excerptReader(cwd: string): (diagnostic: Diagnostic) => Excerpt | null {
@@ -17,7 +17,7 @@ export function excerptReader(cwd: string): (diagnostic: Diagnostic) => Excerpt 
 }
 
 function readLines(path: string): readonly string[] {
-  const opened = openFile(path, defaultLimits.fileBytes);
+  const opened = readRegularFile(path, defaultLimits.fileBytes);
   if (opened.is !== "read" || opened.size > opened.bytes.length) return [];
   return new TextDecoder().decode(opened.bytes).split(/\r?\n/);
 }

@@ -4,7 +4,7 @@ import type { Stamp } from "./file-stamp.ts";
 import { blobId } from "./git/blobs.ts";
 import type { Head } from "./git/tree.ts";
 import type { FileState } from "./known-files.ts";
-import { openFile } from "./open-file.ts";
+import { readRegularFile } from "./read-regular-file.ts";
 import type { SourceFile } from "./revision.ts";
 
 /** What the files of one folder share. */
@@ -77,7 +77,7 @@ export class FolderFile implements SourceFile {
 
   #read(): Uint8Array {
     const path = this.#place.within + this.path;
-    const opened = openFile(path, this.#place.limit);
+    const opened = readRegularFile(path, this.#place.limit);
     const isSame =
       opened.is === "read" && opened.size === opened.bytes.length && digestOf(opened.bytes) === this.digest;
     if (isSame) return opened.bytes;

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { formatOf } from "../yaml/document.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
 import { type IgnorePattern, readIgnorePattern } from "./ignore-pattern.ts";
-import { openFile } from "./open-file.ts";
+import { readRegularFile } from "./read-regular-file.ts";
 
 /** The files in a folder that say what is passed over, later ones overriding earlier ones. */
 export const ignoreFiles = [".gitignore", ".holdfastignore"] as const;
@@ -35,7 +35,7 @@ export type ReadScope = { readonly scope: Scope | null; readonly faults: readonl
 /** Opens the ignore files that there are. */
 export function openIgnoreFiles(paths: readonly string[], display: (path: string) => string): readonly IgnoreFile[] {
   return paths.flatMap((path) => {
-    const opened = openFile(path, IGNORE_FILE_BYTES);
+    const opened = readRegularFile(path, IGNORE_FILE_BYTES);
     if (opened.is !== "read") return [];
     const isWhole = opened.size <= opened.bytes.length;
     return [{ display: display(path), text: isWhole ? Buffer.from(opened.bytes).toString("utf8") : null }];

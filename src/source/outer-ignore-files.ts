@@ -1,6 +1,6 @@
 import { dirname, join, relative, sep } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import type { Repository } from "./git/repository.ts";
+import type { Repository } from "./git/repository-paths.ts";
 import { ignoreFiles, isHiddenBy, openIgnoreFiles, type Scope, scopeOf } from "./ignore-files.ts";
 
 /** What the ignore files above a root say about what is below it, outermost first, and what of them exceeds a limit. */

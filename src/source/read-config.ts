@@ -15,7 +15,7 @@ import { lineFinder, locator } from "../yaml/locator.ts";
 import { readYaml } from "../yaml/read-yaml.ts";
 import { diagnosticInFile, fileDiagnostic, keyOrValue, wordingOf } from "./file-diagnostic.ts";
 import { defaultLimits } from "./limits.ts";
-import { openFile } from "./open-file.ts";
+import { readRegularFile } from "./read-regular-file.ts";
 import { CONFIG_NAME, isInside } from "./source-root.ts";
 
 type Given<Keys extends keyof HoldfastConfig> = { readonly [Key in Keys]?: NonNullable<HoldfastConfig[Key]> };
@@ -83,7 +83,7 @@ export async function readConfig({ root, shownRoot = root, cwd, file }: ConfigOp
   const display = relative(cwd, isOwn ? join(shownRoot, CONFIG_NAME) : path)
     .split(sep)
     .join("/");
-  const opened = openFile(path, defaultLimits.fileBytes);
+  const opened = readRegularFile(path, defaultLimits.fileBytes);
   if (opened.is === "gone" && isOwn) return noConfig;
   if (opened.is !== "read") return broken(display, "cannot be read as a regular file", isOwn);
   if (opened.size > opened.bytes.length) return broken(display, "is too large", isOwn);

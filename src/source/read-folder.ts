@@ -7,8 +7,8 @@ import { commitOfFolder } from "./git/compare-to-commit.ts";
 import { headOf } from "./git/tree.ts";
 import type { FileState } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
-import { lookAt, openFile } from "./open-file.ts";
 import { pacer } from "./pacer.ts";
+import { lookAt, readRegularFile } from "./read-regular-file.ts";
 import type { RevisionFiles } from "./revision.ts";
 import { realRoot, startsOf } from "./source-root.ts";
 import {
@@ -54,7 +54,7 @@ function openManifestFile(walk: FolderWalk, path: string): FolderFile | null {
   const { place, limits } = walk;
   const known = untouched(walk, path);
   if (known !== null) return new FolderFile(place, path, known, null);
-  const opened = openFile(placeOf(walk, path), limits.fileBytes);
+  const opened = readRegularFile(placeOf(walk, path), limits.fileBytes);
   switch (opened.is) {
     case "read": {
       const { bytes, size, stamp } = opened;

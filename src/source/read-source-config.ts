@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { AppliedRef } from "./git/applied-commit.ts";
 import { readFileAt } from "./git/read-commit.ts";
-import type { Repository } from "./git/repository.ts";
+import type { Repository } from "./git/repository-paths.ts";
 import type { TreeChange } from "./git/tree.ts";
 import { defaultLimits } from "./limits.ts";
 import { type ConfigFile, noConfig, parseConfig, type RepositoryConfig, readConfig } from "./read-config.ts";

@@ -9,7 +9,7 @@ import type { Stop } from "./git/git.ts";
 import { type Conflict, mergeWithBase } from "./git/merge-with-base.ts";
 import { openCheckout, ownRepository } from "./git/open-checkout.ts";
 import { type CommitRead, readCommitFiles } from "./git/read-commit.ts";
-import { branchOf, type Repository } from "./git/repository.ts";
+import { branchOf, type Repository } from "./git/repository-paths.ts";
 import type { TemporaryRepository } from "./git/temporary-repository.ts";
 import { diffTrees } from "./git/tree.ts";
 import type { KnownFiles } from "./known-files.ts";

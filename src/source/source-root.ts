@@ -2,7 +2,7 @@ import { lstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
-import { checkoutTop } from "./git/repository.ts";
+import { checkoutTop } from "./git/repository-paths.ts";
 
 /** Name of the configuration at the top of a source. */
 export const CONFIG_NAME = "holdfast.yaml";

@@ -5,7 +5,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
 import type { FolderPlace } from "./folder-file.ts";
-import type { Repository } from "./git/repository.ts";
+import type { Repository } from "./git/repository-paths.ts";
 import {
   ignoreFiles,
   isHiddenBy,

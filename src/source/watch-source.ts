@@ -21,7 +21,7 @@ export type WatchOptions = {
 /** How long it must have been quiet before a change is told, so that a checkout is one change. */
 const QUIET_MS = 100;
 /** How long a busy folder can put that off. */
-const PATIENCE_MS = 500;
+const MAX_DELAY_MS = 500;
 
 /** Watches a source until the signal says stop; resolves when every folder is being watched. */
 export async function watchSource(options: WatchOptions, { signal }: { signal: AbortSignal }): Promise<void> {
@@ -68,7 +68,7 @@ async function tell(watcher: FSWatcher, onChange: () => void, signal: AbortSigna
     wake = Promise.withResolvers();
     const since = performance.now();
     do await setTimeout(QUIET_MS, undefined, { signal }).catch(() => undefined);
-    while (!signal.aborted && performance.now() - lastAt < QUIET_MS && performance.now() - since < PATIENCE_MS);
+    while (!signal.aborted && performance.now() - lastAt < QUIET_MS && performance.now() - since < MAX_DELAY_MS);
     if (!signal.aborted) onChange();
   }
 }

@@ -1,6 +1,6 @@
 import type { Json } from "../contract/json.ts";
-import type { DocumentOutline } from "./document-outline.ts";
 import type { Fault } from "./fault.ts";
+import type { FieldOffsets } from "./field-offsets.ts";
 import type { YamlLimits } from "./limits.ts";
 import type { Chunk } from "./split-documents.ts";
 
@@ -16,7 +16,7 @@ export type ParsedDocument = {
   readonly chunk: Chunk;
   readonly readBy: "fast" | "exact";
   /** Where its fields stand, read from the text again; null when it cannot be read. */
-  readonly outline: () => DocumentOutline | null;
+  readonly fieldOffsets: () => FieldOffsets | null;
 };
 
 /** What a file holds. A file that is no text has faults and no documents. */
@@ -47,5 +47,5 @@ export type ReadOptions = {
 /** A document that has faults and no value. */
 export function faultyDocument(chunk: Chunk, faults: readonly Fault[]): ParsedDocument {
   const { offset } = chunk;
-  return { value: null, faults, offset, hasCredentials: false, chunk, readBy: "fast", outline: () => null };
+  return { value: null, faults, offset, hasCredentials: false, chunk, readBy: "fast", fieldOffsets: () => null };
 }

@@ -1,24 +1,24 @@
 import { pointerTokens } from "../contract/json-pointer.ts";
 import type { Position } from "../model/position.ts";
 import type { ParsedDocument } from "./document.ts";
-import type { DocumentOutline } from "./document-outline.ts";
+import type { FieldOffsets } from "./field-offsets.ts";
 
 /** Finds fields by JSON Pointer; a field that is not there is found where its parent is. */
 export type Locate = (pointer: string, at?: "key" | "value") => Position;
 
 /** Positions in one document, read when first asked and kept. */
 export function locator(document: ParsedDocument, positionAt: (offset: number) => Position): Locate {
-  let outline: DocumentOutline | null | undefined;
+  let fieldOffsets: FieldOffsets | null | undefined;
   return (pointer, at = "value") => {
-    if (outline === undefined) outline = document.outline();
-    return positionAt(offsetOf(outline, pointer, at) ?? document.offset);
+    if (fieldOffsets === undefined) fieldOffsets = document.fieldOffsets();
+    return positionAt(offsetOf(fieldOffsets, pointer, at) ?? document.offset);
   };
 }
 
 // A missing field is named by its parent's key, a wrong value by itself; the document by its beginning.
-function offsetOf(outline: DocumentOutline | null, pointer: string, at: "key" | "value"): number | null {
-  let place: DocumentOutline | undefined;
-  let inside = outline?.inside;
+function offsetOf(fieldOffsets: FieldOffsets | null, pointer: string, at: "key" | "value"): number | null {
+  let place: FieldOffsets | undefined;
+  let inside = fieldOffsets?.inside;
   for (const token of pointerTokens(pointer)) {
     const next = inside?.get(token);
     if (next === undefined) return place?.key ?? null;

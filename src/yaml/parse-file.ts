@@ -1,7 +1,7 @@
 import { decode } from "./decode-text.ts";
 import { faultyDocument, type ParsedDocument, type ParsedFile, type ReadOptions } from "./document.ts";
 import { afterSpaces, endOfLine, HASH, LINE_FEED } from "./fast/characters.ts";
-import { outlinePlain, type Plain, type Refused, readPlain } from "./fast/read-plain.ts";
+import { offsetsOfPlain, type Plain, type Refused, readPlain } from "./fast/read-plain.ts";
 import { type Fault, fault } from "./fault.ts";
 import { jsonFault } from "./json-fault.ts";
 import type { YamlLimits } from "./limits.ts";
@@ -70,8 +70,8 @@ function readDocument(chunk: Chunk, read: Plain | Refused, limits: YamlLimits): 
   if ("fault" in read) return faultyDocument(chunk, [moved(read.fault, chunk.offset)]);
   const { value, offset, hasCredentials } = read;
   const faults = read.faults.map((one) => moved(one, chunk.offset));
-  const outline = outlineLater(chunk, limits);
-  return { value, faults, offset: chunk.offset + offset, hasCredentials, chunk, readBy: "fast", outline };
+  const fieldOffsets = offsetsLater(chunk, limits);
+  return { value, faults, offset: chunk.offset + offset, hasCredentials, chunk, readBy: "fast", fieldOffsets };
 }
 
 function moved(found: Fault, by: number): Fault {
@@ -80,8 +80,8 @@ function moved(found: Fault, by: number): Fault {
 }
 
 // Made apart, since functions made in one place keep alive what either of them needs.
-function outlineLater(chunk: Chunk, limits: YamlLimits): ParsedDocument["outline"] {
-  return () => outlinePlain(chunk, limits);
+function offsetsLater(chunk: Chunk, limits: YamlLimits): ParsedDocument["fieldOffsets"] {
+  return () => offsetsOfPlain(chunk, limits);
 }
 
 function directiveFault(text: string): Fault | null {

@@ -5,7 +5,7 @@ import type { PlanEvent } from "../../core/report/events.ts";
 import type { Approval } from "../../engine/passes/apply-pass.ts";
 import { planReport, type ReportView } from "../../render/pass-report.ts";
 import type { Invocation } from "../command.ts";
-import type { OutputOptions } from "../output/output-options.ts";
+import type { TerminalView } from "../output/terminal-view.ts";
 import { allowedRisks } from "../targets/pass-rules.ts";
 import { confirm } from "../terminal.ts";
 
@@ -15,7 +15,7 @@ export type Approve = (planned: PlanEvent) => Promise<Approval>;
 /** Approves by the sealed plan, by `--yes`, or by asking at the terminal. */
 export function createApproval(
   { flags, terminal }: Invocation,
-  view: OutputOptions & Pick<ReportView, "target">,
+  view: TerminalView & Pick<ReportView, "target">,
   sealed: SealedPlan | null,
 ): Approve {
   let asked: string | null = null;

@@ -8,7 +8,7 @@ import { type ApplyProgress, progressLines, waitingText } from "../../render/pro
 import { rolloutText } from "../../render/rollout-text.ts";
 import type { Invocation } from "../command.ts";
 import { type LiveBlock, openLiveBlock } from "../output/live-block.ts";
-import type { OutputOptions } from "../output/output-options.ts";
+import type { TerminalView } from "../output/terminal-view.ts";
 import { say, type Terminal } from "../terminal.ts";
 
 /** Shows an apply while it runs. */
@@ -30,7 +30,7 @@ const ROWS = 24;
 const MOST_ROWS = 8;
 
 /** A block that is redrawn on a terminal; elsewhere a line for each outcome, and for what is waited for. */
-export async function openProgress(invocation: Invocation, view: OutputOptions): Promise<ProgressReport> {
+export async function openProgress(invocation: Invocation, view: TerminalView): Promise<ProgressReport> {
   const { stderr, env } = invocation.terminal;
   // A dumb terminal cannot take a line back.
   return stderr.isTTY === true && env.TERM !== "dumb"
@@ -65,7 +65,7 @@ function blockProgress({ flags, terminal }: Invocation, block: LiveBlock): Progr
   };
 }
 
-function lineProgress({ flags, terminal }: Invocation, { output, paint, width }: OutputOptions): ProgressReport {
+function lineProgress({ flags, terminal }: Invocation, { output, paint, width }: TerminalView): ProgressReport {
   const { stdout, stderr, env, now } = terminal;
   const isResult = output === "text";
   const style = isResult ? paint : choosePaint(stderr, env, { noColor: flags.color === false });

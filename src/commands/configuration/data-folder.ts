@@ -1,7 +1,6 @@
-import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isTrackedFolder } from "../../source/git/is-tracked.ts";
-import { checkoutTop } from "../../source/git/repository.ts";
+import { checkoutAt } from "../../source/git/repository-paths.ts";
 import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Invocation } from "../command.ts";
 import type { Terminal } from "../terminal.ts";
@@ -20,13 +19,8 @@ export function stateFolder({ flags, terminal }: Pick<Invocation, "flags" | "ter
 function requireFolder(folder: string, terminal: Terminal): Promise<string> {
   const { cwd, stopping: signal } = terminal;
   return requireStateFolder(resolve(cwd, folder), {
-    content: checkoutAt(terminal),
+    content: checkoutAt(cwd),
     isTracked: isTrackedFolder,
     signal,
   });
-}
-
-/** The checkout that a command without a source runs in; null outside of any. */
-export function checkoutAt({ cwd }: Pick<Terminal, "cwd">): string | null {
-  return checkoutTop(realpathSync.native(cwd));
 }

@@ -5,18 +5,18 @@ import { failureReport } from "../../render/failure.ts";
 import type { Invocation } from "../command.ts";
 import { toHoldfastError } from "../errors/to-holdfast-error.ts";
 import { writeResult } from "../terminal.ts";
-import { outputOptionsOf } from "./output-options.ts";
+import { terminalViewOf } from "./terminal-view.ts";
 
 /** Shows what input a failure is about. */
 export function showFaults(error: unknown, invocation: Invocation): void {
   const failure = toHoldfastError(error);
   if (failure === null) return;
-  invocation.terminal.stderr.write(diagnosticsText(failure.diagnostics, outputOptionsOf(invocation).diagnosticView));
+  invocation.terminal.stderr.write(diagnosticsText(failure.diagnostics, terminalViewOf(invocation).diagnosticView));
 }
 
 /** Ends a command whose source has errors, which were reported already. */
 export async function refuseSource(end: PassEnd, invocation: Invocation): Promise<number> {
-  const { output } = outputOptionsOf(invocation);
+  const { output } = terminalViewOf(invocation);
   if (end.what === "read") {
     const hint = "nothing was sent; --partial goes on with the valid manifests";
     const failure = { code: "invalid", message: "the source has errors", hint, diagnostics: end.diagnostics } as const;

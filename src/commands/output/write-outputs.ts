@@ -8,8 +8,8 @@ import { annotationsText, type Remark } from "../../render/ci/annotations.ts";
 import { stepOutputs } from "../../render/ci/github-actions.ts";
 import { type Ending, failureReport } from "../../render/failure.ts";
 import { allOutputs, type Output, type OutputFormat } from "../../render/output-format.ts";
+import { checkoutAt } from "../../source/git/repository-paths.ts";
 import type { Invocation } from "../command.ts";
-import { checkoutAt } from "../configuration/data-folder.ts";
 import { type Terminal, writeResult } from "../terminal.ts";
 import { outputPath } from "./output-path.ts";
 
@@ -66,7 +66,7 @@ export function writeFailureFiles({ flags, terminal }: Invocation, ending: Endin
   for (const { format, file } of flags.output ?? []) {
     if (format !== "json" || file === null || terminal.collect !== undefined) continue;
     try {
-      const output = { format, file: outputPath(file, { cwd: terminal.cwd, content: checkoutAt(terminal) }) };
+      const output = { format, file: outputPath(file, { cwd: terminal.cwd, content: checkoutAt(terminal.cwd) }) };
       writeOutputFile(output, failureReport(ending));
     } catch (error) {
       // Whoever reads the file then has to see the reason of the command itself.

@@ -11,12 +11,12 @@ import type { Invocation } from "../command.ts";
 import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from "../configuration/configured-files.ts";
 import { type OperatorFile, readOperatorFile } from "../configuration/read-operator-file.ts";
 import { withTarget } from "../output/json-log-stream.ts";
-import { outputOptionsOf } from "../output/output-options.ts";
+import { terminalViewOf } from "../output/terminal-view.ts";
 import { withLinePrefix } from "../output/with-line-prefix.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
 import { columnsOn } from "../terminal.ts";
-import { commitStatusOf } from "./commit-status.ts";
+import { commitStatusObservers } from "./commit-status-observers.ts";
 import type { WatchServer } from "./http-server.ts";
 import { receiversOf, type WatchNotifier } from "./notifier.ts";
 import { serveCommands } from "./serve-commands.ts";
@@ -56,7 +56,7 @@ export async function openWatch(
   const followers = new Map(
     active.map((target) => {
       const publishing = publishObserver(resources.use(appliedRefPublisher(target, invocation, meter)));
-      return [target, [...commitStatusOf(target, operator, terminal), publishing]];
+      return [target, [...commitStatusObservers(target, operator, terminal), publishing]];
     }),
   );
   let hasWorked = false;
@@ -208,7 +208,7 @@ function withName({ choice }: CommandTarget, invocation: Invocation): Invocation
   const prefix = `${name}: `;
   // A line of JSON names the target itself.
   const named = {
-    stdout: outputOptionsOf(invocation).output === "json" ? stdout : withLinePrefix(stdout, prefix),
+    stdout: terminalViewOf(invocation).output === "json" ? stdout : withLinePrefix(stdout, prefix),
     stderr: withTarget(stderr, name) ?? withLinePrefix(stderr, prefix),
   };
   return { ...invocation, terminal: { ...invocation.terminal, ...named } };

@@ -14,15 +14,15 @@ import { tokenLocationsText } from "../../render/token-locations.ts";
 import { idleEvent, startedEvent } from "../../render/watch-events.ts";
 import type { Invocation } from "../command.ts";
 import { logOf } from "../output/json-log-stream.ts";
-import { type OutputOptions, outputOptionsOf } from "../output/output-options.ts";
-import { reportPass } from "../output/report-pass.ts";
+import { passNotices } from "../output/pass-notices.ts";
+import { type TerminalView, terminalViewOf } from "../output/terminal-view.ts";
 import { columnsOn } from "../terminal.ts";
 import { eventReporter, failureIn, logReporter, type WatchReporter } from "./event-reporter.ts";
 
 /** A reporter for people, and for machines where JSON is asked for. */
 export function createWatchReporter(invocation: Invocation, name: string | null): WatchReporter {
   const { terminal } = invocation;
-  const isJson = outputOptionsOf(invocation).output === "json";
+  const isJson = terminalViewOf(invocation).output === "json";
   const isLogged = logOf(terminal.stderr) !== null;
   const { stdout, stderr } = terminal;
   const shown = { stdout: isJson ? nowhere() : stdout, stderr: isLogged ? nowhere() : stderr };
@@ -56,8 +56,8 @@ function nowhere(): Writable {
 
 function textReporter(invocation: Invocation): WatchReporter {
   const { stdout, stderr, now } = invocation.terminal;
-  const view = outputOptionsOf(invocation);
-  const others = reportPass(invocation, view);
+  const view = terminalViewOf(invocation);
+  const others = passNotices(invocation, view);
   const last = {
     diagnostics: "",
     warnings: "",
@@ -85,7 +85,7 @@ function textReporter(invocation: Invocation): WatchReporter {
   };
   // Files have changed since the last time: their lines are read anew.
   const shown = (diagnostics: readonly Diagnostic[]): string =>
-    diagnosticsText(diagnostics, outputOptionsOf(invocation).diagnosticView);
+    diagnosticsText(diagnostics, terminalViewOf(invocation).diagnosticView);
   const applied = (event: ApplyEvent): void => {
     const { plan, notUsed, tokens } = event;
     once(
@@ -164,7 +164,7 @@ function revisionText({ revision }: KeptEvent): string {
   return revision === null ? "" : `, commit ${revision}`;
 }
 
-function appliedText(event: ApplyEvent, view: OutputOptions): string {
+function appliedText(event: ApplyEvent, view: TerminalView): string {
   const lines = applyLines(event.report, { ...applyViewOf(event, view), isRepeated: true });
   return [...lines, applyLine(event.report)].map((line) => `${line}\n`).join("");
 }

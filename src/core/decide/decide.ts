@@ -1,12 +1,12 @@
 import { equal, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/shape.ts";
 import { inPlaceFields } from "../../model/manifest-fields.ts";
-import { isActedOn } from "../diff/cause.ts";
-import { type CausedBy, causedByDifferences, causedByManifest } from "../diff/caused-by.ts";
 import { type Comparison, compareFields, contentFor, recordedContent } from "../diff/compare-fields.ts";
 import { withoutVersion } from "../diff/compared-content.ts";
 import { expectedLive } from "../diff/expected-live.ts";
 import { fastEqual } from "../diff/fast-equal.ts";
+import { isActedOn } from "../diff/field-cause.ts";
+import { type CausedBy, causedByDifferences, causedByManifest } from "../diff/step-cause.ts";
 import type { Kind, LiveRow } from "../kind.ts";
 import type { UnknownReason } from "../live.ts";
 import { parentOf } from "../parent.ts";

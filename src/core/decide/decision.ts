@@ -1,9 +1,9 @@
 import type { Risk } from "../../contract/generated/output.ts";
 import type { Json, JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/shape.ts";
-import type { Cause } from "../diff/cause.ts";
-import type { CausedBy } from "../diff/caused-by.ts";
 import type { FieldDifference } from "../diff/differences.ts";
+import type { Cause } from "../diff/field-cause.ts";
+import type { CausedBy } from "../diff/step-cause.ts";
 import type { Kind, LiveRow } from "../kind.ts";
 import type { Live } from "../live.ts";
 import type { Identity, Manifest } from "../manifest.ts";

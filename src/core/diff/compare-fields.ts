@@ -3,10 +3,10 @@ import { valueAt } from "../../model/normal-form.ts";
 import type { Decision, DecisionInput, Difference } from "../decide/decision.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
 import { keepIgnored } from "../ignore/keep-ignored.ts";
-import { causeOf, type FieldViews, isActedOn, isOfThisChange } from "./cause.ts";
 import { contentOf } from "./compared-content.ts";
 import { differences, type FieldDifference } from "./differences.ts";
 import { withDefaults } from "./expected-live.ts";
+import { type FieldViews, fieldCauseOf, isActedOn, isOfThisChange } from "./field-cause.ts";
 
 /** What comparing a manifest with live found. */
 export type Comparison = Pick<Decision, "differences" | "ignored" | "drifted" | "before" | "after">;
@@ -21,7 +21,7 @@ export function compareFields(one: DecisionInput, before: Json | undefined, afte
   const found = all.map((difference): Difference => {
     if (isIgnored(one.ignored, difference.tokens)) return { ...difference, cause: "ignored", isOfThisChange: false };
     const seen = views(difference);
-    const cause = causeOf(seen);
+    const cause = fieldCauseOf(seen);
     return { ...difference, cause, isOfThisChange: isOfThisChange(seen, cause) };
   });
   const left = found.filter(({ cause }) => !isActedOn(cause)).map(({ tokens }) => tokens);

@@ -1,6 +1,6 @@
 import type { Decision } from "../decide/decision.ts";
 import type { Diagnostic } from "../diagnostic.ts";
-import { isActedOn } from "../diff/cause.ts";
+import { isActedOn } from "../diff/field-cause.ts";
 import { pointerOf } from "../diff/pointer.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Identity } from "../manifest.ts";

@@ -1,10 +1,10 @@
 import { compareText, equal, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/shape.ts";
 import type { Decision, Difference } from "../decide/decision.ts";
-import { isActedOn } from "../diff/cause.ts";
 import { changeOf } from "../diff/change.ts";
 import { withoutVersion } from "../diff/compared-content.ts";
-import { patchTo } from "../diff/patch.ts";
+import { isActedOn } from "../diff/field-cause.ts";
+import { jsonPatchTo } from "../diff/json-patch.ts";
 import { writerIn } from "../kind.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
@@ -32,7 +32,7 @@ export function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, deci
   const shape = input.shapeOf(kind);
   const live = liveOf(input, manifest) ?? decision?.before;
   const changes = acted.map((one) => changeOf(one, one.cause, { shape, manifest: requireRead(manifest).value, live }));
-  const patch = patchTo(shape, live, decision?.after);
+  const patch = jsonPatchTo(shape, live, decision?.after);
   const writer = writerOf(input, manifest, acted);
   return { action, kind, identity, file, line, wave, changes, patch, reason, risks, causedBy, ...writer };
 }

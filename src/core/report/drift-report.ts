@@ -1,9 +1,9 @@
 import { compareText, type JsonObject } from "../../contract/json.ts";
 import type { Decision } from "../decide/decision.ts";
-import { isActedOn } from "../diff/cause.ts";
 import { changeOf, type Sides } from "../diff/change.ts";
 import { contentOf } from "../diff/compared-content.ts";
 import { differences } from "../diff/differences.ts";
+import { isActedOn } from "../diff/field-cause.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
 import { type LiveRow, writerIn } from "../kind.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";

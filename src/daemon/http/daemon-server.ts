@@ -7,7 +7,7 @@ import { createNetworkMetrics } from "./network-metrics.ts";
 import { createPassMetrics } from "./pass-metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createResourceStates } from "./resource-states.ts";
-import { addStatusPage, type StatusPageOptions } from "./status-page.ts";
+import { addStatusRoute, type StatusRouteOptions } from "./status-route.ts";
 import { registerTargetMetrics } from "./target-metrics.ts";
 import { addWebhooks, type Webhook } from "./webhooks.ts";
 
@@ -22,7 +22,7 @@ export type DaemonServerOptions = {
   /** The source that a webhook may tell of, by its name. */
   readonly hookOf: (source: string) => Webhook | undefined;
   /** The token of the status page, and what it shows of the targets. */
-  readonly page: Pick<StatusPageOptions, "token" | "targets">;
+  readonly page: Pick<StatusRouteOptions, "token" | "targets">;
 };
 
 /** The HTTP server of a daemon; it ends with its disposal. */
@@ -57,7 +57,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
     draining: stopping,
   });
   addWebhooks(app, hookOf);
-  addStatusPage(app, { ...page, host, now, resources: states.of, refusal: () => refusal });
+  addStatusRoute(app, { ...page, host, now, resources: states.of, refusal: () => refusal });
   const url = await listen(app, host, port).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new HoldfastError("error", `--listen ${host}:${port} is not possible: ${why}`, {

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { TargetOverview } from "./status-page.ts";
+import type { TargetOverview } from "./status-route.ts";
 
 type Reading = (overview: TargetOverview, now: number) => number;
 

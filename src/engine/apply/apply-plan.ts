@@ -13,13 +13,13 @@ import { equalRecorded, isRecordOf, type Recorded, type RecordedHead, requireOpe
 import type { ProgressEvent } from "../../core/report/events.ts";
 import { type ApplyReport, type OutcomeError, summariseOutcomes } from "../../core/report/report.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
-import { isStateError } from "../../state/is-state-error.ts";
+import { isStorageError } from "../../state/is-storage-error.ts";
 import { announceLongWait } from "../announce-long-wait.ts";
 import { isCreatedSince } from "../live/created-since.ts";
-import { receiptFrom } from "../write/receipt.ts";
+import { createReceipt } from "../write/receipt.ts";
 import { hasContentOf } from "../write/verify-write.ts";
 import { write } from "../write/write.ts";
-import { failedWrite, receiptOf, type WriteContext, type WriteJob, type WriteResult } from "../write/write-job.ts";
+import { failedWrite, receiptOfJob, type WriteContext, type WriteJob, type WriteResult } from "../write/write-job.ts";
 import { positionOfOutcome } from "./outcome-position.ts";
 import { schedule, type Task } from "./schedule.ts";
 import { dependencyEnd, type StepEnd, skippedEnd, unwrittenEnd, type WasThere, writtenEnd } from "./step-end.ts";
@@ -158,7 +158,7 @@ async function recordEqual(
     if (kind === undefined) return [];
     const ignored = decisions.get(identity)?.ignored ?? [];
     const sent = { kind, shape: on.shapeOf(type), identity, written: requireRead(manifest).value, ignored };
-    const receipt = receiptFrom(sent, row, { known, at: on.now() });
+    const receipt = createReceipt(sent, row, { known, at: on.now() });
     return known !== null && equalRecorded(known, receipt) ? [] : [receipt];
   });
   if (receipts.length > 0) await on.ledger.record(receipts);
@@ -186,7 +186,7 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Running
     if (trouble !== null) return failedWrite("failed", { code: "token-sink", message: trouble }, { job, attempts: 0 });
   }
   return write({ ...job, live }, on).catch((error: unknown) => {
-    if (!isStateError(error)) throw error;
+    if (!isStorageError(error)) throw error;
     const message = `the ledger cannot be written (${reasonOf(error)}): ${recordTrouble}`;
     return failedWrite("unknown", { code: LEDGER_UNWRITABLE, message }, { job, attempts: 1 });
   });
@@ -219,7 +219,7 @@ async function liveNow(job: WriteJob, on: Running): Promise<Live> {
 }
 
 async function recordAsKept(job: WriteJob, row: LiveRow, on: Running): Promise<WriteResult> {
-  await on.ledger.record([receiptOf(job, row, on)]);
+  await on.ledger.record([receiptOfJob(job, row, on)]);
   return { state: "kept" };
 }
 

@@ -10,9 +10,9 @@ import { type Action, writes } from "../../core/plan/plan.ts";
 import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
 import { readManifest } from "../../manifests/source-manifest.ts";
 import type { KnownServer } from "../known-server.ts";
-import { absentSecrets, type SecretContext } from "./absent-secrets.ts";
 import type { DryRun, DryRunResult } from "./dry-run.ts";
 import { isOfSource, type Observation, unreadableDiagnostic, type WavedSource } from "./observe.ts";
+import { refuseAbsentSecrets, type SecretContext } from "./refuse-absent-secrets.ts";
 
 /** What dry runs need of their surroundings. */
 export type Preflight = SecretContext & {
@@ -106,7 +106,7 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
     const why = notChecked.get(identity);
     return why?.reason === "needs-write" || (why?.on ?? []).some(isForOthers);
   };
-  const refused = await absentSecrets(unchecked, { ...on, isForOthers });
+  const refused = await refuseAbsentSecrets(unchecked, { ...on, isForOthers });
   const hidden = hiddenAmong(plan, new Map([...asked].filter(([identity]) => !notChecked.has(identity))), on);
   return { dryRuns: new Map([...asked, ...refused, ...hidden]), notChecked };
 }

@@ -5,7 +5,7 @@ import type { RecordsEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { type Pass, planContextIn, shapeOf } from "../pass.ts";
 import { planAgainstLive } from "../plan-against-live.ts";
-import { receiptFrom } from "../write/receipt.ts";
+import { createReceipt } from "../write/receipt.ts";
 import { type KeptRecord, recordsEvent } from "./records-event.ts";
 
 /** A pass that records what is live of resources that are not recorded yet, and writes nothing to the server. */
@@ -34,7 +34,7 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
     if (recorded.has(identity) || live?.state !== "present" || kind === undefined) return [];
     const { row } = live;
     const sent = { kind, shape: shapeOf(type), identity, written: row.manifest, ignored: [] };
-    return [receiptFrom(sent, row, { known: null, at: context.now() })];
+    return [createReceipt(sent, row, { known: null, at: context.now() })];
   });
   if (receipts.length > 0) await session.ledger.record(receipts);
   const adopted = new Set(receipts.map(({ identity }) => identity));

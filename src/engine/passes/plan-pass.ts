@@ -10,7 +10,7 @@ import type { LastGood } from "../desired/last-good-revision.ts";
 import { requireUnemptied } from "../desired/require-unshrunk.ts";
 import { type Pass, planContextIn } from "../pass.ts";
 import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
-import { sealableOf, sealingOf } from "../plan-sealing.ts";
+import { sealableOf, sealingOf } from "../seal-inputs.ts";
 
 /** A pass that plans and writes nothing. */
 export type PlanMode = {

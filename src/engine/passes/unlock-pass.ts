@@ -4,8 +4,8 @@ import type { UnlockedEvent } from "../../core/report/events.ts";
 import type { UnlockReport } from "../../core/report/report.ts";
 import { isHolderAlive } from "../../state/open-state.ts";
 import { leaseOptions } from "../lease/acquire-write-access.ts";
+import { type LeaseHolder, leaseHolderIn, RENEWAL_MS, watchBusyLease } from "../lease/busy-lease.ts";
 import { acquireLease, type LeaseOptions } from "../lease/lease.ts";
-import { type LeaseHolder, leaseHolderIn, RENEWAL_MS, watchLease } from "../lease/lease-holder.ts";
 import type { Pass } from "../pass.ts";
 
 /** A pass that breaks the leases of dead holders that stand in the way of this source. */
@@ -43,7 +43,7 @@ export async function unlockPass(
     const known = isHolderAlive(holder);
     if (known !== null) return known;
     context.tell({ what: "waiting", text: `${message}; whether it is renewed shows within ${RENEWAL_MS / 1000} s` });
-    return (await watchLease(options, message, context)) === "renewed";
+    return (await watchBusyLease(options, message, context)) === "renewed";
   }
 }
 

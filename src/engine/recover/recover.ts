@@ -13,7 +13,7 @@ import { announceLongWait } from "../announce-long-wait.ts";
 import { type Clocks, isCreatedSince } from "../live/created-since.ts";
 import { createdVersion } from "../live/versions-since.ts";
 import type { Sink } from "../token-sink.ts";
-import { receiptFrom } from "../write/receipt.ts";
+import { createReceipt } from "../write/receipt.ts";
 import { canReplayToken, replayForToken, type SendContext, sendIntent } from "../write/send-intent.ts";
 import { lostToken, rowIn, tokenIn } from "../write/stored-reply.ts";
 import { verifyWrite } from "../write/verify-write.ts";
@@ -136,7 +136,7 @@ export async function settleMade(
   await on.remember();
   const known = (await on.ledger.recorded([identity])).get(identity) ?? null;
   await on.ledger.record([
-    receiptFrom({ ...intent, kind, shape: on.shapeOf(intent.kind), written: manifest }, row, { known, at: on.now() }),
+    createReceipt({ ...intent, kind, shape: on.shapeOf(intent.kind), written: manifest }, row, { known, at: on.now() }),
   ]);
   const kept = intent.reply === null ? null : tokenIn(intent.reply, manifest);
   const token =

@@ -15,7 +15,7 @@ type Sent = {
 };
 
 /** The receipt of what was written, or is live and equal; `known` is what was recorded before, and a row without a manifest is one that was not read. */
-export function receiptFrom(
+export function createReceipt(
   { kind, shape, identity, written, ignored }: Sent,
   row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
   { known, at }: { readonly known: Recorded | null; readonly at: number },

@@ -14,7 +14,7 @@ import { verifyWrite } from "./verify-write.ts";
 import {
   failedWrite,
   type RetryWrite,
-  receiptOf,
+  receiptOfJob,
   rereadLive,
   type WriteRequest,
   type WriteResult,
@@ -115,14 +115,14 @@ export async function settleFound(
   const isMissing = ambiguous.token === null && intent.creates && canReplayToken(intent, job.kind, context);
   const token = isMissing ? await replayForToken(intent, job.kind, context) : ambiguous.token;
   if (token !== null || !intent.creates || !job.kind.issuesToken?.(job.body)) return settleWrite(request, row, token);
-  await context.ledger.close(intent.id, receiptOf(job, row, context));
+  await context.ledger.close(intent.id, receiptOfJob(job, row, context));
   return failedWrite("unknown", lostToken(intent.identity, "reply"), request);
 }
 
 /** Ends a write whose effect is known: its token is stored first, and its journal entry stays until then. */
 export async function settleWrite(request: WriteRequest, row: LiveRow, token: Secret | null): Promise<WriteResult> {
   const { job, intent, context, attempts } = request;
-  const receipt = receiptOf(job, row, context);
+  const receipt = receiptOfJob(job, row, context);
   try {
     const delivered = token === null ? null : await deliver(request, token);
     await context.ledger.close(intent.id, receipt);

@@ -15,7 +15,7 @@ import type { Intent, Ledger } from "../../state/ledger.ts";
 import type { KnownServer } from "../known-server.ts";
 import type { Recovered } from "../recover/recover.ts";
 import type { Sink } from "../token-sink.ts";
-import { receiptFrom } from "./receipt.ts";
+import { createReceipt } from "./receipt.ts";
 
 /** What writing needs of its surroundings. */
 export type WriteContext = {
@@ -116,12 +116,12 @@ export function failedWrite(
 }
 
 /** The record of a write, from the row that the server answered or listed. */
-export function receiptOf(
+export function receiptOfJob(
   { kind, shape, manifest: { identity }, body, ignored, recorded }: WriteJob,
   row: LiveRow,
   { now }: Pick<WriteContext, "now">,
 ): Recorded {
-  return receiptFrom({ kind, shape, identity, written: body, ignored }, row, { known: recorded, at: now() });
+  return createReceipt({ kind, shape, identity, written: body, ignored }, row, { known: recorded, at: now() });
 }
 
 /** Reads live of the job again; a read that fails leaves it unknown. */

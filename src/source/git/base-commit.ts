@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { type GitResult, runGit } from "../remote/run-git.ts";
 import { environmentOf, headCommit, isCommitName, resolveCommit, type Stop } from "./git.ts";
-import type { Repository } from "./repository.ts";
+import type { Repository } from "./repository-paths.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
 
 /** The commit that `--base` names, and how the checkout's own history stands to it. */

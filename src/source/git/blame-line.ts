@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { localEnvironment } from "../remote/git-environment.ts";
 import { runGit } from "../remote/run-git.ts";
 import { environmentOf, type Stop } from "./git.ts";
-import type { Repository } from "./repository.ts";
+import type { Repository } from "./repository-paths.ts";
 
 /** Who wrote a line last. */
 export type LineAuthor = {

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { HoldfastError } from "../../core/errors.ts";
 import { environmentOf, folderOf, type ObjectFormat, type Stop } from "./git.ts";
-import type { Repository } from "./repository.ts";
+import type { Repository } from "./repository-paths.ts";
 
 /** The id under which git would keep the bytes as a file. */
 export function blobId(bytes: Uint8Array, format: ObjectFormat): string {

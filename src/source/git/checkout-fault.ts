@@ -2,14 +2,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { defaultLimits } from "../limits.ts";
-import { openFile } from "../open-file.ts";
+import { readRegularFile } from "../read-regular-file.ts";
 import type { RevisionFiles } from "../revision.ts";
 import { CONFIG_NAME } from "../source-root.ts";
 import { objectNamed, runInRepository } from "./base-commit.ts";
 import { blobId } from "./blobs.ts";
 import { objectFormatOf, type Stop } from "./git.ts";
 import type { Checkout } from "./open-checkout.ts";
-import { branchOf, locateRepository, prefixIn, type Repository } from "./repository.ts";
+import { branchOf, locateRepository, prefixIn, type Repository } from "./repository-paths.ts";
 import { copyIndex } from "./temporary-repository.ts";
 import { listTree } from "./tree.ts";
 
@@ -139,7 +139,7 @@ async function commitFault({ root, branch, commit, repository }: Readable, stop:
   // The configuration may lie outside of the paths that manifests are read from.
   const path = prefixIn(repository, root) + CONFIG_NAME;
   const [committed] = await listTree(repository, head, stop, { paths: [path], withSizes: false });
-  const opened = openFile(join(root, CONFIG_NAME), defaultLimits.fileBytes);
+  const opened = readRegularFile(join(root, CONFIG_NAME), defaultLimits.fileBytes);
   const here = opened.is === "read" ? blobId(opened.bytes, objectFormatOf(head)) : null;
   if (here === (committed?.blob ?? null)) return null;
   return {

@@ -1,7 +1,7 @@
 import { digestOf } from "../content-digest.ts";
 import type { SourceFile } from "../revision.ts";
 import { readBlobsNow } from "./blobs.ts";
-import type { Repository } from "./repository.ts";
+import type { Repository } from "./repository-paths.ts";
 
 /** What is known of a file of a commit before it is read again. */
 type CommitFileHead = Pick<SourceFile, "path" | "display" | "size" | "digest"> & { readonly blob: string };

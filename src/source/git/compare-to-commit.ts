@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { isManifestFile, isPassedOver } from "../ignore-files.ts";
-import { lookAt } from "../open-file.ts";
+import { lookAt } from "../read-regular-file.ts";
 import type { RevisionFiles, SourceFile } from "../revision.ts";
 import type { Head } from "./tree.ts";
 

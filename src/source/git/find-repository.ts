@@ -1,9 +1,9 @@
 import { basename, dirname, join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
-import { lookAt } from "../open-file.ts";
+import { lookAt } from "../read-regular-file.ts";
 import { acceptsOwner, type Stop } from "./git.ts";
-import { locateRepository, type Repository } from "./repository.ts";
+import { locateRepository, type Repository } from "./repository-paths.ts";
 
 /** A repository, and whether it is another user's: then git must not read its configuration. */
 export type FoundRepository = Repository & { readonly isForeign: boolean };

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import type { Repository } from "./repository.ts";
+import type { Repository } from "./repository-paths.ts";
 
 /** Hash that a repository names its objects with. */
 export type ObjectFormat = "sha1" | "sha256";

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { compareText } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { IGNORE_FILE_BYTES, ignoreFiles } from "../ignore-files.ts";
-import { lookAt, openFile } from "../open-file.ts";
+import { lookAt, readRegularFile } from "../read-regular-file.ts";
 import type { RevisionFiles } from "../revision.ts";
 import { type BaseCommit, gitFailure, runInRepository } from "./base-commit.ts";
 import { missingFiles, type Searched } from "./compare-to-commit.ts";
 import type { Stop } from "./git.ts";
-import { prefixIn } from "./repository.ts";
+import { prefixIn } from "./repository-paths.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
 import { headOf } from "./tree.ts";
 
@@ -138,7 +138,7 @@ async function commitFolder(
       return { path: file.path, bytes: file.bytes() };
     });
   const ignored = ignoreFilesOf([...files.map(({ path }) => path), ...known.blobs.keys()]).flatMap((path): Edit[] => {
-    const opened = openFile(join(root, path), IGNORE_FILE_BYTES);
+    const opened = readRegularFile(join(root, path), IGNORE_FILE_BYTES);
     if (opened.is === "read") return [{ path, bytes: opened.bytes }];
     return opened.is === "gone" && known.blobs.has(path) ? [{ path, bytes: null }] : [];
   });

@@ -3,7 +3,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { SourceConfigOptions } from "../read-source-config.ts";
 import { findRepository } from "./find-repository.ts";
 import { noRepository, type Stop } from "./git.ts";
-import { locateRepository, type Repository } from "./repository.ts";
+import { locateRepository, type Repository } from "./repository-paths.ts";
 import { type TemporaryRepository, temporaryRepository } from "./temporary-repository.ts";
 import { headOf } from "./tree.ts";
 

@@ -9,7 +9,7 @@ import { digestOf } from "../content-digest.ts";
 import { fileDiagnostic } from "../file-diagnostic.ts";
 import { ignoreFiles, isManifestFile } from "../ignore-files.ts";
 import type { Limits } from "../limits.ts";
-import { HEAD_BYTES } from "../open-file.ts";
+import { HEAD_BYTES } from "../read-regular-file.ts";
 import type { RevisionFiles, SourceFile } from "../revision.ts";
 import { startsOf } from "../source-root.ts";
 import { readBlobHead, readBlobs, readSmallBlobs } from "./blobs.ts";
@@ -17,7 +17,7 @@ import { commitFiles } from "./commit-file.ts";
 import { isBelow } from "./compare-to-commit.ts";
 import { noRepository, resolveCommit } from "./git.ts";
 import { LFS_POINTER, lfsPointer } from "./lfs-pointer.ts";
-import { prefixIn, type Repository } from "./repository.ts";
+import { prefixIn, type Repository } from "./repository-paths.ts";
 import { LINK_MODE, linksToFolders, refuseTooMuch, requirePresent, selectTreeEntries } from "./select-tree-entries.ts";
 import { listTree, type TreeChange, type TreeEntry } from "./tree.ts";
 

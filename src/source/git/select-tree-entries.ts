@@ -17,7 +17,7 @@ import { pacer } from "../pacer.ts";
 import { readBlobs } from "./blobs.ts";
 import { isBelow } from "./compare-to-commit.ts";
 import type { Stop } from "./git.ts";
-import type { Repository } from "./repository.ts";
+import type { Repository } from "./repository-paths.ts";
 import type { TreeEntry } from "./tree.ts";
 
 type Place = {

@@ -11,8 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import { openFile } from "../open-file.ts";
-import type { Repository } from "./repository.ts";
+import { readRegularFile } from "../read-regular-file.ts";
+import type { Repository } from "./repository-paths.ts";
 
 /** A git directory of our own that sees a checkout's commits; it ends with whoever made it. */
 export type TemporaryRepository = Repository &
@@ -130,7 +130,7 @@ function copyRef(from: string, to: string): void {
 
 /** A regular file's content; null where there is none. What is there and cannot be read is an error. */
 function bytesOf(path: string, limit: number): Buffer | null {
-  const opened = openFile(path, limit);
+  const opened = readRegularFile(path, limit);
   if (opened.is === "read" && opened.size === opened.bytes.length) return Buffer.from(opened.bytes);
   if (opened.is === "gone" || lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
   throw new HoldfastError("error", `${path} cannot be read`, { hint: "allow reading it, or check the repository" });

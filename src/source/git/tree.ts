@@ -1,5 +1,5 @@
 import { gitOf, headCommit, type ObjectFormat, objectFormatOf, repositoryFailure, type Stop } from "./git.ts";
-import { prefixIn, type Repository } from "./repository.ts";
+import { prefixIn, type Repository } from "./repository-paths.ts";
 
 /** The commit that a checkout stands on, and the regular files below a folder of it. */
 export type Head = {

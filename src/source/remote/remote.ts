@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { objectFormatOf } from "../git/git.ts";
-import type { Repository } from "../git/repository.ts";
+import type { Repository } from "../git/repository-paths.ts";
 import { SourceError } from "../source-error.ts";
 import type { RemoteAddress } from "./address.ts";
 import { clearRepository, lockRepository, prepareRepository, readRefFile, writeRefFile } from "./bare-repository.ts";

@@ -5,7 +5,7 @@ import type { ExactReader } from "../parse-file.ts";
 import type { Chunk } from "../split-documents.ts";
 import { type AliasBudget, build } from "./build-value.ts";
 import { CONFLICT, TEMPLATE } from "./likely-mistake.ts";
-import { nodeOutline } from "./node-outline.ts";
+import { nodeOffsets } from "./node-offsets.ts";
 import { parseExact } from "./parse-exact.ts";
 
 /** Reads the documents of one file with the library `yaml`; what their aliases repeat counts together. */
@@ -30,7 +30,7 @@ function readExact(chunk: Chunk, limits: YamlLimits, manner: ExactOptions): Pars
     hasCredentials,
     chunk,
     readBy: "exact",
-    outline: () => nodeOutline(root, chunk.offset),
+    fieldOffsets: () => nodeOffsets(root, chunk.offset),
   };
 }
 

@@ -17,7 +17,7 @@ export type Cost = {
 const mostCost: Cost = { milliseconds: 2000, mebibytes: 64 };
 
 /** How many times its share of the processor's time a file may take by the clock. */
-const PATIENCE = 15;
+const CLOCK_FACTOR = 15;
 
 /** The part of the memory that holds what is alive for a moment only. */
 const YOUNG_SHARE = 1 / 4;
@@ -128,7 +128,7 @@ export class ExactThread implements AsyncDisposable {
       let [job] = this.#asked;
       let [left, since] = [milliseconds, performance.now()];
       for (let worker = this.#worker; job !== undefined && worker !== null; worker = this.#worker) {
-        if (left <= 0 || performance.now() - since > PATIENCE * milliseconds) return this.#replace(worker, "time");
+        if (left <= 0 || performance.now() - since > CLOCK_FACTOR * milliseconds) return this.#replace(worker, "time");
         await setTimeout(left, undefined, { signal, ref: false });
         const spent = await spentBy(worker, since);
         const [now] = this.#asked;

@@ -1,9 +1,9 @@
 import type { Json } from "../../contract/json.ts";
 import { decode } from "../decode-text.ts";
 import type { ParsedDocument, ParsedFile } from "../document.ts";
-import { type DocumentOutline, limitOutline } from "../document-outline.ts";
-import { outlinePlain } from "../fast/read-plain.ts";
+import { offsetsOfPlain } from "../fast/read-plain.ts";
 import type { Fault } from "../fault.ts";
+import { type FieldOffsets, limitFieldOffsets } from "../field-offsets.ts";
 import type { YamlLimits } from "../limits.ts";
 
 /** A parsed file as it crosses from a worker: the text stays where it is. */
@@ -16,7 +16,7 @@ type PackedDocument = Pick<ParsedDocument, "faults" | "offset" | "hasCredentials
   readonly to: number;
   readonly isExplicit: boolean;
   /** Null where there is none, or it can be had again at once. */
-  readonly outline: DocumentOutline | null;
+  readonly fieldOffsets: FieldOffsets | null;
 };
 
 /** Makes a parsed file ready to cross. */
@@ -24,9 +24,9 @@ export function pack({ faults, documents }: ParsedFile, { nodes }: YamlLimits): 
   return { faults, documents: documents.map((document) => packDocument(document, nodes)) };
 }
 
-function packDocument({ value, chunk, outline, ...rest }: ParsedDocument, nodes: number): PackedDocument {
+function packDocument({ value, chunk, fieldOffsets, ...rest }: ParsedDocument, nodes: number): PackedDocument {
   const { faults, offset, hasCredentials, readBy } = rest;
-  const found = readBy === "exact" ? outline() : null;
+  const found = readBy === "exact" ? fieldOffsets() : null;
   return {
     faults,
     offset,
@@ -36,7 +36,7 @@ function packDocument({ value, chunk, outline, ...rest }: ParsedDocument, nodes:
     to: chunk.offset + chunk.text.length,
     isExplicit: chunk.isExplicit,
     readBy,
-    outline: found && limitOutline(found, nodes),
+    fieldOffsets: found && limitFieldOffsets(found, nodes),
   };
 }
 
@@ -47,7 +47,7 @@ export function unpack({ faults, documents }: PackedFile, bytes: Uint8Array, lim
 }
 
 function unpackDocument(packed: PackedDocument, text: string, limits: YamlLimits): ParsedDocument {
-  const { faults, offset, hasCredentials, from, to, isExplicit, readBy, outline } = packed;
+  const { faults, offset, hasCredentials, from, to, isExplicit, readBy, fieldOffsets } = packed;
   const chunk = { text: text.slice(from, to), offset: from, isExplicit };
   // A document that could not be read at all has none.
   const isUnread = packed.value === "null" && faults.length > 0;
@@ -59,6 +59,6 @@ function unpackDocument(packed: PackedDocument, text: string, limits: YamlLimits
     readBy,
     // Ours, made a moment ago from what is checked to be JSON.
     value: JSON.parse(packed.value) as Json,
-    outline: () => (readBy === "exact" || isUnread ? outline : outlinePlain(chunk, limits)),
+    fieldOffsets: () => (readBy === "exact" || isUnread ? fieldOffsets : offsetsOfPlain(chunk, limits)),
   };
 }

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from "../../contract/json.ts";
 import { duplicateKey } from "../fault.ts";
 import { keysOf, type MappingShape, objectOf } from "./mapping-shape.ts";
-import { noteFault, type Reading } from "./reading.ts";
+import { noteFault, type ParserState } from "./parser-state.ts";
 
 /** The mapping of a shape, with the values from the given place on; undefined where a key is there twice and that ends it. */
-export function mappingOf(reading: Reading, shape: MappingShape, from: number): JsonObject | undefined {
-  const { values, faults } = reading;
+export function mappingOf(state: ParserState, shape: MappingShape, from: number): JsonObject | undefined {
+  const { values, faults } = state;
   const fields = objectOf(shape, values, from);
   if (fields !== null) return fields;
-  reading.isFaulty = true;
+  state.isFaulty = true;
   return faults === null ? undefined : firstOfEach(shape, values, from);
 }
 
@@ -21,13 +21,13 @@ function firstOfEach(shape: MappingShape, values: readonly Json[], from: number)
 }
 
 /** Notes the fault where the last key of a mapping is a duplicate; the values of the mapping begin at `from`. */
-export function noteDuplicateKey(reading: Reading, from: number, shape: MappingShape): void {
-  const { places, open } = reading;
+export function noteDuplicateKey(state: ParserState, from: number, shape: MappingShape): void {
+  const { places, open } = state;
   if (places === null) return;
   let first: MappingShape | null = null;
   for (let each = shape.before; each !== null && each.size > 0; each = each.before) {
     if (each.key === shape.key) first = each;
   }
   const [before, again] = [first && places[from + first.size - 1], places[open - 1]];
-  if (before && again) noteFault(reading, () => duplicateKey(shape.key, again.key, before.key));
+  if (before && again) noteFault(state, () => duplicateKey(shape.key, again.key, before.key));
 }

@@ -1,16 +1,16 @@
 import { afterSpaces, BAR, DASH, endOfLine, HASH, isRest, LINE_FEED, PLUS, SPACE } from "./characters.ts";
-import { checkedText, type Reading } from "./reading.ts";
+import { checkedText, type ParserState } from "./parser-state.ts";
 import type { Slice } from "./slice.ts";
 
 /**
  * Reads a text over several lines (`|` or `>`) under what stands at a column, and goes to the start of the line behind
  * it; undefined where its indentation is told, or has to be guessed.
  */
-export function readBlock(reading: Reading, column: number): string | undefined {
-  const { text, slice } = reading;
-  const isLiteral = text.charCodeAt(reading.at) === BAR;
-  const chomping = text.charCodeAt(reading.at + 1);
-  const header = reading.at + (chomping === DASH || chomping === PLUS ? 2 : 1);
+export function readBlock(state: ParserState, column: number): string | undefined {
+  const { text, slice } = state;
+  const isLiteral = text.charCodeAt(state.at) === BAR;
+  const chomping = text.charCodeAt(state.at + 1);
+  const header = state.at + (chomping === DASH || chomping === PLUS ? 2 : 1);
   const from = endOfLine(text, header) + 1;
   // Readers differ on what an unfinished last line is worth.
   if (!isRest(text, header) || from >= text.length || text.charCodeAt(text.length - 1) !== LINE_FEED) return undefined;
@@ -19,9 +19,9 @@ export function readBlock(reading: Reading, column: number): string | undefined 
   const lines: Lines = { text, slice, at: from, indent, breaks: 0 };
   const joined = isLiteral ? literal(lines) : folded(lines);
   if (joined === undefined || isLooseComment(lines, column)) return undefined;
-  reading.at = lines.at;
-  if (chomping === DASH) return checkedText(reading, joined);
-  return checkedText(reading, joined + (chomping === PLUS ? "\n".repeat(lines.breaks) : "\n"));
+  state.at = lines.at;
+  if (chomping === DASH) return checkedText(state, joined);
+  return checkedText(state, joined + (chomping === PLUS ? "\n".repeat(lines.breaks) : "\n"));
 }
 
 type Lines = {

@@ -1,6 +1,6 @@
 import { resolvePlain } from "../plain-scalar.ts";
 import { APOSTROPHE, QUOTE } from "./characters.ts";
-import type { Reading } from "./reading.ts";
+import type { ParserState } from "./parser-state.ts";
 import { type Quoted, readQuoted } from "./scalar.ts";
 
 /** A key, where it ends, and whether it needs no quotes. */
@@ -12,17 +12,17 @@ const LONGEST = 1000;
 const DIGITS = /^\d+$/;
 
 /** The key at a place; null where it is not surely a text, or none that can be a field like any other. */
-export function readKeyAt(reading: Reading, from: number, endOf: (text: string, from: number) => number): Key | null {
-  const { text } = reading;
+export function readKeyAt(state: ParserState, from: number, endOf: (text: string, from: number) => number): Key | null {
+  const { text } = state;
   const code = text.charCodeAt(from);
   const isBare = code !== QUOTE && code !== APOSTROPHE;
-  const key = isBare ? bare(reading, from, endOf(text, from)) : quoted(reading, from);
+  const key = isBare ? bare(state, from, endOf(text, from)) : quoted(state, from);
   // Objects give this one a meaning of its own.
   if (key === null || key.word.length > LONGEST || key.word === "__proto__") return null;
   return { word: key.word, end: key.end, isBare };
 }
 
-function bare({ slice }: Reading, from: number, end: number): Quoted | null {
+function bare({ slice }: ParserState, from: number, end: number): Quoted | null {
   if (end < 0) return null;
   const word = slice(from, end);
   const scalar = resolvePlain(word);
@@ -30,8 +30,8 @@ function bare({ slice }: Reading, from: number, end: number): Quoted | null {
 }
 
 // Objects put numbers first, and nobody writes a key with an escape or a tab in it without meaning something by it.
-function quoted(reading: Reading, from: number): Quoted | null {
-  const key = readQuoted(reading, from);
+function quoted(state: ParserState, from: number): Quoted | null {
+  const key = readQuoted(state, from);
   if (key === null || key.end - from !== key.word.length + 2) return null;
   return key.word.includes("\t") || DIGITS.test(key.word) ? null : key;
 }

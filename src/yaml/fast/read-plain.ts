@@ -1,6 +1,6 @@
 import type { Json } from "../../contract/json.ts";
-import type { DocumentOutline } from "../document-outline.ts";
 import { type Fault, tooManyNodes } from "../fault.ts";
+import type { FieldOffsets } from "../field-offsets.ts";
 import type { YamlLimits } from "../limits.ts";
 import type { Chunk } from "../split-documents.ts";
 import { mappingOf, noteDuplicateKey } from "./build-mapping.ts";
@@ -23,10 +23,10 @@ import {
   QUOTE,
 } from "./characters.ts";
 import { type MappingShape, noKeys, withKey } from "./mapping-shape.ts";
+import { addValue, checkedText, listOf, noteInside, type ParserState } from "./parser-state.ts";
 import { readBlock } from "./read-block.ts";
 import { readBrackets } from "./read-brackets.ts";
 import { readKeyAt } from "./read-key.ts";
-import { addValue, checkedText, listOf, noteInside, type Reading } from "./reading.ts";
 import { readQuoted, scalarAt } from "./scalar.ts";
 import { type Slice, slicer } from "./slice.ts";
 
@@ -52,234 +52,234 @@ export type Refused = { readonly fault: Fault };
  * those of the whole file, where each is a character.
  */
 export function readPlain(chunk: Chunk, bytes: Uint8Array | null, limits: YamlLimits): Plain | Refused | null {
-  const reading = beginning(chunk.text, slicer(chunk, bytes), limits, null);
-  const read = readFrom(reading);
-  if (read !== null || !reading.isFaulty) return read;
+  const state = beginning(chunk.text, slicer(chunk, bytes), limits, null);
+  const read = readFrom(state);
+  if (read !== null || !state.isFaulty) return read;
   // Only now, since noting where everything stands takes longer.
   return readFrom(beginning(chunk.text, slicer(chunk, bytes), limits, []));
 }
 
 /** Where the fields of a document stand that `readPlain` can read; its text begins at the chunk's offset. Null for any other. */
-export function outlinePlain(chunk: Chunk, limits: YamlLimits): DocumentOutline | null {
-  const places: DocumentOutline[] = [];
-  const reading = beginning(chunk.text, slicer(chunk, null), limits, places);
-  const read = readFrom(reading);
+export function offsetsOfPlain(chunk: Chunk, limits: YamlLimits): FieldOffsets | null {
+  const places: FieldOffsets[] = [];
+  const state = beginning(chunk.text, slicer(chunk, null), limits, places);
+  const read = readFrom(state);
   if (read === null || "fault" in read) return null;
-  return moved({ key: read.offset, value: read.offset, inside: reading.inside }, chunk.offset);
+  return moved({ key: read.offset, value: read.offset, inside: state.inside }, chunk.offset);
 }
 
-function moved(outline: DocumentOutline, by: number): DocumentOutline {
-  if (by === 0) return outline;
-  const { key, value, inside } = outline;
+function moved(fieldOffsets: FieldOffsets, by: number): FieldOffsets {
+  if (by === 0) return fieldOffsets;
+  const { key, value, inside } = fieldOffsets;
   const within = inside === null ? null : new Map(Array.from(inside, ([name, each]) => [name, moved(each, by)]));
   return { key: key + by, value: value + by, inside: within };
 }
 
-function readFrom(reading: Reading): Plain | Refused | null {
-  const { text } = reading;
-  if (text.startsWith("---") && !toNextLine(reading, 3)) return null;
-  if (reading.at === 0) toContent(reading, 0);
-  const offset = reading.at;
-  const value = readRoot(reading);
+function readFrom(state: ParserState): Plain | Refused | null {
+  const { text } = state;
+  if (text.startsWith("---") && !toNextLine(state, 3)) return null;
+  if (state.at === 0) toContent(state, 0);
+  const offset = state.at;
+  const value = readRoot(state);
   // Whatever else the text holds, it was plain so far.
-  const faults = reading.faults ?? [];
-  if (reading.nodes > reading.limits.nodes && faults.length === 0)
-    return { fault: tooManyNodes(reading.limits.nodes, offset) };
-  if (value === undefined || !isAtEnd(reading)) return null;
-  return { value, offset, hasCredentials: reading.hasCredentials, faults };
+  const faults = state.faults ?? [];
+  if (state.nodes > state.limits.nodes && faults.length === 0)
+    return { fault: tooManyNodes(state.limits.nodes, offset) };
+  if (value === undefined || !isAtEnd(state)) return null;
+  return { value, offset, hasCredentials: state.hasCredentials, faults };
 }
 
-function readRoot(reading: Reading): Json | undefined {
-  const { text, at, column } = reading;
+function readRoot(state: ParserState): Json | undefined {
+  const { text, at, column } = state;
   const code = text.charCodeAt(at);
-  if (code === OPENING_BRACKET || code === OPENING_BRACE) return readInLine(reading, at, -1, 0);
-  return column === 0 ? readNode(reading, noKeys, 1) : undefined;
+  if (code === OPENING_BRACKET || code === OPENING_BRACE) return readInLine(state, at, -1, 0);
+  return column === 0 ? readNode(state, noKeys, 1) : undefined;
 }
 
-function beginning(text: string, slice: Slice, limits: YamlLimits, places: DocumentOutline[] | null): Reading {
+function beginning(text: string, slice: Slice, limits: YamlLimits, places: FieldOffsets[] | null): ParserState {
   const position = { open: 0, at: 0, column: 0, nodes: 1, margin: -1, start: -1 };
   const found = { hasCredentials: false, faults: places === null ? null : [], isFaulty: false };
   return { text, limits, slice, values: [], ...position, ...found, places, inside: null };
 }
 
-function isAtEnd({ column }: Reading): boolean {
+function isAtEnd({ column }: ParserState): boolean {
   return column < 0;
 }
 
 // Where this line has no more, goes to the next one that has content.
-function toNextLine(reading: Reading, from: number): boolean {
-  const { text } = reading;
+function toNextLine(state: ParserState, from: number): boolean {
+  const { text } = state;
   const isOver = text.charCodeAt(from) === LINE_FEED;
   if (!isOver && !isRest(text, from)) return false;
-  toContent(reading, isOver ? from + 1 : endOfLine(text, from) + 1);
+  toContent(state, isOver ? from + 1 : endOfLine(text, from) + 1);
   return true;
 }
 
 // From the start of a line to the content of the first one that has any.
-function toContent(reading: Reading, from: number): void {
-  const { text } = reading;
+function toContent(state: ParserState, from: number): void {
+  const { text } = state;
   let start = from;
   while (start < text.length) {
     const at = afterSpaces(text, start);
     const code = text.charCodeAt(at);
     if (code !== LINE_FEED && code !== HASH && at < text.length) {
-      reading.at = at;
-      reading.column = at - start;
+      state.at = at;
+      state.column = at - start;
       return;
     }
     start = endOfLine(text, at) + 1;
   }
-  reading.at = text.length;
-  reading.column = -1;
+  state.at = text.length;
+  state.column = -1;
 }
 
-function readNode(reading: Reading, above: MappingShape, depth: number): Json | undefined {
-  return isItem(reading.text, reading.at) ? readList(reading, above, depth) : readMapping(reading, above, depth);
+function readNode(state: ParserState, above: MappingShape, depth: number): Json | undefined {
+  return isItem(state.text, state.at) ? readList(state, above, depth) : readMapping(state, above, depth);
 }
 
-function readMapping(reading: Reading, above: MappingShape, depth: number): Json | undefined {
-  const { column, open: from, at: start } = reading;
-  if (depth > reading.limits.depth) return undefined;
+function readMapping(state: ParserState, above: MappingShape, depth: number): Json | undefined {
+  const { column, open: from, at: start } = state;
+  if (depth > state.limits.depth) return undefined;
   let shape = noKeys;
   do {
-    const keyAt = reading.at;
-    const next = readKey(reading, shape, above);
-    if (next === null || next.size > reading.limits.keys) return undefined;
+    const keyAt = state.at;
+    const next = readKey(state, shape, above);
+    if (next === null || next.size > state.limits.keys) return undefined;
     shape = next;
-    const value = readField(reading, column, shape, depth);
-    if (value === undefined || !addValue(reading, value, 2, keyAt)) return undefined;
-    noteDuplicateKey(reading, from, shape);
-  } while (reading.column === column);
-  if (reading.column > column) return undefined;
-  noteInside(reading, from, start, shape);
-  reading.open = from;
-  return mappingOf(reading, shape, from);
+    const value = readField(state, column, shape, depth);
+    if (value === undefined || !addValue(state, value, 2, keyAt)) return undefined;
+    noteDuplicateKey(state, from, shape);
+  } while (state.column === column);
+  if (state.column > column) return undefined;
+  noteInside(state, from, start, shape);
+  state.open = from;
+  return mappingOf(state, shape, from);
 }
 
 // What followed last time mostly follows again: then the key is known without being copied.
-function readKey(reading: Reading, shape: MappingShape, above: MappingShape): MappingShape | null {
-  const { text, at } = reading;
+function readKey(state: ParserState, shape: MappingShape, above: MappingShape): MappingShape | null {
+  const { text, at } = state;
   const guess = shape === noKeys ? above.inside : shape.guess;
-  if (guess === null || !text.startsWith(guess.key, at)) return readOtherKey(reading, shape, above);
+  if (guess === null || !text.startsWith(guess.key, at)) return readOtherKey(state, shape, above);
   const end = at + guess.key.length;
-  if (text.charCodeAt(end) !== COLON || !isGap(text, end + 1)) return readOtherKey(reading, shape, above);
-  reading.at = end + 1;
+  if (text.charCodeAt(end) !== COLON || !isGap(text, end + 1)) return readOtherKey(state, shape, above);
+  state.at = end + 1;
   return guess;
 }
 
-function readOtherKey(reading: Reading, shape: MappingShape, above: MappingShape): MappingShape | null {
-  const { text } = reading;
-  const key = readKeyAt(reading, reading.at, endOfKey);
+function readOtherKey(state: ParserState, shape: MappingShape, above: MappingShape): MappingShape | null {
+  const { text } = state;
+  const key = readKeyAt(state, state.at, endOfKey);
   if (key === null || text.charCodeAt(key.end) !== COLON || !isGap(text, key.end + 1)) return null;
   const next = withKey(shape, key.word);
-  reading.at = key.end + 1;
+  state.at = key.end + 1;
   if (!key.isBare) return next;
   if (shape === noKeys) above.inside = next;
   else shape.guess = next;
   return next;
 }
 
-function readField(reading: Reading, column: number, key: MappingShape, depth: number): Json | undefined {
-  const { text } = reading;
-  const at = afterSpaces(text, reading.at);
-  const isInLine = !isRest(text, reading.at);
-  if (!isInLine) toContent(reading, endOfLine(text, at) + 1);
-  const value = isInLine ? readInLine(reading, at, column, depth) : readBelow(reading, column, key, depth);
+function readField(state: ParserState, column: number, key: MappingShape, depth: number): Json | undefined {
+  const { text } = state;
+  const at = afterSpaces(text, state.at);
+  const isInLine = !isRest(text, state.at);
+  if (!isInLine) toContent(state, endOfLine(text, at) + 1);
+  const value = isInLine ? readInLine(state, at, column, depth) : readBelow(state, column, key, depth);
   // What goes on below its key is found by it.
   const first = text.charCodeAt(at);
-  if (!isInLine || first === BAR || first === GREATER) reading.start = -1;
+  if (!isInLine || first === BAR || first === GREATER) state.start = -1;
   return value;
 }
 
-function readBelow(reading: Reading, column: number, key: MappingShape, depth: number): Json | undefined {
-  if (reading.column > column) return readNode(reading, key, depth + 1);
+function readBelow(state: ParserState, column: number, key: MappingShape, depth: number): Json | undefined {
+  if (state.column > column) return readNode(state, key, depth + 1);
   // A list may stand as far to the left as its key.
-  const isList = reading.column === column && isItem(reading.text, reading.at);
-  return isList ? readList(reading, key, depth + 1) : null;
+  const isList = state.column === column && isItem(state.text, state.at);
+  return isList ? readList(state, key, depth + 1) : null;
 }
 
-function readList(reading: Reading, above: MappingShape, depth: number): Json | undefined {
-  const { text, column, open: from, at: start } = reading;
-  if (depth > reading.limits.depth) return undefined;
+function readList(state: ParserState, above: MappingShape, depth: number): Json | undefined {
+  const { text, column, open: from, at: start } = state;
+  if (depth > state.limits.depth) return undefined;
   do {
-    const item = readItem(reading, column, above, depth);
-    if (item === undefined || !addValue(reading, item, 1, start)) return undefined;
-  } while (reading.column === column && isItem(text, reading.at));
-  return reading.column > column ? undefined : listOf(reading, from, start);
+    const item = readItem(state, column, above, depth);
+    if (item === undefined || !addValue(state, item, 1, start)) return undefined;
+  } while (state.column === column && isItem(text, state.at));
+  return state.column > column ? undefined : listOf(state, from, start);
 }
 
-function readItem(reading: Reading, column: number, above: MappingShape, depth: number): Json | undefined {
-  const { text } = reading;
-  const from = reading.at + 1;
+function readItem(state: ParserState, column: number, above: MappingShape, depth: number): Json | undefined {
+  const { text } = state;
+  const from = state.at + 1;
   const at = afterSpaces(text, from);
   if (isRest(text, from)) {
-    toContent(reading, endOfLine(text, at) + 1);
-    reading.start = -1;
-    return reading.column > column ? readNode(reading, above, depth + 1) : null;
+    toContent(state, endOfLine(text, at) + 1);
+    state.start = -1;
+    return state.column > column ? readNode(state, above, depth + 1) : null;
   }
-  if (!isItem(text, at) && !isKey(reading, at)) return readInLine(reading, at, column, depth);
+  if (!isItem(text, at) && !isKey(state, at)) return readInLine(state, at, column, depth);
   // What begins in the line of its dash goes on below its first character.
-  reading.column = column + at - reading.at;
-  reading.at = at;
-  return readNode(reading, above, depth + 1);
+  state.column = column + at - state.at;
+  state.at = at;
+  return readNode(state, above, depth + 1);
 }
 
-function isKey(reading: Reading, at: number): boolean {
-  const { text } = reading;
+function isKey(state: ParserState, at: number): boolean {
+  const { text } = state;
   const code = text.charCodeAt(at);
   if (code !== QUOTE && code !== APOSTROPHE) return endOfKey(text, at) >= 0;
-  const quoted = readQuoted(reading, at);
+  const quoted = readQuoted(state, at);
   return quoted !== null && text.charCodeAt(quoted.end) === COLON;
 }
 
-function readInLine(reading: Reading, at: number, column: number, depth: number): Json | undefined {
-  const value = readScalarOrBrackets(reading, at, column, depth);
-  reading.start = at;
+function readInLine(state: ParserState, at: number, column: number, depth: number): Json | undefined {
+  const value = readScalarOrBrackets(state, at, column, depth);
+  state.start = at;
   return value;
 }
 
-function readScalarOrBrackets(reading: Reading, at: number, column: number, depth: number): Json | undefined {
-  const { text } = reading;
+function readScalarOrBrackets(state: ParserState, at: number, column: number, depth: number): Json | undefined {
+  const { text } = state;
   switch (text.charCodeAt(at)) {
     case QUOTE:
     case APOSTROPHE: {
-      const quoted = readQuoted(reading, at);
-      return quoted !== null && toNextLine(reading, quoted.end) ? checkedText(reading, quoted.word) : undefined;
+      const quoted = readQuoted(state, at);
+      return quoted !== null && toNextLine(state, quoted.end) ? checkedText(state, quoted.word) : undefined;
     }
     case OPENING_BRACKET:
     case OPENING_BRACE: {
-      reading.at = at;
-      reading.margin = column;
-      const value = readBrackets(reading, depth + 1);
-      return toNextLine(reading, reading.at) ? value : undefined;
+      state.at = at;
+      state.margin = column;
+      const value = readBrackets(state, depth + 1);
+      return toNextLine(state, state.at) ? value : undefined;
     }
     case BAR:
     case GREATER: {
-      reading.at = at;
-      const block = readBlock(reading, column);
-      if (block !== undefined) toContent(reading, reading.at);
+      state.at = at;
+      const block = readBlock(state, column);
+      if (block !== undefined) toContent(state, state.at);
       return block;
     }
     default: {
       const end = endOfValue(text, at);
-      if (end < 0 || !toNextLine(reading, end)) return undefined;
-      return reading.column > column ? readFolded(reading, at, end, column) : scalarAt(reading, at, end);
+      if (end < 0 || !toNextLine(state, end)) return undefined;
+      return state.column > column ? readFolded(state, at, end, column) : scalarAt(state, at, end);
     }
   }
 }
 
 // An unquoted text over several lines, each right below the other.
-function readFolded(reading: Reading, from: number, firstEnd: number, column: number): string | undefined {
-  const { text, slice } = reading;
+function readFolded(state: ParserState, from: number, firstEnd: number, column: number): string | undefined {
+  const { text, slice } = state;
   const parts = [slice(from, firstEnd)];
   let end = firstEnd;
   do {
     const line = endOfLine(text, end);
-    const { at } = reading;
-    if (afterSpaces(text, end) !== line || at - reading.column !== line + 1) return undefined;
+    const { at } = state;
+    if (afterSpaces(text, end) !== line || at - state.column !== line + 1) return undefined;
     end = endOfValue(text, at);
-    if (end < 0 || !toNextLine(reading, end)) return undefined;
+    if (end < 0 || !toNextLine(state, end)) return undefined;
     parts.push(slice(at, end));
-  } while (reading.column > column);
-  return checkedText(reading, parts.join(" "));
+  } while (state.column > column);
+  return checkedText(state, parts.join(" "));
 }

@@ -1,22 +1,22 @@
 import type { Json } from "../../contract/json.ts";
 import { numberFault, resolvePlain } from "../plain-scalar.ts";
 import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE, TAB } from "./characters.ts";
-import { checkedText, noteFault, type Reading } from "./reading.ts";
+import { checkedText, noteFault, type ParserState } from "./parser-state.ts";
 import type { Slice } from "./slice.ts";
 
 /** The value of an unquoted scalar; undefined where a reader would have something to say about it. */
-export function scalarAt(reading: Reading, from: number, end: number): Json | undefined {
-  const { text, slice } = reading;
-  if (isSurelyText(text.charCodeAt(from))) return checkedText(reading, slice(from, end));
+export function scalarAt(state: ParserState, from: number, end: number): Json | undefined {
+  const { text, slice } = state;
+  if (isSurelyText(text.charCodeAt(from))) return checkedText(state, slice(from, end));
   const number = smallInteger(text, from, end);
   if (number >= 0) return number;
   const word = slice(from, end);
   const scalar = resolvePlain(word);
   if (scalar.is !== "value") {
     const { is } = scalar;
-    return noteFault(reading, () => numberFault(is, from)) ? 0 : undefined;
+    return noteFault(state, () => numberFault(is, from)) ? 0 : undefined;
   }
-  return typeof scalar.value === "string" ? checkedText(reading, word) : scalar.value;
+  return typeof scalar.value === "string" ? checkedText(state, word) : scalar.value;
 }
 
 // No number and none of YAML's words begins with any other letter.
@@ -47,7 +47,7 @@ export function readQuoted({ text, slice }: Source, from: number): Quoted | null
   return text.charCodeAt(from) === APOSTROPHE ? readSingle(text, slice, from) : readDouble(text, slice, from);
 }
 
-type Source = Pick<Reading, "text" | "slice">;
+type Source = Pick<ParserState, "text" | "slice">;
 
 function readSingle(text: string, slice: Slice, from: number): Quoted | null {
   let hasQuotes = false;

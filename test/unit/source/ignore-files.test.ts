@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { findRepository } from "../../../src/source/git/find-repository.ts";
 import { readCommitFiles } from "../../../src/source/git/read-commit.ts";
-import type { Repository } from "../../../src/source/git/repository.ts";
+import type { Repository } from "../../../src/source/git/repository-paths.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { readFolder } from "../../../src/source/read-folder.ts";
 import type { RevisionFiles } from "../../../src/source/revision.ts";

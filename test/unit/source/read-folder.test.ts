@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../../src/core/errors.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
-import { openFile } from "../../../src/source/open-file.ts";
 import { readFolder } from "../../../src/source/read-folder.ts";
+import { readRegularFile } from "../../../src/source/read-regular-file.ts";
 import { commitAll, git } from "../../support/git.ts";
 import { brief, folderOf, pathsOf, read, write } from "./source.ts";
 
@@ -131,10 +131,10 @@ describe("a folder", () => {
     const root = await folderOf({ "a.yaml": "a" });
     symlinkSync("a.yaml", join(root, "link.yaml"));
     execFileSync("mkfifo", [join(root, "pipe.yaml")]);
-    expect(openFile(join(root, "link.yaml"), 10).is).toBe("not-a-file");
-    expect(openFile(join(root, "pipe.yaml"), 10).is).toBe("not-a-file");
-    expect(openFile(root, 10).is).toBe("not-a-file");
-    expect(openFile(join(root, "gone.yaml"), 10).is).toBe("gone");
+    expect(readRegularFile(join(root, "link.yaml"), 10).is).toBe("not-a-file");
+    expect(readRegularFile(join(root, "pipe.yaml"), 10).is).toBe("not-a-file");
+    expect(readRegularFile(root, 10).is).toBe("not-a-file");
+    expect(readRegularFile(join(root, "gone.yaml"), 10).is).toBe("gone");
   });
 
   test.skipIf(process.getuid?.() === 0)("what may not be read is an error, not an absence", async () => {
@@ -234,6 +234,6 @@ describe("a checkout", () => {
     await git(root, "config", "core.fsmonitor", join(root, "monitor.sh"));
     await git(root, "config", "core.hooksPath", root);
     await read(root);
-    expect(openFile(marker, 1).is).toBe("gone");
+    expect(readRegularFile(marker, 1).is).toBe("gone");
   });
 });

@@ -81,14 +81,14 @@ test("places are looked up when they are asked for, and no sooner", () => {
   const file = parsed(text);
   const [document] = file.documents;
   if (document === undefined) throw new Error("no such document");
-  let [outlines, offsets] = [0, 0];
+  let [calls, offsets] = [0, 0];
   const positionAt = lineFinder(file.text);
   const locate = locator(
     {
       ...document,
-      outline: () => {
-        outlines += 1;
-        return document.outline();
+      fieldOffsets: () => {
+        calls += 1;
+        return document.fieldOffsets();
       },
     },
     (offset) => {
@@ -96,7 +96,7 @@ test("places are looked up when they are asked for, and no sooner", () => {
       return positionAt(offset);
     },
   );
-  expect([outlines, offsets]).toEqual([0, 0]);
+  expect([calls, offsets]).toEqual([0, 0]);
   expect([locate("/type"), locate("/list/1")].map(({ line }) => line)).toEqual([2, 7]);
-  expect([outlines, offsets]).toEqual([1, 2]);
+  expect([calls, offsets]).toEqual([1, 2]);
 });

@@ -8,7 +8,7 @@ import { corpus as corpusOf } from "../../../bench/corpus/corpus.ts";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import { decode } from "../../../src/yaml/decode-text.ts";
 import { exactReader } from "../../../src/yaml/exact/exact-reader.ts";
-import { outlinePlain, readPlain } from "../../../src/yaml/fast/read-plain.ts";
+import { offsetsOfPlain, readPlain } from "../../../src/yaml/fast/read-plain.ts";
 import { traitsOf } from "../../../src/yaml/misleading-characters.ts";
 import { type Chunk, splitDocuments } from "../../../src/yaml/split-documents.ts";
 import { everyText, nearPlain } from "./near-plain.ts";
@@ -20,8 +20,8 @@ const tight: Limits = { ...defaultLimits, depth: 2, keys: 3, nodes: 8 };
 function exactly(chunk: Chunk, limits: Limits) {
   const read = exactReader(limits, true)(chunk);
   if (read === null) return null;
-  const { value, faults, offset, hasCredentials, outline } = read;
-  return { faults, offset, hasCredentials, outline: outline(), json: JSON.stringify(value) };
+  const { value, faults, offset, hasCredentials, fieldOffsets } = read;
+  return { faults, offset, hasCredentials, fieldOffsets: fieldOffsets(), json: JSON.stringify(value) };
 }
 
 function expectAgreement(text: string, limits: Limits): void {
@@ -38,12 +38,12 @@ function expectAgreement(text: string, limits: Limits): void {
       ...(one.other === undefined ? {} : { other: one.other + by }),
     }));
     const json = JSON.stringify(value);
-    const outline = outlinePlain(chunk, limits);
+    const fieldOffsets = offsetsOfPlain(chunk, limits);
     expect(exactly(chunk, limits)).toEqual({
       faults: moved,
       offset: by + offset,
       hasCredentials,
-      outline,
+      fieldOffsets,
       json,
     });
     // A third opinion, of a library that is no part of the program, where nothing is wrong. It keeps a minus zero.

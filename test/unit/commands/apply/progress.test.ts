@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openProgress } from "../../../../src/commands/apply/progress.ts";
 import type { Flags } from "../../../../src/commands/flags/flags.ts";
-import { outputOptionsOf } from "../../../../src/commands/output/output-options.ts";
+import { terminalViewOf } from "../../../../src/commands/output/terminal-view.ts";
 import type { Step } from "../../../../src/core/plan/plan.ts";
 import type { Outcome } from "../../../../src/core/report/report.ts";
 import { screenOf } from "../../../support/screen.ts";
@@ -31,7 +31,7 @@ async function progressOn(isTTY: boolean, flags: Pick<Flags, "output"> = {}) {
   const { terminal, stdout, stderr } = terminalOf({ cwd: "/", ...(isTTY ? { answers: [] } : {}) });
   Object.assign(terminal.stderr, { columns: COLUMNS, rows: 24 });
   const invocation = { args: [], flags, terminal: { ...terminal, now: () => Date.now() } };
-  const progress = await openProgress(invocation, outputOptionsOf(invocation));
+  const progress = await openProgress(invocation, terminalViewOf(invocation));
   const screen = async (): Promise<readonly string[]> => {
     const lines = screenOf(stderr(), COLUMNS);
     // The emulator works off what it is given in a timer of its own.

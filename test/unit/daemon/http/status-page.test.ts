@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Secret } from "../../../../src/contract/secret.ts";
 import type { Outcome } from "../../../../src/core/report/report.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
-import type { TargetOverview } from "../../../../src/daemon/http/status-page.ts";
+import type { TargetOverview } from "../../../../src/daemon/http/status-route.ts";
 import { newStatus } from "../../../../src/daemon/status-after-pass.ts";
 import { createLog } from "../../../../src/log/log.ts";
 import { startBrowser } from "../../../support/browser.ts";

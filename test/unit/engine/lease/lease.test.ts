@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../../../src/client/connect.ts";
 import { Secret } from "../../../../src/contract/secret.ts";
+import { leaseHolderIn, watchBusyLease } from "../../../../src/engine/lease/busy-lease.ts";
 import { acquireLease, type LeaseOptions, waitForLease } from "../../../../src/engine/lease/lease.ts";
-import { leaseHolderIn, watchLease } from "../../../../src/engine/lease/lease-holder.ts";
 import { addUser, startControlPlane } from "../../../control-plane.ts";
 import { json, serve as serveAnswers } from "../../client/server.ts";
 
@@ -149,11 +149,11 @@ test("S70 a lease that is renewed is told from one that stays silent, and from o
   const { message } = busy;
   expect(leaseHolderIn(message, "main")).toEqual({ scope: "main", holder: "dead", until: expect.stringMatching(/Z$/) });
   const watching = { forMs: 200, everyMs: 20, stopping: never.signal };
-  expect(await watchLease(asked(), message, watching)).toBe("silent");
+  expect(await watchBusyLease(asked(), message, watching)).toBe("silent");
   await plane.admin.put("/api/svc/v1/leases/main", { holder: "dead", ttlSeconds: 90 });
-  expect(await watchLease(asked(), message, watching)).toBe("renewed");
+  expect(await watchBusyLease(asked(), message, watching)).toBe("renewed");
   await plane.admin.put("/api/svc/v1/leases/main", { holder: "dead", ttlSeconds: 1, release: true });
-  expect(await watchLease(asked(), message, watching)).toBe("free");
+  expect(await watchBusyLease(asked(), message, watching)).toBe("free");
   // Nothing is left of the look.
   expect((await held()).scope).toBe("main");
 });

@@ -8,7 +8,7 @@ import { findBase } from "../../../../src/source/git/base-commit.ts";
 import { findRepository } from "../../../../src/source/git/find-repository.ts";
 import { headCommit, resolveCommit } from "../../../../src/source/git/git.ts";
 import { type CommitOptions, readCommitFiles, readFileAt } from "../../../../src/source/git/read-commit.ts";
-import type { Repository } from "../../../../src/source/git/repository.ts";
+import type { Repository } from "../../../../src/source/git/repository-paths.ts";
 import { temporaryRepository } from "../../../../src/source/git/temporary-repository.ts";
 import { diffTrees } from "../../../../src/source/git/tree.ts";
 import { defaultLimits } from "../../../../src/source/limits.ts";

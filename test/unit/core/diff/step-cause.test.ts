@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { Cause } from "../../../../src/core/diff/cause.ts";
+import type { Cause } from "../../../../src/core/diff/field-cause.ts";
 import {
   type CausedBy,
   causedByDifferences,
   causedByManifest,
   type ManifestViews,
-} from "../../../../src/core/diff/caused-by.ts";
+} from "../../../../src/core/diff/step-cause.ts";
 import { hasChanges } from "../../../../src/core/plan/plan.ts";
 import { against, declare, plan, present, recorded, service } from "../given.ts";
 

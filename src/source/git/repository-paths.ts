@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { openFile } from "../open-file.ts";
+import { readRegularFile } from "../read-regular-file.ts";
 
 /**
  * A git repository, found once. Every call of git names these folders, so that git searches for none itself: a bare
@@ -23,6 +23,11 @@ export function checkoutTop(folder: string): string | null {
     if (existsSync(join(at, ".git"))) return at;
     if (at === dirname(at)) return null;
   }
+}
+
+/** The top of the checkout that a folder lies in once links are followed, or null outside of any. */
+export function checkoutAt(folder: string): string | null {
+  return checkoutTop(realpathSync.native(folder));
 }
 
 /** A folder's path below the top of its repository, with a trailing `/`, or empty. */
@@ -66,7 +71,7 @@ export function branchOf({ top, gitFolder }: Repository): string | null {
 const LONGEST_LINE = 8192;
 
 function lineOf(path: string): string | null {
-  const opened = openFile(path, LONGEST_LINE);
+  const opened = readRegularFile(path, LONGEST_LINE);
   return opened.is === "read"
     ? Buffer.from(opened.bytes)
         .toString("utf8")

@@ -16,7 +16,7 @@ export function leaseHolderIn(message: string, scope: string): LeaseHolder | nul
 }
 
 /** Watches a lease that is taken: whether it is renewed, is silent for that long, or becomes free meanwhile. */
-export async function watchLease(
+export async function watchBusyLease(
   options: LeaseOptions,
   message: string,
   { forMs = RENEWAL_MS, everyMs = 1000, stopping }: WatchOptions,

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { equal, type Json, type JsonObject } from "../../../../src/contract/json.ts";
 import type { Shape } from "../../../../src/contract/shape.ts";
 import { differences } from "../../../../src/core/diff/differences.ts";
-import { patchTo } from "../../../../src/core/diff/patch.ts";
+import { jsonPatchTo } from "../../../../src/core/diff/json-patch.ts";
 import { MASK } from "../../../../src/model/credential.ts";
 import { normalise } from "../../../../src/model/normal-form.ts";
 import { against, present, prompt, service, shapeOf } from "../given.ts";
@@ -55,7 +55,7 @@ describe("a patch", () => {
     fc.assert(
       fc.property(document, document, (a, b) => {
         const [live, wanted] = [a as JsonObject, normalise(shape, b as Json)];
-        const made = applied(live, patchTo(shape, live, wanted));
+        const made = applied(live, jsonPatchTo(shape, live, wanted));
         expect(equal(normalise(shape, made), wanted)).toBe(true);
       }),
       { numRuns: 1000 },
@@ -74,7 +74,7 @@ describe("a patch", () => {
       ports: [{ port: 80 }, { port: 90, host: "c" }],
       env: { A: "1", B: "2" },
     });
-    expect(patchTo(serviceShape, live, wanted)).toEqual([
+    expect(jsonPatchTo(serviceShape, live, wanted)).toEqual([
       { op: "replace", path: "/ports/0/host", value: "c" },
       { op: "add", path: "/env/B", value: "2" },
     ]);
@@ -86,7 +86,7 @@ describe("a patch", () => {
         const [before, after] = [normalise(shape, a as Json), normalise(shape, b as Json)];
         const isSame = differences(shape, before, after).length === 0;
         expect(isSame).toBe(equal(before, after));
-        if (isSame) expect(patchTo(shape, before, after)).toEqual([]);
+        if (isSame) expect(jsonPatchTo(shape, before, after)).toEqual([]);
       }),
       { numRuns: 300 },
     );
@@ -101,7 +101,7 @@ describe("a patch", () => {
         labels: { "b/c~d": "2" },
       }),
     ].map((manifest) => normalise(serviceShape, manifest));
-    expect(applied(before, patchTo(serviceShape, before, after))).toEqual(after);
+    expect(applied(before, jsonPatchTo(serviceShape, before, after))).toEqual(after);
   });
 
   test("leaves out what a rule ignores", () => {

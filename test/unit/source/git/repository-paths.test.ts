@@ -6,7 +6,7 @@ import { findBase } from "../../../../src/source/git/base-commit.ts";
 import { findRepository } from "../../../../src/source/git/find-repository.ts";
 import { environmentOf, headCommit } from "../../../../src/source/git/git.ts";
 import { readCommitFiles, readFileAt } from "../../../../src/source/git/read-commit.ts";
-import { branchOf, type Repository } from "../../../../src/source/git/repository.ts";
+import { branchOf, type Repository } from "../../../../src/source/git/repository-paths.ts";
 import { temporaryRepository } from "../../../../src/source/git/temporary-repository.ts";
 import { defaultLimits } from "../../../../src/source/limits.ts";
 import { readFolder } from "../../../../src/source/read-folder.ts";

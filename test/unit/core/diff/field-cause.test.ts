@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/contract/json.ts";
-import { causeOf, type FieldViews, isActedOn } from "../../../../src/core/diff/cause.ts";
+import { type FieldViews, fieldCauseOf, isActedOn } from "../../../../src/core/diff/field-cause.ts";
 import { against, causes, declare, present, recorded, service } from "../given.ts";
 
 const [R, D, L, B] = ["recorded", "desired", "live", "base"];
@@ -68,7 +68,7 @@ describe("the table of causes", () => {
       "server",
     ],
   ])("%s", (_, views, cause) => {
-    expect(causeOf(views)).toBe(cause);
+    expect(fieldCauseOf(views)).toBe(cause);
   });
 
   test("what a rule suppresses and what the server alone does is not acted on", () => {

@@ -18,7 +18,7 @@ export type FieldViews = {
 };
 
 /** The cause of a difference: which of manifest and live changed since the last write; neither means the server did. */
-export function causeOf(views: FieldViews): Cause {
+export function fieldCauseOf(views: FieldViews): Cause {
   const { desired, live, recorded, base, isGiven } = views;
   if (recorded === null) {
     if (!isGiven && live === undefined) return "default";

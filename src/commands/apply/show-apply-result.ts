@@ -6,14 +6,14 @@ import { diagnosticsText } from "../../render/diagnostics.ts";
 import { applyReport, type ReportView } from "../../render/pass-report.ts";
 import { tokenLocationsText } from "../../render/token-locations.ts";
 import type { Invocation } from "../command.ts";
-import type { OutputOptions } from "../output/output-options.ts";
+import type { TerminalView } from "../output/terminal-view.ts";
 import { writeResult } from "../terminal.ts";
 
-/** Shows what became of a plan that was carried out, and answers the exit code. */
-export async function endApply(
+/** Shows what became of a plan that was carried out, and returns the exit code. */
+export async function showApplyResult(
   end: ApplyEvent,
   { terminal }: Invocation,
-  view: OutputOptions & ReportView,
+  view: TerminalView & ReportView,
 ): Promise<number> {
   const errors = end.plan.diagnostics.filter(({ severity }) => severity === "error");
   terminal.stderr.write(

@@ -2,7 +2,7 @@ import type { CausedBy } from "../../contract/generated/output.ts";
 
 export type { CausedBy } from "../../contract/generated/output.ts";
 
-import type { Cause } from "./cause.ts";
+import type { Cause } from "./field-cause.ts";
 
 /** One difference, and whether the change under review made it. */
 export type CausedDifference = { readonly cause: Cause; readonly isOfThisChange: boolean };

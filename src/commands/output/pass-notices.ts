@@ -6,10 +6,10 @@ import { foreignText } from "../../render/foreign-documents.ts";
 import { sentenceText } from "../../render/wrap.ts";
 import type { Invocation } from "../command.ts";
 import { columnsOn, say, sayWait } from "../terminal.ts";
-import type { OutputOptions } from "./output-options.ts";
+import type { TerminalView } from "./terminal-view.ts";
 
-/** Reports the progress of a pass on stderr; the command shows its result. */
-export function reportPass({ flags, terminal }: Invocation, view: OutputOptions): (event: PassEvent) => void {
+/** A listener that tells on stderr what a pass waits for, warns of and reads; the command shows the result. */
+export function passNotices({ flags, terminal }: Invocation, view: TerminalView): (event: PassEvent) => void {
   const { stderr } = terminal;
   return (event) => {
     switch (event.what) {
@@ -34,7 +34,7 @@ export function reportPass({ flags, terminal }: Invocation, view: OutputOptions)
 }
 
 /** Shows the errors among diagnostics where the result, for people, does not. */
-export function showErrors(diagnostics: readonly Diagnostic[], { terminal }: Invocation, view: OutputOptions): void {
+export function showErrors(diagnostics: readonly Diagnostic[], { terminal }: Invocation, view: TerminalView): void {
   if (view.output === "json") return;
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   terminal.stderr.write(diagnosticsText(errors, view.diagnosticView));
@@ -46,7 +46,7 @@ type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what:
 function sourceText(
   event: Event<"read">,
   { strict = false, show = [] }: Invocation["flags"],
-  { diagnosticView }: OutputOptions,
+  { diagnosticView }: TerminalView,
 ): string {
   const { selected, files, manifests, documents, diagnostics, isRefused } = event;
   const found =

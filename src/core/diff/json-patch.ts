@@ -3,7 +3,7 @@ import { isObject, type Json } from "../../contract/json.ts";
 import type { Shape } from "../../contract/shape.ts";
 import { MASK } from "../../model/credential.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
-import { denormalise } from "./denormalise.ts";
+import { mergeIntoWritten } from "./merge-into-written.ts";
 
 // Separates a mask from the value it hides while two masked documents are compared; never leaves this file.
 const HIDDEN = `${MASK}\u0000`;
@@ -12,8 +12,8 @@ const HIDDEN = `${MASK}\u0000`;
  * RFC 6902 operations that make of live, as it was answered, what has the wanted normal form; values that could be
  * secrets are masked.
  */
-export function patchTo(shape: Shape, live: Json | undefined, wanted: Json | undefined): readonly Json[] {
-  const operations = jsonPatch.compare(document(shape, live), document(shape, denormalise(shape, live, wanted)));
+export function jsonPatchTo(shape: Shape, live: Json | undefined, wanted: Json | undefined): readonly Json[] {
+  const operations = jsonPatch.compare(document(shape, live), document(shape, mergeIntoWritten(shape, live, wanted)));
   return operations.map((operation) => unhide({ ...operation }));
 }
 

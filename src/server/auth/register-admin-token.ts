@@ -17,7 +17,7 @@ const MAX_FILE_BYTES = 64 * 1024;
  * Registers the administrator's token: the given one, else the one in the file `admin-token`, which is created at the
  * first start. Other tokens of the administrator are deleted, so removing the file and restarting replaces a leaked one.
  */
-export async function ensureAdminToken(context: Context, given: Secret | undefined): Promise<Secret> {
+export async function registerAdminToken(context: Context, given: Secret | undefined): Promise<Secret> {
   const token = given ?? tokenFile(join(context.folder, "admin-token"));
   if (token.open().length < MIN_LENGTH) {
     throw new OptionsError(`the administrator's token must be at least ${MIN_LENGTH} characters`);

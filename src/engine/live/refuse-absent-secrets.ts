@@ -17,8 +17,8 @@ export type SecretContext = {
 /** What the lists show, by their fqns. */
 type Listed = { readonly groups: ReadonlySet<string>; readonly secrets: ReadonlySet<string> };
 
-/** Finds, by one list, the manifests that name a secret that is not there: what a dry run of them would be refused for. */
-export async function absentSecrets(
+/** Refuses, by one list and without a dry run, the manifests that name a secret that is not there. */
+export async function refuseAbsentSecrets(
   manifests: readonly Manifest[],
   on: SecretContext & {
     /** Whether another token will write it, so that a group that this one does not see may be there. */

@@ -9,7 +9,7 @@ import type { Terminal } from "../terminal.ts";
 import { deliveryTo } from "./notifier.ts";
 
 /** What writes the status of each commit that a target has applied, where its source asks for that. */
-export function commitStatusOf(
+export function commitStatusObservers(
   { choice }: CommandTarget,
   { sources }: Pick<OperatorConfig, "sources">,
   terminal: Terminal,

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/report/target-status.ts";
 import { type PageAccess, requirePageAccess } from "./page-access.ts";
+import { renderStatusPage, statusPageHeaders } from "./render-status-page.ts";
 import { isTroubled } from "./resource-states.ts";
-import { renderStatusPage, statusPageHeaders } from "./status-html.ts";
 
 /** What the status page shows of a target. */
 export type TargetOverview = {
@@ -12,7 +12,7 @@ export type TargetOverview = {
 };
 
 /** What the status page is made from. */
-export type StatusPageOptions = PageAccess & {
+export type StatusRouteOptions = PageAccess & {
   readonly targets: () => readonly TargetOverview[];
   /** Why the latest configuration is refused; null where it is in force. */
   readonly refusal: () => string | null;
@@ -25,7 +25,7 @@ const MOST_IN_JSON = 10_000;
 const MOST_ON_PAGE = 500;
 
 /** Adds `GET /status`: one page for browsers, JSON for everybody else. */
-export function addStatusPage(app: FastifyInstance, options: StatusPageOptions): void {
+export function addStatusRoute(app: FastifyInstance, options: StatusRouteOptions): void {
   const requireAccess = requirePageAccess(options);
   app.get("/status", async (request, reply) => {
     requireAccess(request);
@@ -37,7 +37,7 @@ export function addStatusPage(app: FastifyInstance, options: StatusPageOptions):
   });
 }
 
-function statusDocument({ targets, resources, refusal }: StatusPageOptions, most: number) {
+function statusDocument({ targets, resources, refusal }: StatusRouteOptions, most: number) {
   return {
     format_version: "2.0",
     daemon: { pid: process.pid },

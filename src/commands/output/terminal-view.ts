@@ -5,8 +5,8 @@ import { excerptReader } from "../../source/excerpt-reader.ts";
 import type { Invocation } from "../command.ts";
 import { columnsOn, type Terminal } from "../terminal.ts";
 
-/** How a command shows things. */
-export type OutputOptions = {
+/** How a command shows things on its terminal. */
+export type TerminalView = {
   /** The form of what goes to stdout. */
   readonly output: OutputFormat;
   readonly paint: Paint;
@@ -24,7 +24,7 @@ export type OutputOptions = {
 const FEWEST_COLUMNS = 40;
 
 /** How the user wants things shown. */
-export function outputOptionsOf(invocation: Pick<Invocation, "flags" | "terminal">): OutputOptions {
+export function terminalViewOf(invocation: Pick<Invocation, "flags" | "terminal">): TerminalView {
   const { flags, terminal } = invocation;
   const { stdout, stderr } = terminal;
   const { rows = null, isTTY = false } = stdout;

@@ -13,7 +13,7 @@ export const HEAD_BYTES = 16 * 1024;
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Reads a regular file whose size is within the limit, or the beginning of a larger one; never anything else. */
-export function openFile(path: string, limit: number): Opened {
+export function readRegularFile(path: string, limit: number): Opened {
   let descriptor: number;
   try {
     descriptor = openSync(path, FLAGS);

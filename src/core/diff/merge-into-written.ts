@@ -8,7 +8,7 @@ type List = Extract<Shape, { is: "list" }>;
  * A value as it is written, changed so that its normal form is `wanted`: what says the same already stays as it stands,
  * with its order and with what means nothing.
  */
-export function denormalise(shape: Shape, written: Json | undefined, wanted: Json | undefined): Json | undefined {
+export function mergeIntoWritten(shape: Shape, written: Json | undefined, wanted: Json | undefined): Json | undefined {
   return equal(normalise(shape, written), wanted) ? written : changed(shape, written, wanted);
 }
 
@@ -45,7 +45,7 @@ function inList(shape: List, written: readonly Json[], wanted: readonly Json[]):
     place += 1;
     const wish = left.get(token);
     left.delete(token);
-    return wish === undefined ? [] : [denormalise(shape.items, item, wish) ?? wish];
+    return wish === undefined ? [] : [mergeIntoWritten(shape.items, item, wish) ?? wish];
   });
   return [...kept, ...left.values()];
 }

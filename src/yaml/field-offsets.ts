@@ -1,0 +1,25 @@
+/** Where a value stands in a file's text and what is inside it: plain data, linear in the size of the document. */
+export type FieldOffsets = {
+  /** Offset of its key; for an item of a list, of the item. */
+  readonly key: number;
+  readonly value: number;
+  /** Fields by name, items by number; null where nothing is inside. */
+  readonly inside: ReadonlyMap<string, FieldOffsets> | null;
+};
+
+/** The offsets of at most so many fields: the deepest levels go first. */
+export function limitFieldOffsets(offsets: FieldOffsets, most: number): FieldOffsets {
+  let [count, depth, level] = [1, 0, [offsets]];
+  while (level.length > 0) {
+    level = level.flatMap(({ inside }) => (inside === null ? [] : [...inside.values()]));
+    count += level.length;
+    if (count > most) return cut(offsets, depth);
+    depth++;
+  }
+  return offsets;
+}
+
+function cut(offsets: FieldOffsets, depth: number): FieldOffsets {
+  if (depth === 0 || offsets.inside === null) return { ...offsets, inside: null };
+  return { ...offsets, inside: new Map([...offsets.inside].map(([name, place]) => [name, cut(place, depth - 1)])) };
+}
