@@ -16,7 +16,7 @@ export type Ambiguity =
   | "malformed"
   /** A success whose body is not what the interface documents. */
   | "protocol"
-  /** The reply could not be put away, and what it carried comes only once. */
+  /** The reply could not be stored, and what it carried comes only once. */
   | "not-kept"
   /** The reply tells of another resource than the request did. */
   | "mismatch";

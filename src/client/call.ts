@@ -34,7 +34,7 @@ type CallPolicy = {
   readonly fresh: boolean;
   /** Called right before the first byte of each try. */
   readonly onSent?: () => void;
-  /** Awaited with the bytes of a success, or what came of one, before anything looks at them. */
+  /** Awaited with the bytes of a success, or the part that arrived, before anything looks at them. */
   readonly onReply?: (bytes: Buffer) => Promise<void>;
   /** Reads the body of a success in its own way. */
   readonly parse?: BodyParser;

@@ -16,7 +16,7 @@ export type ClassifyContext = {
   readonly token: Secret;
   /** Epoch milliseconds, for replies without a date. */
   readonly date: number;
-  /** Awaited with the bytes of a success, or what came of one, before anything looks at them. */
+  /** Awaited with the bytes of a success, or the part that arrived, before anything looks at them. */
   readonly onReply?: (bytes: Buffer) => Promise<void>;
   /** Reads the body of a success in its own way. */
   readonly parse?: BodyParser;

@@ -35,7 +35,7 @@ export type Sent<Name extends OperationName = WriteOperation> = {
 export type WriteContent = CallContent & {
   /** Called right before the first byte of each try. */
   readonly onSent?: () => void;
-  /** Awaited with the reply's bytes, or what came of them, before anything looks at them: one-time tokens go to disk here. */
+  /** Awaited with the reply's bytes, or the part that arrived, before anything looks at them: one-time tokens go to disk here. */
   readonly onReply?: (bytes: Buffer) => Promise<void>;
 };
 

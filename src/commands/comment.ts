@@ -18,7 +18,10 @@ import { columnsOn, say, writeResult } from "./terminal.ts";
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_CHARACTERS = 60_000;
 
-/** Shows a plan as a comment on its pull request; where that fails, it is printed, and the command ends well unless asked otherwise. */
+/**
+ * Shows a plan as a comment on its pull request, and a report of drift as an issue. Where that fails, the text is printed and
+ * the exit code is 0, unless --require-comment is given.
+ */
 export async function run(invocation: InvocationOf<typeof comment>): Promise<number> {
   const { args, flags, terminal } = invocation;
   const [path = ""] = args;

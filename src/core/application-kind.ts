@@ -33,7 +33,7 @@ export function applicationKind<Declared extends DeclaredApplication>(
       idFrom: ({ applicationId }: { applicationId?: string | null }) => applicationId || null,
       row: deploymentRow,
     },
-    write: [{ operation: "putApp", dryRun: "putApp", row: deploymentRow }],
+    writeRoutes: [{ operation: "putApp", dryRun: "putApp", row: deploymentRow }],
     rollsOut: true,
     ...abilities,
   });

@@ -49,7 +49,7 @@ export type SingleReading = {
 };
 
 /** One way to write the kind. */
-export type Writing = {
+export type WriteRoute = {
   readonly operation: WriteOperation;
   /** The same call as a dry run, where the operation has `dryRun`. */
   readonly dryRun?: DryRunOperation;
@@ -82,7 +82,7 @@ export type Kind = {
   readonly list?: ListReading;
   readonly single?: SingleReading;
   /** In order of preference; the first that the server has and that its caution allows is used. */
-  readonly write: readonly Writing[];
+  readonly writeRoutes: readonly WriteRoute[];
   /** There are numbered versions under one name (prompts, models), whose content never changes. */
   readonly hasVersions?: true;
   /** The manifest names files on this machine, which would have to be uploaded first. */

@@ -10,7 +10,7 @@ type DeclaredEntry = { readonly type: string; readonly name: string; readonly ml
 export function registryKind<Declared extends DeclaredEntry>(
   type: Declared["type"],
   listOperation: ListOperation,
-  abilities: Pick<KindFor<Declared>, "write" | "needsUpload">,
+  abilities: Pick<KindFor<Declared>, "writeRoutes" | "needsUpload">,
 ): Kind {
   return defineKind<Declared>({
     type,

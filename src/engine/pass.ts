@@ -68,6 +68,6 @@ export function planContextIn(
     records,
     guards,
     creates,
-    signal: context.stopping,
+    stopping: context.stopping,
   };
 }

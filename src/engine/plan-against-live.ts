@@ -60,7 +60,8 @@ export type PlanContext = {
   readonly creates: Preflight["creates"];
   readonly concurrency: number;
   readonly now: () => number;
-  readonly signal: AbortSignal;
+  /** A stop request, which ends reading and planning at once. */
+  readonly stopping: AbortSignal;
 };
 
 /** A plan with the live state that it is based on. */
@@ -81,10 +82,11 @@ export type LivePlan = PlanWithDecisions & {
 
 /** Reads live and plans: nothing here can change a control plane. */
 export async function planAgainstLive(declared: Desired, on: PlanContext): Promise<LivePlan> {
+  const { stopping: signal } = on;
   const dryRun = createDryRun(on);
-  const facts = on.cache?.load() ?? null;
-  const known = facts && knownInSync(facts, { ...on, manifests: declared.manifests });
-  const observing: ObserveContext = { ...on, dryRun, known };
+  const cached = on.cache?.load() ?? null;
+  const inSyncByCache = cached && knownInSync(cached, { ...on, manifests: declared.manifests });
+  const observing: ObserveContext = { ...on, dryRun, known: inSyncByCache, signal };
   const asked = liveQueries(declared, withWaves(declared), on);
   const observed = withoutStale(await observe(asked, observing), declared, on);
   guardLive(observed, declared, on);
@@ -107,23 +109,24 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     rulesFor,
     base: desired.base,
     applied: on.recorded.size === 0 ? desired.applied : null,
-    facts: on.memory,
+    serverFacts: on.memory,
     subject: on.memory.subject,
     seesAll: readsWholeTenant(access),
     now: on.now(),
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],
     withOrphans: desired.isWhole,
-    others: desired.others ?? 0,
+    notLookedAt: desired.notLookedAt ?? 0,
     guards: null,
   });
   const first = makePlan(input(observation.dryRuns));
   const missingFirst = missing().length;
-  const unchecked = { ...first, ...observation, waved, known: observation.dryRuns };
+  const unchecked = { ...first, ...observation, waved, answered: observation.dryRuns };
   const { dryRuns: tried, notChecked } = await preflight(unchecked, {
     ...on,
     dryRun,
     unclear,
+    signal,
     seesPart: access && readsPartOfTenant(access),
     seesAll: readsWholeTenant(access),
   });
@@ -145,8 +148,8 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     access,
   };
   await on.remember();
-  if (facts !== null && known !== null) {
-    const next = liveToKeep(facts, known, { ...looked, manifests: desired.manifests });
+  if (cached !== null && inSyncByCache !== null) {
+    const next = liveToKeep(cached, inSyncByCache, { ...looked, manifests: desired.manifests });
     if (next !== null) on.cache?.save(next);
   }
   return looked;
@@ -157,8 +160,8 @@ function withWaves({ manifests, waves }: Desired): readonly WavedSource[] {
 }
 
 // Resources in sync need no decision, so their manifests are not read.
-async function readManifests(desired: Desired, { inSync }: Observation, { signal }: PlanContext): Promise<Desired> {
-  const pause = pacer(signal);
+async function readManifests(desired: Desired, { inSync }: Observation, { stopping }: PlanContext): Promise<Desired> {
+  const pause = pacer(stopping);
   const manifests: SourceManifest[] = [];
   for (const manifest of desired.manifests) {
     manifests.push(inSync.has(manifest.identity) ? manifest : readManifest(manifest));
@@ -180,7 +183,7 @@ function withoutStale(observation: Observation, { declared }: Desired, { recorde
 async function findRules(waved: readonly WavedSource[], { inSync }: Observation, on: PlanContext): Promise<RuleFinder> {
   const rulesFor = ruleFinder(on.ignore, new Date(on.now()).toISOString().slice(0, 10));
   if (on.ignore.length === 0) return rulesFor;
-  const pause = pacer(on.signal);
+  const pause = pacer(on.stopping);
   for (const { manifest } of waved) {
     if (!inSync.has(manifest.identity)) rulesFor(manifest.identity);
     const pausing = pause();
@@ -204,8 +207,8 @@ function guardLive(
   });
 }
 
-function operationsOf({ list, write }: Kind): readonly OperationName[] {
-  const writes = write.map(({ operation: name }) => name);
+function operationsOf({ list, writeRoutes }: Kind): readonly OperationName[] {
+  const writes = writeRoutes.map(({ operation: name }) => name);
   return list === undefined ? writes : [list.operation, ...writes];
 }
 

@@ -25,7 +25,7 @@ export type ServerSession = {
   readonly serverTime: () => number | null;
   readonly sink: Sink | null;
   /** The unsealed records of the ledger. */
-  readonly recorded: () => Promise<ReadonlyMap<Identity, ReceiptHead>>;
+  readonly heads: () => Promise<ReadonlyMap<Identity, ReceiptHead>>;
   /** The cache of live state between passes. */
   readonly cache: LiveCache | null;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
@@ -70,7 +70,7 @@ export async function openSession(options: ServerSessionOptions): Promise<Server
       remember,
       serverTime: connection.serverTime,
       sink: sink?.open({ folder, server: nameOnDisk(server.name) }) ?? null,
-      recorded: ledger.heads,
+      heads: ledger.heads,
       cache: (options.caches ?? true) ? liveCacheOf(options) : null,
       [Symbol.asyncDispose]: async () => {
         await connection[Symbol.asyncDispose]();

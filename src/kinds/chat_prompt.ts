@@ -4,5 +4,5 @@ import { registryKind, registryRow as row } from "../core/registry-kind.ts";
 
 /** A chat prompt: numbered versions whose content never changes. */
 export const kind: Kind = registryKind<ChatPromptManifest>("chat_prompt", "listPromptVersions", {
-  write: [{ operation: "putPromptVersion", row }],
+  writeRoutes: [{ operation: "putPromptVersion", row }],
 });

@@ -21,5 +21,5 @@ export const kind: Kind = defineKind<ClusterManifest>({
     idFrom: ({ id }: { id?: string | null }) => id || null,
     row,
   },
-  write: [{ operation: "putCluster", dryRun: "putCluster", row }],
+  writeRoutes: [{ operation: "putCluster", dryRun: "putCluster", row }],
 });

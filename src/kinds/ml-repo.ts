@@ -16,5 +16,5 @@ export const kind: Kind = defineKind<MlRepoManifest>({
   key: ({ name }) => name,
   group: (key) => key,
   list: { operation: "listMlRepos", narrow: (name) => ({ name }), row },
-  write: [{ operation: "putMlRepo", dryRun: "putMlRepo", row }],
+  writeRoutes: [{ operation: "putMlRepo", dryRun: "putMlRepo", row }],
 });

@@ -16,5 +16,5 @@ export const kind: Kind = defineKind<TeamManifest>({
   key: ({ name }) => name,
   group: () => null,
   list: { operation: "listTeams", row },
-  write: [{ operation: "putTeam", dryRun: "putTeam", row }],
+  writeRoutes: [{ operation: "putTeam", dryRun: "putTeam", row }],
 });

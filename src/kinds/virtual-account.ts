@@ -16,7 +16,7 @@ export const kind: Kind = defineKind<VirtualAccountManifest>({
   key: ({ name }) => name,
   group: () => null,
   list: { operation: "listVirtualAccounts", row },
-  write: [{ operation: "putVirtualAccount", dryRun: "putVirtualAccount", row }],
+  writeRoutes: [{ operation: "putVirtualAccount", dryRun: "putVirtualAccount", row }],
   // With a secret store the server keeps the token itself, so losing our copy loses nothing.
   issuesToken: ({ secret_store_config }) => !secret_store_config,
 });

@@ -15,5 +15,5 @@ export const kind: Kind = defineKind<WorkspaceManifest>({
   key: (manifest) => `${manifest.cluster_fqn}:${manifest.name}`,
   group: (key) => key,
   list: { operation: "listWorkspaces", narrow: (fqn) => ({ fqn }), row },
-  write: [{ operation: "putWorkspace", dryRun: "putWorkspace", row }],
+  writeRoutes: [{ operation: "putWorkspace", dryRun: "putWorkspace", row }],
 });

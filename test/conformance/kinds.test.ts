@@ -164,8 +164,8 @@ describe.each(each)("the kind %s", (type, kind) => {
   });
 
   test("writes by operations that take its manifest, and never by one that cannot be read back", () => {
-    expect(kind.write.length).toBeGreaterThan(0);
-    for (const { operation: name } of kind.write) {
+    expect(kind.writeRoutes.length).toBeGreaterThan(0);
+    for (const { operation: name } of kind.writeRoutes) {
       const { body, retry, method } = operation(name);
       expect(body?.manifest).toEqual({ is: "object", required: true });
       expect(["repeat", "version", "token"]).toContain(retry);
@@ -174,18 +174,18 @@ describe.each(each)("the kind %s", (type, kind) => {
   });
 
   test("makes its dry run by the write itself, where that has dryRun and only there", () => {
-    for (const { operation: name, dryRun } of kind.write) {
+    for (const { operation: name, dryRun } of kind.writeRoutes) {
       expect(dryRun).toBe(operation(name).body?.dryRun === undefined ? undefined : name);
     }
   });
 
   test("issues a one-time token exactly where its write answers one", () => {
-    const answersToken = kind.write.some(({ operation: name }) => operation(name).retry === "token");
+    const answersToken = kind.writeRoutes.some(({ operation: name }) => operation(name).retry === "token");
     expect(kind.issuesToken !== undefined).toBe(answersToken);
   });
 
   test("is versioned, or rolls out, exactly where each write may make a version", () => {
-    const makesVersions = kind.write.some(({ operation: name }) => operation(name).retry === "version");
+    const makesVersions = kind.writeRoutes.some(({ operation: name }) => operation(name).retry === "version");
     expect(kind.hasVersions === true || kind.rollsOut === true).toBe(makesVersions);
   });
 
@@ -265,7 +265,7 @@ test("every operation in the table that a kind may use exists once", () => {
 
 type Reading = { readonly operation: OperationName; readonly row: (reply: never) => ReturnType<typeof readRow> };
 
-function readings({ list, single, write }: Kind): readonly Reading[] {
+function readings({ list, single, writeRoutes: write }: Kind): readonly Reading[] {
   return [list, single, ...write].flatMap((reading) => reading ?? []);
 }
 

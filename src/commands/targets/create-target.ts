@@ -254,7 +254,7 @@ function acceptor(
   };
 }
 
-// Nobody can be asked about each commit.
+// The operator is asked about no commit, so none may set what only the operator decides.
 function refuseOperatorKeys({ files }: SourceConfig): void {
   const found = files.find(({ isInSource, operatorKeys }) => isInSource && operatorKeys.length > 0);
   if (found === undefined) return;

@@ -1,5 +1,5 @@
 import type { OperationName } from "../../contract/operations.ts";
-import type { Kind, Writing } from "../kind.ts";
+import type { Kind, WriteRoute } from "../kind.ts";
 import type { Live } from "../live.ts";
 
 /** What is known of a control plane beyond the 20 operations. */
@@ -11,9 +11,9 @@ export type ServerFacts = {
 };
 
 /** The write to use for a resource; null when the server has none that may be used. */
-export function chooseWriteOperation(kind: Kind, live: Live, facts: ServerFacts): Writing | null {
-  const routes = kind.write.filter(({ operation }) => facts.has(operation));
-  return routes.find(({ caution }) => caution === undefined || (facts.registers ?? isUnused(live))) ?? null;
+export function chooseWriteOperation(kind: Kind, live: Live, serverFacts: ServerFacts): WriteRoute | null {
+  const routes = kind.writeRoutes.filter(({ operation }) => serverFacts.has(operation));
+  return routes.find(({ caution }) => caution === undefined || (serverFacts.registers ?? isUnused(live))) ?? null;
 }
 
 // `postModelVersion` deletes on some servers: where no version of the name exists there is nothing to harm by trying it once.

@@ -21,7 +21,7 @@ export function decideEach(input: PlanInput): ReadonlyMap<Identity, Decision> {
   const steps = desired.map(({ manifest }) => decisions.get(manifest.identity) ?? { action: "keep" as const });
   const all = {
     writes: firstWriteGuard(decisions.values(), guards),
-    updates: updateGuard(steps, input.others ?? 0, guards.updateShare),
+    updates: updateGuard(steps, input.notLookedAt ?? 0, guards.updateShare),
   };
   return all.writes === null && all.updates === null ? decisions : decideAll(input, all);
 }
@@ -61,7 +61,7 @@ function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStal
     dryRun: input.dryRuns.get(identity) ?? null,
     base: input.base && { manifest: input.base.get(identity) },
     applied: input.applied && { manifest: input.applied.get(identity) },
-    facts: input.facts,
+    serverFacts: input.serverFacts,
     ignored: input.rulesFor(identity),
     obstacle: obstacleOf(input, manifest, decisions),
     isHidden: live.state !== "present" && isHidden(manifest, decisions),

@@ -156,10 +156,12 @@ function follow(one: DecisionInput, found: Comparison): Decision {
 }
 
 function act(one: DecisionInput, action: "create" | "update" | "ensure", found: Partial<Decision>): Decision {
-  const { kind, live, facts, manifest, hasSink, obstacle } = one;
+  const { kind, live, serverFacts, manifest, hasSink, obstacle } = one;
   if (obstacle !== null) return block(obstacle.reason, { ...found, detail: obstacle.identity });
-  if (chooseWriteOperation(kind, live, facts) === null) {
-    const cautious = kind.write.some(({ operation, caution }) => caution !== undefined && facts.has(operation));
+  if (chooseWriteOperation(kind, live, serverFacts) === null) {
+    const cautious = kind.writeRoutes.some(
+      ({ operation, caution }) => caution !== undefined && serverFacts.has(operation),
+    );
     return block(cautious ? "model-version-write" : "read-only", found);
   }
   if (kind.needsUpload?.(manifest.value)) return block("needs-upload", found);

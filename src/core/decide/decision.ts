@@ -41,7 +41,7 @@ export type DecisionInput = {
   readonly base: { readonly manifest: JsonObject | undefined } | null;
   /** The same at the commit that was applied last, which tells causes where nothing is recorded; null where none does. */
   readonly applied: { readonly manifest: JsonObject | undefined } | null;
-  readonly facts: ServerFacts;
+  readonly serverFacts: ServerFacts;
   readonly ignored: readonly (readonly string[])[];
   readonly obstacle: BlockingReference | null;
   /** Whether it may be there although no list shows it, since nothing that it lies in is visible. */

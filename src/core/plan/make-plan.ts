@@ -10,7 +10,7 @@ import { PLAN_FORMAT, type Plan, reasonText, type Step, summarise, writes } from
 import type { PlanInput, PlanWithDecisions, WavedManifest } from "./plan-input.ts";
 import { orphanSteps, stepOf } from "./plan-steps.ts";
 
-/** Decides on every manifest, in order, and seals the result. */
+/** Decides on every manifest, in order, with a checksum of what is done. */
 export function makePlan(input: PlanInput): PlanWithDecisions {
   const decisions = decideEach(input);
   const declared = input.desired.map((waved) => stepOf(input, waved, decisions.get(waved.manifest.identity)));
@@ -21,15 +21,15 @@ export function makePlan(input: PlanInput): PlanWithDecisions {
     revision: input.revision,
     server: input.server,
     complete: input.complete,
-    summary: summarise(steps, drifted, input.others),
+    summary: summarise(steps, drifted, input.notLookedAt),
     steps,
     diagnostics: [...input.diagnostics, ...blockDiagnostics(input, decisions)],
   } as const;
-  return { plan: summed(plan, () => checksum(input, steps)), decisions };
+  return { plan: withChecksum(plan, () => checksum(input, steps)), decisions };
 }
 
 // It takes longer than the rest of the plan, and an apply that nobody gave a plan looks at none.
-function summed(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
+function withChecksum(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
   let known: string | null = null;
   return {
     ...plan,
@@ -54,7 +54,7 @@ export function withNotChecked(
   const { format_version, revision, server, complete, summary, diagnostics } = plan;
   const counted = { ...summary, notChecked: count };
   const same = { format_version, revision, server, complete, summary: counted, steps, diagnostics };
-  return { plan: summed(same, () => plan.checksum), decisions };
+  return { plan: withChecksum(same, () => plan.checksum), decisions };
 }
 
 function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Decision>): readonly Diagnostic[] {
@@ -82,7 +82,7 @@ function positionOf(manifest: ManifestHead, { pointer }: Decision): Pick<Diagnos
 
 // What is done counts: not where it is declared, nor the cause, which depends on the base that was compared with, nor the
 // risks, which depend on what this state folder has recorded.
-function sealedStep({ risks: _, causedBy: __, notChecked: ___, ...step }: Step): Json {
+function checksummedStep({ risks: _, causedBy: __, notChecked: ___, ...step }: Step): Json {
   return { ...step, file: null, line: null, changes: step.changes.map((change) => ({ ...change, cause: null })) };
 }
 
@@ -101,6 +101,6 @@ function checksum({ server, revision, live, desired, shapeOf }: PlanInput, steps
     const stamp = state?.state === "present" ? state.row.stamp : (state?.state ?? null);
     return [identity, stamp, redactManifest(shapeOf(kind), manifests.get(identity) ?? null)];
   });
-  const sealed: Json = { server, revision, stamps, steps: acting.map(sealedStep) };
-  return `sha256:${createHash("sha256").update(canonical(sealed)).digest("hex")}`;
+  const summed: Json = { server, revision, stamps, steps: acting.map(checksummedStep) };
+  return `sha256:${createHash("sha256").update(canonical(summed)).digest("hex")}`;
 }

@@ -33,7 +33,7 @@ export type PlanInput = LiveView & {
   readonly applied: ReadonlyMap<Identity, JsonObject> | null;
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
-  readonly facts: ServerFacts;
+  readonly serverFacts: ServerFacts;
   /** The id of the subject of our writes; null while unknown. */
   readonly subject: string | null;
   /** Whether what no list shows is not there for sure. */
@@ -47,7 +47,7 @@ export type PlanInput = LiveView & {
   /** What holds steps back where nobody is asked; null where somebody is, or nothing is written. */
   readonly guards: PlanGuards | null;
   /** How many resources are in sync as far as anybody knows, and not among `desired`. @default 0 */
-  readonly others?: number;
+  readonly notLookedAt?: number;
   /** Whether orphans belong in the plan: not when only a part of the source was selected. */
   readonly withOrphans: boolean;
 };

@@ -29,7 +29,7 @@ import { interruptedStop, LEDGER_UNWRITABLE, stopAfter } from "./stop-conditions
 const recordTrouble = "nothing more is sent, and the next run looks at what was";
 
 /** What applying a plan needs of its surroundings. */
-export type ApplyContext = Omit<WriteContext, "withRequestSlot" | "isStopped" | "onTrouble" | "onWait"> & {
+export type ApplyContext = Omit<WriteContext, "withRequestSlot" | "isStopped" | "onResult" | "onWait"> & {
   readonly manifests: ReadonlyMap<Identity, ManifestHead>;
   readonly live: ReadonlyMap<Identity, Live>;
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
@@ -82,7 +82,7 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
         const wasThere = wasThereBefore(step.identity, on);
         const written = await writeStep(step, decisions.get(step.identity), on);
         const end = writtenEnd(step, written, { wasThere, stop: on.stopReason() });
-        on.onTrouble(written);
+        on.onResult(written);
         followed.push(followStepRollout(step, written, end, on));
         return end;
       },
@@ -134,7 +134,7 @@ function running(on: ApplyContext): Running {
     rollouts: { open: 0 },
     stopReason,
     isStopped: () => stopReason() !== null,
-    onTrouble: (written) => {
+    onResult: (written) => {
       stop ??= stopAfter(written, on);
     },
     onWait: (what, until) =>
@@ -175,11 +175,11 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Running
   const { ignored } = decision;
   const head = ignored.length === 0 ? undefined : on.recorded.get(step.identity);
   const recorded = head === undefined ? null : requireOpened(head);
-  const body = bodyOf(shape, manifest, planned, decision);
-  const job: WriteJob = { kind, shape, manifest, live: planned, body, ignored, recorded };
+  const toSend = manifestToSend(shape, manifest, planned, decision);
+  const job: WriteJob = { kind, shape, manifest, live: planned, toSend, ignored, recorded };
   const live = await liveNow(job, on);
   const same =
-    live.state === "present" && step.action === "ensure" && hasContentOf(kind, shape, job.body, live.row.manifest);
+    live.state === "present" && step.action === "ensure" && hasContentOf(kind, shape, job.toSend, live.row.manifest);
   if (same) return recordAsKept({ ...job, live }, live.row, on);
   if (kind.issuesToken?.(manifest.value) && step.action !== "update") {
     const trouble = await sinkTrouble(step.identity, on);
@@ -197,7 +197,7 @@ async function sinkTrouble(identity: Identity, { sink }: ApplyContext): Promise<
     await sink?.check(identity);
     return null;
   } catch (error) {
-    return `nothing was sent, since its one-time token could not be put away: ${reasonOf(error)}`;
+    return `nothing was sent, since its one-time token could not be stored: ${reasonOf(error)}`;
   }
 }
 
@@ -209,7 +209,7 @@ function reasonOf(error: unknown): string {
 // must be known whether it is new.
 async function liveNow(job: WriteJob, on: Running): Promise<Live> {
   const { live, kind } = job;
-  if (live.state !== "unknown" || (kind.single === undefined && !kind.issuesToken?.(job.body))) return live;
+  if (live.state !== "unknown" || (kind.single === undefined && !kind.issuesToken?.(job.toSend))) return live;
   return on
     .withRequestSlot(() => on.readBack(job))
     .catch((error: unknown) => {
@@ -223,7 +223,7 @@ async function recordAsKept(job: WriteJob, row: LiveRow, on: Running): Promise<W
   return { state: "kept" };
 }
 
-function bodyOf(shape: Shape, { value }: Manifest, live: Live, { ignored }: Decision): JsonObject {
+function manifestToSend(shape: Shape, { value }: Manifest, live: Live, { ignored }: Decision): JsonObject {
   if (live.state !== "present" || ignored.length === 0) return value;
   const kept = keepIgnored(shape, value, live.row.manifest, ignored);
   return isObject(kept) ? kept : value;

@@ -91,7 +91,7 @@ export async function recoverPending(
 
 /** What finding out about the writes of an earlier run needs. */
 export async function recoveryWith(session: ServerSession, options: RecoveryOptions): Promise<Recovery> {
-  const recorded = await session.recorded();
+  const recorded = await session.heads();
   const dryRun = dryRunForReading(session, options);
   const observing = { ...observingWith(session, options), dryRun };
   return {

@@ -25,7 +25,7 @@ export function changedManifests(read: DesiredRead, { read: before, undone }: La
   const begun = new Set([...undone, ...declaredIn(read, changed)]);
   const manifests = withDependants(desired, begun);
   if (manifests === null) return null;
-  return { ...desired, manifests, isWhole: false, others: desired.manifests.length - manifests.length };
+  return { ...desired, manifests, isWhole: false, notLookedAt: desired.manifests.length - manifests.length };
 }
 
 function declaredIn({ from: { loaded } }: DesiredRead, paths: ReadonlySet<string>): readonly Identity[] {

@@ -70,38 +70,38 @@ type Sourced = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "clai
 
 /** Reads, validates and selects what a target's source declares. */
 export async function readDesired(target: Sourced, context: ReadContext): Promise<DesiredRead> {
-  const { now, stopping: signal, before = null } = context;
+  const { now, stopping, before = null } = context;
   using source = await readSource(
     { ...target.source, limits: defaultLimits, before: before?.from.revision ?? null },
     (config) => prepareRead(target, config, context),
-    { signal },
+    { signal: stopping },
   );
   const { revision, prepared } = source;
   const { rules, cache, remembered } = prepared;
   const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
   const reading = { ...loading, known: knownOutline(remembered, rules.load) };
   const from = { revision, day: loading.now.toISOString().slice(0, 10) };
-  const again = before === null ? null : await loadAgain(before, { ...from, rules }, reading, signal);
-  const read = again ?? (await loadManifests(revision, reading, { signal }));
-  const { contents } = read;
-  const found = withConfigFaults(read, revision.config);
-  const loaded = { ...found, diagnostics: [...found.diagnostics, ...unused(found, revision, rules)] };
-  requireMatches(rules.selection, loaded, revision);
+  const again = before === null ? null : await loadAgain(before, { ...from, rules }, reading, stopping);
+  const loaded = again ?? (await loadManifests(revision, reading, { signal: stopping }));
+  const { contents } = loaded;
+  const found = withConfigFaults(loaded, revision.config);
+  const reported = { ...found, diagnostics: [...found.diagnostics, ...unused(found, revision, rules)] };
+  requireMatches(rules.selection, reported, revision);
   if (loaded.declared !== before?.from.loaded.declared) await target.claim?.(loaded.declared);
   const base = source.base && {
     ...source.base,
-    loaded: await loadManifests(await source.base.read(), reading, { signal }),
+    loaded: await loadManifests(await source.base.read(), reading, { signal: stopping }),
   };
-  // What little differs is found out again by the next process.
+  // After a pass that read only what had changed, the cache is not written: it is for the next process, which reads that again.
   if (again === null) await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
-  if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
+  if (base !== null) requireMerged(base, { merged: reported, atBase: base.loaded });
   const commit = revision.commit ?? commitWithout(revision, contents);
   const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
   const said = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
   const behind = fault === null ? said : [...said, checkoutWarning(fault)];
-  const applied = base && (await readApplied(base, (files) => loadManifests(files, reading, { signal })));
+  const applied = base && (await readApplied(base, (files) => loadManifests(files, reading, { signal: stopping })));
   const desired = desiredOf(
-    loaded,
+    reported,
     { ...revision, commit },
     {
       rules,
@@ -114,19 +114,19 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     rules,
     isConfigured: revision.config.isPresent,
     desired,
-    counts: countSelection(loaded, revision, desired, rules.selection),
+    counts: countSelection(reported, revision, desired, rules.selection),
     checkoutFault: fault,
     manifests: loaded.manifests,
     event: {
-      ...readEvent(loaded, behind, rules, revision.config),
+      ...readEvent(reported, behind, rules, revision.config),
       ...followed(revision),
       knownFiles: again === null ? knownIn(contents) : notReadIn(revision),
     },
-    from: { ...from, loaded: read },
+    from: { ...from, loaded },
   };
 }
 
-// By the same rules on the same day the other files say what they said.
+// Where neither the rules nor the date have changed, the manifests of unchanged files and what is reported of them stay.
 async function loadAgain(
   { from: before, rules }: DesiredRead,
   now: Omit<ReadRevision, "loaded"> & Pick<DesiredRead, "rules">,
@@ -150,7 +150,8 @@ function commitWithout({ untracked }: Revision, { files }: Loaded["contents"]): 
   return isEmpty ? untracked.commit : null;
 }
 
-type Read = Omit<Loaded, "contents"> & { readonly foreign: readonly SourceDiagnostic[] };
+/** A loaded source with the faults of its configuration; what is said of foreign documents is apart. */
+type Reported = Omit<Loaded, "contents"> & { readonly foreign: readonly SourceDiagnostic[] };
 
 async function prepareRead(
   { source, sourceCache, state, rules: rulesBy }: Sourced,
@@ -188,7 +189,7 @@ export async function requireOwnState(
   await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
 }
 
-function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: SourceConfig): Read {
+function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: SourceConfig): Reported {
   const { foreign = [], ours = [] } = Object.groupBy(loaded.diagnostics, (one) =>
     one.foreign === undefined ? "ours" : "foreign",
   );
@@ -196,12 +197,12 @@ function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: Sou
 }
 
 // What could not be read may be what a rule is for.
-function unused(read: Read, { config, files }: Revision, { selection }: Rules): readonly Diagnostic[] {
-  if (hasErrors(read.diagnostics)) return [];
-  return unusedRules({ ...read, files: () => files.map(({ path }) => path) }, config.repository, selection);
+function unused(reported: Reported, { config, files }: Revision, { selection }: Rules): readonly Diagnostic[] {
+  if (hasErrors(reported.diagnostics)) return [];
+  return unusedRules({ ...reported, files: () => files.map(({ path }) => path) }, config.repository, selection);
 }
 
-function requireMatches(selection: Selection, { declared }: Read, { files, root }: Revision): void {
+function requireMatches(selection: Selection, { declared }: Reported, { files, root }: Revision): void {
   if (isEverything(selection)) return;
   const displays = files.map(({ display }) => display);
   const [unknown] = unmatched(declared, selection, displays);
@@ -212,7 +213,7 @@ function requireMatches(selection: Selection, { declared }: Read, { files, root 
 }
 
 function desiredOf(
-  { manifests, waves, declared, invalid, diagnostics }: Read,
+  { manifests, waves, declared, invalid, diagnostics }: Reported,
   { commit, changedSince, branch }: Revision,
   {
     rules: { selection },
@@ -241,7 +242,7 @@ function desiredOf(
 }
 
 function countSelection(
-  { refused }: Read,
+  { refused }: Reported,
   { files }: Revision,
   { manifests, isWhole }: Desired,
   selection: Selection,
@@ -279,7 +280,7 @@ function notReadIn({ files, since }: Revision): number {
 }
 
 function readEvent(
-  { manifests, diagnostics, foreign, files, documents }: Read,
+  { manifests, diagnostics, foreign, files, documents }: Reported,
   behind: readonly Diagnostic[],
   rules: Rules,
   { repository }: SourceConfig,

@@ -5,7 +5,7 @@ import type { Deployment } from "../../contract/generated/resources.ts";
 import type { Shape } from "../../contract/shape.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { type Kind, readRow, type Writing } from "../../core/kind.ts";
+import { type Kind, readRow, type WriteRoute } from "../../core/kind.ts";
 import type { Manifest } from "../../core/manifest.ts";
 import type { DryRunProof } from "../../state/server-facts.ts";
 import type { KnownServer } from "../known-server.ts";
@@ -78,21 +78,21 @@ async function dryRunOne(
   memory: KnownServer,
   { kind, manifest: { value }, signal }: Asked,
 ): Promise<DryRunResult> {
-  const writing = kind.write.find(({ operation, dryRun }) => dryRun !== undefined && memory.has(operation));
-  if (writing?.dryRun === undefined) return { state: "impossible" };
+  const route = kind.writeRoutes.find(({ operation, dryRun }) => dryRun !== undefined && memory.has(operation));
+  if (route?.dryRun === undefined) return { state: "impossible" };
   try {
     const reply = await reader.dryRun(
-      writing.dryRun,
+      route.dryRun,
       { manifest: value },
       { signal, isRepeatable: isDryRunSafe(memory) },
     );
-    const row = rowOf(writing, reply);
+    const row = rowOf(route, reply);
     // A deployment that is not made yet would be ours.
     if (isDeployment(reply) && !reply.id && row?.madeBy) memory.subject = row.madeBy;
     return { state: "answered", row, reply };
   } catch (error) {
     // A documented operation that seems to be missing was not reached.
-    if (error instanceof ClientError && error.reason === "route-missing" && memory.has(writing.operation)) throw error;
+    if (error instanceof ClientError && error.reason === "route-missing" && memory.has(route.operation)) throw error;
     return judge(error);
   }
 }
@@ -104,9 +104,9 @@ function faultIn({ message, details: [first] }: ClientError): { message: string;
 }
 
 // A dry run may answer fewer members than a write; without a manifest it carries ids alone.
-function rowOf(writing: Writing, reply: unknown): ReturnType<typeof readRow> {
+function rowOf(route: WriteRoute, reply: unknown): ReturnType<typeof readRow> {
   try {
-    return readRow(writing, reply);
+    return readRow(route, reply);
   } catch {
     return null;
   }

@@ -33,7 +33,7 @@ export type Unchecked = LiveView &
   PlanWithDecisions & {
     readonly waved: readonly WavedSource[];
     /** What dry runs have told already. */
-    readonly known: ReadonlyMap<Identity, DryRunReply>;
+    readonly answered: ReadonlyMap<Identity, DryRunReply>;
   };
 
 /** What the server says of a plan. */
@@ -55,7 +55,7 @@ const PROOFS = 3;
  * it, or a probe of the route does, where there is no dry run.
  */
 export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked> {
-  const { decisions, known } = plan;
+  const { decisions, answered } = plan;
   const jobs = plan.waved.flatMap(({ manifest }): Job[] => {
     const [kind, action] = [on.kindOf(manifest.kind), decisions.get(manifest.identity)?.action];
     return kind === undefined || action === undefined || !writes({ action })
@@ -66,7 +66,7 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
   const creating = new Set(jobs.filter(isNew).map(({ manifest }) => manifest.identity));
   const dependsOn = ({ manifest }: Job): readonly Identity[] =>
     manifest.references.flatMap(({ identity }) => (creating.has(identity) ? [identity] : []));
-  const open = jobs.filter(({ manifest }) => !known.has(manifest.identity));
+  const open = jobs.filter(({ manifest }) => !answered.has(manifest.identity));
   const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
   const first = await ask(new Set([...probesAmong(open, on.memory), ...updates]), dependsOn, on);
   const creates = jobs.filter(isNew);
@@ -77,7 +77,7 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
     const { identity } = job.manifest;
     const why = isNew(job)
       ? null
-      : reasonNotUpdated(job, known.get(identity) ?? first.get(identity), dependsOn(job), on);
+      : reasonNotUpdated(job, answered.get(identity) ?? first.get(identity), dependsOn(job), on);
     return why === null ? [] : [[identity, why] as const];
   });
   if (creates.length === 0) {
@@ -85,7 +85,7 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
     return { dryRuns: new Map([...first, ...hidden]), notChecked: new Map(uncheckedUpdates) };
   }
   const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), on);
-  const isWaiting = ({ manifest: { identity } }: Job): boolean => !known.has(identity) && !first.has(identity);
+  const isWaiting = ({ manifest: { identity } }: Job): boolean => !answered.has(identity) && !first.has(identity);
   const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
   const unwritable = waiting.length === 0 ? new Set<Identity>() : await prove(plan, on);
   const isProven = on.memory.dryRun === "proven";
@@ -95,7 +95,7 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
     ...creates.flatMap((job) => {
       const { identity } = job.manifest;
       // What a probe of the route was answered tells nothing of the manifest until dryRun is proven.
-      const reply = known.get(identity) ?? (isProven ? asked.get(identity) : undefined);
+      const reply = answered.get(identity) ?? (isProven ? asked.get(identity) : undefined);
       const why = reply === undefined ? (dependent(job) ?? unasked(job, isProven, unwritable)) : whyNot(reply);
       return why === null ? [] : [[identity, why] as const];
     }),
@@ -114,14 +114,14 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
 // Of what lies in nothing but the tenant only a dry run tells that it is not there, hidden from this token. One that is
 // refused for permission tells what the token is where the control plane does not.
 function hiddenAmong(
-  { waved, known, live }: Unchecked,
+  { waved, answered, live }: Unchecked,
   asked: ReadonlyMap<Identity, DryRunReply>,
   { seesPart }: Preflight,
 ): ReadonlyMap<Identity, DryRunReply> {
   const isRefused = ([, { state }]: readonly [Identity, DryRunReply]): boolean => state === "forbidden";
-  if (seesPart === false || (seesPart === null && ![...known, ...asked].some(isRefused))) return new Map();
+  if (seesPart === false || (seesPart === null && ![...answered, ...asked].some(isRefused))) return new Map();
   const ofTenant = waved.flatMap(({ manifest }) => (parentOf(manifest) === null ? [manifest.identity] : []));
-  const replyTo = (identity: Identity): DryRunReply | undefined => known.get(identity) ?? asked.get(identity);
+  const replyTo = (identity: Identity): DryRunReply | undefined => answered.get(identity) ?? asked.get(identity);
   const isPart = seesPart ?? ofTenant.some((identity) => replyTo(identity)?.state === "forbidden");
   const isHidden = (identity: Identity): boolean =>
     isPart && live.get(identity)?.state === "absent" && replyTo(identity) === undefined;
@@ -168,8 +168,8 @@ function whyNot({ state }: DryRunReply): NotChecked | null {
   return state === "forbidden" ? { reason: "needs-write" } : null;
 }
 
-function hasDryRun({ write }: Kind, memory: KnownServer): boolean {
-  return write.some(({ operation, dryRun }) => dryRun !== undefined && memory.has(operation));
+function hasDryRun({ writeRoutes }: Kind, memory: KnownServer): boolean {
+  return writeRoutes.some(({ operation, dryRun }) => dryRun !== undefined && memory.has(operation));
 }
 
 // The first of each kind whose write nobody knows yet.
@@ -215,7 +215,7 @@ async function prove({ waved, decisions, ...live }: Unchecked, on: Preflight): P
 }
 
 // A dry run tells of the route too, where there is one.
-async function probe({ write: [first] }: Kind, on: Preflight): Promise<DryRunResult> {
+async function probe({ writeRoutes: [first] }: Kind, on: Preflight): Promise<DryRunResult> {
   if (first !== undefined && first.dryRun === undefined) await on.probeRoute(first.operation, on);
   return { state: "impossible" };
 }
@@ -233,6 +233,6 @@ async function orPass(asking: Promise<DryRunResult>, { unclear }: Preflight): Pr
   });
 }
 
-function isUnknown({ write: [first] }: Kind, memory: KnownServer): boolean {
+function isUnknown({ writeRoutes: [first] }: Kind, memory: KnownServer): boolean {
   return first !== undefined && !memory.knows(first.operation);
 }

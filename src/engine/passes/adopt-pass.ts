@@ -23,7 +23,7 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
     throw new HoldfastError("invalid", `${undeclared} is not declared in the source`, {
       hint: "holdfast plan lists what is",
     });
-  const recorded = await session.recorded();
+  const recorded = await session.heads();
   const context = planContextIn(pass, recorded, { records: true, creates: "pointless" });
   // What is recorded is the row itself, so every row has to be read.
   const { observation, desired } = await planAgainstLive(pass.read.desired, { ...context, cache: null });

@@ -80,25 +80,25 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
 // Without writes no lease is acquired.
 async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   const { session } = pass.connection;
-  const { planned, recovered, planAgain } = await recoverAndPlan(pass, session, mode);
+  const { planned, recovered, planNow } = await recoverAndPlan(pass, session, mode);
   if (!(await isApproved(planned, pass, mode))) return { what: "declined" };
   const following = { ...applyOptions(pass, mode), recovered };
   if (!planned.plan.steps.some(writes)) {
     // A server that was written to before is known to have leases or not.
     const hasLease = session.memory.get("putLease") === "yes";
     if (!hasLease) tellOtherWriters(planned, pass, hasLease);
-    return withLeases(
+    return withLeaseNote(
       applyEvent(await applyWithRecovery(planned, session, { ...following, hasLease }), planned, pass),
       session,
     );
   }
   await using access = await acquireWriteAccess(pass.connection, pass.read, pass.context);
   const { writer, hasLease } = access;
-  const current = access.mustPlanAgain ? await planAgain() : planned;
+  const current = access.mustPlanAgain ? await planNow() : planned;
   if (access.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
   if (!hasLease) tellOtherWriters(current, pass, hasLease);
   const applied = await applyWithRecovery(current, { ...session, writer }, { ...following, hasLease });
-  return withLeases(applyEvent(applied, current, pass), session);
+  return withLeaseNote(applyEvent(applied, current, pass), session);
 }
 
 const UNVERIFIED: Diagnostic = {
@@ -136,7 +136,7 @@ function without(refused: ReadonlySet<Risk>, allowed: readonly string[]): Readon
 type First = {
   readonly planned: LivePlan;
   readonly recovered: readonly Recovered[];
-  readonly planAgain: () => Promise<LivePlan>;
+  readonly planNow: () => Promise<LivePlan>;
 };
 
 // Interrupted writes of an earlier run are settled before planning.
@@ -153,26 +153,23 @@ async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMod
   const recorded = await recordedFor(desired, session);
   if (desired !== part) requireUnshrunk(session.memory, recorded, desired.declared, rules);
   session.memory.configured = read.isConfigured;
-  const isFirst = recorded.size === 0 && (desired.others === undefined || (await session.recorded()).size === 0);
+  const isFirst = recorded.size === 0 && (desired.notLookedAt === undefined || (await session.heads()).size === 0);
   const planning = planContextIn(pass, recorded, {
     records: true,
     guards: mode.approve === null ? { ...guardsOf(rules), isFirst } : null,
     ...(desired === part ? { cache: null, readsEach: true } : {}),
   });
   const { revise } = mode;
-  const planAgain = async (): Promise<LivePlan> =>
+  const planNow = async (): Promise<LivePlan> =>
     revise === undefined
       ? planAgainstLive(desired, planning)
       : revise(await planAgainstLive(desired, { ...planning, cache: null, creates: "pointless" }), recovered);
-  return { planned: await planAgain(), recovered, planAgain };
+  return { planned: await planNow(), recovered, planNow };
 }
 
 // Of a part, only what concerns it.
-async function recordedFor(
-  desired: Desired,
-  { ledger, recorded }: ServerSession,
-): ReturnType<ServerSession["recorded"]> {
-  if (desired.others === undefined) return recorded();
+async function recordedFor(desired: Desired, { ledger, heads }: ServerSession): ReturnType<ServerSession["heads"]> {
+  if (desired.notLookedAt === undefined) return heads();
   const named = desired.manifests.flatMap(({ identity, references }) => [
     identity,
     ...references.map((one) => one.identity),
@@ -205,12 +202,12 @@ function tellOtherWriters({ observation, recorded }: LivePlan, { connection, con
 
 function applyEvent(
   { tokens, ...applied }: ApplyResult,
-  { plan, notUsed: missing, desired: { others } }: LivePlan,
+  { plan, notUsed: missing, desired: { notLookedAt } }: LivePlan,
   { read }: Pass,
 ): ApplyEvent {
   const { summary } = applied;
-  const report = { ...applied, summary: { ...summary, unchanged: summary.unchanged + (others ?? 0) } };
-  const isPart = others !== undefined;
+  const report = { ...applied, summary: { ...summary, unchanged: summary.unchanged + (notLookedAt ?? 0) } };
+  const isPart = notLookedAt !== undefined;
   const places = placesOf(report, read.desired.manifests);
   return { what: "applied", report, plan, isPart, tokens, notUsed: missing, places };
 }
@@ -230,7 +227,7 @@ function placesOf(
   );
 }
 
-// A daemon has reported it already.
-function withLeases(event: ApplyEvent, { memory }: ServerSession): ApplyEvent {
+// An apply without leases says so in its report; a daemon has already said it when it started.
+function withLeaseNote(event: ApplyEvent, { memory }: ServerSession): ApplyEvent {
   return { ...event, notUsed: [...event.notUsed, ...missingExtensions(memory.missing(["putLease"]))] };
 }

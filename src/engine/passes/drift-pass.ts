@@ -6,7 +6,7 @@ import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-agains
 /** Reports what changed in live since it was recorded. */
 export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: boolean }): Promise<DriftEvent> {
   const { desired } = pass.read;
-  const recorded = await pass.connection.session.recorded();
+  const recorded = await pass.connection.session.heads();
   const looking = planContextIn(pass, recorded, { records: false, creates: "pointless" });
   const looked = await planAgainstLive(desired, looking);
   const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;

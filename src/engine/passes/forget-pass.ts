@@ -10,7 +10,7 @@ export type ForgetMode = { readonly is: "forget"; readonly identities: readonly 
 /** Drops the records of orphans: they are nobody's from then on, and no plan tells of them any more. */
 export async function forgetPass({ connection, read }: Pass, { identities }: ForgetMode): Promise<RecordsEvent> {
   const { session } = connection;
-  const recorded = await session.recorded();
+  const recorded = await session.heads();
   const unknown = identities.find((identity) => !recorded.has(identity));
   if (unknown !== undefined) {
     throw new HoldfastError("invalid", `${unknown} is not recorded for ${session.server}`, {

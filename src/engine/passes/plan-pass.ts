@@ -29,7 +29,7 @@ export type PlanMode = {
 
 /** Plans what an apply would do. */
 export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, seals }: PlanMode): Promise<PlanEvent> {
-  const recorded = await pass.connection.session.recorded();
+  const recorded = await pass.connection.session.heads();
   const { desired, rules, event: read } = pass.read;
   if (gate === "change" && desired.base === null && recorded.size === 0) throw nothingToCompare();
   requireUnemptied(pass.connection.session.memory, recorded, desired.declared, rules);

@@ -102,7 +102,7 @@ async function close(found: Found, as: "applied" | "refused", on: Recovery): Pro
   }
   const row = evidence.found === "made" ? evidence.row : await unseenRow(intent, live, on);
   const { token, error, isOpen } = await settleMade(intent, row, kind, on);
-  if (isOpen) throw new HoldfastError("error", error?.message ?? "the one-time token could not be put away");
+  if (isOpen) throw new HoldfastError("error", error?.message ?? "the one-time token could not be stored");
   await on.ledger.close(intent.id, null);
   return { ...shown, token, lost: error?.message ?? null };
 }

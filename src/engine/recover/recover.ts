@@ -158,7 +158,7 @@ async function delivered(intent: PendingIntent, token: Secret, { sink }: Recover
       isOpen: false,
     };
   } catch {
-    const message = `the one-time token of ${intent.identity} waits, sealed, in the ledger: it could not be put away; choose a sink that can be written (--sink file), and the next run delivers it`;
+    const message = `the one-time token of ${intent.identity} waits, sealed, in the ledger: it could not be stored; choose a sink that can be written (--sink file), and the next run delivers it`;
     return { intent, found: "made", error: { code: "token-undelivered", message }, token: null, isOpen: true };
   }
 }

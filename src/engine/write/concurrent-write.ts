@@ -18,7 +18,7 @@ export function versionBefore({ versionBefore: version, creates }: Intent): numb
 export function mayBeDuplicated({ job, intent, context }: WriteRequest, { version }: LiveRow): boolean {
   const before = versionBefore(intent);
   // A version that the manifest names is created once; earlier ones belong to other manifests.
-  if (job.kind.hasVersions && job.body.version !== undefined) return false;
+  if (job.kind.hasVersions && job.toSend.version !== undefined) return false;
   if (version === undefined || before === null || version <= before) return false;
   return !context.memory.honoursKeys || version > before + 1;
 }
@@ -28,14 +28,14 @@ export async function findDuplicateVersion(
   { job, intent, context }: WriteRequest,
   row: LiveRow,
 ): Promise<OutcomeError | null> {
-  const { kind, shape, body, manifest } = job;
+  const { kind, shape, toSend, manifest } = job;
   const [before, newest] = [versionBefore(intent) ?? 0, row.version ?? 0];
   const found = await versionsSince(kind, { ...row, version: before, limit: newest - before + 5 }, context);
   return concurrentVersionError({
     identity: manifest.identity,
     ours: row,
     others: found?.filter(({ version }) => version !== newest) ?? null,
-    isSame: (other) => hasContentOf(kind, shape, body, other.manifest),
+    isSame: (other) => hasContentOf(kind, shape, toSend, other.manifest),
     honoursKeys: context.memory.honoursKeys,
     hasLease: context.hasLease,
     elapsed: context.now() - (intent.at ?? context.now()),

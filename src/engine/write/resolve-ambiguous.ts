@@ -37,7 +37,7 @@ const ambiguityText: { readonly [ambiguity in Ambiguity]: string } = {
   oversize: "the reply was too large to be read",
   malformed: "the reply was cut short",
   protocol: "the reply is not the documented one",
-  "not-kept": "the reply could not be put away safely",
+  "not-kept": "the reply could not be stored safely",
   mismatch: "the reply tells of another resource",
 };
 
@@ -114,7 +114,7 @@ export async function settleFound(
   await context.remember();
   const isMissing = ambiguous.token === null && intent.creates && canReplayToken(intent, job.kind, context);
   const token = isMissing ? await replayForToken(intent, job.kind, context) : ambiguous.token;
-  if (token !== null || !intent.creates || !job.kind.issuesToken?.(job.body)) return settleWrite(request, row, token);
+  if (token !== null || !intent.creates || !job.kind.issuesToken?.(job.toSend)) return settleWrite(request, row, token);
   await context.ledger.close(intent.id, receiptOfJob(job, row, context));
   return failedWrite("unknown", lostToken(intent.identity, "reply"), request);
 }
@@ -137,8 +137,8 @@ export async function settleWrite(request: WriteRequest, row: LiveRow, token: Se
   }
 }
 
-function isWithoutToken({ job: { kind, body, live }, intent, context }: WriteRequest, row: LiveRow): boolean {
-  if (!kind.issuesToken?.(body)) return false;
+function isWithoutToken({ job: { kind, toSend, live }, intent, context }: WriteRequest, row: LiveRow): boolean {
+  if (!kind.issuesToken?.(toSend)) return false;
   if (intent.creates) return true;
   return live.state === "unknown" && live.isThere === undefined && isCreatedSince(intent, row, context);
 }
@@ -150,8 +150,8 @@ class UndeliveredError extends Error {
 async function deliver({ job, context: { sink } }: WriteRequest, token: Secret): Promise<string | null> {
   const { identity } = job.manifest;
   // With a secret store the server stores the token, so nothing is lost.
-  if (sink === null && !job.kind.issuesToken?.(job.body)) return null;
-  const message = `${identity} was written, but its one-time token could not be put away: it waits, sealed, in the ledger, and the next run delivers it`;
+  if (sink === null && !job.kind.issuesToken?.(job.toSend)) return null;
+  const message = `${identity} was written, but its one-time token could not be stored: it waits, sealed, in the ledger, and the next run delivers it`;
   if (sink === null) throw new UndeliveredError(message);
   return sink.deliver(identity, token).catch((cause: unknown) => {
     throw new UndeliveredError(message, { cause });

@@ -16,10 +16,10 @@ export function tokenIn(reply: Uint8Array, manifest: JsonObject): Secret | null 
 /** The resource in a stored reply of a write; null where the reply does not carry it. */
 export function rowIn(reply: Uint8Array, { operation, manifest }: Intent, kind: Kind): LiveRow | null {
   const body = parsed(reply);
-  const writing = kind.write.find((one) => one.operation === operation);
-  if (!isObject(body) || writing === undefined) return null;
+  const route = kind.writeRoutes.find((one) => one.operation === operation);
+  if (!isObject(body) || route === undefined) return null;
   try {
-    const row = readRow(writing, body.data);
+    const row = readRow(route, body.data);
     return row?.key === kind.key(manifest) ? row : null;
   } catch {
     return null;

@@ -34,8 +34,8 @@ export type WriteContext = {
   readonly withRequestSlot: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Whether sending has stopped. */
   readonly isStopped: () => boolean;
-  /** Called with a failed or unknown result, before another step sends. */
-  readonly onTrouble: (written: WriteResult) => void;
+  /** Told each result; a failed or unknown one before its request slot is free, so that an apply can stop the steps that wait for it. */
+  readonly onResult: (written: WriteResult) => void;
   /** Whether a lease excludes other writers. */
   readonly hasLease: boolean;
   /** Writes that earlier runs left open, by resource. */
@@ -61,7 +61,7 @@ export type WriteJob = {
   readonly shape: Shape;
   readonly manifest: Manifest;
   /** The manifest to send: as declared, with ignored fields as live has them. */
-  readonly body: JsonObject;
+  readonly toSend: JsonObject;
   /** The paths of those fields. */
   readonly ignored: readonly (readonly string[])[];
   readonly live: Live;
@@ -110,18 +110,18 @@ export type RetryWrite = {
 export function failedWrite(
   state: "failed" | "unknown",
   { code, message, ...rest }: OutcomeError,
-  { job: { shape, body }, attempts }: Pick<WriteRequest, "job" | "attempts">,
+  { job: { shape, toSend }, attempts }: Pick<WriteRequest, "job" | "attempts">,
 ): Extract<WriteResult, { readonly error: OutcomeError }> {
-  return { state, error: { code, message: redactMessage(message, shape, body), ...rest }, attempts };
+  return { state, error: { code, message: redactMessage(message, shape, toSend), ...rest }, attempts };
 }
 
 /** The record of a write, from the row that the server answered or listed. */
 export function receiptOfJob(
-  { kind, shape, manifest: { identity }, body, ignored, recorded }: WriteJob,
+  { kind, shape, manifest: { identity }, toSend, ignored, recorded }: WriteJob,
   row: LiveRow,
   { now }: Pick<WriteContext, "now">,
 ): Recorded {
-  return createReceipt({ kind, shape, identity, written: body, ignored }, row, { known: recorded, at: now() });
+  return createReceipt({ kind, shape, identity, written: toSend, ignored }, row, { known: recorded, at: now() });
 }
 
 /** Reads live of the job again; a read that fails leaves it unknown. */

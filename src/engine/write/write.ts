@@ -5,7 +5,7 @@ import type { Sent } from "../../client/writer.ts";
 import { equal, isObject } from "../../contract/json.ts";
 import { operations } from "../../contract/operations.ts";
 import { chooseWriteOperation } from "../../core/decide/choose-write-operation.ts";
-import { type LiveRow, readRow, type Writing } from "../../core/kind.ts";
+import { type LiveRow, readRow, type WriteRoute } from "../../core/kind.ts";
 import type { Reason } from "../../core/plan/plan.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
 import type { Intent } from "../../state/ledger.ts";
@@ -44,9 +44,9 @@ export async function write(job: WriteJob, context: WriteContext): Promise<Write
   );
   for (let attempts = 1; attempts <= ROUNDS; attempts += 1) {
     const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, context) };
-    const writing = chooseWriteOperation(job.kind, current.live, context.memory);
-    if (writing === null) return { state: "blocked", reason: reasonFor(job, context), attempts: attempts - 1 };
-    const next = await journalAndSend({ job: current, writing, context, attempts, earlier });
+    const route = chooseWriteOperation(job.kind, current.live, context.memory);
+    if (route === null) return { state: "blocked", reason: reasonFor(job, context), attempts: attempts - 1 };
+    const next = await journalAndSend({ job: current, route, context, attempts, earlier });
     if (next.state === "unsent") return last ?? { state: "put-off", attempts: 0 };
     if (next.state !== "again") return next;
     if (context.stopping.aborted) return next.otherwise;
@@ -61,7 +61,7 @@ type EarlierWrite = Pick<Recovered, "isOpen"> & { readonly intent: Intent };
 
 type WriteRound = {
   readonly job: WriteJob;
-  readonly writing: Writing;
+  readonly route: WriteRoute;
   readonly context: WriteContext;
   readonly attempts: number;
   readonly earlier: readonly EarlierWrite[];
@@ -69,12 +69,12 @@ type WriteRound = {
 
 async function journalAndSend({
   job,
-  writing,
+  route,
   context,
   attempts,
   earlier,
 }: WriteRound): Promise<WriteResult | RetryWrite | Unsent> {
-  const fresh = intentOf(job, writing, context);
+  const fresh = intentOf(job, route, context);
   const repeated = earlier.find(({ intent }) => isSameRequest(intent, fresh)) ?? null;
   const early = repeated === null ? fresh : repeatOf(repeated.intent, fresh);
   const replaced = earlier.filter((one) => one === repeated || !one.isOpen);
@@ -92,28 +92,28 @@ async function journalAndSend({
     }
     if (attempts === 1 && !isRepeat && isUnprotected(job, context)) {
       const other = await findOtherWriter(job, context);
-      if (other !== null) return withheld(job, early, other, context);
+      if (other !== null) return refusedForOther(job, early, other, context);
     }
     const intent = isInTime(early, context) ? early : await renewed(early, context);
     const sent = await sendAndSettle({ job, intent, isRepeat, context, attempts });
-    return sent.state === "failed" || sent.state === "unknown" ? troubled(sent, context) : sent;
+    return sent.state === "failed" || sent.state === "unknown" ? reported(sent, context) : sent;
   });
   // The slot is free again, so storing the outcome delays no other request.
-  return next.state === "applied" ? applied(next.one, writing, next.sent) : next;
+  return next.state === "applied" ? applied(next.one, route, next.sent) : next;
 }
 
-async function withheld(
+async function refusedForOther(
   job: WriteJob,
   intent: Intent,
   error: OutcomeError,
   context: WriteContext,
 ): Promise<WriteResult> {
   await context.ledger.close(intent.id, null);
-  return troubled(failedWrite("failed", error, { job, attempts: 0 }), context);
+  return reported(failedWrite("failed", error, { job, attempts: 0 }), context);
 }
 
-function troubled<End extends WriteResult>(written: End, { onTrouble }: WriteContext): End {
-  onTrouble(written);
+function reported<End extends WriteResult>(written: End, { onResult }: WriteContext): End {
+  onResult(written);
   return written;
 }
 
@@ -138,7 +138,7 @@ async function sendAndSettle(one: WriteRequest): Promise<WriteResult | RetryWrit
       if (!one.isRepeat) await context.ledger.close(intent.id, null);
       return failedWrite("failed", { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` }, one);
     case "ambiguous":
-      return resolveAmbiguous(one, ambiguousWrite(sent.reason, reply === null ? null : tokenIn(reply, job.body)));
+      return resolveAmbiguous(one, ambiguousWrite(sent.reason, reply === null ? null : tokenIn(reply, job.toSend)));
   }
 }
 
@@ -167,15 +167,19 @@ function deadlineOf({ now, requestTimeoutMs }: WriteContext): number {
   return Math.ceil(now() + requestTimeoutMs * (1 + WAIT_SHARE));
 }
 
-function intentOf({ kind, manifest, body, ignored, live }: WriteJob, writing: Writing, context: WriteContext): Intent {
+function intentOf(
+  { kind, manifest, toSend, ignored, live }: WriteJob,
+  route: WriteRoute,
+  context: WriteContext,
+): Intent {
   const present = live.state === "present" ? (live.row.version ?? null) : null;
   const newest = live.state === "absent" ? (live.newest ?? null) : null;
   return {
     id: randomUUID(),
     identity: manifest.identity,
     kind: kind.type,
-    operation: writing.operation,
-    manifest: body,
+    operation: route.operation,
+    manifest: toSend,
     ignored,
     versionBefore: present ?? newest,
     creates: live.state === "absent",
@@ -187,12 +191,12 @@ function intentOf({ kind, manifest, body, ignored, live }: WriteJob, writing: Wr
 
 async function applied(
   one: WriteRequest,
-  writing: Writing,
+  route: WriteRoute,
   sent: Extract<Sent, { state: "applied" }>,
 ): Promise<WriteResult | RetryWrite> {
-  const { kind, body } = one.job;
-  const row = rowIn(writing, sent.data);
-  if (row !== null && row.key === kind.key(body)) {
+  const { kind, toSend } = one.job;
+  const row = rowIn(route, sent.data);
+  if (row !== null && row.key === kind.key(toSend)) {
     learnSubject(one, row);
     return one.isRepeat && (await isOvertaken(one)) ? afresh(one) : settleWrite(one, row, sent.token);
   }
@@ -220,9 +224,9 @@ async function afresh(one: WriteRequest): Promise<RetryWrite> {
   return { state: "again", otherwise, open: null };
 }
 
-function rowIn(writing: Writing, data: unknown): LiveRow | null {
+function rowIn(route: WriteRoute, data: unknown): LiveRow | null {
   try {
-    return isObject(data) ? readRow(writing, data) : null;
+    return isObject(data) ? readRow(route, data) : null;
   } catch {
     return null;
   }
@@ -259,7 +263,7 @@ async function refused(
 // A proxy may mix up replies. Where the refused account is there, its one-time token is lost, and only now can that be told.
 async function madeDespite(one: WriteRequest): Promise<WriteResult | null> {
   const { job, intent, context } = one;
-  if (!intent.creates || job.kind.issuesToken?.(job.body) !== true) return null;
+  if (!intent.creates || job.kind.issuesToken?.(job.toSend) !== true) return null;
   const verdict = verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context));
   const reason = "the reply refuses what was done";
   return verdict.effect === "there" ? settleFound(one, verdict.row, { reason, hasReply: true, token: null }) : null;
@@ -287,7 +291,7 @@ async function waitForRollout({ live, manifest }: WriteJob, context: WriteContex
 }
 
 function reasonFor({ kind }: WriteJob, { memory }: WriteContext): Reason {
-  return kind.write.some(({ operation, caution }) => caution !== undefined && memory.has(operation))
+  return kind.writeRoutes.some(({ operation, caution }) => caution !== undefined && memory.has(operation))
     ? "model-version-write"
     : "read-only";
 }

@@ -103,7 +103,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     applied: null,
     kindOf,
     shapeOf,
-    facts: { has: () => true, registers: null },
+    serverFacts: { has: () => true, registers: null },
     subject: null,
     seesAll: false,
     guards: null,

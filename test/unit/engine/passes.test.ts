@@ -133,7 +133,7 @@ describe("an apply", () => {
     expect((await run.plan([repo])).plan.steps.map(({ action }) => action)).toEqual(["keep"]);
     await run.apply([repo]);
     await using session = await run.session({});
-    expect([...(await session.recorded()).keys()]).toEqual(["ml-repo/r"]);
+    expect([...(await session.heads()).keys()]).toEqual(["ml-repo/r"]);
   });
 
   test("brings drift back, field by field", async () => {

@@ -68,6 +68,7 @@ export async function passes(url: string) {
     concurrency,
     now,
     signal: new AbortController().signal,
+    stopping: new AbortController().signal,
   });
   const desired = (manifests: readonly SourceManifest[]) => {
     const { waves } = resolveGraph(manifests);
@@ -112,7 +113,7 @@ export async function passes(url: string) {
       const looking: PlanContext = {
         ...one,
         ...common(options),
-        recorded: await one.recorded(),
+        recorded: await one.heads(),
         records: false,
         cache: options.recalls === false ? null : one.cache,
         ignore: options.ignore ?? [],
@@ -125,7 +126,7 @@ export async function passes(url: string) {
     apply: async (manifests: readonly SourceManifest[], options: PassOptions = {}) => {
       await using one = await session(options);
       const recovered = await recoverPending(one, applyOptions(options));
-      const recorded = await one.recorded();
+      const recorded = await one.heads();
       const looking: PlanContext = {
         ...one,
         ...common(options),

@@ -34,7 +34,7 @@ async function targetWith(files: { readonly [file: string]: string }) {
     apply: () => reconcile(target, apply, context),
     recorded: async () => {
       const { session } = await target.server.connect(target.rules({}));
-      return [...(await session.recorded()).keys()];
+      return [...(await session.heads()).keys()];
     },
   };
 }

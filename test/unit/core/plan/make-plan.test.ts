@@ -44,7 +44,7 @@ describe("what is absent", () => {
   });
 
   test("is blocked as read-only where no operation writes it", () => {
-    const step = against(workspace, absent, { facts: without("putWorkspace") });
+    const step = against(workspace, absent, { serverFacts: without("putWorkspace") });
     expect(step).toMatchObject({ action: "block", reason: "read-only" });
   });
 });
@@ -213,7 +213,7 @@ describe("references", () => {
   test("block what refers to something blocked", () => {
     const { plan: made } = plan(both, {
       live: { "cluster/c1": present(cluster), "workspace/c1:ws1": absent, "service/c1:ws1/api": absent },
-      facts: without("putWorkspace"),
+      serverFacts: without("putWorkspace"),
     });
     expect(made.steps.map(({ action, reason }) => [action, reason])).toEqual([
       ["block", "read-only"],
@@ -331,26 +331,26 @@ describe("postModelVersion", () => {
   const around = { live: { "ml-repo/r": present(repo) } };
 
   test("is used where no version of the name exists", () => {
-    expect(against(model, absent, { ...around, facts })).toMatchObject({ action: "create" });
+    expect(against(model, absent, { ...around, serverFacts: facts })).toMatchObject({ action: "create" });
   });
 
   test("is not used where a version exists that it could delete", () => {
     const blocked = { action: "block", reason: "model-version-write" };
-    expect(against({ ...model, version: 2 }, { state: "absent", newest: 1 }, { ...around, facts })).toMatchObject(
-      blocked,
-    );
-    expect(against({ ...model, step: 3 }, present({ ...model, version: 1 }), { ...around, facts })).toMatchObject(
-      blocked,
-    );
+    expect(
+      against({ ...model, version: 2 }, { state: "absent", newest: 1 }, { ...around, serverFacts: facts }),
+    ).toMatchObject(blocked);
+    expect(
+      against({ ...model, step: 3 }, present({ ...model, version: 1 }), { ...around, serverFacts: facts }),
+    ).toMatchObject(blocked);
   });
 
   test("is used for everything where the server is known to register", () => {
     const registers = { ...facts, registers: true };
     expect(
-      against({ ...model, version: 2 }, { state: "absent", newest: 1 }, { ...around, facts: registers }),
+      against({ ...model, version: 2 }, { state: "absent", newest: 1 }, { ...around, serverFacts: registers }),
     ).toMatchObject({ action: "create" });
     expect(
-      against({ ...model, step: 3 }, present({ ...model, version: 1 }), { ...around, facts: registers }),
+      against({ ...model, step: 3 }, present({ ...model, version: 1 }), { ...around, serverFacts: registers }),
     ).toMatchObject({ action: "update" });
   });
 
@@ -362,7 +362,7 @@ describe("postModelVersion", () => {
 
   test("is blocked as read-only where neither exists", () => {
     const none = without("putModelVersion", "postModelVersion");
-    expect(against(model, absent, { ...around, facts: none })).toMatchObject({ reason: "read-only" });
+    expect(against(model, absent, { ...around, serverFacts: none })).toMatchObject({ reason: "read-only" });
   });
 });
 

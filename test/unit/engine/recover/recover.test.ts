@@ -118,7 +118,7 @@ describe("judging a write from live", () => {
   });
 });
 
-describe("a token in a reply that was put away", () => {
+describe("a token in a reply that was stored", () => {
   const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
 
   test.each<[string, Uint8Array, string | null]>([
