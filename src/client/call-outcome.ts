@@ -2,6 +2,12 @@ import type { Json } from "../contract/json.ts";
 import type { Headers } from "./exchange.ts";
 import type { Refusal } from "./refusal.ts";
 
+// How the result of a call is made, one type after the other:
+// - `Exchange` is one request with its reply, or what broke it (exchange.ts).
+// - `Tried` is what that exchange means for the call: an `Answer`, and how long to wait before the next try.
+// - `Called` is the answer after all tries, with their number (call.ts).
+// - `Sent` is the same for a write, with the resource read from the reply (writer.ts).
+
 /** Why it is not known whether a call had its effect: a closed set. */
 export type Ambiguity =
   | "timeout"

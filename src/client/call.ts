@@ -171,17 +171,18 @@ async function sendOnce(line: ServerLine, name: OperationName, { content, policy
     line.serverClock.saw(outcome.headers);
   }
   const date = line.clock.date();
-  const heard = await classifyResponse(outcome, {
+  const classified = await classifyResponse(outcome, {
     name,
     token,
     date,
     ...(policy.onReply === undefined ? {} : { onReply: policy.onReply }),
     ...(policy.parse === undefined ? {} : { parse: policy.parse }),
   });
-  const isClaim = heard.answer.state === "refused" && heard.answer.refusal.reason === "route-missing";
-  const tried = isClaim
-    ? await settleRoute(line, name, { content, policy }, heard)
-    : withAskedWait(heard, { date, retryWait: line.retryWait });
+  const claimsMissingRoute =
+    classified.answer.state === "refused" && classified.answer.refusal.reason === "route-missing";
+  const tried = claimsMissingRoute
+    ? await settleRoute(line, name, { content, policy }, classified)
+    : withAskedWait(classified, { date, retryWait: line.retryWait });
   learn(line, name, { answer: tried.answer, renew: () => line.credential.renew(token) });
   const milliseconds = Math.round(line.clock.now() - started);
   line.log?.debug({ operation: name, state: tried.answer.state, milliseconds }, `${row.method} ${row.path}`);

@@ -8,8 +8,8 @@ import { showApplyResult } from "./apply/show-apply-result.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
 import { readSealedPlan } from "./input/read-sealed-plan.ts";
+import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
-import { refuseSource } from "./output/refuse-source.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
@@ -35,7 +35,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
     terminal.stderr.write("nothing was written\n");
     return 0;
   }
-  if (end.what !== "applied") return refuseSource(end, invocation);
+  if (end.what !== "applied") return endWithInvalidSource(end, invocation);
   // Awaited here: its failure must be caught before the target is closed.
   const code = await showApplyResult(end, invocation, { ...view, wasShown: progress.wasShown });
   await publisher.publish(end);

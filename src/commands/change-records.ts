@@ -4,8 +4,8 @@ import { type Mode, reconcile } from "../engine/reconcile.ts";
 import { jsonText } from "../render/json.ts";
 import { recordsText } from "../render/records.ts";
 import type { Invocation } from "./command.ts";
+import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
-import { refuseSource } from "./output/refuse-source.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
@@ -22,7 +22,7 @@ export async function changeRecords(
   const command = mode.is === "adopt" ? { ...mode, identities: mode.identities && [...mode.identities] } : mode;
   const carriedOut = await sendToDaemon<PassEnd>(command, target, terminal);
   const end = carriedOut ?? (await reconcile(target, mode, { ...terminal, tell: passNotices(invocation, view) }));
-  if (end.what !== "records") return refuseSource(end, invocation);
+  if (end.what !== "records") return endWithInvalidSource(end, invocation);
   await writeResult(terminal, view.output === "json" ? jsonText(end.report) : recordsText(end.report));
   return end.report;
 }

@@ -7,9 +7,9 @@ import { driftReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { drift } from "./declarations/drift.ts";
+import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { fullReportNote } from "./output/full-report-note.ts";
 import { passNotices, showErrors } from "./output/pass-notices.ts";
-import { refuseSource } from "./output/refuse-source.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { openOutputs } from "./output/write-outputs.ts";
 import { findTarget } from "./targets/find-targets.ts";
@@ -25,7 +25,7 @@ async function runOnTarget(invocation: InvocationOf<typeof drift>): Promise<numb
   const tell = passNotices(invocation, view);
   const write = openOutputs(invocation, contentTop(target.source.root));
   const end = await reconcile(target, { is: "drift" }, { ...terminal, tell });
-  if (end.what !== "drifted") return refuseSource(end, invocation);
+  if (end.what !== "drifted") return endWithInvalidSource(end, invocation);
   showErrors(end.report.diagnostics, invocation, view);
   const name = target.choice?.name ?? null;
   const render = (output: OutputFormat): string => {

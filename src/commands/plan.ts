@@ -9,10 +9,10 @@ import { planFile, planReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/source-root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { plan } from "./declarations/plan.ts";
+import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { fullReportNote } from "./output/full-report-note.ts";
 import { outputPath } from "./output/output-path.ts";
 import { passNotices, showErrors } from "./output/pass-notices.ts";
-import { refuseSource } from "./output/refuse-source.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { openOutputs, writeSealedPlan } from "./output/write-outputs.ts";
 import { findTarget } from "./targets/find-targets.ts";
@@ -34,7 +34,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   const shows = { showServer: show.has("server"), showUnmanaged: show.has("unmanaged") };
   const mode = { is: "plan", ...shows, gate, seals } as const;
   const end = await reconcile(target, mode, { ...terminal, tell: passNotices(invocation, view) });
-  if (end.what !== "planned") return refuseSource(end, invocation);
+  if (end.what !== "planned") return endWithInvalidSource(end, invocation);
   if (out !== null) writeSealedPlan(planFile(end), out);
   showErrors(end.plan.diagnostics, invocation, view);
   const review = {

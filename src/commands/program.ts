@@ -29,7 +29,7 @@ import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { type Flags, flags as flagTable, generalFlags } from "./flags/flags.ts";
 import { readEnvironment } from "./flags/read-environment.ts";
 import { unknownVariables } from "./flags/unknown-variables.ts";
-import { showFaults } from "./output/refuse-source.ts";
+import { showFaults } from "./output/end-with-invalid-source.ts";
 import { columnsOn, endAfter, say, type Terminal } from "./terminal.ts";
 
 // Under the headings of the help.

@@ -4,8 +4,8 @@ import { openProgress } from "./apply/progress.ts";
 import { showApplyResult } from "./apply/show-apply-result.ts";
 import type { InvocationOf } from "./command.ts";
 import type { redeploy } from "./declarations/redeploy.ts";
+import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
-import { refuseSource } from "./output/refuse-source.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
@@ -36,5 +36,5 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
         ...view,
         wasShown: progress.wasShown,
       })
-    : refuseSource(end, invocation);
+    : endWithInvalidSource(end, invocation);
 }

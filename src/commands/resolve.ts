@@ -7,8 +7,8 @@ import { jsonText } from "../render/json.ts";
 import { resolveText } from "../render/resolve.ts";
 import type { InvocationOf } from "./command.ts";
 import type { resolve } from "./declarations/resolve.ts";
+import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
-import { refuseSource } from "./output/refuse-source.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { confirm, isInteractive, type Terminal, writeResult } from "./terminal.ts";
@@ -37,7 +37,7 @@ export async function run(invocation: InvocationOf<typeof resolve>): Promise<num
     terminal.stderr.write("nothing was closed\n");
     return 0;
   }
-  if (end.what !== "resolved") return refuseSource(end, invocation);
+  if (end.what !== "resolved") return endWithInvalidSource(end, invocation);
   await writeResult(terminal, view.output === "json" ? jsonText(end.report) : resolveText(end.report));
   return 0;
 }

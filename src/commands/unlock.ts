@@ -4,8 +4,8 @@ import { jsonText } from "../render/json.ts";
 import { holderText, unlockText } from "../render/unlock.ts";
 import type { InvocationOf } from "./command.ts";
 import type { unlock } from "./declarations/unlock.ts";
+import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
-import { refuseSource } from "./output/refuse-source.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { confirm, isInteractive, say, writeResult } from "./terminal.ts";
@@ -27,7 +27,7 @@ export async function run(invocation: InvocationOf<typeof unlock>): Promise<numb
     terminal.stderr.write("nothing was broken\n");
     return 0;
   }
-  if (end.what !== "unlocked") return refuseSource(end, invocation);
+  if (end.what !== "unlocked") return endWithInvalidSource(end, invocation);
   await writeResult(terminal, view.output === "json" ? jsonText(end.report) : unlockText(end.report));
   return 0;
 }

@@ -11,8 +11,8 @@ import { findRepository } from "../source/git/find-repository.ts";
 import { realRoot } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { why } from "./declarations/why.ts";
+import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
-import { refuseSource } from "./output/refuse-source.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import type { CommandTarget } from "./targets/create-target.ts";
 import { findTarget } from "./targets/find-targets.ts";
@@ -26,7 +26,7 @@ export async function run(invocation: InvocationOf<typeof why>): Promise<number>
   await using target = await findTarget(whole, { reading: true });
   const mode = { is: "why", asked: args[0] ?? "" } as const;
   const end = await reconcile(target, mode, { ...terminal, tell: passNotices(whole, view) });
-  if (end.what !== "explained") return refuseSource(end, invocation);
+  if (end.what !== "explained") return endWithInvalidSource(end, invocation);
   const report = await reportOf(end, target, terminal);
   await writeResult(terminal, view.output === "json" ? jsonText(report) : whyText(report));
   return 0;

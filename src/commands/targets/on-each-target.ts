@@ -6,7 +6,7 @@ import { failureReport, failureText } from "../../render/failure.ts";
 import { jsonText } from "../../render/json.ts";
 import { type Output, stdoutFormat } from "../../render/output-format.ts";
 import type { Invocation } from "../command.ts";
-import { showFaults } from "../output/refuse-source.ts";
+import { showFaults } from "../output/end-with-invalid-source.ts";
 import { writeOutputFile } from "../output/write-outputs.ts";
 import { columnsOn, writeResult } from "../terminal.ts";
 import { TargetNeededError } from "./find-targets.ts";

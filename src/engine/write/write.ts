@@ -74,12 +74,12 @@ async function journalAndSend({
   attempts,
   earlier,
 }: WriteRound): Promise<WriteResult | RetryWrite | Unsent> {
-  const fresh = intentOf(job, route, context);
-  const repeated = earlier.find(({ intent }) => isSameRequest(intent, fresh)) ?? null;
-  const early = repeated === null ? fresh : repeatOf(repeated.intent, fresh);
+  const newIntent = intentOf(job, route, context);
+  const repeated = earlier.find(({ intent }) => isSameRequest(intent, newIntent)) ?? null;
+  const journaled = repeated === null ? newIntent : repeatOf(repeated.intent, newIntent);
   const replaced = earlier.filter((one) => one === repeated || !one.isOpen);
   await context.ledger.begin(
-    early,
+    journaled,
     replaced.map(({ intent }) => intent.id),
   );
   const isRepeat = repeated !== null;
@@ -87,32 +87,32 @@ async function journalAndSend({
   const next = await context.withRequestSlot(async (): Promise<WriteResult | RetryWrite | Unsent | Applied> => {
     if (context.isStopped()) {
       // Where it cannot be struck out, the next run finds out that it was never sent.
-      if (!isRepeat) await context.ledger.close(early.id, null).catch(() => undefined);
+      if (!isRepeat) await context.ledger.close(journaled.id, null).catch(() => undefined);
       return { state: "unsent" };
     }
     if (attempts === 1 && !isRepeat && isUnprotected(job, context)) {
       const other = await findOtherWriter(job, context);
-      if (other !== null) return refusedForOther(job, early, other, context);
+      if (other !== null) return failForOtherWriter(job, journaled, other, context);
     }
-    const intent = isInTime(early, context) ? early : await renewed(early, context);
+    const intent = isInTime(journaled, context) ? journaled : await withLaterDeadline(journaled, context);
     const sent = await sendAndSettle({ job, intent, isRepeat, context, attempts });
-    return sent.state === "failed" || sent.state === "unknown" ? reported(sent, context) : sent;
+    return sent.state === "failed" || sent.state === "unknown" ? reportResult(sent, context) : sent;
   });
   // The slot is free again, so storing the outcome delays no other request.
   return next.state === "applied" ? applied(next.one, route, next.sent) : next;
 }
 
-async function refusedForOther(
+async function failForOtherWriter(
   job: WriteJob,
   intent: Intent,
   error: OutcomeError,
   context: WriteContext,
 ): Promise<WriteResult> {
   await context.ledger.close(intent.id, null);
-  return reported(failedWrite("failed", error, { job, attempts: 0 }), context);
+  return reportResult(failedWrite("failed", error, { job, attempts: 0 }), context);
 }
 
-function reported<End extends WriteResult>(written: End, { onResult }: WriteContext): End {
+function reportResult<End extends WriteResult>(written: End, { onResult }: WriteContext): End {
   onResult(written);
   return written;
 }
@@ -147,9 +147,9 @@ function isInTime({ deadline }: Intent, { now, requestTimeoutMs }: WriteContext)
   return now() + requestTimeoutMs <= deadline;
 }
 
-async function renewed(early: Intent, context: WriteContext): Promise<Intent> {
-  const intent = { ...early, id: randomUUID(), deadline: deadlineOf(context) };
-  await context.ledger.begin(intent, [early.id]);
+async function withLaterDeadline(journaled: Intent, context: WriteContext): Promise<Intent> {
+  const intent = { ...journaled, id: randomUUID(), deadline: deadlineOf(context) };
+  await context.ledger.begin(intent, [journaled.id]);
   return intent;
 }
 
@@ -159,8 +159,8 @@ function isSameRequest(one: Intent, other: Intent): boolean {
 
 // With the earlier intent's key, a server that honours keys carries the write out once, even if the earlier request
 // arrives late. The earlier `versionBefore` tells its effect from others.
-function repeatOf({ versionBefore, creates, at, key }: Intent, fresh: Intent): Intent {
-  return { ...fresh, versionBefore, creates, at, key: key ?? fresh.key };
+function repeatOf({ versionBefore, creates, at, key }: Intent, newIntent: Intent): Intent {
+  return { ...newIntent, versionBefore, creates, at, key: key ?? newIntent.key };
 }
 
 function deadlineOf({ now, requestTimeoutMs }: WriteContext): number {
@@ -198,14 +198,14 @@ async function applied(
   const row = rowIn(route, sent.data);
   if (row !== null && row.key === kind.key(toSend)) {
     learnSubject(one, row);
-    return one.isRepeat && (await isOvertaken(one)) ? afresh(one) : settleWrite(one, row, sent.token);
+    return one.isRepeat && (await isOvertaken(one)) ? retryAsNew(one) : settleWrite(one, row, sent.token);
   }
   // `postModelVersion` answers an empty object, which tells nothing of the effect.
   const reason = "the reply does not carry the resource";
   return resolveAmbiguous(one, { reason, hasReply: true, token: sent.token });
 }
 
-// A version is made by whoever has sent it; a resource may be another one's for long.
+// A version was made by whoever sent it. An unversioned resource may have been made by somebody else long ago.
 function learnSubject({ intent, context }: WriteRequest, { version, madeBy }: LiveRow): void {
   const before = versionBefore(intent);
   if (before !== null && version !== undefined && version > before && madeBy) context.memory.subject = madeBy;
@@ -218,7 +218,7 @@ async function isOvertaken({ job, intent, context }: WriteRequest): Promise<bool
   return verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context)).effect === "not-there";
 }
 
-async function afresh(one: WriteRequest): Promise<RetryWrite> {
+async function retryAsNew(one: WriteRequest): Promise<RetryWrite> {
   await one.context.ledger.close(one.intent.id, null);
   const otherwise = failedWrite("unknown", { code: "outcome-unknown", message: "the write did not last" }, one);
   return { state: "again", otherwise, open: null };

@@ -13,7 +13,7 @@ import { callerReplyHeader } from "../auth/caller-reply-header.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import type { OperationRequest, ServedOperation } from "./define-operation.ts";
-import { createIdempotentWrite, type OperationReply } from "./writes/idempotent-write.ts";
+import { createGuardedWrite, type OperationReply } from "./writes/guarded-write.ts";
 import { readWriteHeaders } from "./writes/write-headers.ts";
 
 // Smaller replies are sent at once.
@@ -133,14 +133,14 @@ function sendInPieces(
 
 /** Runs operations: a write with an idempotency key or a fencing token is checked by them. */
 export function createOperationRunner(context: Context): RunOperation {
-  const writeOnce = createIdempotentWrite(context);
+  const guardedWrite = createGuardedWrite(context);
   return async (served, request, headers) => {
     if (isWrite(served.name)) {
       const writeHeaders = readWriteHeaders(headers);
       // A dry run has no effect, so it needs no idempotency or fencing.
       const isDryRun = isObject(request.body) && request.body.dryRun === true;
       if (!isDryRun && (writeHeaders.key !== null || writeHeaders.fence !== null))
-        return writeOnce(served, request, writeHeaders);
+        return guardedWrite(served, request, writeHeaders);
     }
     return { status: 200, pieces: await served.run(request, context), isReplay: false };
   };

@@ -17,8 +17,8 @@ export type OperationReply = {
   readonly isReplay: boolean;
 };
 
-/** Carries out a write with its headers. */
-export type IdempotentWrite = (
+/** Carries out a write as its headers ask: once for an idempotency key, and only with a current fencing token. */
+export type GuardedWrite = (
   served: ServedOperation,
   request: OperationRequest,
   headers: WriteHeaders,
@@ -28,16 +28,18 @@ export type IdempotentWrite = (
  * Carries out each write with an idempotency key once, and refuses writers with a stale fencing token. The reply is
  * stored in the transaction of the effect. Precedence of replies: the write's own refusal, the stored reply, a stale fencing token.
  */
-export function createIdempotentWrite(context: Context): IdempotentWrite {
+export function createGuardedWrite(context: Context): GuardedWrite {
   const inFlight = new Set<string>();
   return async (served, request, headers) => {
     const { key, fence } = headers;
     const replayKey =
-      key === null ? null : requestKeyOf(key, request.principal.name, pathOf(served, request), request.body ?? null);
+      key === null
+        ? null
+        : requestKeyOf(key, request.principal.name, requestLineOf(served, request), request.body ?? null);
     const write: Write = { served, request, replayKey, fence };
     using _ = replayKey === null ? null : markInFlight(inFlight, replayKey);
     try {
-      return await begin(write, context);
+      return await runInTransaction(write, context);
     } catch (error) {
       if (error instanceof HttpError && replayKey !== null) await storeRefusal(error, replayKey, context);
       throw error;
@@ -51,11 +53,12 @@ type Write = {
   readonly request: OperationRequest;
 } & Pick<WriteHeaders, "fence">;
 
-async function begin(write: Write, context: Context): Promise<OperationReply> {
+async function runInTransaction(write: Write, context: Context): Promise<OperationReply> {
   const { served, request, replayKey, fence } = write;
   let advanceTimes: readonly number[] = [];
   const reply = await context.store.write(async (transaction) => {
     advanceTimes = [];
+    // Within this context `store.read` is the open transaction, so a write sees its own changes before they are committed.
     const within: Context = {
       ...context,
       store: { ...context.store, read: transaction, write: (change) => change(transaction) },
@@ -186,7 +189,7 @@ function markInFlight(inFlight: Set<string>, { keyHash, principal, request }: Re
   return { [Symbol.dispose]: () => inFlight.delete(id) };
 }
 
-function pathOf({ name }: ServedOperation, { path }: OperationRequest): string {
+function requestLineOf({ name }: ServedOperation, { path }: OperationRequest): string {
   const { method, path: template } = operation(name);
   return `${method} ${fillPath(template, path)}`;
 }

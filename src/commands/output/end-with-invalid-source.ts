@@ -15,7 +15,7 @@ export function showFaults(error: unknown, invocation: Invocation): void {
 }
 
 /** Ends a command whose source has errors, which were reported already. */
-export async function refuseSource(end: PassEnd, invocation: Invocation): Promise<number> {
+export async function endWithInvalidSource(end: PassEnd, invocation: Invocation): Promise<number> {
   const { output } = terminalViewOf(invocation);
   if (end.what === "read") {
     const hint = "nothing was sent; --partial goes on with the valid manifests";
