@@ -92,7 +92,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     ...source.base,
     loaded: await loadManifests(await source.base.read(), reading, { signal: stopping }),
   };
-  // After a pass that read only what had changed, the cache is not written: it is for the next process, which reads that again.
+  // A pass that reads only what has changed does not write the cache: the next process reads that little again.
   if (again === null) await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
   if (base !== null) requireMerged(base, { merged: reported, atBase: base.loaded });
   const commit = revision.commit ?? commitWithout(revision, contents);

@@ -19,6 +19,7 @@ export type WriteAccess = AsyncDisposable & {
 export type LeaseContext = {
   readonly tell: (event: PassEvent) => void;
   readonly stopping: AbortSignal;
+  /** Ends what is in flight too. */
   readonly signal: AbortSignal;
 };
 

@@ -16,8 +16,8 @@ export type Cost = {
 /** The cost that is allowed unless told otherwise. */
 const mostCost: Cost = { milliseconds: 2000, mebibytes: 64 };
 
-/** How many times its share of the processor's time a file may take by the clock. */
-const CLOCK_FACTOR = 15;
+/** The timeout of a file by the clock, as a multiple of the processor's time that it may take. */
+const TIMEOUT_FACTOR = 15;
 
 /** The part of the memory that holds what is alive for a moment only. */
 const YOUNG_SHARE = 1 / 4;
@@ -128,7 +128,8 @@ export class ExactThread implements AsyncDisposable {
       let [job] = this.#asked;
       let [left, since] = [milliseconds, performance.now()];
       for (let worker = this.#worker; job !== undefined && worker !== null; worker = this.#worker) {
-        if (left <= 0 || performance.now() - since > CLOCK_FACTOR * milliseconds) return this.#replace(worker, "time");
+        if (left <= 0 || performance.now() - since > TIMEOUT_FACTOR * milliseconds)
+          return this.#replace(worker, "time");
         await setTimeout(left, undefined, { signal, ref: false });
         const spent = await spentBy(worker, since);
         const [now] = this.#asked;
