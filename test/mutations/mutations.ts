@@ -36,7 +36,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "waiting before an ambiguous write is sent again",
-    find: "if (isLast) await waitUntilDeadline(attempt, ambiguous);",
+    find: "if (isLast) await waitUntilDeadline(request, ambiguous);",
     replace: "",
     killedBy: {
       project: "e2e",
