@@ -50,7 +50,9 @@ export type ReplyReader = {
 /** The results of earlier passes that still hold: those whose manifest and receipt have not changed. */
 export function knownInSync(facts: LiveFacts, basis: SyncBasis): KnownInSync {
   const manifests = new Map(basis.manifests.map((manifest) => [manifest.identity, manifest]));
-  const { inSync, open } = compareWith(facts, basis, manifests);
+  const open = mustBeRead(facts, basis, manifests);
+  const recordOf = (identity: Identity): SyncRecord | undefined =>
+    manifests.has(identity) && !open.has(identity) ? facts.inSync.get(identity) : undefined;
   const found = new Map<Identity, SyncRecord>();
   const lists = new Map<string, readonly CachedPage[]>();
   const digests = new WeakMap<LiveRow, string>();
@@ -59,8 +61,8 @@ export function knownInSync(facts: LiveFacts, basis: SyncBasis): KnownInSync {
     lists,
     digestOf: (row) => digests.get(row),
     isInSync: (identity, row) =>
-      !manifests.has(identity) || inSync.get(identity)?.row === row || found.get(identity)?.row === row,
-    isAsRecorded: (identity) => inSync.get(identity)?.row === null,
+      !manifests.has(identity) || recordOf(identity)?.row === row || found.get(identity)?.row === row,
+    isAsRecorded: (identity) => recordOf(identity)?.row === null,
     listReader: (kind, list, { all = false } = {}) =>
       createListReader(kind, list, {
         pages: all ? [] : (facts.lists.get(kind.type) ?? []),
@@ -69,34 +71,26 @@ export function knownInSync(facts: LiveFacts, basis: SyncBasis): KnownInSync {
         noteRow: (row, digest) => digests.set(row, digest),
         noteList: (pages) => lists.set(kind.type, pages),
       }),
-    replyReader: (identity, reply) => replyReader(inSync.get(identity)?.row ?? null, NOT_PARSED[reply], digests),
+    replyReader: (identity, reply) => replyReader(recordOf(identity)?.row ?? null, NOT_PARSED[reply], digests),
   };
 }
 
-type Compared = {
-  /** The records that hold as far as manifest and receipt go. */
-  readonly inSync: ReadonlyMap<Identity, SyncRecord>;
-  /** What is declared or recorded, and has no such record: its rows have to be read. */
-  readonly open: ReadonlySet<Identity>;
-};
-
-function compareWith(
+// What is declared or recorded, and has no record that holds as far as manifest and receipt go.
+function mustBeRead(
   facts: LiveFacts,
   { manifests, recorded, records }: SyncBasis,
   declared: ReadonlyMap<Identity, SourceManifest>,
-): Compared {
-  const inSync = new Map<Identity, SyncRecord>();
+): ReadonlySet<Identity> {
   const open = new Set<Identity>();
   for (const { identity, digest } of manifests) {
     const receipt = recorded.get(identity)?.mark ?? null;
     const record = facts.inSync.get(identity);
     const isRecorded = !records || receipt !== null;
-    if (isRecorded && record !== undefined && record.manifest === digest && record.receipt === receipt)
-      inSync.set(identity, record);
-    else open.add(identity);
+    const holds = isRecorded && record !== undefined && record.manifest === digest && record.receipt === receipt;
+    if (!holds) open.add(identity);
   }
   for (const identity of recorded.keys()) if (!declared.has(identity)) open.add(identity);
-  return { inSync, open };
+  return open;
 }
 
 type Found = {

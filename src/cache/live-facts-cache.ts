@@ -1,12 +1,15 @@
+import type { Identity } from "../core/manifest.ts";
 import type { SealKey } from "../seal/seal-key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
+import type { ReceiptHead } from "../state/ledger.ts";
 import type { OnForgotten } from "../state/state.ts";
 import { storageErrorAt } from "../store/store-error.ts";
 import { type LiveFacts, NO_LIVE_FACTS, readLiveFacts, writeLiveFacts } from "./live-facts.ts";
 
 /** Where the facts of one control plane are kept from pass to pass. */
 export type LiveCache = {
-  readonly load: () => LiveFacts;
+  /** The facts; the receipts are those of the same control plane. */
+  readonly load: (recorded: ReadonlyMap<Identity, ReceiptHead>) => LiveFacts;
   readonly save: (facts: LiveFacts) => void;
 };
 
@@ -26,13 +29,13 @@ export type LiveCacheFor = {
 export function liveCacheIn(path: string, { server, key, build, onForgotten }: LiveCacheFor): LiveCache {
   const name = `live cache of ${server} by ${build}`;
   let known: LiveFacts | null = null;
-  const read = (): LiveFacts => {
+  const read = (recorded: ReadonlyMap<Identity, ReceiptHead>): LiveFacts => {
     const text = readSealed(path, key, name);
-    return text === null ? NO_LIVE_FACTS : readLiveFacts(text);
+    return text === null ? NO_LIVE_FACTS : readLiveFacts(text, recorded);
   };
   return {
-    load: () => {
-      known ??= read();
+    load: (recorded) => {
+      known ??= read(recorded);
       return known;
     },
     save: (facts) => {

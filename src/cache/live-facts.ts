@@ -1,5 +1,7 @@
 import type { Json } from "../contract/json.ts";
+import { textPool } from "../contract/text-pool.ts";
 import type { Identity } from "../core/manifest.ts";
+import type { ReceiptHead } from "../state/ledger.ts";
 import { jsonArrayChunks } from "./json-array-chunks.ts";
 import { type CachedPage, UnparsedRow } from "./unparsed-row.ts";
 
@@ -50,15 +52,22 @@ function writtenPage({ digest, total, rows }: CachedPage): WrittenPage {
   return [digest, total, rows.map((row): WrittenRow => [row.digest, row.id, row.key, row.version])];
 }
 
-/** Reads what `writeLiveFacts` wrote. */
-export function readLiveFacts(text: string): LiveFacts {
+/** Reads what `writeLiveFacts` wrote; texts that receipts hold too are taken from them. */
+export function readLiveFacts(text: string, recorded: ReadonlyMap<Identity, ReceiptHead>): LiveFacts {
   const { inSync, lists }: Written = JSON.parse(text);
+  const pool = textPool();
   return {
-    inSync: new Map(inSync.map(([identity, manifest, receipt, row]) => [identity, { manifest, receipt, row }])),
-    lists: new Map(lists.map(([kind, pages]) => [kind, pages.map(readPage)])),
+    lists: new Map(lists.map(([kind, pages]) => [kind, pages.map((page) => readPage(page, pool))])),
+    inSync: new Map(
+      inSync.map(([identity, manifest, receipt, row]) => {
+        const head = recorded.get(identity);
+        const mark = head?.mark === receipt ? head.mark : receipt;
+        return [head?.identity ?? identity, { manifest, receipt: mark, row: row && pool(row) }];
+      }),
+    ),
   };
 }
 
-function readPage([digest, total, rows]: WrittenPage): CachedPage {
-  return { digest, total, rows: rows.map(([row, id, key, version]) => new UnparsedRow(row, id, key, version)) };
+function readPage([digest, total, rows]: WrittenPage, pool: ReturnType<typeof textPool>): CachedPage {
+  return { digest, total, rows: rows.map(([row, id, key, version]) => new UnparsedRow(pool(row), id, key, version)) };
 }

@@ -1,3 +1,4 @@
+import { textPool } from "../contract/text-pool.ts";
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
 import type { DeclarationOutline, FileOutline } from "../manifests/file-outline.ts";
@@ -70,10 +71,11 @@ function writtenDeclaration(one: DeclarationOutline): WrittenDeclaration {
 /** Reads what `writeSourceFacts` wrote. */
 export function readSourceFacts(text: string): SourceFacts {
   const { at, files, outlines }: Written = JSON.parse(text);
+  const pool = textPool();
   return {
     at,
     files: new Map(files.map(readFile)),
-    outlines: new Map(outlines.map(([key, ...outline]) => [key, readOutline(outline)])),
+    outlines: new Map(outlines.map(([key, ...outline]) => [key, readOutline(outline, pool)])),
   };
 }
 
@@ -81,14 +83,25 @@ function readFile([path, size, modified, changed, inode, digest, blob]: WrittenF
   return [path, { stamp: { size, modified, changed, inode }, digest, blob }];
 }
 
-function readOutline([said, declarations]: WrittenOutline): FileOutline {
-  return { said, declarations: declarations.map(readDeclaration) };
+const NOTHING_SAID: WrittenOutline[0] = [];
+
+type Pool = ReturnType<typeof textPool>;
+
+function readOutline([said, declarations]: WrittenOutline, pool: Pool): FileOutline {
+  return {
+    said: said.length === 0 ? NOTHING_SAID : said,
+    declarations: declarations.map((one) => readDeclaration(one, pool)),
+  };
 }
 
-function readDeclaration([type, identity, line, index, told, texts]: WrittenDeclaration): DeclarationOutline {
-  const references: Reference[] = [];
-  for (let at = 0; at < texts.length; at += 2) {
-    references.push({ identity: texts[at] ?? "", pointer: texts[at + 1] ?? "" });
-  }
-  return { type, identity, line, index, references, checkedBy: told && { cluster: told[0], day: told[1] } };
+function readDeclaration(
+  [type, identity, line, index, told, texts]: WrittenDeclaration,
+  pool: Pool,
+): DeclarationOutline {
+  // Of the right length at once: an array that grows has room for many more.
+  const references = Array.from({ length: texts.length / 2 }, (_, nth): Reference => {
+    return { identity: pool(texts[2 * nth] ?? ""), pointer: pool(texts[2 * nth + 1] ?? "") };
+  });
+  const checkedBy = told && { cluster: told[0] && pool(told[0]), day: told[1] };
+  return { type, identity: pool(identity), line, index, references, checkedBy };
 }

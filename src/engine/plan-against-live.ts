@@ -84,7 +84,7 @@ export type LivePlan = PlanWithDecisions & {
 export async function planAgainstLive(declared: Desired, on: PlanContext): Promise<LivePlan> {
   const { stopping: signal } = on;
   const dryRun = createDryRun(on);
-  const cached = on.cache?.load() ?? null;
+  const cached = on.cache?.load(on.recorded) ?? null;
   const inSyncByCache = cached && knownInSync(cached, { ...on, manifests: declared.manifests });
   const observing: ObserveContext = { ...on, dryRun, known: inSyncByCache, signal };
   const asked = liveQueries(declared, withWaves(declared), on);

@@ -4,7 +4,7 @@ import type { SourceFile } from "../source/revision.ts";
 import { type Declaration, keyIn, withDefaultWorkspace } from "./declaration.ts";
 import type { DeclarationOutline, FileOutline } from "./file-outline.ts";
 import type { FileContent } from "./read-declarations.ts";
-import { plainFile, type RereadableFile } from "./rereadable-file.ts";
+import { RereadableFile } from "./rereadable-file.ts";
 
 /** What making declarations of outlines needs to know. */
 export type OutlineReading = {
@@ -19,7 +19,7 @@ export function declarationsFromOutline(
   { declarations }: FileOutline,
   { kindOf, limits, defaultWorkspace }: OutlineReading,
 ): FileContent {
-  const plain = plainFile(file, limits);
+  const plain = new RereadableFile(file, limits);
   const made = declarations.map((one) =>
     declarationOf(one, { file, plain, kind: kindFor(one, kindOf), defaultWorkspace }),
   );
@@ -49,7 +49,8 @@ function declarationOf(
     file,
     index,
     line,
-    locate: plain.locate(index, line),
+    // Made when it is asked for: few manifests are ever located.
+    locate: (pointer, at) => plain.locate(index, line)(pointer, at),
     isValid: true,
     checkedBy,
   };

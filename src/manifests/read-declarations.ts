@@ -17,7 +17,7 @@ import { type Declaration, nameOf, namingFieldsIn, withDefaultWorkspace } from "
 import { claimsType, type Detected, detectManifest, isPlanText, unknownType } from "./detect-manifest.ts";
 import type { DiagnosticList } from "./diagnostic-list.ts";
 import { examineManifest } from "./examine-manifest.ts";
-import { isPlain, plainFile, type RereadableFile, readOptionsOf } from "./rereadable-file.ts";
+import { isPlain, RereadableFile, readOptionsOf } from "./rereadable-file.ts";
 
 /** What one file contributes. */
 export type FileContent = {
@@ -111,7 +111,7 @@ type FileReader = {
 function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: ParsedFile): FileReader {
   const { text, faults, documents } = parsed;
   const isQuickToReread = isPlain(documents);
-  const plain = isQuickToReread ? plainFile(file, options.limits) : null;
+  const plain = isQuickToReread ? new RereadableFile(file, options.limits) : null;
   let isAllowed: boolean | null = null;
   const allowsSecrets = (): boolean => {
     isAllowed ??= options.allowLiteralSecrets.some((glob) => globMatches(glob, file.path));

@@ -7,14 +7,6 @@ import { type Locate, lineFinder, locator } from "../yaml/locator.ts";
 import { readPlainYaml } from "../yaml/read-yaml.ts";
 import { worthReading } from "./detect-manifest.ts";
 
-/** A file of plain YAML, which the fast reader can read again to the same end: what few runs look at is not held. */
-export type RereadableFile = {
-  /** The value of a document; fails where the file has changed since. */
-  readonly value: (index: number) => JsonObject;
-  /** Finds fields of a document; `line` is where it starts, should its file be another by then. */
-  readonly locate: (index: number, line: number) => Locate;
-};
-
 /** Whether a file's documents can be read again so: by the fast reader alone. */
 export function isPlain(documents: readonly ParsedDocument[]): boolean {
   return documents.every(({ readBy }) => readBy === "fast");
@@ -25,21 +17,36 @@ export function readOptionsOf({ path }: Pick<SourceFile, "path">, limits: Limits
   return { format: formatOf(path) ?? "yaml", limits, worthy: worthReading };
 }
 
-/** A file to read again, once for all that stands in it. */
-export function plainFile(file: SourceFile, limits: Limits): RereadableFile {
-  let known: Parsed | null = null;
-  const parsed = (): Parsed => {
-    known ??= parse(file, limits);
-    return known;
-  };
-  return {
-    value: (index) => {
-      const value = parsed().documents[index]?.value ?? null;
-      if (!isObject(value)) throw new TypeError(`${file.display} does not hold what it held`);
-      return value;
-    },
-    locate: (index, line) => (pointer, at) => locateIn(parsed, { index, line })(pointer, at),
-  };
+/**
+ * A file of plain YAML, which the fast reader can read again to the same end: what few runs look at is not held. It is
+ * read once for all that stands in it.
+ */
+export class RereadableFile {
+  readonly #file: SourceFile;
+  readonly #limits: Limits;
+  #known: Parsed | null = null;
+
+  constructor(file: SourceFile, limits: Limits) {
+    this.#file = file;
+    this.#limits = limits;
+  }
+
+  /** The value of a document; fails where the file has changed since. */
+  value(index: number): JsonObject {
+    const value = this.#parsed().documents[index]?.value ?? null;
+    if (!isObject(value)) throw new TypeError(`${this.#file.display} does not hold what it held`);
+    return value;
+  }
+
+  /** Finds fields of a document; `line` is where it starts, should its file be another by then. */
+  locate(index: number, line: number): Locate {
+    return (pointer, at) => locateIn(() => this.#parsed(), { index, line })(pointer, at);
+  }
+
+  #parsed(): Parsed {
+    this.#known ??= parse(this.#file, this.#limits);
+    return this.#known;
+  }
 }
 
 type Parsed = { readonly documents: readonly ParsedDocument[]; readonly positionAt: (offset: number) => Position };

@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, sql } from "kysely";
 import { isObject } from "../../contract/json.ts";
 import { releaseBuffer } from "../../contract/release-buffer.ts";
+import { textPool } from "../../contract/text-pool.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";
@@ -141,11 +142,9 @@ async function everyHead(
 ): Promise<ReadonlyMap<Identity, ReceiptHead>> {
   const query = read.selectFrom("receipt").select(HEAD).where("server", "=", server).orderBy("identity").compile();
   const heads = new Map<Identity, ReceiptHead>();
-  const kinds = new Map<string, string>();
+  const pool = textPool();
   for (const [identity, type, id, version, at, mark, digest] of iterateRows<Head>(read.getExecutor(), query)) {
-    // The same few texts, each once.
-    const kind = kinds.get(type) ?? type;
-    kinds.set(type, kind);
+    const kind = pool(type);
     const head = { identity, kind, id, version, at, mark };
     heads.set(identity, digest === null ? head : { identity, kind, id, version, at, mark, digest });
   }
