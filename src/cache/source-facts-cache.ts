@@ -18,6 +18,8 @@ export type SourceCache = {
   readonly keep: (contents: readonly Contents[]) => Promise<void>;
   /** Writes what could not be written while there was no state folder. */
   readonly store: (key: SealKey) => void;
+  /** Lets go of what is in memory; should it be loaded again, the file is read again. */
+  readonly release: () => void;
 };
 
 type Kept = {
@@ -65,6 +67,9 @@ export function sourceCache(root: string, state: StateLocation): SourceCache {
       if (kept === null || kept.isStored) return;
       kept = { ...kept, isStored: true };
       write(key, kept);
+    },
+    release: () => {
+      kept = null;
     },
   };
 }

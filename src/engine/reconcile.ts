@@ -55,6 +55,7 @@ async function runPass(read: DesiredRead, { target, mode, lastGood, context }: P
   const isPart = mode.is === "apply" && mode.scope === "changes" && lastGood !== null;
   requireConfiguration(connection.session.memory, read);
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
+  if (lastGood === null) target.sourceCache?.release();
   const part = isPart ? changedManifests(read, lastGood) : null;
   const end = await runMode(mode, { connection, read, part, context }, target);
   // One that waited for another writer until it was too old has carried out nothing.
@@ -72,7 +73,7 @@ async function readNewest(
   try {
     const onConfig: ReadContext["onConfig"] = (config) => requireConfigIn(target, config);
     const checksBranch = mode.is === "plan" || mode.is === "apply";
-    const read = await readDesired(target, { ...context, before: lastGood?.read ?? null, checksBranch, onConfig });
+    const read = await readDesired(target, { ...context, ...readingAgain(lastGood), checksBranch, onConfig });
     // A plan of a person only says it.
     if (mode.is === "apply" || lastGood !== null) requireCheckout(read);
     context.tell(read.event);
@@ -81,6 +82,11 @@ async function readNewest(
     if (!isAboutSource(error)) throw error;
     return lastGoodInstead(error, lastGood, target, context);
   }
+}
+
+// Only a daemon reads a revision after this one: elsewhere what it was made of would be held for nothing.
+function readingAgain(lastGood: LastGood | null): Pick<ReadContext, "before"> {
+  return lastGood === null ? {} : { before: lastGood.read };
 }
 
 function requireCheckout({ checkoutFault }: DesiredRead): void {

@@ -3,7 +3,7 @@ import type { Identity, ManifestHead } from "../../core/manifest.ts";
 import { membersNamed } from "../../model/positions.ts";
 import type { Desired } from "./desired.ts";
 import type { LastGood } from "./last-good-revision.ts";
-import type { DesiredRead } from "./read-desired.ts";
+import type { DesiredRead, ReadRevision } from "./read-desired.ts";
 
 /** From so many resources on, reading whole lists costs less than reading each. */
 const MOST = 100;
@@ -13,8 +13,8 @@ const MOST = 100;
  * has left undone, and what refers to either. Null where everything is to be looked at.
  */
 export function changedManifests(read: DesiredRead, { read: before, undone }: LastGood): Desired | null {
-  if (before === null || undone === null) return null;
   const { desired, rules, from } = read;
+  if (before === null || undone === null || from === null || before.from === null) return null;
   const { since } = from.revision;
   const isSame = from.revision === before.from.revision;
   if (!isSame && since?.commit !== before.from.revision.commit) return null;
@@ -22,13 +22,13 @@ export function changedManifests(read: DesiredRead, { read: before, undone }: La
   const { declared } = desired;
   if (before.desired.declared !== declared && !before.desired.declared.isSubsetOf(declared)) return null;
   const changed = isSame ? new Set<string>() : (since?.changed ?? new Set());
-  const begun = new Set([...undone, ...declaredIn(read, changed)]);
+  const begun = new Set([...undone, ...declaredIn(from, changed)]);
   const manifests = withDependants(desired, begun);
   if (manifests === null) return null;
   return { ...desired, manifests, isWhole: false, notLookedAt: desired.manifests.length - manifests.length };
 }
 
-function declaredIn({ from: { loaded } }: DesiredRead, paths: ReadonlySet<string>): readonly Identity[] {
+function declaredIn({ loaded }: ReadRevision, paths: ReadonlySet<string>): readonly Identity[] {
   if (paths.size === 0) return [];
   const files = membersNamed(loaded.contents.files, paths, ({ file }) => file.path);
   return files.flatMap(({ content }) => content.declarations.flatMap(({ identity }) => identity ?? []));

@@ -66,5 +66,5 @@ async function readKept(target: Target, context: PassContext): Promise<DesiredRe
   const commit = (await source.commits?.kept()) ?? null;
   if (source.commits === null || commit === null) return null;
   const commits = { ...source.commits, resolve: async () => commit };
-  return readDesired({ ...target, source: { ...source, commits } }, context);
+  return readDesired({ ...target, source: { ...source, commits } }, { ...context, before: null });
 }

@@ -37,12 +37,12 @@ export type DesiredRead = {
   readonly counts: SelectionCounts;
   /** Why the checkout must not be applied; null where it may. */
   readonly checkoutFault: CheckoutFault | null;
-  /** What it was made of, for the next revision that differs little. */
-  readonly from: ReadRevision;
+  /** What it was made of, for the next revision that differs little; null where none will be read. */
+  readonly from: ReadRevision | null;
 };
 
 /** A revision as it was read and loaded. */
-type ReadRevision = { readonly revision: Revision; readonly loaded: Loaded; readonly day: string };
+export type ReadRevision = { readonly revision: Revision; readonly loaded: Loaded; readonly day: string };
 
 /** How much of a source is selected. */
 export type SelectionCounts = {
@@ -58,7 +58,10 @@ export type SelectionCounts = {
 export type ReadContext = {
   readonly now: () => number;
   readonly stopping: AbortSignal;
-  /** What was read before: of a commit only what differs is read again. @default nothing */
+  /**
+   * What was read before: of a commit only what differs is read again; null for the first of several revisions. Left out
+   * where one alone is read.
+   */
   readonly before?: DesiredRead | null;
   /** Whether it is looked at whether a checkout is at rest at its branch. @default false */
   readonly checksBranch?: boolean;
@@ -72,7 +75,7 @@ type Sourced = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "clai
 export async function readDesired(target: Sourced, context: ReadContext): Promise<DesiredRead> {
   const { now, stopping, before = null } = context;
   using source = await readSource(
-    { ...target.source, limits: defaultLimits, before: before?.from.revision ?? null },
+    { ...target.source, limits: defaultLimits, before: before?.from?.revision ?? null },
     (config) => prepareRead(target, config, context),
     { signal: stopping },
   );
@@ -87,7 +90,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   const found = withConfigFaults(loaded, revision.config);
   const reported = { ...found, diagnostics: [...found.diagnostics, ...unused(found, revision, rules)] };
   requireMatches(rules.selection, reported, revision);
-  if (loaded.declared !== before?.from.loaded.declared) await target.claim?.(loaded.declared);
+  if (loaded.declared !== before?.from?.loaded.declared) await target.claim?.(loaded.declared);
   const base = source.base && {
     ...source.base,
     loaded: await loadManifests(await source.base.read(), reading, { signal: stopping }),
@@ -122,7 +125,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
       ...followed(revision),
       knownFiles: again === null ? knownIn(contents) : notReadIn(revision),
     },
-    from: { ...from, loaded },
+    from: context.before === undefined ? null : { ...from, loaded },
   };
 }
 
@@ -135,7 +138,7 @@ async function loadAgain(
 ): Promise<Loaded | null> {
   const { revision } = now;
   const { since } = revision;
-  if (since === undefined || since.commit !== before.revision.commit) return null;
+  if (before === null || since === undefined || since.commit !== before.revision.commit) return null;
   if (before.day !== now.day || !isDeepStrictEqual(rules.load, now.rules.load)) return null;
   return since.changed.size === 0 && revision.commit === since.commit
     ? before.loaded

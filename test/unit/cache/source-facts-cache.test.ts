@@ -387,6 +387,20 @@ describe("the cache of a source", () => {
     expect(await cache.load({ unknownFields: "warn" })).toEqual(NO_SOURCE_FACTS);
   });
 
+  test("is read from its file again once it was released", async () => {
+    const folder = await temporaryFolder();
+    const root = await folderOf(files);
+    const cache = cacheIn(folder, root);
+    await cache.load({});
+    await cache.keep([await contentsOf(root)]);
+    const facts = await cache.load({});
+    cache.release();
+    expect(await cache.load({})).toEqual(facts);
+    cache.release();
+    rmSync(folder, { recursive: true });
+    expect(await cache.load({})).toEqual(NO_SOURCE_FACTS);
+  });
+
   test("is written once there is a state folder", async () => {
     const folder = join(await temporaryFolder(), "state");
     const root = await folderOf(files);
