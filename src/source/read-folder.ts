@@ -73,7 +73,7 @@ function openManifestFile(walk: FolderWalk, path: string): FolderFile | null {
           "unreadable",
           display(walk, path),
           "a file that cannot be read",
-          "Its manifests are unknown. Allow walk it, or list it in .holdfastignore.",
+          "Its manifests are unknown. Allow reading it, or list it in .holdfastignore.",
         ),
       );
       return null;
