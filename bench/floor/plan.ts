@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { shapes } from "../../src/contract/generated/shapes.ts";
 import type { JsonObject } from "../../src/contract/json.ts";
-import { fillDefaults } from "../../src/contract/shape.ts";
+import { fillDefaults } from "../../src/contract/manifest-shape.ts";
 import { listLive } from "./list-live.ts";
 import { keyOf, listFiles, readManifest } from "./read-manifests.ts";
 

@@ -1,5 +1,5 @@
 import { canonical, type Json } from "../../src/contract/json.ts";
-import type { Shape } from "../../src/contract/shape.ts";
+import type { Shape } from "../../src/contract/manifest-shape.ts";
 import { allowedTypes, resolveRef, type SchemaNode, unionVariants } from "../../src/schema/schema-node.ts";
 import { type Schemas, typeNames } from "./schemas.ts";
 
@@ -10,7 +10,7 @@ export function shapesText({ kinds }: Schemas): string {
     return typeNames(type, schema).map((name) => `  ${JSON.stringify(name)}: ${shape},`);
   });
   return [
-    'import type { Shape } from "../shape.ts";',
+    'import type { Shape } from "../manifest-shape.ts";',
     "",
     "/** How each type of manifest is compared, masked and filled with defaults. */",
     "export const shapes: { readonly [type: string]: Shape } = {",

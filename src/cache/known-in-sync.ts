@@ -1,6 +1,6 @@
 import type { BodyParser } from "../client/decode-body.ts";
 import type { JsonObject } from "../contract/json.ts";
-import type { Shape } from "../contract/shape.ts";
+import type { Shape } from "../contract/manifest-shape.ts";
 import { isFastEqual } from "../core/decide/decide.ts";
 import type { Kind, ListReading, LiveRow } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";

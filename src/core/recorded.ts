@@ -1,5 +1,5 @@
 import { equal, isObject, type JsonObject } from "../contract/json.ts";
-import type { Shape } from "../contract/shape.ts";
+import type { Shape } from "../contract/manifest-shape.ts";
 import { isIgnored } from "./ignore/ignore-rules.ts";
 import { keepIgnored } from "./ignore/keep-ignored.ts";
 import type { Identity } from "./manifest.ts";

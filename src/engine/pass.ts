@@ -1,5 +1,5 @@
 import { shapes } from "../contract/generated/shapes.ts";
-import type { Shape } from "../contract/shape.ts";
+import type { Shape } from "../contract/manifest-shape.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { PassEvent } from "../core/report/events.ts";
 import { kindOf } from "../kinds/index.ts";

@@ -1,6 +1,6 @@
 import { isObject, type Json } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
-import type { Shape } from "../contract/shape.ts";
+import type { Shape } from "../contract/manifest-shape.ts";
 import { isSecretKey } from "../core/redact/sensitive-fields.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../model/credential.ts";
 

@@ -3,7 +3,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Notification } from "../../daemon/notify/notification.ts";
 import type { Notifier } from "../../daemon/notify/notifier.ts";
 import type { Delivery } from "../../daemon/notify/post.ts";
-import type { ReceiverOptions } from "../../daemon/notify/receiver.ts";
+import type { ReceiverOptions } from "../../daemon/notify/receiver-queue.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import { say, type Terminal } from "../terminal.ts";

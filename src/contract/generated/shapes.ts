@@ -1,4 +1,4 @@
-import type { Shape } from "../shape.ts";
+import type { Shape } from "../manifest-shape.ts";
 
 /** How each type of manifest is compared, masked and filled with defaults. */
 export const shapes: { readonly [type: string]: Shape } = {

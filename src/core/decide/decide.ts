@@ -1,5 +1,5 @@
 import { equal, type JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { inPlaceFields } from "../../model/manifest-fields.ts";
 import { type Comparison, compareFields, contentFor, recordedContent } from "../diff/compare-fields.ts";
 import { withoutVersion } from "../diff/compared-content.ts";

@@ -1,6 +1,6 @@
 import type { Risk } from "../../contract/generated/output.ts";
 import type { Json, JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import type { FieldDifference } from "../diff/differences.ts";
 import type { Cause } from "../diff/field-cause.ts";
 import type { CausedBy } from "../diff/step-cause.ts";

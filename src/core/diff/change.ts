@@ -1,6 +1,6 @@
 import type { Cause, Change } from "../../contract/generated/output.ts";
 import type { Json } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { fieldShape } from "../../model/normal-form.ts";
 import { redactValue } from "../redact/sensitive-fields.ts";
 import type { FieldDifference } from "./differences.ts";

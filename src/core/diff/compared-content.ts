@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { normalise } from "../../model/normal-form.ts";
 import type { Kind } from "../kind.ts";
 

@@ -1,5 +1,5 @@
 import { compareText, equal, type Json } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { children } from "../../model/normal-form.ts";
 import { isSecretReference, isSensitiveField } from "../redact/sensitive-fields.ts";
 

@@ -1,5 +1,5 @@
 import { compareText, equal, isObject, type Json, own } from "../../contract/json.ts";
-import { fillDefaults, type Shape } from "../../contract/shape.ts";
+import { fillDefaults, type Shape } from "../../contract/manifest-shape.ts";
 import { fieldShape, normalise } from "../../model/normal-form.ts";
 
 /** The normalised manifest with the schema's defaults, as far as they are known without asking the control plane. */

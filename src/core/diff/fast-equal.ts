@@ -1,5 +1,5 @@
 import { equal, isObject, type Json, type JsonObject, own } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 
 type Known = Extract<Shape, { is: "object" }>;
 type Free = Extract<Shape, { is: "free" }>;

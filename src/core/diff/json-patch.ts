@@ -1,6 +1,6 @@
 import jsonPatch from "fast-json-patch";
 import { isObject, type Json } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { MASK } from "../../model/credential.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
 import { mergeIntoWritten } from "./merge-into-written.ts";

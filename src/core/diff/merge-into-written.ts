@@ -1,5 +1,5 @@
 import { equal, isObject, type Json, type JsonObject, own } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { fieldShape, itemToken, normalise } from "../../model/normal-form.ts";
 
 type List = Extract<Shape, { is: "list" }>;

@@ -1,6 +1,6 @@
 import { isObject, type Json } from "../../contract/json.ts";
 import { escapePointer } from "../../contract/json-pointer.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { fieldShape, itemPlaces } from "../../model/normal-form.ts";
 
 /** The JSON Pointer of a path of names and places. */

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, own } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { fieldShape, itemToken } from "../../model/normal-form.ts";
 
 type Path = readonly string[];

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import type { ServerFacts } from "../decide/choose-write-operation.ts";
 import type { Decision, DryRunReply } from "../decide/decision.ts";
 import type { Diagnostic } from "../diagnostic.ts";

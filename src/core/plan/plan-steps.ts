@@ -1,5 +1,5 @@
 import { compareText, equal, type JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Decision, Difference } from "../decide/decision.ts";
 import { changeOf } from "../diff/change.ts";
 import { withoutVersion } from "../diff/compared-content.ts";

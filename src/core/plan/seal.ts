@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { MASK } from "../../model/credential.ts";
 import type { Live } from "../live.ts";
 import type { Identity, Manifest } from "../manifest.ts";

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { isCredential } from "../../model/credential.ts";
 import { isSecretReference } from "./sensitive-fields.ts";
 

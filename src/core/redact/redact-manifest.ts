@@ -1,5 +1,5 @@
 import { compareText, isObject, type Json } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { MASK } from "../../model/credential.ts";
 import { fieldShape } from "../../model/normal-form.ts";
 import { isSensitiveField, redactValue } from "./sensitive-fields.ts";

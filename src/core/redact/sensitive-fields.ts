@@ -1,5 +1,5 @@
 import { compareText, isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { isCredential, MASK } from "../../model/credential.ts";
 
 const SECRET_KEY =

@@ -4,7 +4,7 @@ import type { PassObserver } from "../pass-observer.ts";
 import type { Notification } from "./notification.ts";
 import { passNotifications } from "./pass-notifications.ts";
 import type { Delivery } from "./post.ts";
-import { createReceiver, type Receiver, type ReceiverOptions } from "./receiver.ts";
+import { createReceiver, type Receiver, type ReceiverOptions } from "./receiver-queue.ts";
 
 /** Tells receivers what passes report, apart from the passes. */
 export type Notifier = AsyncDisposable & {

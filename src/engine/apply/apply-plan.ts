@@ -1,7 +1,7 @@
 import PQueue from "p-queue";
 import { ClientError } from "../../client/client-error.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Decision } from "../../core/decide/decision.ts";
 import { keepIgnored } from "../../core/ignore/keep-ignored.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
@@ -20,7 +20,7 @@ import { createReceipt } from "../write/receipt.ts";
 import { hasContentOf } from "../write/verify-write.ts";
 import { write } from "../write/write.ts";
 import { failedWrite, receiptOfJob, type WriteContext, type WriteJob, type WriteResult } from "../write/write-job.ts";
-import { positionOfOutcome } from "./outcome-position.ts";
+import { locateOutcome } from "./locate-outcome.ts";
 import { schedule, type Task } from "./schedule.ts";
 import { dependencyEnd, type StepEnd, skippedEnd, unwrittenEnd, type WasThere, writtenEnd } from "./step-end.ts";
 import { rolloutOf } from "./step-rollout.ts";
@@ -233,6 +233,6 @@ function manifestToSend(shape: Shape, { value }: Manifest, live: Live, { ignored
 async function followStepRollout(step: Step, written: WriteResult, end: StepEnd, on: Running): Promise<StepEnd> {
   const rollout = await rolloutOf(step, written, on);
   const outcome = { ...end.outcome, rollout };
-  on.onProgress({ what: "finished", step, outcome, place: positionOfOutcome(outcome, on.manifests) });
+  on.onProgress({ what: "finished", step, outcome, place: locateOutcome(outcome, on.manifests) });
   return { ...end, outcome };
 }

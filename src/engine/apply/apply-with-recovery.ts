@@ -1,4 +1,4 @@
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { readsPartOfTenant } from "../../core/access.ts";
 import { groupOf, type Kind } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";

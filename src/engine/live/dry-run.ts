@@ -2,7 +2,7 @@ import PQueue from "p-queue";
 import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Deployment } from "../../contract/generated/resources.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Kind, readRow, type WriteRoute } from "../../core/kind.ts";

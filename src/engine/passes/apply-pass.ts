@@ -12,7 +12,7 @@ import { kindOf } from "../../kinds/index.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import type { ApplyResult } from "../apply/apply-plan.ts";
 import { type ApplyOptions, applyWithRecovery, recoverPending } from "../apply/apply-with-recovery.ts";
-import { positionOfOutcome } from "../apply/outcome-position.ts";
+import { locateOutcome } from "../apply/locate-outcome.ts";
 import type { Desired } from "../desired/desired.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
 import { requireUnshrunk } from "../desired/require-unshrunk.ts";
@@ -221,7 +221,7 @@ function placesOf(
   const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
   return new Map(
     failed.flatMap((outcome) => {
-      const place = positionOfOutcome(outcome, byIdentity);
+      const place = locateOutcome(outcome, byIdentity);
       return place === null ? [] : [[outcome.identity, place]];
     }),
   );

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Reader } from "../../client/reader.ts";
 import type { JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Secret } from "../../contract/secret.ts";
-import type { Shape } from "../../contract/shape.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";

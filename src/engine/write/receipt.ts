@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { type Recorded, withoutIgnored } from "../../core/recorded.ts";

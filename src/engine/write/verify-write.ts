@@ -1,6 +1,6 @@
 import { equal, type JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { operations } from "../../contract/operations.ts";
-import type { Shape } from "../../contract/shape.ts";
 import { contentOf } from "../../core/diff/compared-content.ts";
 import { differences } from "../../core/diff/differences.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";

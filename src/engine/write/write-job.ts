@@ -2,7 +2,7 @@ import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Writer } from "../../client/writer.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";

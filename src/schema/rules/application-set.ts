@@ -1,6 +1,6 @@
 import { type JsonObject, text } from "../../contract/json.ts";
 import { applicationRules } from "../application-rules.ts";
-import { duplicates, objectsOf } from "../duplicates.ts";
+import { duplicates, objectsOf } from "../duplicate-items.ts";
 import type { Rule, RuleContext } from "../rule.ts";
 import type { SchemaDiagnostic } from "../schema-diagnostic.ts";
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
-import { duplicates, objectsOf } from "../duplicates.ts";
+import { duplicates, objectsOf } from "../duplicate-items.ts";
 import type { Rule } from "../rule.ts";
 import { type SchemaDiagnostic, warning } from "../schema-diagnostic.ts";
 

@@ -1,5 +1,5 @@
 import { canonical, type JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/shape.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import { inPlaceFields } from "../../model/manifest-fields.ts";
 import { normalise } from "../../model/normal-form.ts";
 

@@ -112,7 +112,7 @@ export async function decideWrite<Resource extends { readonly manifest: JsonObje
   context: Context,
   database: Kysely<Tables>,
 ): Promise<WriteDecision<Resource>> {
-  const existing = await authorised(kind, principal, manifest, database);
+  const existing = await findForWrite(kind, principal, manifest, database);
   const references = newReferences(manifest, existing?.manifest ?? null);
   refuseInvisible(principal, references, context);
   const faults = [
@@ -128,7 +128,7 @@ export async function decideWrite<Resource extends { readonly manifest: JsonObje
 }
 
 /** The existing resource, or null for a new one, which only a tenant-admin may create; refuses what the principal may not write or grant. */
-async function authorised<Resource extends { readonly manifest: JsonObject }>(
+async function findForWrite<Resource extends { readonly manifest: JsonObject }>(
   kind: WriteRules<Resource>,
   principal: Principal,
   manifest: JsonObject,

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from "../../contract/generated/resources.ts";
 import { shapes } from "../../contract/generated/shapes.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
-import { fillDefaults } from "../../contract/shape.ts";
+import { fillDefaults } from "../../contract/manifest-shape.ts";
 import { unprocessable } from "../../http/http-error.ts";
 import type { SchemaDiagnostic } from "../../schema/schema-diagnostic.ts";
 import { checkManifest, type Validation } from "../../schema/validate.ts";

@@ -11,7 +11,7 @@ import {
   saveDeployment,
 } from "../resources/application/rows.ts";
 import type { DeploymentRow } from "../resources/application/tables.ts";
-import { settleTrigger } from "../resources/job-run/trigger-after-deployment.ts";
+import { runOrDropTrigger } from "../resources/job-run/trigger-after-deployment.ts";
 import type { DriverRollout, RolloutObservation } from "./rollout-driver.ts";
 
 // Enough to keep the disk busy, and few enough not to block requests.
@@ -73,7 +73,7 @@ async function saveProgress(
   const moment = new Date(now()).toISOString();
   const deployment = progress.length === 0 ? seen : withProgress(seen, progress, moment, newId);
   await saveDeployment(transaction, deployment, dueAt);
-  await settleTrigger(transaction, deployment, context);
+  await runOrDropTrigger(transaction, deployment, context);
   const application =
     seen.applicationId === undefined ? null : await findApplicationById(transaction, seen.applicationId);
   if (application === null) return;

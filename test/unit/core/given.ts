@@ -1,6 +1,6 @@
 import { shapes } from "../../../src/contract/generated/shapes.ts";
 import type { Json, JsonObject } from "../../../src/contract/json.ts";
-import type { Shape } from "../../../src/contract/shape.ts";
+import type { Shape } from "../../../src/contract/manifest-shape.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
 import { type IgnoreRule, ruleFinder } from "../../../src/core/ignore/ignore-rules.ts";
 import type { LiveRow } from "../../../src/core/kind.ts";

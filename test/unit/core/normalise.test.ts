@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { equal, type Json, type JsonObject } from "../../../src/contract/json.ts";
-import type { Shape } from "../../../src/contract/shape.ts";
+import type { Shape } from "../../../src/contract/manifest-shape.ts";
 import { differences } from "../../../src/core/diff/differences.ts";
 import { expectedLive } from "../../../src/core/diff/expected-live.ts";
 import { children, normalise, valueAt } from "../../../src/model/normal-form.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { shapes } from "../../../src/contract/generated/shapes.ts";
 import { equal, isObject, type Json, type JsonObject } from "../../../src/contract/json.ts";
-import { fillDefaults, type Shape } from "../../../src/contract/shape.ts";
+import { fillDefaults, type Shape } from "../../../src/contract/manifest-shape.ts";
 import { normalise } from "../../../src/model/normal-form.ts";
 import { manifestTypes } from "../../../src/schema/schemas.ts";
 import { validateManifest } from "../../../src/schema/validate.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Shape } from "../../../src/contract/shape.ts";
+import type { Shape } from "../../../src/contract/manifest-shape.ts";
 import { comparableText, versionContent } from "../../../src/server/manifest/comparable-text.ts";
 
 const value: Shape = { is: "value" };

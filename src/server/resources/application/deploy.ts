@@ -12,7 +12,7 @@ import { checkResourceSize } from "../../http/reply-size.ts";
 import { requiredName, requiredText } from "../../manifest/required-text.ts";
 import { toDriverRollout } from "../../rollouts/advance-rollouts.ts";
 import type { RunTrigger } from "../job-run/rows.ts";
-import { settleTrigger, triggerAfterDeployment } from "../job-run/trigger-after-deployment.ts";
+import { rememberTrigger, runOrDropTrigger } from "../job-run/trigger-after-deployment.ts";
 import { recordSecretUses } from "../secret-group/secret-uses.ts";
 import {
   cancelled,
@@ -96,8 +96,8 @@ async function deploy(
   const deploymentJson = await saveDeployment(transaction, deployment, dueAt);
   await recordSecretUses(transaction, deployment);
   const applicationJson = await saveApplication(transaction, application);
-  if (trigger !== null) await triggerAfterDeployment(transaction, deployment, trigger);
-  await settleTrigger(transaction, deployment, context);
+  if (trigger !== null) await rememberTrigger(transaction, deployment, trigger);
+  await runOrDropTrigger(transaction, deployment, context);
   if (dueAt !== null) context.scheduleAdvance(dueAt);
   return deploymentText(deploymentJson, applicationJson);
 }
@@ -112,7 +112,7 @@ async function cancelUnderWay(
   if (underWay === null) return;
   const deployment = withProgress(underWay, [cancelled], now, context.newId);
   await saveDeployment(transaction, deployment, null);
-  await settleTrigger(transaction, deployment, context);
+  await runOrDropTrigger(transaction, deployment, context);
 }
 
 function createApplication(

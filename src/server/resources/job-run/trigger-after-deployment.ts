@@ -7,7 +7,7 @@ import { hasRuns, newRun, toDriverRun, withState } from "./job-run.ts";
 import { countRuns, deleteTrigger, insertRun, insertTrigger, type RunTrigger } from "./rows.ts";
 
 /** Stores that a job runs after its deployment; ignored for other applications. */
-export async function triggerAfterDeployment(
+export async function rememberTrigger(
   transaction: Transaction<Tables>,
   { id, manifest }: StoredDeployment,
   trigger: RunTrigger,
@@ -16,7 +16,7 @@ export async function triggerAfterDeployment(
 }
 
 /** Starts the triggered run when the deployment has succeeded; deletes the trigger when it has ended. */
-export async function settleTrigger(
+export async function runOrDropTrigger(
   transaction: Transaction<Tables>,
   deployment: StoredDeployment,
   context: Context,

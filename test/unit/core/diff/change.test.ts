@@ -2,7 +2,7 @@ import fc from "fast-check";
 import jsonPatch from "fast-json-patch";
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../../src/contract/json.ts";
-import type { Shape } from "../../../../src/contract/shape.ts";
+import type { Shape } from "../../../../src/contract/manifest-shape.ts";
 import { changeOf } from "../../../../src/core/diff/change.ts";
 import { differences } from "../../../../src/core/diff/differences.ts";
 import { normalise } from "../../../../src/model/normal-form.ts";

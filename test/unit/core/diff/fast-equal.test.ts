@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { equal, type Json, type JsonObject } from "../../../../src/contract/json.ts";
-import { fillDefaults, type Shape } from "../../../../src/contract/shape.ts";
+import { fillDefaults, type Shape } from "../../../../src/contract/manifest-shape.ts";
 import { withDefaults } from "../../../../src/core/diff/expected-live.ts";
 import { fastEqual } from "../../../../src/core/diff/fast-equal.ts";
 import { normalise } from "../../../../src/model/normal-form.ts";

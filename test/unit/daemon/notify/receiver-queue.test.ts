@@ -1,7 +1,7 @@
 import { HTTP } from "cloudevents";
 import { describe, expect, test } from "vitest";
 import type { Notification } from "../../../../src/daemon/notify/notification.ts";
-import { createReceiver, type ReceiverOptions } from "../../../../src/daemon/notify/receiver.ts";
+import { createReceiver, type ReceiverOptions } from "../../../../src/daemon/notify/receiver-queue.ts";
 import { startReceiver, status } from "../../../support/http-receiver.ts";
 
 const failure: Notification = {

@@ -2,7 +2,7 @@ import type { Identity, ManifestHead } from "../../core/manifest.ts";
 import type { Outcome } from "../../core/report/report.ts";
 
 /** Where an outcome's error is in the source (`file:line:column`), as exactly as it tells; null when unknown. */
-export function positionOfOutcome(
+export function locateOutcome(
   { identity, error }: Pick<Outcome, "identity" | "error">,
   manifests: ReadonlyMap<Identity, ManifestHead>,
 ): string | null {
