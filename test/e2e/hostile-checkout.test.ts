@@ -69,8 +69,8 @@ describe("patterns of the repository", () => {
   /** As many files and patterns as it takes to keep a command busy for a while. */
   async function busySource() {
     const name = (n: number) => `${"a".repeat(200)}${n}.yaml`;
-    const pattern = (n: number) => `*a?*b${n}\n*[a]*\n!*[a]*\n`;
-    const patterns = Array.from({ length: 140 }, (_, n) => pattern(n)).join("");
+    const pattern = (n: number) => `*a?*b${n}*\n*[b]*${n}*\n*a*[c]${n}*\n`;
+    const patterns = Array.from({ length: 60 }, (_, n) => pattern(n)).join("");
     const source = await sourceOf({ ".holdfastignore": patterns });
     await Promise.all(Array.from({ length: 4000 }, (_, n) => writeFile(join(source.folder, name(n)), "")));
     return source;
