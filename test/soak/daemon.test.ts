@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { soakDaemon, soakText } from "./soak-daemon.ts";
 import { seedOf } from "./sweep.ts";
 
-// With a pass each minute, less than 3 MiB a day. What the process holds besides is garbage, and comes in steps: it is
-// printed, and must stay within the limit of the image.
-const MOST_USED_KILOBYTES = 2;
+// With a pass each minute, 6 MiB a day; runs differ by 4 kB. What is resident comes in steps, and is printed: it must stay
+// within the limit of the image.
+const MOST_USED_KILOBYTES = 4;
 const MOST_MEGABYTES = 300;
 
 test("F47 the memory of a daemon is flat over 2,000 passes with commits and faults, and nothing is lost or doubled", async () => {
