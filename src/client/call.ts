@@ -1,4 +1,5 @@
 import type { Buffer } from "node:buffer";
+import { CALLER, IDEMPOTENCY_KEY_ACCEPTED } from "../contract/headers.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import type { Answer, Tried } from "./call-outcome.ts";
@@ -109,9 +110,6 @@ export function createCall(line: ServerLine): Call {
 
 const NO_PAUSE: Pause = { milliseconds: 0, until: 0, isAsked: true };
 
-const KEYS = "idempotency-key-accepted";
-const CALLER = "x-caller";
-
 function either(one: AbortSignal, other: AbortSignal): AbortSignal {
   return one === other ? one : AbortSignal.any([one, other]);
 }
@@ -213,7 +211,7 @@ function learn(
     if (isEnvelope(name, answer.value)) capabilities.learn(name, "yes");
     const caller = answer.headers[CALLER];
     if (typeof caller === "string") capabilities.learnCaller(caller);
-    if (operation(name).retry !== "read") capabilities.learnKeys(answer.headers[KEYS] === "true");
+    if (operation(name).retry !== "read") capabilities.learnKeys(answer.headers[IDEMPOTENCY_KEY_ACCEPTED] === "true");
   }
   if (answer.state !== "refused") return;
   if (answer.refusal.reason === "route-missing") capabilities.learn(name, "no");

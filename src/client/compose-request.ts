@@ -1,3 +1,4 @@
+import { FENCING_SCOPE, FENCING_TOKEN, IDEMPOTENCY_KEY, NOT_STORED } from "../contract/headers.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { fillPath, type Operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
@@ -41,9 +42,9 @@ export function composeRequest(
       "user-agent": userAgent,
       // The reply of a token operation is sealed as it comes, so it must come plain.
       "accept-encoding": operation.retry === "token" ? "identity" : "gzip",
-      ...(operation.retry === "read" ? {} : { "cache-control": "no-store" }),
+      ...(operation.retry === "read" ? {} : NOT_STORED),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...(content.idempotencyKey === undefined ? {} : { "idempotency-key": content.idempotencyKey }),
+      ...(content.idempotencyKey === undefined ? {} : { [IDEMPOTENCY_KEY]: content.idempotencyKey }),
       ...fenceHeaders(content.fence),
     },
     body: body === undefined ? null : JSON.stringify(body),
@@ -68,6 +69,6 @@ function composeQuery(query: Query): string {
 
 function fenceHeaders(fence: CallContent["fence"]): Record<string, string> {
   if (fence === undefined) return {};
-  const scope = fence.scope === undefined ? {} : { "x-fencing-scope": fence.scope };
-  return { "x-fencing-token": String(fence.token), ...scope };
+  const scope = fence.scope === undefined ? {} : { [FENCING_SCOPE]: fence.scope };
+  return { [FENCING_TOKEN]: String(fence.token), ...scope };
 }

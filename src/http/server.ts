@@ -10,6 +10,7 @@ import {
   LogController,
 } from "fastify";
 import type { Registry } from "prom-client";
+import { NOT_STORED } from "../contract/headers.ts";
 import { BODY_CAP } from "../contract/limits.ts";
 import { logRequests } from "./access-log.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
@@ -79,7 +80,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   app.addHook("onSend", (request, reply, _, done) => {
     reply.header("x-request-id", request.id);
     reply.header("x-content-type-options", "nosniff");
-    reply.header("cache-control", "no-store");
+    reply.headers(NOT_STORED);
     if (isEnding()) reply.header("connection", "close");
     done();
   });

@@ -119,6 +119,12 @@ describe("the source", () => {
     expect(steering).toEqual([]);
   });
 
+  it("decides, parses and talks to a control plane without a cache", () => {
+    const folders = ["core", "kinds", "client", "yaml", "manifests"];
+    const plain = files.filter((file) => folders.includes(folderOf(file)));
+    expect(plain.filter((file) => /cache/i.test(readFileSync(join("src", file), "utf8")))).toEqual([]);
+  });
+
   it("keeps clock, chance and the outside world out of what decides", () => {
     const deciding = files.filter((file) => ["contract", "model", "core", "kinds"].includes(folderOf(file)));
     const reaching = deciding.filter((file) =>

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { CALLER, IDEMPOTENCY_KEY_ACCEPTED } from "../../contract/headers.ts";
 import { isObject, type Json } from "../../contract/json.ts";
 import { type OperationName, operation } from "../../contract/operations.ts";
 import { setCaller } from "../../http/access-log.ts";
@@ -66,8 +67,8 @@ export function addOperationRoute(
       principals.set(request, principal);
       setCaller(request, principal.name);
       limitRate(routing.rateLimit, principal.name);
-      if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
-      if (showsCaller) reply.header("x-caller", callerReplyHeader(principal));
+      if (isWrite(name)) reply.header(IDEMPOTENCY_KEY_ACCEPTED, "true");
+      if (showsCaller) reply.header(CALLER, callerReplyHeader(principal));
     },
     handler: (request, reply) => {
       const reservation = bodyReservations.get(request);

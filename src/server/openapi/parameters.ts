@@ -1,3 +1,4 @@
+import { FENCING_SCOPE, FENCING_TOKEN, IDEMPOTENCY_KEY } from "../../contract/headers.ts";
 import type { Operation, Parameter } from "../../contract/operations.ts";
 import type { ParameterObject, ReferenceObject } from "./document-types.ts";
 import type { OperationDescription, ParameterDescription } from "./operation-description.ts";
@@ -28,7 +29,7 @@ const page: { readonly [name: string]: ParameterObject } = {
 
 const writing: { readonly [name: string]: ParameterObject } = {
   idempotencyKey: {
-    name: "Idempotency-Key",
+    name: IDEMPOTENCY_KEY,
     in: "header",
     description:
       "A random text, one for each intended write: for 24 hours the same key returns the first reply again, one-time token included. The same key with another body is 422, one that is still in flight 409",
@@ -42,7 +43,7 @@ const writing: { readonly [name: string]: ParameterObject } = {
     example: "2f1c9c3e-6d0b-4c1e-8b7a-5a4f3e2d1c0b",
   },
   fencingToken: {
-    name: "X-Fencing-Token",
+    name: FENCING_TOKEN,
     in: "header",
     description:
       "Number of the lease under which the caller writes; 412 when it was not issued for the scope, or when a higher one was issued for any scope that covers what is written",
@@ -50,7 +51,7 @@ const writing: { readonly [name: string]: ParameterObject } = {
     example: 7,
   },
   fencingScope: {
-    name: "X-Fencing-Scope",
+    name: FENCING_SCOPE,
     in: "header",
     description: "Scope of that lease; the whole tenant by default",
     schema: { type: "string", maxLength: 256, pattern: printable, default: "" },

@@ -1,3 +1,4 @@
+import { CALLER, IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_ACCEPTED } from "../../contract/headers.ts";
 import type { Operation } from "../../contract/operations.ts";
 import type { MediaObject, ResponseObject } from "./document-types.ts";
 import { requestIdHeader } from "./error-responses.ts";
@@ -18,14 +19,14 @@ export function successResponse(row: Operation, about: OperationDescription, sch
 }
 
 const acceptedKeyHeader = {
-  "idempotency-key-accepted": {
-    description: "This server supports `Idempotency-Key`",
+  [IDEMPOTENCY_KEY_ACCEPTED]: {
+    description: `This server supports \`${IDEMPOTENCY_KEY}\``,
     schema: { type: "string", const: "true" },
   },
 } as const;
 
 const callerHeader = {
-  "x-caller": {
+  [CALLER]: {
     description: "The tenant, the caller and its first roles, as JSON; absent with `--documented-only`",
     schema: { type: "string" },
   },

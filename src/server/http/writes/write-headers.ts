@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { FENCING_SCOPE, FENCING_TOKEN, IDEMPOTENCY_KEY } from "../../../contract/headers.ts";
 import { Secret } from "../../../contract/secret.ts";
 import { badRequest } from "../../../http/http-error.ts";
 
@@ -15,28 +16,28 @@ export function isScope(text: string): boolean {
 
 /** Reads the headers of a write; 400 when one is malformed or repeated. */
 export function readWriteHeaders(headers: IncomingHttpHeaders): WriteHeaders {
-  return { key: readKey(headers["idempotency-key"]), fence: readFence(headers) };
+  const read = (name: string): HeaderValue => headers[name.toLowerCase()];
+  return { key: readKey(read(IDEMPOTENCY_KEY)), fence: readFence(read(FENCING_TOKEN), read(FENCING_SCOPE)) };
 }
 
-function readKey(value: string | readonly string[] | undefined): Secret | null {
+type HeaderValue = IncomingHttpHeaders[string];
+
+function readKey(value: HeaderValue): Secret | null {
   if (value === undefined) return null;
   if (typeof value === "string" && /^[\x21-\x7e]{16,255}$/.test(value)) return new Secret(value);
-  throw badRequest("Idempotency-Key must be one text of 16 to 255 printable characters without spaces");
+  throw badRequest(`${IDEMPOTENCY_KEY} must be one text of 16 to 255 printable characters without spaces`);
 }
 
-function readFence({
-  "x-fencing-token": number,
-  "x-fencing-scope": scope = "",
-}: IncomingHttpHeaders): FencingToken | null {
+function readFence(number: HeaderValue, scope: HeaderValue = ""): FencingToken | null {
   if (typeof scope !== "string" || !isScope(scope)) {
-    throw badRequest("X-Fencing-Scope must be one text of at most 256 printable characters without spaces");
+    throw badRequest(`${FENCING_SCOPE} must be one text of at most 256 printable characters without spaces`);
   }
   if (number === undefined) {
     if (scope === "") return null;
-    throw badRequest("X-Fencing-Scope has no effect without X-Fencing-Token");
+    throw badRequest(`${FENCING_SCOPE} has no effect without ${FENCING_TOKEN}`);
   }
   if (typeof number !== "string" || !/^[0-9]{1,16}$/.test(number) || !Number.isSafeInteger(Number(number))) {
-    throw badRequest("X-Fencing-Token must be one whole number in plain digits");
+    throw badRequest(`${FENCING_TOKEN} must be one whole number in plain digits`);
   }
   return { number: Number(number), scope };
 }
