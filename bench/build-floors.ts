@@ -9,8 +9,26 @@ const NAMES = ["validate", "plan", "cached-plan", "apply", "single-reads", "dry-
 
 /** Bundles every floor into a folder. */
 export async function buildFloors(folder: string): Promise<Floors> {
+  await bundleFloors(
+    NAMES.map((name) => join(import.meta.dirname, "floor", `${name}.ts`)),
+    folder,
+  );
+  copyGenerated(folder);
+  const at = (name: string) => join(folder, `${name}.mjs`);
+  return {
+    validate: at("validate"),
+    plan: at("plan"),
+    "cached-plan": at("cached-plan"),
+    apply: at("apply"),
+    "single-reads": at("single-reads"),
+    "dry-runs": at("dry-runs"),
+  };
+}
+
+/** Bundles programs into a folder, each as one `.mjs` file. */
+export async function bundleFloors(programs: readonly string[], folder: string): Promise<void> {
   await build({
-    entryPoints: NAMES.map((name) => join(import.meta.dirname, "floor", `${name}.ts`)),
+    entryPoints: [...programs],
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     bundle: true,
@@ -22,14 +40,4 @@ export async function buildFloors(folder: string): Promise<Floors> {
       js: 'import { createRequire as floorRequire } from "node:module"; const require = floorRequire(import.meta.url);',
     },
   });
-  copyGenerated(folder);
-  const at = (name: string) => join(folder, `${name}.mjs`);
-  return {
-    validate: at("validate"),
-    plan: at("plan"),
-    "cached-plan": at("cached-plan"),
-    apply: at("apply"),
-    "single-reads": at("single-reads"),
-    "dry-runs": at("dry-runs"),
-  };
 }

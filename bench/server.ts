@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { build } from "esbuild";
+import { bundleFloors } from "./build-floors.ts";
 import { table } from "./judge-results.ts";
 import { compareWithFloor } from "./server/compare-with-floor.ts";
 import { atScale } from "./server/scale.ts";
@@ -40,18 +40,6 @@ try {
 
 // A bundle, as ours is one.
 async function bundleFloor(): Promise<string> {
-  const outfile = join(work, "floor.mjs");
-  await build({
-    entryPoints: [join(import.meta.dirname, "server/floor.ts")],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node24",
-    logLevel: "warning",
-    banner: {
-      js: 'import { createRequire as floorRequire } from "node:module"; const require = floorRequire(import.meta.url);',
-    },
-  });
-  return outfile;
+  await bundleFloors([join(import.meta.dirname, "server/floor.ts")], work);
+  return join(work, "floor.mjs");
 }
