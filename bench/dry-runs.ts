@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { JsonObject } from "../src/contract/json.ts";
-import { isObject } from "../src/contract/json.ts";
+import { isObject, type JsonObject } from "../src/contract/json.ts";
 import type { Pair } from "./alternate-runs.ts";
 import type { Floors } from "./build-floors.ts";
 import { type Program, runProgram } from "./run-program.ts";

@@ -1,8 +1,7 @@
 import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
-import type { GetOperation, ListOperation } from "../../contract/operations.ts";
-import { operations } from "../../contract/operations.ts";
+import { type GetOperation, type ListOperation, operations } from "../../contract/operations.ts";
 import { type Kind, type LiveRow, readRow } from "../../core/kind.ts";
 import type { Intent } from "../../state/ledger.ts";
 import { hasContentOf } from "../write/verify-write.ts";

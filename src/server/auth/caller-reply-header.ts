@@ -1,5 +1,4 @@
-import type { Principal } from "./principal.ts";
-import { tenant } from "./principal.ts";
+import { type Principal, tenant } from "./principal.ts";
 
 const MOST_ROLES = 8;
 const headers = new WeakMap<Principal, string>();

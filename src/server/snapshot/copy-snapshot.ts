@@ -3,8 +3,13 @@ import type { Context } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
 import type { Tables } from "../database/tables.ts";
 import type { Resource } from "../resource.ts";
-import type { RowCopy, Snapshot, SnapshotPart } from "./snapshot-part.ts";
-import { type CopyOutcome, snapshotPrincipal } from "./snapshot-part.ts";
+import {
+  type CopyOutcome,
+  type RowCopy,
+  type Snapshot,
+  type SnapshotPart,
+  snapshotPrincipal,
+} from "./snapshot-part.ts";
 
 // As many as share one commit.
 const AT_ONCE = 100;

@@ -1,6 +1,5 @@
 import { shapes } from "../../../src/contract/generated/shapes.ts";
-import type { OperationName } from "../../../src/contract/operations.ts";
-import { isDocumented, operation, operations } from "../../../src/contract/operations.ts";
+import { isDocumented, type OperationName, operation, operations } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
 import type { IgnoreRule } from "../../../src/core/ignore/ignore-rules.ts";

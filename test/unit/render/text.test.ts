@@ -5,8 +5,12 @@ import type { Json } from "../../../src/contract/json.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { splitIdentity } from "../../../src/core/manifest.ts";
 import { type Change, type Plan, type Step, summarise } from "../../../src/core/plan/plan.ts";
-import type { ApplyReport, DriftReport, Outcome } from "../../../src/core/report/report.ts";
-import { summariseOutcomes } from "../../../src/core/report/report.ts";
+import {
+  type ApplyReport,
+  type DriftReport,
+  type Outcome,
+  summariseOutcomes,
+} from "../../../src/core/report/report.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { type ApplyView, applyText } from "../../../src/render/apply.ts";
 import { diagnosticsText, validationText } from "../../../src/render/diagnostics.ts";

@@ -5,10 +5,10 @@ import { secretsOf } from "../../../model/references.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import { readObjects } from "../../snapshot/read-row.ts";
-import type { Snapshot } from "../../snapshot/snapshot-part.ts";
 import {
   type CopyOutcome,
   notCopied,
+  type Snapshot,
   type SnapshotPart,
   snapshotPart,
   snapshotPrincipal,
