@@ -2,6 +2,7 @@ import type { Json } from "../../contract/json.ts";
 import { REPLY_CAP } from "../../contract/limits.ts";
 import { type OperationName, operation } from "../../contract/operations.ts";
 import type { Secret } from "../../contract/secret.ts";
+import { HttpError } from "../../http/http-error.ts";
 import type { QueryText } from "../../http/parse-query.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
@@ -40,6 +41,11 @@ export function defineOperation<Name extends OperationName>(
       return envelope(await handler(readCall(name, request, page), context), page);
     },
   };
+}
+
+/** The refusal of an operation that no resource serves. */
+export function notImplemented(name: OperationName): HttpError {
+  return new HttpError(501, "not-implemented", `operation ${name} is not implemented`);
 }
 
 function readsPage(name: OperationName): boolean {

@@ -13,7 +13,7 @@ import { queryText } from "../../http/server.ts";
 import { callerReplyHeader } from "../auth/caller-reply-header.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
-import type { OperationRequest, ServedOperation } from "./define-operation.ts";
+import { notImplemented, type OperationRequest, type ServedOperation } from "./define-operation.ts";
 import { createGuardedWrite, type OperationReply } from "./writes/guarded-write.ts";
 import { readWriteHeaders } from "./writes/write-headers.ts";
 
@@ -102,7 +102,7 @@ function createHandler(
 ) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const principal = principals.get(request);
-    if (served === undefined || principal === undefined) throw notImplemented(operation(name).number);
+    if (served === undefined || principal === undefined) throw notImplemented(name);
     const query = queryText(request);
     // The only body parser returns JSON.
     const body = request.body as Json | undefined;
@@ -169,8 +169,4 @@ export function fastifyPath(path: string): string {
 function tooMany(seconds: number): HttpError {
   const headers = { "retry-after": String(Math.ceil(seconds)) };
   return new HttpError(429, "rate-limited", "you ask more often than this server allows", { headers });
-}
-
-function notImplemented(number: string): HttpError {
-  return new HttpError(501, "not-implemented", `operation ${number} is not implemented`);
 }

@@ -5,7 +5,7 @@ import { ensureOwnFolder } from "../../files/own-folder.ts";
 import { replaceFile } from "../../files/write-file.ts";
 import { HttpError } from "../../http/http-error.ts";
 import type { Context } from "../context.ts";
-import type { ServedOperation } from "../http/define-operation.ts";
+import { notImplemented, type ServedOperation } from "../http/define-operation.ts";
 import type { SeedDocument } from "../options.ts";
 import type { Resource } from "../resource.ts";
 import { SeedError } from "./seed-error.ts";
@@ -48,7 +48,7 @@ function createCaller(served: readonly ServedOperation[], context: Context): Cal
   const principal = seedPrincipal;
   return async (name, { query, body }) => {
     const operation = served.find((candidate) => candidate.name === name);
-    if (operation === undefined) throw new HttpError(501, "not-implemented", `${name} is not implemented`);
+    if (operation === undefined) throw notImplemented(name);
     const pieces = await operation.run({ principal, path: {}, query, body }, context);
     return JSON.parse(pieces.join(""));
   };
