@@ -15,17 +15,29 @@ export async function readBlobs(
   blobs: readonly string[],
   stop: Stop,
 ): Promise<readonly Uint8Array[]> {
-  const contents = await readSmallBlobs(repository, blobs, { ...stop, mostBytes: Number.POSITIVE_INFINITY });
-  return contents ?? [];
+  const read = blobCollector(blobs.length);
+  await collectBlobs(repository, blobs, read, stop);
+  return read.contents;
 }
 
-/** The content of each blob or commit, by its id; null where one of them is larger than the limit. */
+/** The content of each blob or commit, in the order asked for; null where one of them is larger than the limit. */
 export async function readSmallBlobs(
   repository: Repository,
   blobs: readonly string[],
-  { signal, mostBytes }: Stop & { readonly mostBytes: number },
+  { mostBytes, ...stop }: Stop & { readonly mostBytes: number },
 ): Promise<readonly Uint8Array[] | null> {
-  if (blobs.length === 0) return [];
+  const read = blobCollector(blobs.length, mostBytes);
+  await collectBlobs(repository, blobs, read, stop);
+  return read.isTooLarge() ? null : read.contents;
+}
+
+async function collectBlobs(
+  repository: Repository,
+  blobs: readonly string[],
+  read: BlobCollector,
+  { signal }: Stop,
+): Promise<void> {
+  if (blobs.length === 0) return;
   const child = spawn("git", ["cat-file", "--batch"], {
     cwd: folderOf(repository),
     env: environmentOf(repository),
@@ -38,15 +50,12 @@ export async function readSmallBlobs(
   child.stdin.on("error", () => undefined);
   child.stderr.resume();
   child.stdin.end(`${blobs.join("\n")}\n`);
-  const blobsRead = blobCollector(blobs.length, mostBytes);
   for await (const part of child.stdout as AsyncIterable<Buffer>) {
-    blobsRead.add(part);
-    if (blobsRead.isTooLarge()) break;
+    read.add(part);
+    if (read.isTooLarge()) return;
   }
-  if (blobsRead.isTooLarge()) return null;
   const code = await ended;
-  if (code !== 0 || blobsRead.contents.length !== blobs.length) throw unreadableBlobs();
-  return blobsRead.contents;
+  if (code !== 0 || read.contents.length !== blobs.length) throw unreadableBlobs();
 }
 
 /** The same, for whoever cannot wait. */
@@ -58,14 +67,20 @@ export function readBlobsNow(repository: Repository, blobs: readonly string[]): 
     maxBuffer: Number.POSITIVE_INFINITY,
     stdio: ["pipe", "pipe", "ignore"],
   });
-  const take = blobCollector(blobs.length, Number.POSITIVE_INFINITY);
-  take.add(stdout);
-  if (status !== 0 || take.contents.length !== blobs.length) throw unreadableBlobs();
-  return take.contents;
+  const read = blobCollector(blobs.length);
+  read.add(stdout);
+  if (status !== 0 || read.contents.length !== blobs.length) throw unreadableBlobs();
+  return read.contents;
 }
 
+type BlobCollector = {
+  readonly contents: readonly Uint8Array[];
+  readonly add: (part: Buffer) => void;
+  readonly isTooLarge: () => boolean;
+};
+
 // Each answer is `<id> <type> <size>`, a line feed, the content, a line feed.
-function blobCollector(count: number, mostBytes: number) {
+function blobCollector(count: number, mostBytes = Number.POSITIVE_INFINITY): BlobCollector {
   const contents: Uint8Array[] = [];
   let header = "";
   let body: { readonly bytes: Uint8Array; filled: number } | null = null;
