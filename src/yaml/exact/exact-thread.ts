@@ -41,6 +41,8 @@ export class ExactThread implements AsyncDisposable {
   /** The jobs that the worker has, the one that it works at first. */
   #asked: readonly Job[] = [];
   #worker: Worker | null = null;
+  /** Why the worker is about to end; null as long as nothing says so. */
+  #refused: Refused | null = null;
   #isReady = false;
   #isWatched = false;
   /** Milliseconds of the processor's time that the worker had used when it answered last. */
@@ -94,8 +96,12 @@ export class ExactThread implements AsyncDisposable {
     worker.on("message", (answer: WorkerReply) => {
       if (this.#worker === worker) this.#hear(answer);
     });
-    worker.on("error", (error) => this.#replace(worker, refusedBy(error)));
-    worker.on("exit", () => this.#replace(worker, "crash"));
+    worker.on("error", (error) => {
+      this.#refused ??= refusedBy(error);
+    });
+    worker.on("exit", () => {
+      if (this.#worker === worker) this.#replace();
+    });
     return worker;
   }
 
@@ -108,15 +114,24 @@ export class ExactThread implements AsyncDisposable {
     this.#ask();
   }
 
-  // The job that it works at is the one that was too much for it.
-  #replace(worker: Worker, why: Refused): void {
-    if (this.#worker !== worker) return;
+  #stop(worker: Worker): void {
+    this.#refused = "time";
+    this.#isReady = false;
+    // An answer that comes too late would have the next job refused in place of this one.
+    worker.removeAllListeners("message");
+    worker.terminate().catch(() => undefined);
+  }
+
+  // Only when its thread is gone: Node may crash where one thread starts while another ends. The job that it worked at is
+  // the one that was too much for it.
+  #replace(): void {
     const [job = this.#waiting.shift(), ...others] = this.#asked;
+    const why = this.#refused ?? "crash";
     this.#worker = null;
+    this.#refused = null;
     this.#asked = [];
     this.#waiting.unshift(...others);
     job?.resolve({ text: "", faults: [REFUSED[why]], documents: [] });
-    worker.terminate().catch(() => undefined);
     if (this.#waiting.length > 0) this.#ask();
   }
 
@@ -128,8 +143,7 @@ export class ExactThread implements AsyncDisposable {
       let [job] = this.#asked;
       let [left, since] = [milliseconds, performance.now()];
       for (let worker = this.#worker; job !== undefined && worker !== null; worker = this.#worker) {
-        if (left <= 0 || performance.now() - since > TIMEOUT_FACTOR * milliseconds)
-          return this.#replace(worker, "time");
+        if (left <= 0 || performance.now() - since > TIMEOUT_FACTOR * milliseconds) return this.#stop(worker);
         await setTimeout(left, undefined, { signal, ref: false });
         const spent = await spentBy(worker, since);
         const [now] = this.#asked;

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { describe, expect, test } from "vitest";
+import type { Worker } from "node:worker_threads";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import type { ParsedFile, ReadOptions } from "../../../src/yaml/document.ts";
 import { type Cost, ExactThread } from "../../../src/yaml/exact/exact-thread.ts";
@@ -53,6 +54,43 @@ describe("a file that costs too much is refused, and the next one is read", () =
       [],
     ]);
     expect(files[1]?.documents).toHaveLength(1);
+  });
+});
+
+describe("one thread ends before the next one starts", () => {
+  /** The starts and ends of threads, in their order, from now to the end of the test. */
+  function watchThreads(): readonly string[] {
+    const seen: string[] = [];
+    const watch = (worker: Worker) => {
+      seen.push("start");
+      worker.once("exit", () => seen.push("end"));
+    };
+    process.on("worker", watch);
+    onTestFinished(() => {
+      process.off("worker", watch);
+    });
+    return seen;
+  }
+
+  test("B15: where a file takes too long, and others were asked for while its thread ended", async () => {
+    const seen = watchThreads();
+    const aside = new ExactThread({ milliseconds: 100, mebibytes: 64 });
+    const first = read(aside, busy);
+    const others = [read(aside, busy), read(aside, sound), first.then(() => read(aside, sound))];
+    const files = await Promise.all([first, ...others]);
+    expect(files.map(({ faults }) => faults.map(({ code }) => code))).toEqual([["too-slow"], ["too-slow"], [], []]);
+    await aside[Symbol.asyncDispose]();
+    expect(seen).toEqual(["start", "end", "start", "end", "start", "end"]);
+  });
+
+  test("B30: where the parser fails", async () => {
+    const seen = watchThreads();
+    const aside = new ExactThread();
+    const limits: Limits = JSON.parse("null");
+    const [failed] = await Promise.all([read(aside, sound, { ...reading, limits }), read(aside, sound)]);
+    expect(failed?.faults.map(({ code }) => code)).toEqual(["unreadable"]);
+    await aside[Symbol.asyncDispose]();
+    expect(seen).toEqual(["start", "end", "start", "end"]);
   });
 });
 
