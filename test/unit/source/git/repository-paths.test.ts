@@ -49,6 +49,8 @@ async function plantBare(folder: string, files: Files): Promise<void> {
   write(folder, { "refs/keep": "", "objects/keep": "" });
 }
 
+afterEach(() => void vi.unstubAllEnvs());
+
 describe("the repository of a source", () => {
   test("S42 is the checkout's, whatever bare repository lies in the source", async () => {
     const root = await folderOf({ "sub/a.yaml": "a", "sub/holdfast.yaml": "unknownFields: refuse\n" });
@@ -171,7 +173,6 @@ describe("a repository of another user's", () => {
     needsRoot(context);
     vi.stubEnv("SUDO_UID", undefined);
   });
-  afterEach(() => void vi.unstubAllEnvs());
 
   const given = (...paths: readonly string[]) => {
     for (const path of paths) chownSync(path, STRANGER, STRANGER);
