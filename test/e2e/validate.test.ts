@@ -32,7 +32,7 @@ describe("validate", () => {
 
   test("names every fault at once with file, line and column, and the likely cure", async () => {
     const source = await sourceOf(broken);
-    const { code, stdout, stderr } = await source.run(["validate"]);
+    const { code, stdout, stderr } = await source.runHere(["validate"]);
     expect({ code, stderr }).toEqual({ code: 3, stderr: "" });
     const found = stdout.matchAll(/^(\S+:\d+:\d+): error: .* \[(\S+)\]$/gm);
     expect([...found].map(([, place, fault]) => ({ place, code: fault }))).toEqual(faults);
@@ -43,7 +43,7 @@ describe("validate", () => {
 
   test("says the same as JSON", async () => {
     const source = await sourceOf(broken);
-    const ended = await source.run(["validate", "-o", "json"]);
+    const ended = await source.runHere(["validate", "-o", "json"]);
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 3, stderr: "" });
     const { diagnostics, ...rest } = validationOf(ended);
     expect(rest).toEqual({
@@ -60,8 +60,8 @@ describe("validate", () => {
 
   test("takes warnings for errors when it is told to be strict", async () => {
     const source = await sourceOf({ ...everyKind, "unknown.yaml": "type: servce\nname: x\n" });
-    expect(await source.run(["validate"])).toMatchObject({ code: 0 });
-    const strict = await source.run(["validate", "--strict"]);
+    expect(await source.runHere(["validate"])).toMatchObject({ code: 0 });
+    const strict = await source.runHere(["validate", "--strict"]);
     expect(strict.code).toBe(3);
     expect(strict.stdout).toContain("unknown.yaml:1:7: warning: ");
     expect(strict.stdout).toMatch(/: 1 warning, taken for an error\n$/);
@@ -69,13 +69,13 @@ describe("validate", () => {
 
   test("names files relative to the working directory, and selects by path", async () => {
     const source = await sourceOf({ ...broken, "holdfast.yaml": "{}\n" });
-    const whole = await source.run(["validate", "team.yaml"]);
+    const whole = await source.runHere(["validate", "team.yaml"]);
     expect(whole.code).toBe(3);
     expect(whole.stdout.match(/^\S+:\d+:\d+/gm)).toEqual(["team.yaml:2:7", "team.yaml:6:7"]);
     expect(whole.stdout).toMatch(/^0 of 2 manifests in 1 file are valid: 2 errors\n$/m);
-    const services = await source.run(["validate", "-o", "json", "services"]);
+    const services = await source.runHere(["validate", "-o", "json", "services"]);
     expect(validationOf(services).summary).toMatchObject({ manifests: 0, faulty: 2, errors: 2 });
-    expect(await source.run(["validate", "platform"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["validate", "platform"])).toMatchObject({ code: 0 });
   });
 
   const hostileTest = "B20: reads hostile files of the largest size in 64 MiB, and the sound ones among them";
@@ -94,7 +94,7 @@ describe("validate", () => {
 
   test("warns of a source without manifests", async () => {
     const source = await sourceOf({ "README.md": "nothing here\n" });
-    const ended = await source.run(["validate"]);
+    const ended = await source.runHere(["validate"]);
     expect(ended).toMatchObject({ code: 0, stderr: "warning: no manifest files were found\n" });
   });
 });
@@ -110,7 +110,7 @@ test("what is not ours in a monorepo is counted, so that --strict can be used at
     "platform.yaml": "type: gateway\nname: a\n---\ntype: gateway\nname: b\n---\ntype: secret-store\nname: c\n",
   };
   const source = await sourceOf(monorepo);
-  const ended = await source.run(["validate", "--strict"]);
+  const ended = await source.runHere(["validate", "--strict"]);
   expect([ended.code, ended.stdout, ended.stderr]).toEqual([
     0,
     "Not ours: 8 documents (4 without a type, 2 of type gateway, 1 of type module, 1 of type secret-store); " +
@@ -118,7 +118,7 @@ test("what is not ours in a monorepo is counted, so that --strict can be used at
       "8 manifests in 13 files: valid\n",
     "",
   ]);
-  const listed = validationOf(await source.run(["validate", "-o", "json", "--show", "unmanaged"]));
+  const listed = validationOf(await source.runHere(["validate", "-o", "json", "--show", "unmanaged"]));
   expect(listed.summary).toMatchObject({
     warnings: 0,
     unmanaged: 8,
@@ -133,5 +133,5 @@ test("what is not ours in a monorepo is counted, so that --strict can be used at
     "platform.yaml",
   ]);
   const slip = await sourceOf({ ...monorepo, "slip.yaml": "type: servce\nname: a\n" });
-  expect(await slip.run(["validate", "--strict"])).toMatchObject({ code: 3 });
+  expect(await slip.runHere(["validate", "--strict"])).toMatchObject({ code: 3 });
 });

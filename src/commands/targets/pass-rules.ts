@@ -47,7 +47,7 @@ export function milliseconds(seconds: number | null | undefined): number | null 
 }
 
 function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: string | null): Selection {
-  const missing = root === null ? undefined : args.find((path) => !existsSync(path));
+  const missing = root === null ? undefined : args.find((path) => !existsSync(resolve(cwd, path)));
   if (missing !== undefined) {
     throw new HoldfastError("invalid", `${missing} does not exist`, { hint: "correct the path" });
   }
