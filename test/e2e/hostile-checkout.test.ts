@@ -97,7 +97,7 @@ describe("patterns of the repository", () => {
       "holdfast.yaml": `external:\n  - "${wild}"\n`,
       ".gitignore": `# wild\n${wild}\n`,
     });
-    const ended = await source.run(["validate"]);
+    const ended = await source.runHere(["validate"]);
     expect(ended.code).toBe(3);
     expect(ended.stdout).toMatch(/^holdfast\.yaml:2:5: error: .*a glob with at most 32 of the characters \* and \?/m);
     expect(ended.stdout).toMatch(/^\.gitignore:2:1: error: a pattern with more than 32 wildcards/m);
@@ -127,7 +127,7 @@ describe("a server that the repository names", () => {
       ...commands.map((args) => ({ args, env: { HOLDFAST_TOKEN: "secret" } })),
     ];
     for (const { args, env } of runs) {
-      const ended = await source.run(args, env);
+      const ended = await source.runHere(args, env);
       expect(ended).toMatchObject({ code: 3, stdout: "" });
       expect(ended.stderr).toMatch(/^error: (?:holdfast|ops\/config)\.yaml sets server.*which only the operator may\n/);
     }
@@ -139,7 +139,7 @@ describe("a server that the repository names", () => {
     const outside = await temporaryFolder();
     const source = await sourceOf(everyKind);
     await writeFile(join(outside, "config.yaml"), `server: ${url}\n`);
-    await source.run(["plan", "--config", join(outside, "config.yaml")], { HOLDFAST_TOKEN: "secret" });
+    await source.runHere(["plan", "--config", join(outside, "config.yaml")], { HOLDFAST_TOKEN: "secret" });
     expect(requests[0]?.headers.authorization).toBe("Bearer secret");
   });
 });
@@ -170,15 +170,15 @@ describe("what is printed", () => {
       ["plan", "--server", commands.join("\n")],
     ];
     for (const args of runs) {
-      const { code, stdout, stderr } = await source.run(args, { HOLDFAST_TOKEN: "any", FORCE_COLOR: "1" });
+      const { code, stdout, stderr } = await source.runHere(args, { HOLDFAST_TOKEN: "any", FORCE_COLOR: "1" });
       expect(code).toBe(3);
       expect(runnerCommandsIn(`${stdout}\n${stderr}`)).toEqual([]);
     }
-    const { stdout } = await source.run(["validate", "-o", "json"]);
+    const { stdout } = await source.runHere(["validate", "-o", "json"]);
     const files = JSON.parse(stdout).diagnostics.map(({ file }: { readonly file: string }) => file);
     expect(files).toContain("::error file=a::b.yaml");
     expect(files).toContain("##vso[task.complete]c.yaml");
-    expect((await source.run(["validate"])).stdout).toContain("\n\\u003a:error file=a::b.yaml:");
+    expect((await source.runHere(["validate"])).stdout).toContain("\n\\u003a:error file=a::b.yaml:");
   });
 
   test("S44 commands no CI runner, whatever a control plane says", async () => {
@@ -189,7 +189,7 @@ describe("what is printed", () => {
       const { url, requests } = await strangeServer(status, reply);
       for (const output of ["text", "json"]) {
         const args = ["plan", "--server", url, "-o", output, "--log-level", "trace"];
-        const { stdout, stderr } = await source.run(args, { HOLDFAST_TOKEN: "any" });
+        const { stdout, stderr } = await source.runHere(args, { HOLDFAST_TOKEN: "any" });
         expect(runnerCommandsIn(`${stdout}\n${stderr}`)).toEqual([]);
         expect(`${stdout}${stderr}`).toContain("\\u0023#vso[task.setvariable variable=a]b");
       }

@@ -11,9 +11,9 @@ describe("flags have twins in the environment", () => {
     const ended = await source.run(["plan"], env);
     expect(ended.code).toBe(2);
     expect(planOf(ended).summary.create).toBe(2);
-    const overruled = await source.run(["plan", "-o", "text", "--kind", "team"], env);
+    const overruled = await source.runHere(["plan", "-o", "text", "--kind", "team"], env);
     expect(overruled.stdout).toMatch(/^Plan: 1 to create/m);
-    const applied = await source.run(["apply"], {
+    const applied = await source.runHere(["apply"], {
       HOLDFAST_YES: "1",
       HOLDFAST_NO_WAIT: "true",
       HOLDFAST_OUTPUT: "json",
@@ -26,7 +26,7 @@ describe("flags have twins in the environment", () => {
     const server = await serve();
     const source = await sourceOf({ ...everyKind, "operator/token": `${server.token}\n` }, server);
     const env = { HOLDFAST_TOKEN: "wrong", HOLDFAST_TOKEN_FILE: "operator/token" };
-    expect(await source.run(["plan"], env)).toMatchObject({ code: 0 });
+    expect(await source.runHere(["plan"], env)).toMatchObject({ code: 0 });
   });
 });
 
@@ -35,11 +35,14 @@ describe("stdout carries the result alone", () => {
     const server = await serve();
     const source = await sourceOf({ ...everyKind, "stray.yaml": "hello: world\n" }, server);
     const noisy = ["-o", "json", "--log-level", "trace"];
-    expect(validationOf(await source.run(["validate", ...noisy])).summary).toMatchObject({ warnings: 0, unmanaged: 1 });
-    const plan = await source.run(["plan", ...noisy]);
+    expect(validationOf(await source.runHere(["validate", ...noisy])).summary).toMatchObject({
+      warnings: 0,
+      unmanaged: 1,
+    });
+    const plan = await source.runHere(["plan", ...noisy]);
     expect(planOf(plan).summary.create).toBe(8);
     expect(plan.stderr).toContain("Not ours: 1 document (1 without a type); --show unmanaged lists them");
-    const applied = await source.run(["apply", "--yes", ...noisy]);
+    const applied = await source.runHere(["apply", "--yes", ...noisy]);
     expect(reportOf(applied).summary.created).toBe(8);
   });
 
@@ -59,10 +62,10 @@ describe("stdout carries the result alone", () => {
   test("without colours, unless they are asked for", async () => {
     const source = await sourceOf(everyKind, await serve());
     const colour = "\u001b[";
-    expect((await source.run(["plan"])).stdout).not.toContain(colour);
-    expect((await source.run(["plan"], { FORCE_COLOR: "1" })).stdout).toContain(colour);
-    expect((await source.run(["plan", "--no-color"], { FORCE_COLOR: "1" })).stdout).not.toContain(colour);
-    expect((await source.run(["plan"], { FORCE_COLOR: "1", NO_COLOR: "1" })).stdout).not.toContain(colour);
+    expect((await source.runHere(["plan"])).stdout).not.toContain(colour);
+    expect((await source.runHere(["plan"], { FORCE_COLOR: "1" })).stdout).toContain(colour);
+    expect((await source.runHere(["plan", "--no-color"], { FORCE_COLOR: "1" })).stdout).not.toContain(colour);
+    expect((await source.runHere(["plan"], { FORCE_COLOR: "1", NO_COLOR: "1" })).stdout).not.toContain(colour);
   });
 });
 
@@ -72,7 +75,7 @@ describe("help and version", () => {
     const version = await source.run(["--version"]);
     expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: "" });
     for (const args of [["--help"], ["help"], ["apply", "--help"], ["help", "apply"]]) {
-      const ended = await source.run(args);
+      const ended = await source.runHere(args);
       expect(ended).toMatchObject({ code: 0, stderr: "" });
       expect(ended.stdout).toContain("Usage: holdfast");
     }
@@ -116,8 +119,8 @@ test("the examples of the plan read the same from another folder and at another 
   const other = await exampleSource(server);
   // The digests of secrets are keyed by the state.
   const key = { HOLDFAST_STATE_KEY: Buffer.alloc(32, 7).toString("base64") };
-  const first = await one.run(["plan", "-o", "json"], key);
-  const second = await other.run(["plan", "-o", "json"], key);
+  const first = await one.runHere(["plan", "-o", "json"], key);
+  const second = await other.runHere(["plan", "-o", "json"], key);
   expect(second.stdout).toBe(first.stdout);
   expect(first.code).toBe(0);
 });

@@ -19,9 +19,9 @@ describe("a selection takes what is chosen, with what that needs", () => {
   ])("$args", async ({ args, chosen }) => {
     const server = await serve();
     const repository = await sourceOf(source, server);
-    const plan = planOf(await repository.run(["plan", "-o", "json", ...args]));
+    const plan = planOf(await repository.runHere(["plan", "-o", "json", ...args]));
     expect(plan.steps.map(({ identity }) => identity).toSorted()).toEqual(chosen.toSorted());
-    expect(await repository.run(["apply", "--yes", ...args])).toMatchObject({ code: 0 });
+    expect(await repository.runHere(["apply", "--yes", ...args])).toMatchObject({ code: 0 });
     expect(
       server
         .effects()
@@ -35,27 +35,27 @@ describe.each(controlPlaneVariants)("what left the source, on a $name control pl
   test("is reported as an orphan and never deleted, and is no orphan of a selection", async () => {
     const server = await plane.serve();
     const repository = await sourceOf(source, server);
-    expect(await repository.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await repository.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await repository.remove("services/worker.yaml");
     const before = server.effects();
 
-    const ended = await repository.run(["plan", "--detailed-exitcode"]);
+    const ended = await repository.runHere(["plan", "--detailed-exitcode"]);
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain("Plan: nothing to do, 8 unchanged; 1 orphan\n");
     expect(ended.stdout).toContain("○ service/dev:web/worker\n");
-    const plan = planOf(await repository.run(["plan", "-o", "json"]));
+    const plan = planOf(await repository.runHere(["plan", "-o", "json"]));
     expect(plan.summary.orphan).toBe(1);
     expect(plan.steps).toMatchObject([{ action: "orphan", identity: "service/dev:web/worker", file: null }]);
-    expect((await repository.run(["drift"])).code).toBe(0);
-    expect(planOf(await repository.run(["plan", "-o", "json", "services"])).summary.orphan).toBe(0);
-    expect(await repository.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect((await repository.runHere(["drift"])).code).toBe(0);
+    expect(planOf(await repository.runHere(["plan", "-o", "json", "services"])).summary.orphan).toBe(0);
+    expect(await repository.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     expect(server.effects()).toEqual(before);
   });
 
   test("when it is everything, is an accident: apply refuses", async () => {
     const server = await plane.serve();
     const repository = await sourceOf(everyKind, server);
-    expect(await repository.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await repository.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     for (const file of Object.keys(everyKind)) await repository.remove(file);
     const before = server.effects();
     const ended = await repository.runHere(["apply", "--yes"]);
