@@ -10,7 +10,7 @@ import type { RouteCheck } from "./confirm-missing-route.ts";
 import type { Credential } from "./credential.ts";
 import type { BodyParser } from "./decode-body.ts";
 import type { Dispatchers } from "./dispatcher.ts";
-import { exchange } from "./exchange.ts";
+import { abortedOf, exchange } from "./exchange.ts";
 import type { FirstContact } from "./first-contact.ts";
 import type { Capabilities } from "./learned-capabilities.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
@@ -77,8 +77,8 @@ export type ServerLine = {
 
 /** A caller over the given line. */
 export function createCall(line: ServerLine): Call {
-  return async (name, content, given) => {
-    const policy = { ...given, signal: either(given.signal, line.signal) };
+  return async (name, content, { signal, ...given }) => {
+    const policy: Ended = { ...given, signals: signal === line.signal ? [signal] : [signal, line.signal] };
     const nextPause = startRetryPolicy(line, policy);
     const notice = line.waitNotice();
     let ambiguity: Answer | null = null;
@@ -96,7 +96,7 @@ export function createCall(line: ServerLine): Call {
           if (cause !== null) return { state: "not-sent", reason: "aborted", cause, attempts };
         }
         if (tried.answer.state === "ambiguous") ambiguity = tried.answer;
-        pause = policy.signal.aborted ? null : nextPause(tried, attempts);
+        pause = abortedOf(policy.signals) !== null ? null : nextPause(tried, attempts);
         if (pause === null) return { ...finalAnswer(name, tried.answer, ambiguity), attempts };
         if (pause.milliseconds > 0)
           notice.waits({ why: reasonToWait(line.origin, name, tried, pause), until: pause.until });
@@ -110,9 +110,8 @@ export function createCall(line: ServerLine): Call {
 
 const NO_PAUSE: Pause = { milliseconds: 0, until: 0, isAsked: true };
 
-function either(one: AbortSignal, other: AbortSignal): AbortSignal {
-  return one === other ? one : AbortSignal.any([one, other]);
-}
+/** A policy with each signal that ends the call: joining two into one signal takes longer than listening to both. */
+type Ended = Omit<CallPolicy, "signal"> & { readonly signals: readonly AbortSignal[] };
 
 // An earlier try that may have had its effect is not undone by a later one that had none.
 function finalAnswer(name: OperationName, answer: Answer, ambiguity: Answer | null): Answer {
@@ -124,13 +123,14 @@ function finalAnswer(name: OperationName, answer: Answer, ambiguity: Answer | nu
 async function waited(
   line: ServerLine,
   { milliseconds, isAsked }: Pause,
-  { signal }: CallPolicy,
+  { signals }: Ended,
   notice: WaitNotice,
 ): Promise<Answer | null> {
   const { clock, serverPause, retryWait, stopping } = line;
-  if (milliseconds === 0 && serverPause.closed() === null) return signal.aborted ? stopped(signal) : null;
+  if (milliseconds === 0 && serverPause.closed() === null) return stoppedBy(signals);
+  const signal = AbortSignal.any([...signals]);
   // Who is asked to end does not sit out what a server asks for.
-  const asked = { signal: either(signal, stopping) };
+  const asked = { signal: AbortSignal.any([signal, stopping]) };
   try {
     if (milliseconds > 0) await clock.wait(milliseconds, isAsked ? asked : { signal });
     for (let closed = serverPause.closed(); closed !== null; closed = serverPause.closed()) {
@@ -139,17 +139,23 @@ async function waited(
       notice.waits({ why: askedToWait(line.origin, closed.refusal, rest), until: closed.until });
       await clock.wait(Math.ceil(rest), asked);
     }
-    return signal.aborted ? stopped(signal) : null;
+    return stoppedBy(signals);
   } catch {
     return stopped(asked.signal);
   }
+}
+
+/** The answer of a call that one of the signals has ended; null where none has. */
+function stoppedBy(signals: readonly AbortSignal[]): Answer | null {
+  const ended = abortedOf(signals);
+  return ended === null ? null : stopped(ended);
 }
 
 function stopped({ reason }: AbortSignal): Answer {
   return { state: "not-sent", reason: "aborted", cause: reason };
 }
 
-type Asked = { readonly content: CallContent; readonly policy: CallPolicy };
+type Asked = { readonly content: CallContent; readonly policy: Ended };
 
 async function sendOnce(line: ServerLine, name: OperationName, { content, policy }: Asked): Promise<Tried> {
   const row = operation(name);
@@ -160,7 +166,7 @@ async function sendOnce(line: ServerLine, name: OperationName, { content, policy
     timeout: line.requestTimeout,
     cap: REPLY_CAP,
     reset: policy.fresh,
-    signal: policy.signal,
+    signals: policy.signals,
     ...(policy.onSent === undefined ? {} : { onSent: policy.onSent }),
   });
   line.onRequest?.(name, line.clock.now() - started, outcome.state === "answered");
@@ -196,8 +202,8 @@ async function settleRoute(line: ServerLine, name: OperationName, asked: Asked, 
   if (isDocumented(row) || capabilities.has(name) === "no") return tried;
   const isToldPlainly = capabilities.has(name) === "unknown" && saysRouteIsMissing(reply, row);
   if (isToldPlainly || (await line.isMissing(name, { content: asked.content, reply }, asked.policy))) return tried;
-  const { signal } = asked.policy;
-  if (signal.aborted) return { answer: stopped(signal), retryAfter: null };
+  const ended = stoppedBy(asked.policy.signals);
+  if (ended !== null) return { answer: ended, retryAfter: null };
   const message = "whether the control plane said so, or something in between, is not clear";
   return { ...tried, answer: { state: "refused", refusal: { ...answer.refusal, reason: "route-unclear", message } } };
 }

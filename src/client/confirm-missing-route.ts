@@ -13,7 +13,7 @@ import { isRouteMissing, type SendProbe } from "./missing-route.ts";
 export type RouteCheck = (
   name: OperationName,
   answered: { readonly content: CallContent; readonly reply: RawReply },
-  stop: { readonly signal: AbortSignal },
+  stop: { readonly signals: readonly AbortSignal[] },
 ) => Promise<boolean>;
 
 /** What a check needs of the line. */
@@ -33,10 +33,10 @@ const SHARED_MS = 5000;
 /** Makes checks over a line, each with requests that are sent once and never repeated. */
 export function createRouteCheck(line: Checking): RouteCheck {
   const verdicts = new Map<OperationName, { readonly at: number; readonly isMissing: Promise<boolean> }>();
-  return (name, answered, { signal }) => {
+  return (name, answered, { signals }) => {
     const known = verdicts.get(name);
     if (known !== undefined && line.clock.now() - known.at < SHARED_MS) return known.isMissing;
-    const isMissing = isRouteMissing(name, answered, probeOver(line, signal));
+    const isMissing = isRouteMissing(name, answered, probeOver(line, signals));
     verdicts.set(name, { at: line.clock.now(), isMissing });
     return isMissing;
   };
@@ -44,11 +44,11 @@ export function createRouteCheck(line: Checking): RouteCheck {
 
 function probeOver(
   { dispatchers, credential, requestTimeout: timeout, ...line }: Checking,
-  signal: AbortSignal,
+  signals: readonly AbortSignal[],
 ): SendProbe {
   return async (row, content) => {
     const request = composeRequest(row, content, { ...line, token: credential.current() });
-    const outcome = await exchange(dispatchers.shared, request, { timeout, cap: REPLY_CAP, reset: false, signal });
+    const outcome = await exchange(dispatchers.shared, request, { timeout, cap: REPLY_CAP, reset: false, signals });
     if (outcome.state !== "answered") return null;
     const { status, headers, body } = outcome;
     const decoded = await decodeBody(headers, body);

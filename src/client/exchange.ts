@@ -38,7 +38,8 @@ export type Bounds = {
   readonly reset: boolean;
   /** Called once, right before the first byte is sent. */
   readonly onSent?: () => void;
-  readonly signal: AbortSignal;
+  /** Any of them ends it. */
+  readonly signals: readonly AbortSignal[];
 };
 
 /** Sends one request and collects its reply; never rejects. */
@@ -52,7 +53,7 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
 
   const settle = (outcome: Exchange) => {
     clearTimeout(timer);
-    bounds.signal.removeEventListener("abort", onAbort);
+    for (const signal of bounds.signals) signal.removeEventListener("abort", onAbort);
     resolve(outcome);
   };
   const breakOff = (reason: "timeout" | "connection-lost" | "oversize" | "aborted", cause: unknown) => {
@@ -60,21 +61,22 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
     controller?.abort(cause instanceof Error ? cause : new Error(reason, { cause }));
   };
   const onAbort = () => {
-    const cause: unknown = bounds.signal.reason;
+    const cause: unknown = abortedOf(bounds.signals)?.reason;
     if (controller === null) settle({ state: "not-sent", cause, aborted: true });
     else breakOff("aborted", cause);
   };
 
-  if (bounds.signal.aborted) return Promise.resolve({ state: "not-sent", cause: bounds.signal.reason, aborted: true });
-  bounds.signal.addEventListener("abort", onAbort, { once: true });
+  const aborted = abortedOf(bounds.signals);
+  if (aborted !== null) return Promise.resolve({ state: "not-sent", cause: aborted.reason, aborted: true });
+  for (const signal of bounds.signals) signal.addEventListener("abort", onAbort, { once: true });
   dispatcher.dispatch(
     { ...request, reset: bounds.reset },
     {
       onRequestStart: (started) => {
         // Aborted while it queued: nothing has been written yet, and nothing will be.
         // Started once already: it may have arrived, and is not sent again behind our back.
-        if (bounds.signal.aborted || controller !== null)
-          return started.abort(new Error("aborted", { cause: bounds.signal.reason }));
+        const ended = abortedOf(bounds.signals);
+        if (ended !== null || controller !== null) return started.abort(new Error("aborted", { cause: ended?.reason }));
         controller = started;
         timer = setTimeout(
           () => breakOff("timeout", new Error(`no whole reply within ${bounds.timeout} ms`)),
@@ -103,6 +105,11 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
     },
   );
   return promise;
+}
+
+/** The first of the signals that is aborted; null where none is. */
+export function abortedOf(signals: readonly AbortSignal[]): AbortSignal | null {
+  return signals.find(({ aborted }) => aborted) ?? null;
 }
 
 /** A body as it comes in. */
