@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
+import { isCredential } from "../model/credential.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { unionVariants } from "../schema/schema-node.ts";
 import { manifestTypes, schemaFor } from "../schema/schemas.ts";
@@ -90,7 +91,7 @@ function typed(type: string, value: JsonObject): Detected {
 
 /** A document of a type that is not managed. */
 export function unknownType(type: string): Detected & { readonly is: "foreign" } {
-  const isShown = /^[\w./-]{1,64}$/.test(type);
+  const isShown = /^[\w./-]{1,64}$/.test(type) && !isCredential(type);
   const summary = `${isShown ? `the type ${quoted(type)}` : "this type"} is not managed`;
   return foreign("unknown-type", summary, { type: isShown ? type : "other" });
 }

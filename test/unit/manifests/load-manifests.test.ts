@@ -364,6 +364,16 @@ describe("secrets", () => {
     expect((await loadFiles(files, { allowLiteralSecrets: ["*.yaml"] })).manifests).toHaveLength(2);
   });
 
+  test("B31, S11: a credential in the place of a type is counted as another type, and never shown", async () => {
+    const token = `ghp_${"a1B2".repeat(9)}`;
+    const loaded = await loadFiles({ "a.yaml": `type: ${token}volume\nname: data\n`, "b.yaml": `type: ${token}\n` });
+    expect(JSON.stringify(loaded.diagnostics)).not.toContain(token.slice(0, 12));
+    expect(loaded.diagnostics.map(({ foreign }) => foreign)).toEqual([
+      { type: "other", documents: 1 },
+      { type: "other", documents: 1 },
+    ]);
+  });
+
   test("B24: a literal under a secret-looking key is a warning", async () => {
     const env =
       "env:\n  DB_PASSWORD: hunter2\n  API_TOKEN: secret://t:g:k\n  MAX_TOKENS: 5\n  OTHER_SECRET: ${FROM_CI}\n  EMPTY_SECRET: ''\n";
