@@ -8,7 +8,10 @@ import { type CachedPage, rowDigest, UnparsedRow } from "./unparsed-row.ts";
 
 /** Reads a list, but for the rows that are known and need not be read. */
 export type ListReader = {
+  /** Recognises pages and rows by their bytes, and parses the others. */
   readonly parse: BodyParser;
+  /** Replaces a row of which no more is needed. */
+  readonly condense: (row: unknown) => unknown;
   /** What a row of the list shows; null where it is none of the kind's. */
   readonly rowOf: (reply: unknown) => ListedRow | null;
   /** Takes note that the list was read to its end. */
@@ -43,7 +46,7 @@ export function createListReader(kind: Kind, list: ListReading, on: ListKnowledg
   const known = new Map(on.pages.map((page) => [page.digest, page]));
   const rows = knownRows(on.pages);
   const isReusable = reusableRows(kind, on);
-  const digests = new Map<JsonObject, string>();
+  const parsed = new Map<unknown, ParsedRow>();
   const read = new Map<string, CachedPage>();
   const parseRow = (bytes: Buffer, seen: UnparsedRow[]): JsonObject => {
     const digest = rowDigest(bytes);
@@ -55,11 +58,16 @@ export function createListReader(kind: Kind, list: ListReading, on: ListKnowledg
     const reply: JsonObject = JSON.parse(bytes.toString("utf8"));
     const row = liveRow(list, reply);
     if (row === undefined) return reply;
-    const cached = new UnparsedRow(digest, rowId(reply), row?.key ?? null, row?.version ?? null);
-    seen.push(cached);
-    if (row !== null && on.isInSync(row, digest)) return cached;
-    digests.set(reply, digest);
+    const unparsed = new UnparsedRow(digest, rowId(reply), row?.key ?? null, row?.version ?? null);
+    seen.push(unparsed);
+    parsed.set(reply, { row, unparsed });
     return reply;
+  };
+  const condense = (reply: unknown): unknown => {
+    const { row = null, unparsed = null } = parsed.get(reply) ?? {};
+    if (row === null || unparsed === null || !on.isInSync(row, unparsed.digest)) return reply;
+    parsed.delete(reply);
+    return unparsed;
   };
   return {
     parse: (bytes, maxDepth) => {
@@ -75,17 +83,21 @@ export function createListReader(kind: Kind, list: ListReading, on: ListKnowledg
       if (page?.data.length === seen.length && total !== null) read.set(digest, { digest, total, rows: seen });
       return page;
     },
+    condense,
     rowOf: (reply) => {
       if (reply instanceof UnparsedRow) return listedRow(reply);
-      const row = readRow(list, reply);
+      const { row, unparsed } = parsed.get(reply) ?? { row: readRow(list, reply), unparsed: null };
       if (row === null) return null;
-      const digest = isObject(reply) ? (digests.get(reply) ?? "") : "";
+      const digest = unparsed?.digest ?? "";
       if (digest !== "") on.noteRow(row, digest);
       return { key: row.key, version: row.version ?? null, row, digest };
     },
     end: () => on.noteList([...read.values()]),
   };
 }
+
+/** What was read from a reply, and what stands for it where no more of it is needed. */
+type ParsedRow = { readonly row: LiveRow | null; readonly unparsed: UnparsedRow };
 
 // Only where some page has changed is a row looked for.
 function knownRows(pages: readonly CachedPage[]): () => ReadonlyMap<string, UnparsedRow> {

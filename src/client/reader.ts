@@ -21,6 +21,7 @@ import { isSameResource } from "./same-resource.ts";
 type Stop = { readonly signal: AbortSignal };
 type Parsing = Stop & { readonly parse?: BodyParser };
 type Asking = Parsing & { readonly repeats?: boolean };
+type Condense = (row: unknown) => unknown;
 type Listings<Row> = Extract<Listing<Row>, { readonly state: "complete" }>;
 type Where = { readonly path?: PathParameters; readonly query?: Query };
 
@@ -34,11 +35,14 @@ export type Reader = {
     where: Where & { readonly offset?: number; readonly limit?: number },
     stop: Parsing,
   ) => Promise<Page<Replies[Name]>>;
-  /** Every row of a list; `limit` is the number of rows per page. */
+  /**
+   * Every row of a list; `limit` is the number of rows per page. `condense` replaces each row as soon as its page is
+   * read, so that no more of it is held in memory than the caller needs.
+   */
   readonly list: <Name extends ListOperation>(
     name: Name,
     where: Where & { readonly limit?: number },
-    stop: Parsing,
+    stop: Parsing & { readonly condense?: Condense },
   ) => Promise<readonly Replies[Name][]>;
   /**
    * What a write would answer; sent with `dryRun: true`, always. A dry run whose reply is lost is repeated only when
@@ -78,11 +82,12 @@ export function createReader(call: Call, origin: string): Reader {
   const listing = async <Name extends ListOperation>(
     name: Name,
     { path, query, limit = PAGE }: Where & { readonly limit?: number },
-    stop: Asking,
+    { condense = (row) => row, ...stop }: Asking & { readonly condense?: Condense },
   ): Promise<Listings<Replies[Name]>> => {
     const span = async (window: PageRange) => {
       try {
-        return await pages.add(() => page(name, { ...content(path, query), ...window }, stop));
+        const { rows, total } = await pages.add(() => page(name, { ...content(path, query), ...window }, stop));
+        return { rows: rows.map(condense) as typeof rows, total };
       } catch (error) {
         if (error instanceof ClientError && error.reason === "oversize") return "oversize";
         throw error;

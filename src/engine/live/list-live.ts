@@ -69,8 +69,9 @@ async function readUnknown(
   { reader, signal }: ListContext,
   options: { readonly all?: boolean } = {},
 ): Promise<readonly ListedRow[]> {
-  const { parse, rowOf, end } = known.listReader(kind, list, options);
-  const replies = await reader.list(list.operation, { query: { ...list.query, ...narrow } }, { signal, parse });
+  const { parse, condense, rowOf, end } = known.listReader(kind, list, options);
+  const reading = { signal, parse, condense };
+  const replies = await reader.list(list.operation, { query: { ...list.query, ...narrow } }, reading);
   const rows = replies.flatMap((reply) => rowOf(reply) ?? []);
   end();
   return rows;
