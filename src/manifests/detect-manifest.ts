@@ -3,6 +3,7 @@ import { isCredential } from "../model/credential.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { unionVariants } from "../schema/schema-node.ts";
 import { manifestTypes, schemaFor } from "../schema/schemas.ts";
+import type { ParsedDocument } from "../yaml/document.ts";
 import { quoted } from "../yaml/fault.ts";
 
 /** What a document is to us: a manifest of one of our types, somebody else's, or a manifest that does not say so. */
@@ -10,7 +11,7 @@ export type Detected =
   | { readonly is: "manifest"; readonly type: string }
   | {
       readonly is: "foreign";
-      readonly code: "not-a-manifest" | "list-of-manifests" | "unknown-type" | "empty";
+      readonly code: string;
       readonly summary: string;
       readonly detail: string | null;
       /** The type that is named, in words that can be shown; null where none is. */
@@ -26,8 +27,11 @@ const UNTYPED =
   "Passed over. What is not ours can be listed in .holdfastignore; " +
   `the \`type\` of a manifest is one of ${manifestTypes.toSorted().join(", ")}.`;
 
-/** Tells what a document is by its `type`, and by what it looks like where that is missing. */
-export function detectManifest(value: Json): Detected {
+/** What a document, or a file, that cannot be read and names no type of ours is told. */
+export const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
+
+// By its `type`, and by what it looks like where that is missing.
+function detectManifest(value: Json): Detected {
   if (value === null) return foreign("empty", "an empty document");
   if (Array.isArray(value)) {
     const hint = listHint(value);
@@ -39,6 +43,18 @@ export function detectManifest(value: Json): Detected {
   if (/^[12]\.\d+$/.test(text(value.format_version) ?? "") && (isObject(value.summary) || isObject(value.error)))
     return { is: "report" };
   return nearMiss(value) ?? untyped(value);
+}
+
+/** What a document is, also where it could not be read: `broken` is what names a type that is claimed. */
+export function detectDocument(
+  { value, faults, chunk }: ParsedDocument,
+  claims: (text: string) => boolean = claimsType,
+): Detected | { readonly is: "broken" } {
+  const [first] = faults;
+  if (value !== null || first === undefined) return detectManifest(value);
+  // Of what a command of ours wrote, with more manifests in it than a manifest may hold.
+  if (isPlanText(chunk.text)) return { is: "report" };
+  return claims(chunk.text) ? { is: "broken" } : foreign(first.code, first.summary, { detail: PASSED_OVER });
 }
 
 /**
@@ -54,17 +70,24 @@ export function isPlanText(text: string): boolean {
   return /^\{\s{1,8}"format_version": "[12]\.\d+",\s{1,8}"revision":/.test(text);
 }
 
-const OURS = `["']?[ \\t]*:[ \\t]*["']?(?:${manifestTypes.join("|")})(?![\\w-])`;
-const claim = new RegExp(`(?:^|[\\s,{"'-])type${OURS}`);
+/** Matches a text in which a key, the one that is given or one that matches it, names one of these types. */
+export function claimOf(types: readonly string[], key = "type"): RegExp {
+  return new RegExp(`(?:^|[\\s,{"'-])${key}["']?[ \\t]*:[ \\t]*["']?(?:${types.join("|")})(?![\\w-])`);
+}
+
+const claim = claimOf(manifestTypes);
 
 /**
  * What a text that is not plain YAML matches where it may be meant as a manifest: a type of ours under this key or a
  * misspelt one, or any type at all at the top. Every other one is passed over unread.
  */
-export const worthReading: RegExp = new RegExp(`(?:^|[\\s,{"'-])\\w{3,6}${OURS}|^["']?type["']?[ \\t]*:`, "m");
+export const worthReading: RegExp = new RegExp(
+  `${claimOf(manifestTypes, "\\w{3,6}").source}|^["']?type["']?[ \\t]*:`,
+  "m",
+);
 
 function foreign(
-  code: "not-a-manifest" | "list-of-manifests" | "unknown-type" | "empty",
+  code: string,
   summary: string,
   more: { readonly detail?: string | null; readonly type?: string; readonly mayBeOurs?: boolean } = {},
 ): Detected & { readonly is: "foreign" } {

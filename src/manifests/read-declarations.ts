@@ -14,7 +14,7 @@ import { type Locate, lineFinder, locator } from "../yaml/locator.ts";
 import { readPlainYaml } from "../yaml/read-yaml.ts";
 import { checkAlone } from "./check-semantics.ts";
 import { type Declaration, nameOf, namingFieldsIn, withDefaultWorkspace } from "./declaration.ts";
-import { claimsType, type Detected, detectManifest, isPlanText, unknownType } from "./detect-manifest.ts";
+import { claimsType, type Detected, detectDocument, isPlanText, PASSED_OVER, unknownType } from "./detect-manifest.ts";
 import type { DiagnosticList } from "./diagnostic-list.ts";
 import { examineManifest } from "./examine-manifest.ts";
 import { isPlain, RereadableFile, readOptionsOf } from "./rereadable-file.ts";
@@ -136,8 +136,6 @@ function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: 
   };
 }
 
-// What a text that cannot be read and names no type of ours is told.
-const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
 const ONE: ForeignDocuments = { type: null, documents: 1 };
 
 type Foreign = Wording & {
@@ -183,9 +181,10 @@ function mild({ code, summary }: Wording): Wording {
 }
 
 function readDocument(reader: Reader, document: ParsedDocument, index: number): Declaration | null {
-  if (document.value === null && document.faults.length > 0) return readBroken(reader, document, index);
-  const detected = detectManifest(document.value);
+  const detected = detectDocument(document);
   switch (detected.is) {
+    case "broken":
+      return readBroken(reader, document, index);
     case "foreign":
       return noteForeign(reader, document, detected);
     case "report":
@@ -242,11 +241,6 @@ function foreignDiagnostics({ file, foreign }: Reader): readonly SourceDiagnosti
 // What a broken document would have been called, so that what refers to it is blocked and not called undeclared.
 function readBroken(reader: Reader, document: ParsedDocument, index: number): Declaration | null {
   const { file, found, positionAt, options } = reader;
-  // Of what a command of ours wrote, with more manifests in it than a manifest may hold.
-  if (isPlanText(document.chunk.text)) return null;
-  const [first] = document.faults;
-  if (!claimsType(document.chunk.text))
-    return first ? noteForeign(reader, document, { ...mild(first), type: null, mayBeOurs: false }) : null;
   for (const fault of document.faults) found.add(diagnosticInFile(file.display, fault, positionAt(fault.offset)));
   const named = namingFieldsIn(document.chunk.text);
   const type = typeof named.type === "string" ? named.type : "";

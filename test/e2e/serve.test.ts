@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFile, stat } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -10,6 +10,13 @@ import { start } from "../support/process.ts";
 import { serveProcess } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
+
+/** What a folder of manifests has beside them. */
+const foreign = {
+  "chart/templates/x.yaml": "kind: {{ .Values.kind }}\n{{- if .Values.on }}\na: 1\n",
+  "large.json": `{"kind": "${"x".repeat(2 ** 20)}"}`,
+  "latin.yaml": "kind: \u0007\n",
+};
 
 describe("serve", () => {
   test("says where it listens in one line, keeps its admin token private, and ends well on SIGTERM", async () => {
@@ -105,7 +112,7 @@ describe("serve", () => {
   });
 
   test("seeds what is absent, says so in the audit log, and keeps its tokens", async () => {
-    const { folder } = await sourceOf(everyKind);
+    const { folder } = await sourceOf({ ...everyKind, ...foreign });
     const server = await serveProcess(["--seed", folder]);
     expect(server.effects().map(({ principal }) => principal)).toEqual(Array.from({ length: 8 }, () => "seed"));
     const token = (await readFile(join(server.data, "tokens/ci"), "utf8")).trim();
@@ -132,6 +139,28 @@ describe("serve", () => {
     const missing = await source.run(["serve", "--port", "0", "--data", "data", "--seed", "nowhere"]);
     expect(missing).toMatchObject({ code: 3, stdout: "" });
     expect(missing.stderr).toMatch(/^error: the seed is refused: the folder .*nowhere cannot be read\n {2}→ /);
+  });
+
+  test("refuses a seed that validate refuses, and passes over what validate passes over", async () => {
+    const faulty = {
+      "template.yaml": "type: team\nname: {{ .Values.name }}\n",
+      "large.yaml": `type: team\nname: ml\n${"#".repeat(2 ** 20)}`,
+      "slip.yaml": "tpye: team\nname: ml\nmembers: [ada@example.com]\n",
+      "bytes.yaml": Buffer.from("type: team\nname: \xff\n", "latin1"),
+    };
+    for (const [name, text] of Object.entries(faulty)) {
+      const source = await sourceOf({});
+      await writeFile(join(source.folder, name), text);
+      expect([name, await source.runHere(["validate"])]).toMatchObject([name, { code: 3 }]);
+      const ended = await source.runHere(["serve", "--port", "0", "--data", "data", "--seed", "."]);
+      expect(ended).toMatchObject({ code: 3, stdout: "" });
+      expect(ended.stderr).toMatch(new RegExp(`^error: the seed is refused: ${name}`));
+    }
+    const passed = await sourceOf(foreign);
+    expect(await passed.runHere(["validate"])).toMatchObject({ code: 0 });
+    await writeFile(join(passed.folder, "secrets.yaml"), "type: secret-group\nname: db\nsecrets: [\n");
+    const secret = await passed.runHere(["serve", "--port", "0", "--data", "data", "--seed", "."]);
+    expect(secret.stderr).toMatch(/^error: the seed is refused: secrets\.yaml:\d+:\d+: /);
   });
 
   test("ends its rollouts although it was killed in between", async () => {

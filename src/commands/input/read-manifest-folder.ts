@@ -1,17 +1,21 @@
 import { existsSync } from "node:fs";
 import { isObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { claimOf, claimsType, detectDocument, isPlanText, worthReading } from "../../manifests/detect-manifest.ts";
+import { readOptionsOf } from "../../manifests/rereadable-file.ts";
 import type { SeedDocument } from "../../server/options.ts";
 import { defaultLimits } from "../../source/limits.ts";
 import { readFolder } from "../../source/read-folder.ts";
 import type { SourceFile } from "../../source/revision.ts";
-import { formatOf } from "../../yaml/document.ts";
+import { decodeRoughly } from "../../yaml/decode-text.ts";
 import { ExactThread } from "../../yaml/exact/exact-thread.ts";
+import type { Fault } from "../../yaml/fault.ts";
 import { lineFinder } from "../../yaml/locator.ts";
 import { readYaml } from "../../yaml/read-yaml.ts";
 
 /**
- * Reads every manifest of a folder by the rules of a source; documents without a `type` are none, and are passed over.
+ * Reads every manifest of a folder by the rules of a source, and passes over what is not ours as they do; a fault in a
+ * manifest of ours ends it.
  * `refused` begins what is said where that cannot be done.
  */
 export async function readManifestFolder(
@@ -42,20 +46,37 @@ async function documentsOf(folder: string, stop: { readonly signal: AbortSignal 
 
 async function documentsIn(file: SourceFile, exact: ExactThread): Promise<readonly SeedDocument[]> {
   const { path, size } = file;
-  if (size > defaultLimits.fileBytes) throw refusal(path, `larger than ${defaultLimits.fileBytes} bytes`, null);
-  const options = { format: formatOf(path) ?? "yaml", limits: defaultLimits, worthy: null };
-  const { text, faults, documents } = await readYaml(file.bytes(), options, exact);
-  const [fault] = [...faults, ...documents.flatMap((document) => document.faults)].filter(
-    ({ severity }) => severity === "error",
-  );
-  if (fault !== undefined) {
+  const bytes = file.bytes();
+  if (size > defaultLimits.fileBytes) {
+    const rough = decodeRoughly(bytes);
+    if (isPlanText(rough) || !claims(rough)) return [];
+    throw refusal(path, `larger than ${defaultLimits.fileBytes} bytes`, "Split the file.");
+  }
+  const { text, faults, documents } = await readYaml(bytes, { ...readOptionsOf(file, defaultLimits), worthy }, exact);
+  const refuseFirst = (found: readonly Fault[]): void => {
+    const fault = found.find(({ severity }) => severity === "error");
+    if (fault === undefined) return;
     const { line, column } = lineFinder(text)(fault.offset);
     throw refusal(`${path}:${line}:${column}`, fault.summary, fault.detail);
-  }
-  return documents.flatMap(({ value }, at) => {
+  };
+  if (faults.length > 0 && claims(text === "" ? decodeRoughly(bytes) : text)) refuseFirst(faults);
+  return documents.flatMap((document, at) => {
+    const { value } = document;
     const place = documents.length > 1 ? `${path} (document ${at + 1})` : path;
+    const detected = detectDocument(document, claims);
+    if (detected.is === "report") return [];
+    if (detected.is === "faulty") throw refusal(place, detected.summary, detected.detail);
+    if (detected.is !== "foreign" || claims(document.chunk.text)) refuseFirst(document.faults);
     return isObject(value) && typeof value.type === "string" ? [{ place, manifest: value }] : [];
   });
+}
+
+// Besides manifests, what a control plane takes its secrets from.
+const secrets = claimOf(["secret-group"]);
+const worthy = new RegExp(`${worthReading.source}|${secrets.source}`, "m");
+
+function claims(text: string): boolean {
+  return claimsType(text) || secrets.test(text);
 }
 
 function refusal(place: string, summary: string, detail: string | null): HoldfastError {

@@ -4,6 +4,7 @@ import type { OperationName } from "../../contract/operations.ts";
 import { ensureOwnFolder } from "../../files/own-folder.ts";
 import { replaceFile } from "../../files/write-file.ts";
 import { HttpError } from "../../http/http-error.ts";
+import { redactCredentials } from "../../model/credential.ts";
 import type { Context } from "../context.ts";
 import { notImplemented, type ServedOperation } from "../http/define-operation.ts";
 import type { SeedDocument } from "../options.ts";
@@ -65,7 +66,7 @@ async function seedDocument(
   const type = text(manifest.type) ?? "";
   const seeding = seedings.get(type);
   if (seeding === undefined) {
-    context.log.warn({ place, type }, "not seeded: this type is not managed");
+    context.log.warn({ place, type: redactCredentials(type) }, "not seeded: this type is not managed");
     return "exists";
   }
   try {
