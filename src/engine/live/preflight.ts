@@ -118,8 +118,7 @@ function hiddenAmong(
   asked: ReadonlyMap<Identity, DryRunReply>,
   { seesPart }: Preflight,
 ): ReadonlyMap<Identity, DryRunReply> {
-  const isRefused = ([, { state }]: readonly [Identity, DryRunReply]): boolean => state === "forbidden";
-  if (seesPart === false || (seesPart === null && ![...answered, ...asked].some(isRefused))) return new Map();
+  if (seesPart === false) return new Map();
   const ofTenant = waved.flatMap(({ manifest }) => (parentOf(manifest) === null ? [manifest.identity] : []));
   const replyTo = (identity: Identity): DryRunReply | undefined => answered.get(identity) ?? asked.get(identity);
   const isPart = seesPart ?? ofTenant.some((identity) => replyTo(identity)?.state === "forbidden");
