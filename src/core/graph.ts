@@ -38,13 +38,18 @@ export function resolveGraph(nodes: readonly GraphNode[]): Graph {
   };
 }
 
+/** Who refers to each identity. */
+export function referrersOf(nodes: readonly GraphNode[]): ReadonlyMap<Identity, readonly Identity[]> {
+  const referrers = new Map<Identity, Identity[]>();
+  for (const { identity, references } of nodes) {
+    for (const reference of references) add(referrers, reference.identity, identity);
+  }
+  return referrers;
+}
+
 /** Everything that refers to one of the identities, directly or through others, these not included. */
 export function dependantsOf(nodes: readonly GraphNode[], identities: Iterable<Identity>): ReadonlySet<Identity> {
-  const users = new Map<Identity, Identity[]>();
-  for (const { identity, references } of nodes) {
-    for (const reference of references) add(users, reference.identity, identity);
-  }
-  return reach(users, identities);
+  return reach(referrersOf(nodes), identities);
 }
 
 /** Everything that the identities refer to, directly or through others, these not included. */

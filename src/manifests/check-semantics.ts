@@ -1,7 +1,7 @@
 import { type JsonObject, text } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
-import { positionsIn } from "../model/positions.ts";
+import type { NamedList } from "../model/named-list.ts";
 import { checkSemantics } from "../schema/check-semantics.ts";
 import { diagnosticInFile, wordingOf } from "../source/file-diagnostic.ts";
 import type { Refuse } from "./diagnostic-list.ts";
@@ -30,7 +30,7 @@ export type Checking = {
 export function checkEverySemantics(
   manifests: readonly CheckedManifest[],
   checking: Checking,
-  among: readonly SourceManifest[] = manifests,
+  among: NamedList<SourceManifest>,
 ): ReadonlyMap<Identity, CheckBasis | null> {
   const clusterOf = clusterFinder(among);
   const checked = new Map<Identity, CheckBasis | null>();
@@ -112,18 +112,15 @@ function dayOf(now: Date): string {
 }
 
 // An application names its workspace and the workspace its cluster, which names no place any more.
-function clusterFinder(manifests: readonly SourceManifest[]): (manifest: SourceManifest) => SourceManifest | undefined {
-  const named = (identity: Identity): SourceManifest | undefined => {
-    const at = positionsIn(manifests, (manifest) => manifest.identity).get(identity);
-    return at === undefined ? undefined : manifests[at];
-  };
+function clusterFinder(manifests: NamedList<SourceManifest>): (manifest: SourceManifest) => SourceManifest | undefined {
   const known = new Map<Identity, SourceManifest | undefined>();
   const find = (manifest: SourceManifest): SourceManifest | undefined => {
     if (known.has(manifest.identity)) return known.get(manifest.identity);
     // Set beforehand, so that a cycle ends here.
     known.set(manifest.identity, undefined);
     const places = manifest.references.filter(isPlace);
-    const cluster = places.length === 0 ? manifest : first(places, ({ identity }) => placeIn(named(identity)));
+    const cluster =
+      places.length === 0 ? manifest : first(places, ({ identity }) => placeIn(manifests.named(identity)));
     known.set(manifest.identity, cluster);
     return cluster;
   };

@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { membersNamed, withReplaced } from "../model/positions.ts";
 import type { RevisionFiles } from "../source/revision.ts";
 import { checkEverySemantics, isPlaced } from "./check-semantics.ts";
 import type { Declaration } from "./declaration.ts";
 import { diagnosticList } from "./diagnostic-list.ts";
-import { type Loaded, type LoadOptions, type ReadFile, readAll, readingOf } from "./load-manifests.ts";
-import type { SourceManifest } from "./source-manifest.ts";
+import { type Loaded, type LoadOptions, readAll, readingOf } from "./load-manifests.ts";
 import { validManifest } from "./valid-manifest.ts";
 
 /**
@@ -20,9 +18,9 @@ export async function loadChanged(
 ): Promise<Loaded | null> {
   if (before.invalid.size + before.refused.length > 0) return null;
   const { changed } = revision.since;
-  const changedFiles = membersNamed(revision.files, changed, ({ path }) => path);
+  const changedFiles = revision.filesByPath.among(changed);
   const files = await readAll(changedFiles, readingOf(options, signal));
-  const earlierFiles = membersNamed(before.contents.files, changed, pathOf);
+  const earlierFiles = before.contents.filesByPath.among(changed);
   if (earlierFiles.length < files.length || before.contents.files.length !== revision.files.length) return null;
   const declarations = files.flatMap(({ content }) => content.declarations);
   const earlier = earlierFiles.flatMap(({ content }) => content.declarations);
@@ -35,22 +33,23 @@ export async function loadChanged(
   const checks = checkEverySemantics(
     valid,
     { now: options.now, add: found.add, refuse: (identity) => void refused.push(identity) },
-    before.manifests,
+    before.manifestsByIdentity,
   );
   if (refused.length > 0) return null;
   const displays = new Set<string | null>(files.map(({ file }) => file.display));
   for (const one of before.diagnostics) if (!displays.has(one.file)) found.add(one);
   for (const one of revision.diagnostics) if (displays.has(one.file)) found.add(one);
   for (const { said } of files) for (const one of said) found.add(one);
+  const manifestsByIdentity = before.manifestsByIdentity.withReplaced(valid);
+  const filesByPath = before.contents.filesByPath.withReplaced(files);
   return {
     ...before,
-    manifests: withReplaced<SourceManifest>(before.manifests, valid, ({ identity }) => identity),
+    manifests: manifestsByIdentity.list,
+    manifestsByIdentity,
     diagnostics: found.all(),
-    contents: { at: revision.at, files: withReplaced(before.contents.files, files, pathOf), checks },
+    contents: { at: revision.at, files: filesByPath.list, filesByPath, checks },
   };
 }
-
-const pathOf = ({ file }: ReadFile) => file.path;
 
 // What a declaration is to others.
 function nodeOf({ identity, references, isValid }: Declaration): unknown {

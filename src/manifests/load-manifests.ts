@@ -1,7 +1,9 @@
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
-import { type Graph, resolveGraph } from "../core/graph.ts";
+import { type Graph, referrersOf, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
+import { type NamedList, namedList } from "../model/named-list.ts";
+import { once } from "../model/once.ts";
 import type { Limits } from "../source/limits.ts";
 import { pacer } from "../source/pacer.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
@@ -59,6 +61,8 @@ export type Contents = {
   /** When reading began, epoch milliseconds. */
   readonly at: number;
   readonly files: readonly ReadFile[];
+  /** The same by their paths. */
+  readonly filesByPath: NamedList<ReadFile>;
   /** What manifests were checked by in this pass; null where they are invalid. */
   readonly checks: ReadonlyMap<Identity, CheckBasis | null>;
 };
@@ -67,6 +71,10 @@ export type Contents = {
 export type Loaded = {
   /** Every valid manifest, each after everything it refers to. */
   readonly manifests: readonly SourceManifest[];
+  /** The same by their identities. */
+  readonly manifestsByIdentity: NamedList<SourceManifest>;
+  /** Who refers to each identity; found out when first asked for. */
+  readonly referrers: () => ReadonlyMap<Identity, readonly Identity[]>;
   /** Depth of each valid manifest in the reference graph, from 0. */
   readonly waves: ReadonlyMap<Identity, number>;
   /** Every identity that is declared, refused ones included. */
@@ -114,19 +122,27 @@ export async function loadManifests(
   const graph = resolveGraph(valid);
   refuseCycles(graph, valid, refuse);
   await pause();
-  const checks = checkEverySemantics(valid, { now: options.now, add: found.add, refuse });
+  const checks = checkEverySemantics(valid, { now: options.now, add: found.add, refuse }, byIdentity(valid));
   await pause();
   await checkFaulty(declarations, valid, { declared, external, pause, now: options.now, add: found.add });
+  const { manifests, waves } = ordered(valid, invalid, graph);
   return {
-    ...ordered(valid, invalid, graph),
+    manifests,
+    manifestsByIdentity: byIdentity(manifests),
+    waves,
+    referrers: once(() => referrersOf(manifests)),
     declared,
     invalid,
     diagnostics: found.all(),
     files: revision.files.length,
     documents: declarations.length,
     refused: declarations.flatMap((declaration) => refusedOf(declaration, invalid)),
-    contents: { at: revision.at, files, checks },
+    contents: { at: revision.at, files, filesByPath: namedList(files, ({ file }) => file.path), checks },
   };
+}
+
+function byIdentity(manifests: readonly SourceManifest[]): NamedList<SourceManifest> {
+  return namedList(manifests, ({ identity }) => identity);
 }
 
 type Checks = Omit<ReferenceContext, "refuse"> & Omit<Checking, "refuse">;
@@ -143,7 +159,7 @@ async function checkFaulty(
     if (diagnostic !== null) checks.add(diagnostic);
   };
   await resolveReferences(faulty, { ...checks, refuse });
-  checkEverySemantics(faulty, { ...checks, refuse }, [...valid, ...faulty]);
+  checkEverySemantics(faulty, { ...checks, refuse }, byIdentity([...valid, ...faulty]));
 }
 
 function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<Identity>): readonly Refused[] {

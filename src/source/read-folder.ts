@@ -9,7 +9,7 @@ import type { FileState } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
 import { pacer } from "./pacer.ts";
 import { lookAt, readRegularFile } from "./read-regular-file.ts";
-import type { RevisionFiles } from "./revision.ts";
+import { filesByPath, type RevisionFiles } from "./revision.ts";
 import { realRoot, startsOf } from "./source-root.ts";
 import {
   display,
@@ -47,7 +47,7 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
   place.head = commit;
   const searched = { root, starts: startsOf(root, options.paths) };
   const checkedOut = commit === null ? { commit: null } : commitOfFolder(files, commit, searched);
-  return { ...checkedOut, at, root, files, diagnostics };
+  return { ...checkedOut, at, root, files, filesByPath: filesByPath(files), diagnostics };
 }
 
 function openManifestFile(walk: FolderWalk, path: string): FolderFile | null {

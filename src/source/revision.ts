@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
+import { type NamedList, namedList } from "../model/named-list.ts";
 import type { Stamp } from "./file-stamp.ts";
 
 /** One file of a source that may hold manifests. */
@@ -43,6 +44,13 @@ export type RevisionFiles = {
   };
   /** In path order. */
   readonly files: readonly SourceFile[];
+  /** The same by their paths. */
+  readonly filesByPath: NamedList<SourceFile>;
   /** What could not be read, or was passed over though it looks like a manifest file. */
   readonly diagnostics: readonly Diagnostic[];
 };
+
+/** The files of a revision by their paths. */
+export function filesByPath(files: readonly SourceFile[]): NamedList<SourceFile> {
+  return namedList(files, ({ path }) => path);
+}

@@ -4,13 +4,12 @@ import { isDeepStrictEqual } from "node:util";
 import { compareText } from "../../contract/json.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { membersNamed, withReplaced } from "../../model/positions.ts";
 import { digestOf } from "../content-digest.ts";
 import { fileDiagnostic } from "../file-diagnostic.ts";
 import { ignoreFiles, isManifestFile } from "../ignore-files.ts";
 import type { Limits } from "../limits.ts";
 import { HEAD_BYTES } from "../read-regular-file.ts";
-import type { RevisionFiles, SourceFile } from "../revision.ts";
+import { filesByPath, type RevisionFiles, type SourceFile } from "../revision.ts";
 import { startsOf } from "../source-root.ts";
 import { readBlobHead, readBlobs, readSmallBlobs } from "./blobs.ts";
 import { commitFiles } from "./commit-file.ts";
@@ -76,6 +75,7 @@ export async function readCommitFiles(options: CommitOptions, stop: Stop): Promi
     at: 0,
     root,
     files,
+    filesByPath: filesByPath(files),
     diagnostics,
     ...(earlier === null ? {} : { since: { commit: earlier, isNext: false, changed: unread } }),
   };
@@ -97,7 +97,7 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
   if (!options.isOurs || changes === null || !isDeepStrictEqual(before.paths, paths)) return null;
   if (changes.some(({ path, isContent }) => !isContent || isIgnoreFile(path))) return null;
   const blobOf = new Map(changes.map(({ path, blob }) => [path, blob]));
-  const known = membersNamed(before.files.files, blobOf.keys(), pathOf);
+  const known = before.files.filesByPath.among(blobOf.keys());
   if (known.length > MOST_CHANGED) return null;
   const blobs = known.map(({ path, blob }) => blobOf.get(path) ?? blob ?? "");
   const limit = { ...stop, mostBytes: options.limits.fileBytes };
@@ -110,18 +110,17 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
     return { path, display: shown, blob: blobs[index] ?? "", size: bytes.length, known: null, bytes };
   });
   const changed = commitFiles(repository, heads);
-  const files = withReplaced<SourceFile>(before.files.files, changed, pathOf);
+  const all = before.files.filesByPath.withReplaced(changed);
   const displays = new Set(known.map(({ display }) => display));
   const others = before.files.diagnostics.filter(({ file }) => file === null || !displays.has(file));
-  const since = { commit: earlier, isNext, changed: new Set(changed.map(pathOf)) };
-  return { commit, at: 0, root, files, diagnostics: [...others, ...pointersIn(heads)], since };
+  const since = { commit: earlier, isNext, changed: new Set(changed.map(({ path }) => path)) };
+  const diagnostics = [...others, ...pointersIn(heads)];
+  return { commit, at: 0, root, files: all.list, filesByPath: all, diagnostics, since };
 }
 
 function firstParentOf(commit: Uint8Array = new Uint8Array()): string | null {
   return /^parent ([0-9a-f]+)$/m.exec(Buffer.from(commit).toString("latin1").split("\n\n", 1)[0] ?? "")?.[1] ?? null;
 }
-
-const pathOf = ({ path }: Pick<SourceFile, "path">) => path;
 
 const isIgnoreFile = (path: string) => ignoreFiles.some((own) => own === posix.basename(path));
 

@@ -29,7 +29,7 @@ import { readCommitFiles } from "../../../src/source/git/read-commit.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { readFolder } from "../../../src/source/read-folder.ts";
 import { lookAt } from "../../../src/source/read-regular-file.ts";
-import type { RevisionFiles, SourceFile } from "../../../src/source/revision.ts";
+import { filesByPath, type RevisionFiles, type SourceFile } from "../../../src/source/revision.ts";
 import { type Cost, ExactThread } from "../../../src/yaml/exact/exact-thread.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll } from "../../support/git.ts";
@@ -87,13 +87,17 @@ const told = (manifest: SourceManifest) => {
   const { kind, identity, digest, file, line, references } = manifest;
   return { kind, identity, digest, value: readValue(manifest), file, line, references, at: manifest.locate("/name") };
 };
-const outline = ({ manifests, waves, declared, invalid, contents: _, toKeep: __, ...rest }: Read) => ({
-  ...rest,
-  manifests: manifests.map(told),
-  waves: [...waves],
-  declared: [...declared].toSorted(),
-  invalid: [...invalid].toSorted(),
-});
+const outline = ({ contents: _, toKeep: __, manifestsByIdentity: ___, ...loaded }: Read) => {
+  const { manifests, referrers, waves, declared, invalid, ...rest } = loaded;
+  return {
+    ...rest,
+    referrers: [...referrers()],
+    manifests: manifests.map(told),
+    waves: [...waves],
+    declared: [...declared].toSorted(),
+    invalid: [...invalid].toSorted(),
+  };
+};
 const reread = ({ files: all }: RevisionFiles, before: SourceFacts) =>
   all.filter(({ path, digest }) => before.files.get(path)?.digest !== digest).map(({ path }) => path);
 
@@ -288,7 +292,8 @@ describe("a source read again", () => {
     const others = Array.from({ length: 10_000 }, (_, nth) => fileOf(`b${10_000 + nth}.yaml`, "x: 1\n"));
     const loaded = (text: string, remembered: SourceFacts) => {
       const sources = [fileOf("a.yaml", text), ...others];
-      const revision: RevisionFiles = { commit: null, at: Date.now(), root: "/", files: sources, diagnostics: [] };
+      const found = { files: sources, filesByPath: filesByPath(sources), diagnostics: [] };
+      const revision: RevisionFiles = { commit: null, at: Date.now(), root: "/", ...found };
       const known = knownOutline(remembered, {});
       return loadManifests(revision, { kindOf, rules: {}, limits: defaultLimits, now: new Date(), known }, { signal });
     };

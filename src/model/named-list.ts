@@ -1,0 +1,55 @@
+import { once } from "./once.ts";
+
+/** A list that does not change, and its members by their names. */
+export type NamedList<One> = {
+  readonly list: readonly One[];
+  /** The member of a name; the first of several. */
+  readonly named: (name: string) => One | undefined;
+  /** The members that have one of the names, in the order of the list. */
+  readonly among: (names: Iterable<string>) => readonly One[];
+  /** The same with some of its members replaced by those of the same names. */
+  readonly withReplaced: (members: readonly One[]) => NamedList<One>;
+};
+
+type Positions = () => ReadonlyMap<string, number>;
+
+/** A list whose members are found by name; it is gone through when one is first asked for, which most lists never are. */
+export function namedList<One>(list: readonly One[], nameOf: (one: One) => string): NamedList<One> {
+  return withPositions(
+    list,
+    nameOf,
+    once(() => positionsIn(list, nameOf)),
+  );
+}
+
+function positionsIn<One>(list: readonly One[], nameOf: (one: One) => string): ReadonlyMap<string, number> {
+  const positions = new Map<string, number>();
+  for (const [at, one] of list.entries()) {
+    const name = nameOf(one);
+    if (!positions.has(name)) positions.set(name, at);
+  }
+  return positions;
+}
+
+// A list with other members of the same names has the same positions: a small change costs little in a long list.
+function withPositions<One>(list: readonly One[], nameOf: (one: One) => string, positions: Positions): NamedList<One> {
+  return {
+    list,
+    named: (name) => {
+      const at = positions().get(name);
+      return at === undefined ? undefined : list[at];
+    },
+    among: (names) => {
+      const wanted = new Set([...names].flatMap((name) => positions().get(name) ?? []));
+      return [...wanted].toSorted((a, b) => a - b).flatMap((at) => list[at] ?? []);
+    },
+    withReplaced: (members) => {
+      const next = list.slice();
+      for (const member of members) {
+        const at = positions().get(nameOf(member));
+        if (at !== undefined) next[at] = member;
+      }
+      return withPositions(next, nameOf, positions);
+    },
+  };
+}
