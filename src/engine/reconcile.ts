@@ -73,7 +73,7 @@ async function readNewest(
   try {
     const onConfig: ReadContext["onConfig"] = (config) => requireConfigIn(target, config);
     const checksBranch = mode.is === "plan" || mode.is === "apply";
-    const read = await readDesired(target, { ...context, ...readingAgain(lastGood), checksBranch, onConfig });
+    const read = await readDesired(target, { ...context, ...readingAgain(lastGood, target), checksBranch, onConfig });
     // A plan of a person only says it.
     if (mode.is === "apply" || lastGood !== null) requireCheckout(read);
     context.tell(read.event);
@@ -84,9 +84,10 @@ async function readNewest(
   }
 }
 
-// Only a daemon reads a revision after this one: elsewhere what it was made of would be held for nothing.
-function readingAgain(lastGood: LastGood | null): Pick<ReadContext, "before"> {
-  return lastGood === null ? {} : { before: lastGood.read };
+// Only a daemon reads a revision after this one: elsewhere what it was made of would be held for nothing, as where all is
+// to be read each time.
+function readingAgain(lastGood: LastGood | null, { sourceCache }: Target): Pick<ReadContext, "before"> {
+  return lastGood === null || sourceCache === null ? {} : { before: lastGood.read };
 }
 
 function requireCheckout({ checkoutFault }: DesiredRead): void {

@@ -5,13 +5,14 @@ import { chown, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { needsRoot } from "../support/as-root.ts";
+import { bundled } from "../support/bundled-commands.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
 import { everyKind, service } from "../support/manifests.ts";
 import { inNamespace, needsMounts } from "../support/namespace-commands.ts";
 import { type Ended, run, start } from "../support/process.ts";
 import { startRecordingServer } from "../support/recording-server.ts";
-import { bundled, serve } from "../support/server.ts";
+import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 import { placeSpecial, specialFiles } from "../support/special-file.ts";
 

@@ -2,18 +2,30 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { runCommandLine } from "../../src/commands/run-command-line.ts";
 import type { HoldfastError } from "../../src/core/errors.ts";
+import { cacheOfTests, madeBothWays, type Once } from "./both-ways.ts";
 import type { Ended } from "./process.ts";
 
 /** As long as a process gives to what is in flight. */
 const GRACE_MS = 25_000;
 
+// So wide that what is expected of a message does not depend on where its lines end.
+const WIDE = "1000";
+
+type Environment = { readonly [name: string]: string };
+
 /** Runs a command in this process, as the command line would: many of them are made in the time of one process. */
 export async function runHere(
   args: readonly string[],
-  { cwd, env = {} }: { readonly cwd: string; readonly env?: { readonly [name: string]: string } },
+  { cwd, env = {}, once }: Once & { readonly cwd: string; readonly env?: Environment },
 ): Promise<Ended> {
+  const here = (env: Environment): Promise<Ended> => runIn(cwd, args, { ...cacheOfTests, ...env });
+  return madeBothWays(args, await here(env), { env, once }, here);
+}
+
+async function runIn(cwd: string, args: readonly string[], env: Environment): Promise<Ended> {
   const stdin = new PassThrough();
-  const [stdout, stderr] = [wide(), wide()];
+  const columns = Number(env.COLUMNS ?? WIDE) || undefined;
+  const [stdout, stderr] = [outputOf(columns), outputOf(columns)];
   const [stopping, cutting] = [new AbortController(), new AbortController()];
   const terminal = {
     ...{ stdin, stdout, stderr, env, cwd, now: Date.now },
@@ -31,7 +43,6 @@ export async function runHere(
   return { code, signal: null, stdout: out, stderr: err };
 }
 
-// So wide that what is expected of a message does not depend on where its lines end.
-function wide() {
-  return Object.assign(new PassThrough(), { columns: 1000 });
+function outputOf(columns: number | undefined) {
+  return Object.assign(new PassThrough(), columns === undefined ? {} : { columns });
 }

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { inject, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
+import { bundled } from "./bundled-commands.ts";
 import { temporaryFolder } from "./folder.ts";
 import { type Running, start } from "./process.ts";
-import type { runHere, serveHere } from "./serve-entry.ts";
 
 /** A recorded effect of a control plane. */
 export type Effect = { readonly principal: string; readonly operation: string; readonly resource: string };
@@ -49,11 +48,6 @@ export async function serveProcess(flags: readonly string[] = [], options: Serve
 async function commandLine(flags: readonly string[], { data, rolloutSeconds = 0 }: ServeOptions) {
   const folder = data ?? join(await temporaryFolder(), "control-plane");
   return { args: ["--port", "0", "--data", folder, "--rollout-seconds", `${rolloutSeconds}`, ...flags], data: folder };
-}
-
-/** Commands that run in the process of the tests: loaded by Node itself, since Vite would transform the sources for each test file. */
-export function bundled(): { readonly runHere: typeof runHere; readonly serveHere: typeof serveHere } {
-  return createRequire(import.meta.url)(inject("servingBundle"));
 }
 
 function serverAt(url: string, data: string): Server {

@@ -1,9 +1,11 @@
 import { globSync, readFileSync } from "node:fs";
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import type { Once } from "./both-ways.ts";
+import { bundled } from "./bundled-commands.ts";
 import { temporaryFolder } from "./folder.ts";
 import { type Ended, type Running, run, start } from "./process.ts";
-import { bundled, type Server } from "./server.ts";
+import type { Server } from "./server.ts";
 
 /** The project's examples. */
 export const examples: string = resolve(import.meta.dirname, "../../examples");
@@ -23,9 +25,9 @@ export type Source = {
   readonly folder: string;
   readonly write: (file: string, text: string) => Promise<void>;
   readonly remove: (file: string) => Promise<void>;
-  readonly run: (args: readonly string[], env?: Environment) => Promise<Ended>;
+  readonly run: (args: readonly string[], env?: Environment, options?: Once) => Promise<Ended>;
   /** Runs a command in the process of the tests, for a fifth of what a process costs: where nothing ends or looks at it. */
-  readonly runHere: (args: readonly string[], env?: Environment) => Promise<Ended>;
+  readonly runHere: (args: readonly string[], env?: Environment, options?: Once) => Promise<Ended>;
   /** Runs a command where no file may have more blocks of 512 bytes than that. */
   readonly runWithin: (mostBlocks: number, args: readonly string[]) => Promise<Ended>;
   /** Runs a command that another one starts. */
@@ -59,8 +61,8 @@ export async function sourceOf(
     folder,
     write,
     remove: (file) => rm(join(folder, file), { recursive: true }),
-    run: (args, env) => run(args, surroundings(env)),
-    runHere: (args, env) => bundled().runHere(args, surroundings(env)),
+    run: (args, env, options) => run(args, { ...surroundings(env), ...options }),
+    runHere: (args, env, options) => bundled().runHere(args, { ...surroundings(env), ...options }),
     runWithin: (mostBlocks, args) => run(args, { ...surroundings(), mostBlocks }),
     runThrough: (through, args, env) => run(args, { ...surroundings(env), through }),
     runIn: (below, args) => run(args, surroundings({}, join(folder, below))),

@@ -19,6 +19,7 @@ import { type ComparedBase, type Revision, readSource } from "../../source/read-
 import type { SourceConfig } from "../../source/read-source-config.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
 import { contentTop } from "../../source/source-root.ts";
+import { existingKey } from "../../state/open-state.ts";
 import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Rules, Target } from "../target.ts";
 import { appliedWarnings, behindWarnings, requireMerged } from "./check-merged-base.ts";
@@ -96,7 +97,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     loaded: await loadManifests(await source.base.read(), reading, { signal: stopping }),
   };
   // A pass that reads only what has changed does not write the cache: the next process reads that little again.
-  if (again === null) await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
+  if (again === null) cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
   if (base !== null) requireMerged(base, { merged: reported, atBase: base.loaded });
   const commit = revision.commit ?? commitWithout(revision, contents);
   const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
@@ -166,8 +167,10 @@ async function prepareRead(
   onConfig({ rules, isConfigured: config.isPresent });
   // Before each pass: what a daemon follows may have brought a state folder with its last change.
   const isOwn = await hasOwnState({ source, state }, stopping);
+  // Also where no cache is used, so that a key which cannot be trusted is refused either way.
+  const key = isOwn ? await existingKey(state.folder, { keyText: state.readKey() }) : null;
   const cache = isOwn ? sourceCache : null;
-  const remembered = (await cache?.load(rules.load)) ?? NO_SOURCE_FACTS;
+  const remembered = cache?.load(rules.load, key) ?? NO_SOURCE_FACTS;
   const ref = checksBranch && source.commits === null && source.base === null ? rules.ref : null;
   return { rules, cache, ignore: [state.folder, ...source.ignore], remembered, ref };
 }

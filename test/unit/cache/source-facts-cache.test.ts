@@ -30,6 +30,7 @@ import { defaultLimits } from "../../../src/source/limits.ts";
 import { readFolder } from "../../../src/source/read-folder.ts";
 import { lookAt } from "../../../src/source/read-regular-file.ts";
 import { filesByPath, type RevisionFiles, type SourceFile } from "../../../src/source/revision.ts";
+import { existingKey } from "../../../src/state/open-state.ts";
 import { type Cost, ExactThread } from "../../../src/yaml/exact/exact-thread.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll } from "../../support/git.ts";
@@ -350,21 +351,26 @@ describe("a source read again", () => {
 
 describe("the cache of a source", () => {
   const keyText = "a".repeat(64);
-  const cacheIn = (folder: string, root: string, given: { readonly build?: string; readonly keyText?: string } = {}) =>
-    sourceCache(root, {
+  const cacheIn = (
+    folder: string,
+    root: string,
+    given: { readonly build?: string; readonly keyText?: string } = {},
+  ) => {
+    const cache = sourceCache(root, {
       folder,
-      readKey: () => given.keyText ?? keyText,
       build: () => given.build ?? "1",
       onForgotten: (what, error) => {
         throw new TypeError(`${what}: ${error}`);
       },
-      caches: true,
     });
+    const key = () => existingKey(folder, { keyText: given.keyText ?? keyText });
+    return { ...cache, load: async (rules: LoadRules) => cache.load(rules, await key()) };
+  };
   const contentsOf = async (root: string) => (await reading(root)).loaded.contents;
   const kept = async (root: string, folder: string) => {
     const cache = cacheIn(folder, root);
     await cache.load({});
-    await cache.keep([await contentsOf(root)]);
+    cache.keep([await contentsOf(root)]);
     return cache.load({});
   };
 
@@ -385,7 +391,7 @@ describe("the cache of a source", () => {
     const root = await folderOf(files);
     const cache = cacheIn(folder, root);
     await cache.load({});
-    await cache.keep([await contentsOf(root)]);
+    cache.keep([await contentsOf(root)]);
     const facts = await cache.load({});
     rmSync(folder, { recursive: true });
     expect(await cache.load({})).toBe(facts);
@@ -397,7 +403,7 @@ describe("the cache of a source", () => {
     const root = await folderOf(files);
     const cache = cacheIn(folder, root);
     await cache.load({});
-    await cache.keep([await contentsOf(root)]);
+    cache.keep([await contentsOf(root)]);
     const facts = await cache.load({});
     cache.release();
     expect(await cache.load({})).toEqual(facts);
@@ -411,7 +417,7 @@ describe("the cache of a source", () => {
     const root = await folderOf(files);
     const cache = cacheIn(folder, root);
     await cache.load({});
-    await cache.keep([await contentsOf(root)]);
+    cache.keep([await contentsOf(root)]);
     mkdirSync(folder, { mode: 0o700 });
     expect(await cacheIn(folder, root).load({})).toEqual(NO_SOURCE_FACTS);
     cache.store(parseKey(keyText));
