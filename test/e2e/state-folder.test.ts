@@ -236,6 +236,16 @@ describe("S40 a file of the state folder", () => {
     expect(server.effects()).toEqual([]);
   });
 
+  test("S40 is not opened when it is a pipe or a link: key, by a command that uses no cache", async () => {
+    for (const sort of ["pipe", "symlink"] as const) {
+      const source = await sourceOf(everyKind);
+      const path = join(source.folder, ".holdfast/key");
+      placeSpecial(sort, path);
+      const ended = await source.runHere(["validate"], { HOLDFAST_CACHE: "off" });
+      expectRefused(ended, new RegExp(`^error: ${path} is (?:a pipe|a symbolic link)`, "m"));
+    }
+  });
+
   test("S40 is refused when others can read or write it", async () => {
     const { source, folder } = await applied();
     chmodSync(join(folder, "key"), 0o644);

@@ -1,20 +1,25 @@
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { findTarget } from "../../../src/commands/targets/find-targets.ts";
 import type { Plan } from "../../../src/core/plan/plan.ts";
 import type { PassEvent } from "../../../src/core/report/events.ts";
+import type { LastGood } from "../../../src/engine/desired/last-good-revision.ts";
 import { reconcile } from "../../../src/engine/reconcile.ts";
 import { planReport } from "../../../src/render/pass-report.ts";
+import type { CommitSource } from "../../../src/source/read-source.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { commitAll, git } from "../../support/git.ts";
 import { team } from "../../support/manifests.ts";
 import { terminalOf } from "../commands/terminal.ts";
-import { folderOf } from "../source/source.ts";
+import { folderOf, write } from "../source/source.ts";
 import { controlPlane } from "./plane.ts";
 
 /** A target with a source, a server and a state folder of its own, and what its passes report. */
-async function targetWith(files: { readonly [file: string]: string }) {
+async function targetWith(files: { readonly [file: string]: string }, env: { readonly [name: string]: string } = {}) {
   const plane = await controlPlane();
   plane.manners.missing.add("putLease");
-  const { terminal } = terminalOf({ cwd: await folderOf(files), env: { HOLDFAST_TOKEN: "test-token" } });
+  const folder = await folderOf(files);
+  const { terminal } = terminalOf({ cwd: folder, env: { HOLDFAST_TOKEN: "test-token", ...env } });
   const flags = { server: plane.url, state: await temporaryFolder(), allowPrivilege: true };
   const target = await findTarget({ args: [], flags, terminal }, { reading: false });
   onTestFinished(() => target[Symbol.asyncDispose]());
@@ -28,6 +33,9 @@ async function targetWith(files: { readonly [file: string]: string }) {
   return {
     plane,
     events,
+    folder,
+    target,
+    context,
     plan: () =>
       reconcile(target, { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false }, context),
     drift: () => reconcile(target, { is: "drift" }, context),
@@ -90,4 +98,32 @@ test("a pass over a source with errors ends before the server is asked for anyth
   expect(await apply()).toMatchObject({ what: "read", isRefused: true });
   expect(events).toHaveLength(1);
   expect(plane.asked).toEqual([]);
+});
+
+test.each([
+  { cache: "on", known: [0, 1, 2] },
+  { cache: "off", known: [0, 0, 0] },
+])("passes over commits know $known files of earlier ones with HOLDFAST_CACHE=$cache", async ({ cache, known }) => {
+  const files = { "a.yaml": team("red"), "b.yaml": team("blue") };
+  const { target, context, events, folder } = await targetWith(files, { HOLDFAST_CACHE: cache });
+  const repository = { top: null, gitFolder: join(folder, ".git"), commonFolder: join(folder, ".git") };
+  await commitAll(folder, "first");
+  const commits: CommitSource = {
+    repository,
+    resolve: () => git(folder, "rev-parse", "HEAD"),
+    newest: () => null,
+    keep: async () => undefined,
+    kept: async () => null,
+    onUnreadable: () => undefined,
+    retryNow: () => undefined,
+  };
+  const following = { ...target, source: { ...target.source, commits } };
+  const lastGood: LastGood = { read: null, undone: null };
+  const mode = { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood } as const;
+  await reconcile(following, mode, context);
+  write(folder, { "a.yaml": team("red", "eve@example.com") });
+  await commitAll(folder, "second");
+  await reconcile(following, mode, context);
+  await reconcile(following, mode, context);
+  expect(events.flatMap((event) => (event.what === "read" ? event.knownFiles : []))).toEqual(known);
 });
