@@ -23,16 +23,17 @@ type Targets = readonly (readonly number[])[];
 export function resolveGraph(nodes: readonly GraphNode[]): Graph {
   const sorted = nodes.toSorted((a, b) => compareText(a.identity, b.identity));
   const targets = targetsOf(sorted);
-  const all = depths(targets, new Set());
+  const all = wavesOf(targets, new Set());
   // Whatever never became ready lies on a cycle or behind one; mostly there is nothing.
-  const knots = all.size === targets.length ? [] : components(targets).filter((knot) => isCyclic(targets, knot));
+  const isWhole = all.reduce((sum, wave) => sum + wave.length, 0) === targets.length;
+  const knots = isWhole ? [] : components(targets).filter((knot) => isCyclic(targets, knot));
   const cyclic = new Set(knots.flat());
-  const waves = cyclic.size === 0 ? all : depths(targets, cyclic);
+  const waves = cyclic.size === 0 ? all : wavesOf(targets, cyclic);
   const cycles = knots.map((knot) => shortestCycle(targets, new Set(knot)));
   const name = (node: number): Identity => sorted[node]?.identity ?? "";
   return {
-    order: Array.from(waves.keys(), name),
-    waves: new Map(waves.entries().map(([node, wave]) => [name(node), wave])),
+    order: waves.flat().map(name),
+    waves: new Map(waves.flatMap((nodes, depth) => nodes.map((node) => [name(node), depth]))),
     cycles: cycles.toSorted((a, b) => (a[0] ?? 0) - (b[0] ?? 0)).map((cycle) => cycle.map(name)),
     cyclic: new Set(cyclic.values().map(name)),
   };
@@ -136,8 +137,8 @@ function components(targets: Targets): readonly (readonly number[])[] {
 }
 
 // Kahn's algorithm, one wave at a time; what lies on a cycle never becomes ready and is left out beforehand.
-function depths(targets: Targets, cyclic: ReadonlySet<number>): ReadonlyMap<number, number> {
-  const users = new Map<number, number[]>();
+function wavesOf(targets: Targets, cyclic: ReadonlySet<number>): readonly (readonly number[])[] {
+  const users: number[][] = targets.map(() => []);
   const waiting = new Int32Array(targets.length);
   let ready: number[] = [];
   for (const [node, all] of targets.entries()) {
@@ -145,14 +146,14 @@ function depths(targets: Targets, cyclic: ReadonlySet<number>): ReadonlyMap<numb
     const needed = cyclic.size === 0 ? all : all.filter((target) => !cyclic.has(target));
     waiting[node] = needed.length;
     if (needed.length === 0) ready.push(node);
-    for (const target of needed) add(users, target, node);
+    for (const target of needed) users[target]?.push(node);
   }
-  const waves = new Map<number, number>();
-  for (let wave = 0; ready.length > 0; wave++) {
+  const waves: (readonly number[])[] = [];
+  while (ready.length > 0) {
+    waves.push(ready);
     const next: number[] = [];
     for (const node of ready) {
-      waves.set(node, wave);
-      for (const user of users.get(node) ?? []) {
+      for (const user of users[node] ?? []) {
         const left = (waiting[user] ?? 0) - 1;
         waiting[user] = left;
         if (left === 0) next.push(user);
