@@ -8,7 +8,6 @@ import { readValue, type SourceManifest } from "../manifests/source-manifest.ts"
 import type { ReceiptHead } from "../state/ledger.ts";
 import type { KnownInSync } from "./known-in-sync.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
-import { hasSame } from "./source-to-keep.ts";
 import type { CachedPage } from "./unparsed-row.ts";
 
 /** What of a plan there is to keep. */
@@ -22,30 +21,39 @@ type Planned = Pick<PlanWithDecisions, "decisions"> & {
 
 /** What to keep of a plan for the next one; null where nothing is new. */
 export function liveToKeep(before: LiveFacts, known: KnownInSync, planned: Planned): LiveFacts | null {
-  const inSync = inSyncNow(before, known, planned);
-  const lists = new Map([...before.lists, ...known.lists]);
   const isSame =
-    hasSame(before.inSync, inSync) &&
-    lists.entries().every(([kind, pages]) => samePages(before.lists.get(kind), pages));
-  return isSame ? null : { inSync, lists };
+    planned.manifests.every((manifest) => {
+      return recordNow(manifest, before, known, planned) === before.inSync.get(manifest.identity);
+    }) && known.lists.entries().every(([kind, pages]) => samePages(before.lists.get(kind), pages));
+  // What is no longer declared stays until something new is kept.
+  if (isSame) return null;
+  return { inSync: inSyncNow(before, known, planned), lists: new Map([...before.lists, ...known.lists]) };
 }
 
 // Of what was not selected nothing was found out.
 function inSyncNow(before: LiveFacts, known: KnownInSync, planned: Planned): ReadonlyMap<Identity, SyncRecord> {
-  const { observation, desired, manifests } = planned;
+  const { desired, manifests } = planned;
   const records = new Map<Identity, SyncRecord>();
   for (const manifest of manifests) {
-    const { identity } = manifest;
-    const record = observation.inSync.has(identity)
-      ? (known.found.get(identity) ?? before.inSync.get(identity))
-      : newRecord(manifest, known, planned);
-    if (record !== undefined) records.set(identity, record);
+    const record = recordNow(manifest, before, known, planned);
+    if (record !== undefined) records.set(manifest.identity, record);
   }
   const selected = new Set(manifests.map(({ identity }) => identity));
   for (const [identity, record] of before.inSync) {
     if (desired.declared.has(identity) && !selected.has(identity)) records.set(identity, record);
   }
   return records;
+}
+
+function recordNow(
+  manifest: SourceManifest,
+  before: LiveFacts,
+  known: KnownInSync,
+  planned: Planned,
+): SyncRecord | undefined {
+  const { identity } = manifest;
+  if (!planned.observation.inSync.has(identity)) return newRecord(manifest, known, planned);
+  return known.found.get(identity) ?? before.inSync.get(identity);
 }
 
 function newRecord(manifest: SourceManifest, known: KnownInSync, planned: Planned): SyncRecord | undefined {

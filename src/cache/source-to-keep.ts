@@ -13,6 +13,9 @@ export function knownOutline({ outlines }: SourceFacts, rules: LoadRules): (file
 
 /** What to keep of a source, in a folder or in commits, for the next pass; null where nothing is new. */
 export function sourceToKeep(loaded: readonly Contents[], before: SourceFacts, rules: LoadRules): SourceFacts | null {
+  const folder = loaded.find(({ files }) => files.some(({ file }) => file.stamp !== null));
+  const hasAllFiles = folder === undefined || folder.files.length === before.files.size;
+  if (hasAllFiles && loaded.every((contents) => isKnown(contents, before))) return null;
   const outlines = new Map<string, FileOutline>();
   for (const contents of loaded) {
     for (const read of contents.files) {
@@ -21,10 +24,17 @@ export function sourceToKeep(loaded: readonly Contents[], before: SourceFacts, r
       if (key !== null && outline !== null) outlines.set(key, outline);
     }
   }
-  const folder = loaded.find(({ files }) => files.some(({ file }) => file.stamp !== null));
   const files = folder === undefined ? before.files : filesNow(folder, before);
   if (hasSame(before.outlines, outlines) && hasSame(before.files, files)) return null;
   return { at: folder?.at ?? before.at, files, outlines };
+}
+
+// An outline of contents that are gone stays until something new is kept.
+function isKnown({ files, checks }: Contents, before: SourceFacts): boolean {
+  if (checks.size > 0) return false;
+  return files.every(({ file, from }) => {
+    return from !== null && (file.stamp === null || stateNow(file, before) === before.files.get(file.path));
+  });
 }
 
 // Where values may be literal secrets, the place of a file decides what it may hold.
@@ -59,7 +69,6 @@ function stateNow({ path, stamp, digest, blob }: SourceFile, { files, at }: Sour
   return isSame ? known : { stamp, digest, blob };
 }
 
-/** Whether two maps hold the same values under the same keys. */
-export function hasSame<Value>(before: ReadonlyMap<string, Value>, now: ReadonlyMap<string, Value>): boolean {
+function hasSame<Value>(before: ReadonlyMap<string, Value>, now: ReadonlyMap<string, Value>): boolean {
   return before.size === now.size && now.entries().every(([key, value]) => before.get(key) === value);
 }
