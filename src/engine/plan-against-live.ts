@@ -174,9 +174,9 @@ async function readManifests(desired: Desired, { inSync }: Observation, { stoppi
 // Where live cannot be read, what was written last is trusted for a limited time only.
 function withoutStale(observation: Observation, { declared }: Desired, { recorded, now }: PlanContext): Observation {
   const isStale = staleness({ recorded, declared, live: observation.live, now: now() });
-  const holds = ([identity, by]: readonly [Identity, "live" | "ledger"]): boolean =>
-    by === "live" || !isStale(identity);
-  return { ...observation, inSync: new Map(observation.inSync.entries().filter(holds)) };
+  const inSync = new Map(observation.inSync);
+  for (const [identity, by] of inSync) if (by === "ledger" && isStale(identity)) inSync.delete(identity);
+  return { ...observation, inSync };
 }
 
 // Found ahead: planning gives the event loop no turn, and the rules are the repository's.
