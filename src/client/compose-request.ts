@@ -60,11 +60,10 @@ function composePath(path: string, parameters: PathParameters): string {
 }
 
 function composeQuery(query: Query): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    for (const item of value === undefined ? [] : [value].flat()) search.append(name, String(item));
-  }
-  return search.size === 0 ? "" : `?${search}`;
+  const parameters = Object.entries(query).flatMap(([name, value = []]) =>
+    [value].flat().map((item) => `${name}=${encodeURIComponent(String(item).toWellFormed())}`),
+  );
+  return parameters.length === 0 ? "" : `?${parameters.join("&")}`;
 }
 
 function fenceHeaders(fence: CallContent["fence"]): Record<string, string> {

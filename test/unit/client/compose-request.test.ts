@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { composeRequest } from "../../../src/client/compose-request.ts";
+import { operation } from "../../../src/contract/operations.ts";
+import { Secret } from "../../../src/contract/secret.ts";
+
+const line = { origin: "http://127.0.0.1", base: "", token: new Secret("token"), userAgent: "test" };
+
+test("a server reads the query that was meant, whatever its values contain", () => {
+  const query = {
+    fqn: "c1:ws 1/a+b&c=d#?%~'é",
+    limit: 1000,
+    archived: false,
+    offset: undefined,
+    kind: ["job", "helm"],
+  };
+  const { path, origin } = composeRequest(operation("listApps"), { query }, line);
+  expect([...new URL(origin + path).searchParams]).toEqual([
+    ["fqn", "c1:ws 1/a+b&c=d#?%~'é"],
+    ["limit", "1000"],
+    ["archived", "false"],
+    ["kind", "job"],
+    ["kind", "helm"],
+  ]);
+});
+
+test("half a character in a query is replaced as in any URL", () => {
+  const { path, origin } = composeRequest(operation("listApps"), { query: { fqn: "a\ud800" } }, line);
+  expect(new URL(origin + path).searchParams.get("fqn")).toBe("a\ufffd");
+});
+
+test("an empty query leaves no question mark", () => {
+  const { path } = composeRequest(operation("listApps"), { query: { fqn: undefined } }, line);
+  expect(path).not.toContain("?");
+});
