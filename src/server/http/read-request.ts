@@ -22,7 +22,7 @@ export function readQuery(forms: Operation["query"], query: QueryText): Readonly
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** Reads a body: an object with the members of the operation, each with its type. */
+/** The body of an operation as an object; 400 with every member that is unknown, missing or of another type. */
 export function readBody(forms: Operation["body"], body: unknown): JsonObject {
   if (!isObject(body)) throw badRequest("the body must be a JSON object");
   const known = new Map(Object.entries(forms ?? {}));

@@ -32,7 +32,10 @@ export async function danglingReferences(
   return asked.filter((reference) => !found.has(identityOf(reference))).map((reference) => detail(reference));
 }
 
-/** The references of a manifest that the existing one does not have; those are not checked again. */
+/**
+ * The references of a manifest that the existing one does not have. Only these are checked: a resource can be updated
+ * although something that it has referred to before is gone.
+ */
 export function newReferences(manifest: JsonObject, existing: JsonObject | null): readonly ResourceReference[] {
   if (existing === null) return referencesOf(manifest, tenant);
   const unchanged = new Set(referencesOf(existing, tenant).map(identityOf));

@@ -54,7 +54,7 @@ export type DeclaredKind<Resource extends { readonly manifest: JsonObject }> = {
   ) => Promise<readonly ErrorDetail[]>;
   readonly stamps: (existing: Resource) => { readonly subject: Subject; readonly createdAt: string };
   /** The resource, with a new id or that of the existing one. */
-  readonly make: (making: ResourceInput<Resource>, newId: () => string) => Resource;
+  readonly make: (input: ResourceInput<Resource>, newId: () => string) => Resource;
   /** Writes the row, new or changed, and everything that depends on it. */
   readonly save: (
     transaction: Transaction<Tables>,

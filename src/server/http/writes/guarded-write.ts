@@ -26,7 +26,8 @@ export type GuardedWrite = (
 
 /**
  * Carries out each write with an idempotency key once, and refuses writers with a stale fencing token. The reply is
- * stored in the transaction of the effect. Precedence of replies: the write's own refusal, the stored reply, a stale fencing token.
+ * stored in the transaction of the effect. Where several replies fit, a refusal of the write itself comes first, then the
+ * stored reply, then the refusal of the fencing token.
  */
 export function createGuardedWrite(context: Context): GuardedWrite {
   const inFlight = new Set<string>();

@@ -70,7 +70,7 @@ function plan(
   });
 }
 
-type NewVersion = {
+type DeployInput = {
   readonly principal: Principal;
   readonly manifest: JsonObject;
   readonly place: DeploymentTarget;
@@ -80,7 +80,7 @@ type NewVersion = {
 
 async function deploy(
   transaction: Transaction<Tables>,
-  { principal, manifest, place, trigger }: NewVersion,
+  { principal, manifest, place, trigger }: DeployInput,
   context: Context,
 ): Promise<JsonText<Deployment>> {
   const { newId, rollouts } = context;

@@ -22,10 +22,10 @@ async function copyAccount(transaction: Transaction<Tables>, row: JsonObject, co
   const name = text(manifest.name) || text(row.name);
   if (!name) return notCopied("its manifest has no name");
   if ((await findAccount(transaction, name)) !== null) return { result: "exists" };
-  const making = { manifest: { ...manifest, name }, existing: null, ...facts };
+  const input = { manifest: { ...manifest, name }, existing: null, ...facts };
   await saveAccount(
     transaction,
-    makeAccount(making, () => id ?? context.newId()),
+    makeAccount(input, () => id ?? context.newId()),
   );
   return { result: "copied", resource: `virtual-account/${name}` };
 }
