@@ -46,7 +46,7 @@ export function resourcesText(root: string): string {
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
   return [
     "// Generated from the files and folders beside it by `npm run generate`.",
-    'import type { Resource } from "../resource.ts";',
+    'import type { ResourceDefinition } from "../resource.ts";',
     ...entries.map(
       ({ name, isFolder }) =>
         `import { resource as ${camel(name)} } from "./${name}${isFolder ? "/resource.ts" : ".ts"}";`,
@@ -54,7 +54,7 @@ export function resourcesText(root: string): string {
     "",
     "/** Every resource that the server has. */",
     ...listLines(
-      "export const resources: readonly Resource[] = ",
+      "export const resources: readonly ResourceDefinition[] = ",
       entries.map(({ name }) => camel(name)),
     ),
     "",

@@ -21,7 +21,7 @@ export type BackgroundJob = {
 };
 
 /** Everything that the server knows of a resource; each file or folder in `resources/` defines one. */
-export type Resource = {
+export type ResourceDefinition = {
   readonly section: ReferenceSection;
   readonly operations: readonly ServedOperation[];
   /** Authenticates callers by tokens of this resource. */

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { deleteExpiredReplies } from "../http/writes/stored-replies.ts";
-import type { BackgroundJob, Resource } from "../resource.ts";
+import type { BackgroundJob, ResourceDefinition } from "../resource.ts";
 import type { ServerKeys } from "../secrets/server-keys.ts";
 import { RecurringTask } from "./recurring-task.ts";
 
@@ -15,7 +15,7 @@ export type KeyCheck = { readonly serverKeys: ServerKeys; readonly keyCheckSecon
 /** Starts all background jobs. */
 export function startBackgroundJobs(
   context: Context,
-  resources: readonly Resource[],
+  resources: readonly ResourceDefinition[],
   keyCheck: KeyCheck,
 ): BackgroundJobs {
   const { now, log } = context;
@@ -54,7 +54,7 @@ function taskOf({ name, run }: BackgroundJob, context: Context): RecurringTask {
   });
 }
 
-async function advanceAll(resources: readonly Resource[], context: Context): Promise<number | null> {
+async function advanceAll(resources: readonly ResourceDefinition[], context: Context): Promise<number | null> {
   let next: number | null = null;
   for (const { advance } of resources) {
     const moment = (await advance?.(context)) ?? null;
@@ -63,7 +63,7 @@ async function advanceAll(resources: readonly Resource[], context: Context): Pro
   return next;
 }
 
-async function cleanUp(resources: readonly Resource[], context: Context): Promise<number> {
+async function cleanUp(resources: readonly ResourceDefinition[], context: Context): Promise<number> {
   await context.store.write(async (transaction) => {
     await deleteExpiredReplies(transaction, context.now());
     for (const { forget } of resources) await forget?.(transaction, context);

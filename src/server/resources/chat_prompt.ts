@@ -4,7 +4,7 @@ import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
 import { refTo } from "../openapi/schemas/json-schema.ts";
 import { VERSION_DESCRIPTION } from "../openapi/shared-descriptions.ts";
-import type { Resource } from "../resource.ts";
+import type { ResourceDefinition } from "../resource.ts";
 import { seedVersions } from "../seed/seed-rule.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
 import { promptSnippets } from "./artifact/code-snippets.ts";
@@ -25,7 +25,7 @@ const listPromptVersions: Handler<"listPromptVersions"> = ({ principal, query, p
   listVersions<PromptVersion>(store.read, principal, promptKind.type, { ...query, artifact_id: query.prompt_id }, page);
 
 /** The operations on prompt versions: 3 and 12. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: { name: "Prompt versions", description: "Versions of prompts." },
   operations: [
     defineOperation("putPromptVersion", putPromptVersion, {

@@ -17,7 +17,7 @@ import { errorDetails } from "../manifest/require-valid-manifest.ts";
 import { requiredName } from "../manifest/required-text.ts";
 import { refTo } from "../openapi/schemas/json-schema.ts";
 import { REPLACE_DESCRIPTION } from "../openapi/shared-descriptions.ts";
-import type { ReferenceSection, Resource } from "../resource.ts";
+import type { ReferenceSection, ResourceDefinition } from "../resource.ts";
 import { seedByDryRun } from "../seed/seed-rule.ts";
 import { copyDeclared } from "../snapshot/copy-declared.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
@@ -67,7 +67,7 @@ const listClusters: Handler<"listClusters"> = async ({ principal, page: wanted }
 export const clustersSection: ReferenceSection = { name: "Clusters", description: "Clusters and the addons on them." };
 
 /** The operations on clusters: 6, 17 and E3. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: clustersSection,
   operations: [
     defineOperation("getCluster", getCluster, {

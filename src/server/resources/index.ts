@@ -1,5 +1,5 @@
 // Generated from the files and folders beside it by `npm run generate`.
-import type { Resource } from "../resource.ts";
+import type { ResourceDefinition } from "../resource.ts";
 import { resource as addon } from "./addon/resource.ts";
 import { resource as application } from "./application/resource.ts";
 import { resource as artifact } from "./artifact/resource.ts";
@@ -17,7 +17,7 @@ import { resource as virtualAccount } from "./virtual-account/resource.ts";
 import { resource as workspace } from "./workspace.ts";
 
 /** Every resource that the server has. */
-export const resources: readonly Resource[] = [
+export const resources: readonly ResourceDefinition[] = [
   addon,
   application,
   artifact,

@@ -19,7 +19,7 @@ import { errorDetails } from "../manifest/require-valid-manifest.ts";
 import { requiredName } from "../manifest/required-text.ts";
 import { refTo } from "../openapi/schemas/json-schema.ts";
 import { REPLACE_DESCRIPTION } from "../openapi/shared-descriptions.ts";
-import type { Resource } from "../resource.ts";
+import type { ResourceDefinition } from "../resource.ts";
 import { seedByDryRun } from "../seed/seed-rule.ts";
 import { copyDeclared } from "../snapshot/copy-declared.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
@@ -57,7 +57,7 @@ const listMlRepos: Handler<"listMlRepos"> = async ({ principal, query, page: wan
 };
 
 /** The operations on ml repos: 14 and E7. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: { name: "ML repos", description: "Repositories of models, prompts and runs." },
   operations: [
     defineOperation("listMlRepos", listMlRepos, { description: "Newest first.", replySchema: "MlRepo" }),

@@ -4,7 +4,7 @@ import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
 import { refTo } from "../openapi/schemas/json-schema.ts";
 import { VERSION_DESCRIPTION } from "../openapi/shared-descriptions.ts";
-import type { Resource } from "../resource.ts";
+import type { ResourceDefinition } from "../resource.ts";
 import { seedVersions } from "../seed/seed-rule.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
 import { modelSnippet } from "./artifact/code-snippets.ts";
@@ -31,7 +31,7 @@ const listModelVersions: Handler<"listModelVersions"> = ({ principal, query, pag
   listVersions<ModelVersion>(store.read, principal, modelKind.type, { ...query, artifact_id: query.model_id }, page);
 
 /** The operations on model versions: 5, 13 and E2. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: { name: "Model versions", description: "Versions of models." },
   operations: [
     defineOperation("putModelVersion", putModelVersion, {

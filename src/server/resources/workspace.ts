@@ -16,7 +16,7 @@ import { errorDetails } from "../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../manifest/required-text.ts";
 import { refTo } from "../openapi/schemas/json-schema.ts";
 import { REPLACE_DESCRIPTION } from "../openapi/shared-descriptions.ts";
-import type { Resource } from "../resource.ts";
+import type { ResourceDefinition } from "../resource.ts";
 import { seedByDryRun } from "../seed/seed-rule.ts";
 import { copyDeclared } from "../snapshot/copy-declared.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
@@ -65,7 +65,7 @@ const listWorkspaces: Handler<"listWorkspaces"> = async ({ principal, query, pag
 };
 
 /** The operations on workspaces: 1 and E1. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: { name: "Workspaces", description: "Parts of clusters in which applications run." },
   operations: [
     defineOperation("listWorkspaces", listWorkspaces, {

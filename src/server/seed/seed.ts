@@ -8,7 +8,7 @@ import { redactCredentials } from "../../model/credential.ts";
 import type { Context } from "../context.ts";
 import { notImplemented, type ServedOperation } from "../http/define-operation.ts";
 import type { SeedDocument } from "../options.ts";
-import type { Resource } from "../resource.ts";
+import type { ResourceDefinition } from "../resource.ts";
 import { SeedError } from "./seed-error.ts";
 import { type ExistenceCheck, type SeedRule, seedPrincipal } from "./seed-rule.ts";
 
@@ -24,7 +24,7 @@ type CallOperation = (name: OperationName, request: Pick<ExistenceCheck, "query"
  */
 export async function seed(
   documents: readonly SeedDocument[],
-  resources: readonly Resource[],
+  resources: readonly ResourceDefinition[],
   context: Context,
 ): Promise<void> {
   const served = resources.flatMap(({ operations }) => operations);

@@ -2,7 +2,7 @@ import type { Transaction } from "kysely";
 import type { Context } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
 import type { Tables } from "../database/tables.ts";
-import type { Resource } from "../resource.ts";
+import type { ResourceDefinition } from "../resource.ts";
 import {
   type CopyOutcome,
   type RowCopy,
@@ -20,7 +20,7 @@ const AT_ONCE = 100;
  */
 export async function copySnapshot(
   snapshot: Snapshot,
-  resources: readonly Resource[],
+  resources: readonly ResourceDefinition[],
   context: Context,
 ): Promise<readonly string[]> {
   const parts = inOrder(resources.flatMap(({ snapshot: own = [] }) => own));

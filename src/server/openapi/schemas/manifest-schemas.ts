@@ -1,13 +1,13 @@
 import { isObject, type Json } from "../../../contract/json.ts";
 import { manifestTypes, schemaFor } from "../../../schema/schemas.ts";
-import type { Resource } from "../../resource.ts";
+import type { ResourceDefinition } from "../../resource.ts";
 import { refTo, type Schema, type Schemas } from "./json-schema.ts";
 import { manifestSchemaName, pascalCase } from "./manifest-schema-name.ts";
 
 const DEFS_PREFIX = "#/$defs/";
 
 /** The schemas of all manifests: those in `schemas/`, and those that resources define in code. */
-export function manifestSchemas(resources: readonly Resource[], unknownFields: "refuse" | "allow"): Schemas {
+export function manifestSchemas(resources: readonly ResourceDefinition[], unknownFields: "refuse" | "allow"): Schemas {
   const files = manifestTypes.flatMap((type) => {
     const schema = schemaFor(type);
     // Aliases, such as `sso-team`, share the schema of another type.

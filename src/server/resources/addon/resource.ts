@@ -7,7 +7,7 @@ import { textBytes } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import type { Resource } from "../../resource.ts";
+import type { ResourceDefinition } from "../../resource.ts";
 import { clustersSection, findCluster } from "../cluster.ts";
 import { type AddonEntry, catalogue } from "./catalogue.ts";
 import { describeAddon, type HelmInstallation, toHelmInstallation } from "./describe-addon.ts";
@@ -26,7 +26,7 @@ const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page
 };
 
 /** The addons of a cluster, installed or not, by name. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: clustersSection,
   operations: [
     defineOperation("listAddons", listAddons, {

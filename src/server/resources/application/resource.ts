@@ -3,7 +3,7 @@ import { type JsonObject, text } from "../../../contract/json.ts";
 import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import { refTo } from "../../openapi/schemas/json-schema.ts";
-import type { Resource } from "../../resource.ts";
+import type { ResourceDefinition } from "../../resource.ts";
 import { advanceRollouts } from "../../rollouts/advance-rollouts.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
 import { findWorkspaceFqn } from "../workspace.ts";
@@ -13,7 +13,7 @@ import { applicationSchemas, applicationTypes } from "./openapi-schemas.ts";
 import { applicationSnapshotPart } from "./snapshot.ts";
 
 /** The operations on applications and their deployments: 10, 16 and E4. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: {
     name: "Applications",
     description: "Applications, and their deployments with status history.",

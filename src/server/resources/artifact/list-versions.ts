@@ -21,13 +21,13 @@ export type VersionFilters = {
 };
 
 /** One page of the versions that a principal may see, newest first. */
-export async function listVersions<Resource extends ModelVersion | PromptVersion>(
+export async function listVersions<Version extends ModelVersion | PromptVersion>(
   database: Kysely<Tables>,
   principal: Principal,
   type: RegistryType,
   filters: VersionFilters,
   wanted: PageRequest,
-): Promise<{ readonly rows: readonly JsonText<Resource>[]; readonly total: number }> {
+): Promise<{ readonly rows: readonly JsonText<Version>[]; readonly total: number }> {
   // No operation sets a tag, so no version matches.
   if (filters.tag !== undefined) return { rows: [], total: 0 };
   const visible = visibleRepoIds(database, principal);
@@ -39,5 +39,5 @@ export async function listVersions<Resource extends ModelVersion | PromptVersion
   }
   if (filters.run_ids !== undefined) rows = rows.where("run_id", "in", filters.run_ids);
   if (filters.run_steps !== undefined) rows = rows.where("step", "in", filters.run_steps);
-  return selectPage(rows.select("json").$castTo<{ json: JsonText<Resource> }>(), wanted);
+  return selectPage(rows.select("json").$castTo<{ json: JsonText<Version> }>(), wanted);
 }

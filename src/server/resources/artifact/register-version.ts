@@ -30,14 +30,14 @@ import {
 } from "./version-rows.ts";
 
 /** A kind with numbered, immutable versions. */
-export type VersionedKind<Resource extends ModelVersion | PromptVersion> = {
+export type VersionedKind<Version extends ModelVersion | PromptVersion> = {
   readonly type: RegistryType;
-  readonly make: (base: VersionBase, artifactId: string) => Resource;
+  readonly make: (base: VersionBase, artifactId: string) => Version;
 };
 
 /** A write in its transaction. */
-type Write<Resource extends ModelVersion | PromptVersion> = {
-  readonly kind: VersionedKind<Resource>;
+type Write<Version extends ModelVersion | PromptVersion> = {
+  readonly kind: VersionedKind<Version>;
   readonly transaction: Transaction<Tables>;
   readonly principal: Principal;
   readonly manifest: JsonObject;
@@ -47,15 +47,15 @@ type Write<Resource extends ModelVersion | PromptVersion> = {
   readonly now: string;
 };
 
-type Outcome<Resource> = { readonly resource: Resource; readonly version: number; readonly isEffect: boolean };
+type Outcome<Version> = { readonly resource: Version; readonly version: number; readonly isEffect: boolean };
 
 /** Creates a version, updates one in place, or keeps it, by the rules of versions. */
-export async function registerVersion<Resource extends ModelVersion | PromptVersion>(
-  kind: VersionedKind<Resource>,
+export async function registerVersion<Version extends ModelVersion | PromptVersion>(
+  kind: VersionedKind<Version>,
   operation: OperationName,
   { principal, body }: { readonly principal: Principal; readonly body: { readonly manifest: JsonObject } },
   context: Context,
-): Promise<JsonText<Resource>> {
+): Promise<JsonText<Version>> {
   const manifest = requireValidManifest(context, [kind.type], body.manifest);
   const place = { type: kind.type, repo: requiredText(manifest, "ml_repo"), name: requiredName(manifest) };
   return context.store.write(async (transaction) => {
@@ -74,9 +74,9 @@ export async function registerVersion<Resource extends ModelVersion | PromptVers
   });
 }
 
-async function carryOut<Resource extends ModelVersion | PromptVersion>(
-  write: Write<Resource>,
-): Promise<Outcome<Resource>> {
+async function carryOut<Version extends ModelVersion | PromptVersion>(
+  write: Write<Version>,
+): Promise<Outcome<Version>> {
   const { kind, transaction, manifest, place, repo } = write;
   const artifact = await findArtifact(transaction, repo.id, place);
   const shape: Shape = shapes[place.type] ?? { is: "free" };
@@ -120,11 +120,11 @@ async function findStored(
   return base && { version, base, artifact, ...compared(shape, base.manifest) };
 }
 
-async function create<Resource extends ModelVersion | PromptVersion>(
-  { kind, transaction, principal, manifest, place, repo, context, now }: Write<Resource>,
+async function create<Version extends ModelVersion | PromptVersion>(
+  { kind, transaction, principal, manifest, place, repo, context, now }: Write<Version>,
   artifact: FoundArtifact,
   version: number,
-): Promise<Outcome<Resource>> {
+): Promise<Outcome<Version>> {
   const base: VersionBase = {
     id: (await completeStage(transaction, manifest, artifact.id, context)) ?? context.newId(),
     fqn: versionFqn(place, version),
@@ -161,10 +161,10 @@ export async function insertVersion(
   await countInRepo(transaction, repo, addition);
 }
 
-async function update<Resource extends ModelVersion | PromptVersion>(
-  { kind, transaction, manifest, now }: Write<Resource>,
+async function update<Version extends ModelVersion | PromptVersion>(
+  { kind, transaction, manifest, now }: Write<Version>,
   { base, version, artifact }: Found,
-): Promise<Outcome<Resource>> {
+): Promise<Outcome<Version>> {
   const changed = { ...base, manifest: { ...manifest, version }, updated_at: now };
   const resource = kind.make(changed, artifact.id);
   await releaseAlias(transaction, artifact.id, { alias: aliasOf(manifest), newOwner: base.id, now });
@@ -173,14 +173,14 @@ async function update<Resource extends ModelVersion | PromptVersion>(
   return { resource, version, isEffect: true };
 }
 
-function createArtifact<Resource extends ModelVersion | PromptVersion>({
+function createArtifact<Version extends ModelVersion | PromptVersion>({
   transaction,
   principal,
   place,
   repo,
   context,
   now,
-}: Write<Resource>): Promise<FoundArtifact> {
+}: Write<Version>): Promise<FoundArtifact> {
   const { subject } = principal;
   return insertArtifact(transaction, { id: context.newId(), repoId: repo.id, place, subject, now });
 }

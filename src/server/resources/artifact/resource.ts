@@ -2,7 +2,7 @@ import { notFound } from "../../../http/http-error.ts";
 import { toText, withMember } from "../../database/json-text.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import type { ReferenceSection, Resource } from "../../resource.ts";
+import type { ReferenceSection, ResourceDefinition } from "../../resource.ts";
 import { visibleRepos } from "../ml-repo.ts";
 import { findArtifactById, listSteps } from "./rows.ts";
 
@@ -27,7 +27,7 @@ export const artifactsSection: ReferenceSection = {
 };
 
 /** Reads an artifact, which all versions of a model, prompt or file set belong to. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: artifactsSection,
   operations: [
     defineOperation("getArtifact", getArtifact, {

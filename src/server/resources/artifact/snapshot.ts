@@ -12,7 +12,7 @@ import { findArtifact, insertArtifact } from "./rows.ts";
 import { findVersion } from "./version-rows.ts";
 
 /** Copies versions of models or prompts, each under its own number. */
-export function copyVersion<Resource extends ModelVersion | PromptVersion>(kind: VersionedKind<Resource>) {
+export function copyVersion<Version extends ModelVersion | PromptVersion>(kind: VersionedKind<Version>) {
   return async (transaction: Transaction<Tables>, row: JsonObject, context: Context): Promise<CopyOutcome> => {
     const { id, manifest, subject, createdAt, updatedAt } = readRowFields(row, timestamp(context));
     const [name, repoName] = [text(manifest.name), text(manifest.ml_repo)];

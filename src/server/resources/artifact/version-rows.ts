@@ -119,7 +119,7 @@ function baseOf({
   return { id, fqn, ml_repo_id, created_by_subject, created_at, updated_at, manifest, tags };
 }
 
-function withoutAlias<Resource extends VersionBase>(resource: Resource, now: string): Resource {
+function withoutAlias<Version extends VersionBase>(resource: Version, now: string): Version {
   const { version_alias: _, ...manifest } = resource.manifest;
   return { ...resource, manifest, updated_at: now };
 }

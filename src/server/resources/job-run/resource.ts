@@ -6,7 +6,7 @@ import { selectPage } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import type { Resource } from "../../resource.ts";
+import type { ResourceDefinition } from "../../resource.ts";
 import { findApplicationById } from "../application/rows.ts";
 import { advanceRuns } from "./advance-runs.ts";
 import { hasRuns } from "./job-run.ts";
@@ -27,7 +27,7 @@ const listJobRuns: Handler<"listJobRuns"> = async (call, { store }) => {
 };
 
 /** The operations on runs of jobs: 9 and E9. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: { name: "Job runs", description: "Runs of applications of type `job`." },
   operations: [
     defineOperation("getJobRun", getJobRun, {

@@ -8,7 +8,7 @@ import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler, OperationBody, OperationCall } from "../../http/operation-call.ts";
 import { isScope } from "../../http/writes/write-headers.ts";
-import type { Resource } from "../../resource.ts";
+import type { ResourceDefinition } from "../../resource.ts";
 import {
   deleteOldLeases,
   issueNumber,
@@ -35,7 +35,7 @@ const putLease: Handler<"putLease"> = async (call, context) => {
 };
 
 /** The operation on leases: E10. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: { name: "Leases", description: "The exclusive right to write in a scope." },
   operations: [
     defineOperation("putLease", putLease, {

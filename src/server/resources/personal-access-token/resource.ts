@@ -5,7 +5,7 @@ import { fromText } from "../../database/json-text.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { oneTimeToken } from "../../openapi/shared-descriptions.ts";
-import type { BackgroundJob, Resource } from "../../resource.ts";
+import type { BackgroundJob, ResourceDefinition } from "../../resource.ts";
 import { accountsSection } from "../virtual-account/resource.ts";
 import { authenticatePersonalToken } from "./authenticate.ts";
 import { getPersonalAccessToken } from "./get-or-create.ts";
@@ -41,7 +41,7 @@ const saveUses: BackgroundJob = {
 };
 
 /** The operations on personal access tokens: 7, E12 and E13. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: accountsSection,
   operations: [
     defineOperation("getPersonalAccessToken", getPersonalAccessToken, {

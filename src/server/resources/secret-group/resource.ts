@@ -13,7 +13,7 @@ import type { Handler } from "../../http/operation-call.ts";
 import { checkPageSize, checkResourceSize } from "../../http/reply-size.ts";
 import { danglingReferences, newReferences } from "../../manifest/check-references.ts";
 import { refTo } from "../../openapi/schemas/json-schema.ts";
-import type { Resource } from "../../resource.ts";
+import type { ResourceDefinition } from "../../resource.ts";
 import { type ExistenceCheck, listsAny } from "../../seed/seed-rule.ts";
 import { deploymentText } from "../application/reply-json.ts";
 import {
@@ -115,7 +115,7 @@ const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { s
 };
 
 /** The operations on secrets: 2, 4, the read of one value, E8 and E11. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: { name: "Secrets", description: "Groups of secrets, their secrets, and the deployments that use them." },
   operations: [
     defineOperation("listSecretDeployments", listSecretDeployments, {

@@ -13,7 +13,7 @@ import type { Handler } from "../../http/operation-call.ts";
 import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../../manifest/required-text.ts";
 import { refTo } from "../../openapi/schemas/json-schema.ts";
-import type { Resource } from "../../resource.ts";
+import type { ResourceDefinition } from "../../resource.ts";
 import { artifactsSection } from "../artifact/resource.ts";
 import { findArtifact, insertArtifact } from "../artifact/rows.ts";
 import { repoScope, repoTarget, requireWritableRepo } from "../ml-repo.ts";
@@ -64,7 +64,7 @@ const markStageFailure: Handler<"markStageFailure"> = async ({ principal, body: 
 };
 
 /** The operations on stages: 20 and 15. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: artifactsSection,
   operations: [
     defineOperation("stageArtifactVersion", stageArtifactVersion, {

@@ -15,7 +15,7 @@ import { errorDetails } from "../../manifest/require-valid-manifest.ts";
 import { requiredName } from "../../manifest/required-text.ts";
 import { refTo } from "../../openapi/schemas/json-schema.ts";
 import { REPLACE_DESCRIPTION } from "../../openapi/shared-descriptions.ts";
-import type { Resource } from "../../resource.ts";
+import type { ResourceDefinition } from "../../resource.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
 import { copyDeclared } from "../../snapshot/copy-declared.ts";
 import { snapshotPart } from "../../snapshot/snapshot-part.ts";
@@ -57,7 +57,7 @@ const listOwnTeams: Handler<"listOwnTeams"> = async ({ principal, page: wanted }
 };
 
 /** The operations on teams: 19, and the two routes of E6. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: { name: "Teams", description: "Teams of people that roles are granted to." },
   operations: [
     defineOperation("putTeam", putTeam, {

@@ -20,7 +20,7 @@ import { errorDetails, requireValidManifest } from "../../manifest/require-valid
 import { requiredName } from "../../manifest/required-text.ts";
 import { refTo } from "../../openapi/schemas/json-schema.ts";
 import { oneTimeToken, REPLACE_DESCRIPTION } from "../../openapi/shared-descriptions.ts";
-import type { ReferenceSection, Resource } from "../../resource.ts";
+import type { ReferenceSection, ResourceDefinition } from "../../resource.ts";
 import { seedByDryRun, seedPrincipal } from "../../seed/seed-rule.ts";
 import { assignToAccount, isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
 import { builtinStore } from "../secret-group/groups.ts";
@@ -95,7 +95,7 @@ export const accountsSection: ReferenceSection = {
 };
 
 /** The operations on virtual accounts: 18 and E5. */
-export const resource: Resource = {
+export const resource: ResourceDefinition = {
   section: accountsSection,
   operations: [
     defineOperation("putVirtualAccount", putVirtualAccount, {
