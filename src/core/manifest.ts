@@ -1,5 +1,4 @@
 import type { JsonObject } from "../contract/json.ts";
-import type { Position } from "../model/position.ts";
 
 /** `kind/` and the fqn-like key of a resource, such as `service/c1:ws1/api`. */
 export type Identity = string;
@@ -17,8 +16,6 @@ export type ManifestHead = {
   /** First line of the document's content, from 1. */
   readonly line: number;
   readonly references: readonly Reference[];
-  /** Where a field stands in the file; reads the document a second time, so for reports alone. */
-  readonly locate: (pointer: string) => Position;
 };
 
 /** One declared resource: a document of a source file that passed its schema. */

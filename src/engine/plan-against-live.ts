@@ -16,7 +16,7 @@ import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore/ign
 import type { Kind } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
 import { type MissingExtension, missingExtensions } from "../core/missing-extensions.ts";
-import { makePlan, withNotChecked } from "../core/plan/make-plan.ts";
+import { type BlockedManifest, makePlan, withBlockDiagnostics, withNotChecked } from "../core/plan/make-plan.ts";
 import { writes } from "../core/plan/plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../core/plan/plan-input.ts";
 import { readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
@@ -136,7 +136,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const guards = first.plan.steps.some(writes) ? on.guards : null;
   const dryRuns = new Map([...observation.dryRuns, ...tried]);
   const final = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
-  const planned = withNotChecked(final, notChecked);
+  const planned = withBlockDiagnostics(withNotChecked(final, notChecked), blockedIn(waved, final.decisions));
   const looked = {
     ...planned,
     observation: withExisting(observation, dryRuns),
@@ -153,6 +153,18 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     if (next !== null) on.cache?.save(next);
   }
   return looked;
+}
+
+function blockedIn(
+  waved: readonly WavedSource[],
+  decisions: PlanWithDecisions["decisions"],
+): readonly BlockedManifest[] {
+  return waved.flatMap(({ manifest }) => {
+    const decision = decisions.get(manifest.identity);
+    if (decision?.action !== "block") return [];
+    const { pointer } = decision;
+    return [{ manifest, position: pointer === null ? { line: manifest.line, column: 1 } : manifest.locate(pointer) }];
+  });
 }
 
 function withWaves({ manifests, waves }: Desired): readonly WavedSource[] {

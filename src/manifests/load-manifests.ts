@@ -16,7 +16,7 @@ import type { FileOutline } from "./file-outline.ts";
 import { type DeclareOptions, type FileContent, readDeclarations } from "./read-declarations.ts";
 import { refuseDuplicates } from "./refuse-duplicates.ts";
 import { type ReferenceContext, resolveReferences } from "./resolve-references.ts";
-import type { SourceManifest } from "./source-manifest.ts";
+import type { SourceHead, SourceManifest } from "./source-manifest.ts";
 import { faultyManifest, type ValidManifest, validManifest } from "./valid-manifest.ts";
 
 /** The part of the configuration that decides what manifests are accepted. */
@@ -214,7 +214,7 @@ function readFileContent(file: SourceFile, options: DeclareOptions): ReadFile | 
   return content instanceof Promise ? content.then(read) : read(content);
 }
 
-function refuseCycles(graph: Graph, valid: readonly ManifestHead[], refuse: Refuse): void {
+function refuseCycles(graph: Graph, valid: readonly SourceHead[], refuse: Refuse): void {
   if (graph.cycles.length === 0) return;
   const byIdentity = new Map(valid.map((manifest) => [manifest.identity, manifest]));
   for (const cycle of graph.cycles) {

@@ -1,8 +1,9 @@
-import { type Identity, type ManifestHead, type Reference, splitIdentity } from "../core/manifest.ts";
+import { type Identity, type Reference, splitIdentity } from "../core/manifest.ts";
 import { globMatches } from "../core/selection/glob.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
 import type { Refuse } from "./diagnostic-list.ts";
+import type { SourceHead } from "./source-manifest.ts";
 
 /** What references are resolved against. */
 export type ReferenceContext = {
@@ -20,7 +21,7 @@ const SUGGESTED = 100;
 
 /** Refuses manifests that refer to something the source should declare and does not. */
 export async function resolveReferences(
-  manifests: readonly ManifestHead[],
+  manifests: readonly SourceHead[],
   { declared, external, refuse, pause }: ReferenceContext,
 ): Promise<void> {
   let keysOf: ReadonlyMap<string, readonly string[]> | null = null;
@@ -46,7 +47,7 @@ export async function resolveReferences(
   }
 }
 
-function undeclared(manifest: ManifestHead, { identity, pointer }: Reference, near: string | undefined) {
+function undeclared(manifest: SourceHead, { identity, pointer }: Reference, near: string | undefined) {
   const { kind, key } = splitIdentity(identity);
   const remedy = `declare it here, or list ${quoted(identity)} under \`external\` in holdfast.yaml.`;
   const guess = near === undefined ? null : `Did you mean ${quoted(near)}?`;

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import type { NotChecked } from "../../contract/generated/output.ts";
 import { canonical, type Json } from "../../contract/json.ts";
+import type { Position } from "../../model/position.ts";
 import { decideEach } from "../decide/decide-each.ts";
 import type { Decision } from "../decide/decision.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import { type Identity, type ManifestHead, requireRead } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
 import { PLAN_FORMAT, type Plan, reasonText, type Step, summarise, writes } from "./plan.ts";
-import type { PlanInput, PlanWithDecisions, WavedManifest } from "./plan-input.ts";
+import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";
 import { orphanSteps, stepOf } from "./plan-steps.ts";
 
 /** Decides on every manifest, in order, with a checksum of what is done. */
@@ -23,7 +24,7 @@ export function makePlan(input: PlanInput): PlanWithDecisions {
     complete: input.complete,
     summary: summarise(steps, drifted, input.notLookedAt),
     steps,
-    diagnostics: [...input.diagnostics, ...blockDiagnostics(input, decisions)],
+    diagnostics: input.diagnostics,
   } as const;
   return { plan: withChecksum(plan, () => checksum(input, steps)), decisions };
 }
@@ -57,27 +58,29 @@ export function withNotChecked(
   return { plan: withChecksum(same, () => plan.checksum), decisions };
 }
 
-function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Decision>): readonly Diagnostic[] {
-  const isBlocked = ({ manifest: { identity } }: WavedManifest): boolean => decisions.get(identity)?.action === "block";
-  return input.desired.filter(isBlocked).flatMap(({ manifest }): Diagnostic[] => {
-    const { identity, file } = manifest;
-    const decision = decisions.get(identity);
-    if (!decision?.reason) return [];
-    return [
-      {
-        severity: "warning",
-        code: decision.reason,
-        summary: `${identity} is blocked: ${reasonText[decision.reason]}`,
-        detail: decision.detail,
-        file,
-        ...positionOf(manifest, decision),
-      },
-    ];
-  });
+/** A manifest whose step is blocked, and where in it stands what blocks it. */
+export type BlockedManifest = { readonly manifest: ManifestHead; readonly position: Position };
+
+/** The same plan, with a warning for each manifest whose step is blocked. */
+export function withBlockDiagnostics(
+  { plan, decisions }: PlanWithDecisions,
+  blocked: readonly BlockedManifest[],
+): PlanWithDecisions {
+  if (blocked.length === 0) return { plan, decisions };
+  const { format_version, revision, server, complete, summary, steps } = plan;
+  const diagnostics = [...plan.diagnostics, ...blocked.flatMap((one) => blockDiagnostic(one, decisions) ?? [])];
+  const same = { format_version, revision, server, complete, summary, steps, diagnostics };
+  return { plan: withChecksum(same, () => plan.checksum), decisions };
 }
 
-function positionOf(manifest: ManifestHead, { pointer }: Decision): Pick<Diagnostic, "line" | "column"> {
-  return pointer === null ? { line: manifest.line, column: 1 } : manifest.locate(pointer);
+function blockDiagnostic(
+  { manifest: { identity, file }, position }: BlockedManifest,
+  decisions: ReadonlyMap<Identity, Decision>,
+): Diagnostic | null {
+  const { reason = null, detail = null } = decisions.get(identity) ?? {};
+  if (reason === null) return null;
+  const summary = `${identity} is blocked: ${reasonText[reason]}`;
+  return { severity: "warning", code: reason, summary, detail, file, ...position };
 }
 
 // What is done counts: not where it is declared, nor the cause, which depends on the base that was compared with, nor the

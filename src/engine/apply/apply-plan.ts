@@ -6,13 +6,14 @@ import type { Decision } from "../../core/decide/decision.ts";
 import { keepIgnored } from "../../core/ignore/keep-ignored.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
-import { type Identity, type Manifest, type ManifestHead, requireRead } from "../../core/manifest.ts";
+import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
 import { type Step, writes } from "../../core/plan/plan.ts";
 import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
 import { equalRecorded, isRecordOf, type Recorded, type RecordedHead, requireOpened } from "../../core/recorded.ts";
 import type { ProgressEvent } from "../../core/report/events.ts";
 import { type ApplyReport, type OutcomeError, summariseOutcomes } from "../../core/report/report.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
+import type { SourceHead } from "../../manifests/source-manifest.ts";
 import { isStorageError } from "../../state/is-storage-error.ts";
 import { announceLongWait } from "../announce-long-wait.ts";
 import { isCreatedSince } from "../live/created-since.ts";
@@ -30,7 +31,7 @@ const recordTrouble = "nothing more is sent, and the next run looks at what was"
 
 /** What applying a plan needs of its surroundings. */
 export type ApplyContext = Omit<WriteContext, "withRequestSlot" | "isStopped" | "onResult" | "onWait"> & {
-  readonly manifests: ReadonlyMap<Identity, ManifestHead>;
+  readonly manifests: ReadonlyMap<Identity, SourceHead>;
   readonly live: ReadonlyMap<Identity, Live>;
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   readonly kindOf: (type: string) => Kind | undefined;

@@ -129,7 +129,7 @@ function dryRunForReading(session: ServerSession, options: RecoveryOptions): Dry
 }
 
 function sentManifest({ kind, identity, manifest: value }: PendingIntent): Manifest {
-  return { kind, identity, value, file: "", line: 1, references: [], locate: () => ({ line: 1, column: 1 }) };
+  return { kind, identity, value, file: "", line: 1, references: [] };
 }
 
 // The record of what is neither declared nor live is dropped; but not of what this token may no longer see.

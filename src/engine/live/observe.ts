@@ -5,9 +5,9 @@ import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Kind, LiveRow, SingleReading } from "../../core/kind.ts";
 import { type InSync, isThere, type Live } from "../../core/live.ts";
-import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
+import { type Identity, type Manifest, splitIdentity, splitVersion } from "../../core/manifest.ts";
 import type { WavedManifest } from "../../core/plan/plan-input.ts";
-import { readManifest, type SourceManifest } from "../../manifests/source-manifest.ts";
+import { readManifest, type SourceManifest, type UnparsedManifest } from "../../manifests/source-manifest.ts";
 import { forEachConcurrently } from "../for-each-concurrently.ts";
 import type { KnownServer } from "../known-server.ts";
 import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
@@ -33,7 +33,7 @@ export type LiveQuery = {
 type Wanted = {
   readonly identity: Identity;
   readonly kind: Kind;
-  readonly manifest: SourceManifest | null;
+  readonly manifest: Manifest | UnparsedManifest | null;
   /** The id that the ledger remembers. */
   readonly id: string | null;
   readonly wave: number;
@@ -160,7 +160,7 @@ async function lookAgain(lacking: MissingFromList, on: ObserveContext, found: Fi
 const UNREADABLE = { state: "unknown", reason: "no-read" } as const;
 
 /** A declared resource that no known id has found, so that its id must come from a dry run. */
-type Unresolved = Wanted & { readonly manifest: SourceManifest; readonly reading: SingleReading };
+type Unresolved = Wanted & { readonly manifest: Manifest | UnparsedManifest; readonly reading: SingleReading };
 
 // Reads what has a known or a likely id; gives what has to be dry-run.
 async function byIds(wanted: readonly Wanted[], on: ObserveContext, found: Findings): Promise<readonly Unresolved[]> {

@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
 import { needsAdoption, type PlanGuards, requireUnguarded } from "../../core/guards/step-guards.ts";
-import type { Identity, ManifestHead } from "../../core/manifest.ts";
+import type { Identity } from "../../core/manifest.ts";
 import { missingExtensions } from "../../core/missing-extensions.ts";
 import { parentByName } from "../../core/parent.ts";
 import { type Risk, writes } from "../../core/plan/plan.ts";
@@ -9,6 +9,7 @@ import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
 import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
 import type { ApplyEvent, PassEnd, PlanEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
+import type { SourceHead } from "../../manifests/source-manifest.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import type { ApplyResult } from "../apply/apply-plan.ts";
 import { type ApplyOptions, applyWithRecovery, recoverPending } from "../apply/apply-with-recovery.ts";
@@ -212,10 +213,7 @@ function applyEvent(
   return { what: "applied", report, plan, isPart, tokens, notUsed: missing, places };
 }
 
-function placesOf(
-  { outcomes }: ApplyEvent["report"],
-  manifests: readonly ManifestHead[],
-): ReadonlyMap<Identity, string> {
+function placesOf({ outcomes }: ApplyEvent["report"], manifests: readonly SourceHead[]): ReadonlyMap<Identity, string> {
   const failed = outcomes.filter(({ error }) => error !== null);
   if (failed.length === 0) return new Map();
   const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));

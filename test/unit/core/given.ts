@@ -7,10 +7,11 @@ import type { LiveRow } from "../../../src/core/kind.ts";
 import type { Live } from "../../../src/core/live.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
 import { manifestReferences } from "../../../src/core/manifest-references.ts";
-import { makePlan } from "../../../src/core/plan/make-plan.ts";
+import { makePlan, withBlockDiagnostics } from "../../../src/core/plan/make-plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../../../src/core/plan/plan-input.ts";
 import type { Recorded } from "../../../src/core/recorded.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
+import type { SourceHead } from "../../../src/manifests/source-manifest.ts";
 
 /** A Saturday. */
 export const NOON = Date.UTC(2026, 10, 21, 12);
@@ -23,7 +24,7 @@ export function shapeOf(type: string): Shape {
 }
 
 /** A manifest as the source would declare it. */
-export function declare(value: JsonObject, extra: Partial<Manifest> = {}): Manifest {
+export function declare(value: JsonObject, extra: Partial<Manifest> = {}): SourceHead & Manifest {
   const kind = kindOf(String(value.type));
   if (kind === undefined) throw new TypeError(`no kind ${value.type}`);
   const version = kind.hasVersions && value.version !== undefined ? `@${value.version}` : "";
@@ -119,7 +120,12 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
 
 /** A plan over the manifests. */
 export function plan(manifests: readonly Manifest[], around: Around = {}): PlanWithDecisions {
-  return makePlan(planInput(manifests, around));
+  const made = makePlan(planInput(manifests, around));
+  const blocked = manifests.filter(({ identity }) => made.decisions.get(identity)?.action === "block");
+  return withBlockDiagnostics(
+    made,
+    blocked.map((manifest) => ({ manifest, position: { line: manifest.line, column: 1 } })),
+  );
 }
 
 /** The plan's only step, with its decision. */

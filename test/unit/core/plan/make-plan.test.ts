@@ -4,7 +4,7 @@ import type { OperationName } from "../../../../src/contract/operations.ts";
 import type { DryRunReply } from "../../../../src/core/decide/decision.ts";
 import { withServerSide } from "../../../../src/core/diff/server-side-changes.ts";
 import type { Live } from "../../../../src/core/live.ts";
-import { makePlan, withNotChecked } from "../../../../src/core/plan/make-plan.ts";
+import { makePlan, withBlockDiagnostics, withNotChecked } from "../../../../src/core/plan/make-plan.ts";
 import { against, causes, declare, NOON, only, plan, planInput, present, prompt, recorded, service } from "../given.ts";
 
 const absent: Live = { state: "absent" };
@@ -89,9 +89,12 @@ describe("a dry run of what is new", () => {
   ]);
 
   test("blocks it where it is refused, and says where", () => {
-    const manifest = declare(service(), { locate: () => ({ line: 7, column: 9 }) });
-    const { plan: made } = plan([manifest], { live: { "service/c1:ws1/api": absent }, dryRuns });
+    const manifest = declare(service());
+    const first = makePlan(planInput([manifest], { live: { "service/c1:ws1/api": absent }, dryRuns }));
+    expect(first.decisions.get(manifest.identity)?.pointer).toBe("/mounts/0/secret_fqn");
+    const { plan: made } = withBlockDiagnostics(first, [{ manifest, position: { line: 7, column: 9 } }]);
     expect(made.steps).toMatchObject([{ action: "block", reason: "refused" }]);
+    expect(made.checksum).toBe(first.plan.checksum);
     expect(made.diagnostics).toMatchObject([{ detail: "/mounts/0/secret_fqn: no such secret", line: 7, column: 9 }]);
   });
 
