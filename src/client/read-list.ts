@@ -1,3 +1,4 @@
+import PQueue from "p-queue";
 import { isObject, text } from "../contract/json.ts";
 import type { Page } from "./read-envelope.ts";
 
@@ -83,24 +84,28 @@ async function readRest<Row>(
   const pages: (Page<Row> | undefined)[] = [];
   const seen = new Set<string>();
   show(first, seen);
-  const queue = offsets.entries();
   let stale = 0;
   let oversize = false;
-  const worker = async () => {
-    for (const [index, offset] of queue) {
-      if (oversize || stale >= STALE_PAGES) return;
-      const page = await readSpan(read, { offset, limit });
-      if (page === null) {
-        oversize = true;
-        return;
-      }
-      const before = seen.size;
-      show(page, seen);
-      if (seen.size === before) stale += 1;
-      pages[index] = page;
+  // A limit of its own, besides the reader's for all lists: a list that ends early must not have asked for all its pages.
+  const queue = new PQueue({ concurrency: PARALLEL });
+  const readAt = async (offset: number, index: number): Promise<void> => {
+    if (oversize || stale >= STALE_PAGES) return;
+    const page = await readSpan(read, { offset, limit });
+    if (page === null) {
+      oversize = true;
+      return;
     }
+    const before = seen.size;
+    show(page, seen);
+    if (seen.size === before) stale += 1;
+    pages[index] = page;
   };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL, offsets.length) }, worker));
+  try {
+    await queue.addAll(offsets.map((offset, index) => () => readAt(offset, index)));
+  } finally {
+    // After a failure no further page is asked for.
+    queue.clear();
+  }
   return oversize ? null : pages.filter((page) => page !== undefined);
 }
 

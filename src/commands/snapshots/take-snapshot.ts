@@ -1,3 +1,4 @@
+import PQueue from "p-queue";
 import { ClientError, type FailureReason } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
@@ -35,7 +36,7 @@ export async function takeSnapshot(reader: Reader, named: readonly JsonObject[],
     modelVersions: await list("listModelVersions", "model versions"),
     promptVersions: await list("listPromptVersions", "prompt versions"),
     secretGroups: await list("listSecretGroups", "secrets that no manifest names"),
-    applications: await inTurns(applications, (application) => withDeployments(reader, application, stop)),
+    applications: await readEach(applications, (application) => withDeployments(reader, application, stop)),
   };
   return { snapshot, unseen: [...unseen, ...absentNames(named, snapshot)] };
 }
@@ -63,7 +64,7 @@ async function clusters(reader: Reader, manifests: readonly JsonObject[], stop: 
     whyUnseen(error);
   }
   const ids = manifests.flatMap((manifest) => text(manifest.cluster_fqn) ?? idByName(manifest) ?? []);
-  const found = await inTurns([...new Set(ids)], async (id): Promise<readonly JsonObject[]> => {
+  const found = await readEach([...new Set(ids)], async (id): Promise<readonly JsonObject[]> => {
     try {
       return [await reader.get("getCluster", { path: { id } }, stop)];
     } catch (error) {
@@ -121,13 +122,15 @@ function keyOf(manifest: JsonObject): string {
   return fields.map((field) => text(manifest[field]) ?? "").join(" ");
 }
 
-async function inTurns<Item, Result>(
+async function readEach<Item, Result>(
   items: readonly Item[],
-  work: (item: Item) => Promise<Result>,
+  read: (item: Item) => Promise<Result>,
 ): Promise<readonly Result[]> {
-  const results: Result[] = [];
-  for (let at = 0; at < items.length; at += IN_FLIGHT) {
-    results.push(...(await Promise.all(items.slice(at, at + IN_FLIGHT).map(work))));
+  const queue = new PQueue({ concurrency: IN_FLIGHT });
+  try {
+    return await queue.addAll(items.map((item) => () => read(item)));
+  } finally {
+    // After a failure nothing more is asked.
+    queue.clear();
   }
-  return results;
 }

@@ -1,3 +1,4 @@
+import PQueue from "p-queue";
 import type { Identity } from "../../core/manifest.ts";
 
 /** A piece of work that waits for others. */
@@ -26,10 +27,8 @@ export async function schedule<Result>(
     tasks.map(({ identity, after }) => [identity, new Set(after.filter((one) => known.has(one))).size]),
   );
   const dependants = dependantsOf(tasks);
-  const ready = tasks.filter(({ identity }) => waiting.get(identity) === 0);
   const failures: unknown[] = [];
-  const over = Promise.withResolvers<void>();
-  let [begun, running] = [0, 0];
+  const queue = new PQueue({ concurrency: options.concurrency });
 
   const run = async (task: Task<Result>): Promise<void> => {
     const isBlocked = task.after.some((identity) => {
@@ -43,24 +42,14 @@ export async function schedule<Result>(
     for (const next of dependants.get(task.identity) ?? []) {
       const remaining = (waiting.get(next.identity) ?? 0) - 1;
       waiting.set(next.identity, remaining);
-      if (remaining === 0) ready.push(next);
+      if (remaining === 0) add(next);
     }
   };
-  const goOn = (): void => {
-    for (const task of ready.slice(begun, begun + options.concurrency - running)) {
-      begun += 1;
-      running += 1;
-      void run(task)
-        .catch((error: unknown) => failures.push(error))
-        .finally(() => {
-          running -= 1;
-          goOn();
-        });
-    }
-    if (running === 0) over.resolve();
+  const add = (task: Task<Result>): void => {
+    void queue.add(() => run(task).catch((error: unknown) => failures.push(error)));
   };
-  goOn();
-  await over.promise;
+  for (const task of tasks.filter(({ identity }) => waiting.get(identity) === 0)) add(task);
+  await queue.onIdle();
   if (failures.length > 0) throw failures[0];
   return results;
 }

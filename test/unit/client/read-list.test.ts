@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Page } from "../../../src/client/read-envelope.ts";
 import { type PageRange, type PageReader, readList } from "../../../src/client/read-list.ts";
@@ -117,4 +118,16 @@ test("rows without an id are told apart by their name, or by all they say", asyn
   const named = [{ name: "a" }, { name: "b" }, { key: 1 }, { key: 2 }];
   const read = async ({ offset, limit }: PageRange) => ({ rows: named.slice(offset, offset + limit), total: 4 });
   expect(await readList(read, { limit: 2 })).toMatchObject({ state: "complete", rows: named });
+});
+
+test("after a page that fails no further one is asked for", async () => {
+  const read = pages((span, nth) => {
+    if (nth === 3) throw new Error("gone");
+    return slice(rows(1000), span);
+  });
+  await expect(readList(read, { limit: 10 })).rejects.toThrow("gone");
+  const asked = read.asked.length;
+  await setImmediate();
+  expect(asked).toBeLessThan(100);
+  expect(read.asked).toHaveLength(asked);
 });
