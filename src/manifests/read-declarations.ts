@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../contract/json.ts";
 import type { ForeignDocuments, SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Kind } from "../core/kind.ts";
 import { manifestReferences } from "../core/manifest-references.ts";
-import { globMatches } from "../core/selection/glob.ts";
+import { globMatcher } from "../core/selection/glob.ts";
 import type { Position } from "../model/position.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";
@@ -114,7 +114,7 @@ function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: 
   const plain = isQuickToReread ? new RereadableFile(file, options.limits) : null;
   let isAllowed: boolean | null = null;
   const allowsSecrets = (): boolean => {
-    isAllowed ??= options.allowLiteralSecrets.some((glob) => globMatches(glob, file.path));
+    isAllowed ??= options.allowLiteralSecrets.some((glob) => globMatcher(glob)(file.path));
     return isAllowed;
   };
   const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], plain, allowsSecrets };

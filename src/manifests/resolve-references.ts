@@ -1,5 +1,5 @@
 import { type Identity, type Reference, splitIdentity } from "../core/manifest.ts";
-import { globMatches } from "../core/selection/glob.ts";
+import { globMatcher } from "../core/selection/glob.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
 import type { Refuse } from "./diagnostic-list.ts";
@@ -27,8 +27,9 @@ export async function resolveReferences(
   let keysOf: ReadonlyMap<string, readonly string[]> | null = null;
   const elsewhere = new Map<Identity, boolean>();
   let suggested = 0;
+  const externals = external.map(globMatcher);
   const isElsewhere = (identity: Identity) => {
-    const known = elsewhere.get(identity) ?? external.some((glob) => globMatches(glob, identity));
+    const known = elsewhere.get(identity) ?? externals.some((matches) => matches(identity));
     elsewhere.set(identity, known);
     return known;
   };

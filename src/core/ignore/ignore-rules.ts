@@ -1,6 +1,6 @@
 import { pointerTokens } from "../../contract/json-pointer.ts";
 import type { Identity } from "../manifest.ts";
-import { type Glob, globMatches } from "../selection/glob.ts";
+import { type Glob, globMatcher } from "../selection/glob.ts";
 
 /** A field that another system owns: differences there are counted, never acted on. */
 export type IgnoreRule = {
@@ -23,13 +23,13 @@ const NONE: ReturnType<RuleFinder> = [];
 export function ruleFinder(rules: readonly IgnoreRule[], today: string): RuleFinder {
   const inForce = rules
     .filter(({ expires }) => expires === undefined || expires >= today)
-    .map(({ match, path }) => ({ match, tokens: pointerTokens(path) }));
+    .map(({ match = "**", path }) => ({ matches: globMatcher(match), tokens: pointerTokens(path) }));
   if (inForce.length === 0) return () => NONE;
   const known = new Map<Identity, ReturnType<RuleFinder>>();
   return (identity) => {
     const before = known.get(identity);
     if (before !== undefined) return before;
-    const holding = inForce.filter(({ match }) => match === undefined || globMatches(match, identity));
+    const holding = inForce.filter(({ matches }) => matches(identity));
     const found = holding.length === 0 ? NONE : holding.map(({ tokens }) => tokens);
     known.set(identity, found);
     return found;

@@ -6,19 +6,9 @@ import { type Matcher, matcherOf, type PatternPart } from "./pattern-matcher.ts"
  */
 export type Glob = string;
 
-/** Whether the whole text matches the glob. */
-export function globMatches(glob: Glob, text: string): boolean {
-  return compile(glob)(text);
-}
-
-const compiled = new Map<Glob, Matcher>();
-
-function compile(glob: Glob): Matcher {
-  const known = compiled.get(glob);
-  if (known !== undefined) return known;
-  const matcher = matcherOf((glob.match(/(?:^|(?<=\/))\*\*\/|\*\*|./gs) ?? []).map(partOf));
-  compiled.set(glob, matcher);
-  return matcher;
+/** Makes a matcher of whole texts by a glob. */
+export function globMatcher(glob: Glob): Matcher {
+  return matcherOf((glob.match(/(?:^|(?<=\/))\*\*\/|\*\*|./gs) ?? []).map(partOf));
 }
 
 function partOf(piece: string): PatternPart {

@@ -1,6 +1,6 @@
 import { requirementsOf } from "../graph.ts";
 import type { Identity, ManifestHead } from "../manifest.ts";
-import { globMatches } from "./glob.ts";
+import { globMatcher } from "./glob.ts";
 
 /** The part of a source that a command works on. */
 export type Selection = {
@@ -28,7 +28,8 @@ export function select<One extends ManifestHead>(manifests: readonly One[], sele
 
 /** The manifests that the selection itself names, without those that they refer to. */
 export function selectNamed<Item extends Choosable>(items: readonly Item[], selection: Selection): readonly Item[] {
-  return items.filter((item) => isChosen(item, selection));
+  const excluded = selection.exclude.map(globMatcher);
+  return items.filter((item) => isChosen(item, selection) && !excluded.some((matches) => matches(item.identity)));
 }
 
 type Choosable = Pick<ManifestHead, "identity" | "kind" | "file">;
@@ -45,11 +46,10 @@ export function unmatched(
   ];
 }
 
-function isChosen({ identity, kind, file }: Choosable, { paths, only, kinds, exclude }: Selection): boolean {
+function isChosen({ identity, kind, file }: Choosable, { paths, only, kinds }: Selection): boolean {
   if (paths.length > 0 && !paths.some((path) => isUnder(path, file))) return false;
   if (only.length > 0 && !only.includes(identity)) return false;
-  if (kinds.length > 0 && !kinds.includes(kind)) return false;
-  return !exclude.some((glob) => globMatches(glob, identity));
+  return kinds.length === 0 || kinds.includes(kind);
 }
 
 /** Whether a file is the path, or lies below it. */

@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Identity, ManifestHead } from "../../core/manifest.ts";
-import { globMatches } from "../../core/selection/glob.ts";
+import { globMatcher } from "../../core/selection/glob.ts";
 import type { Selection } from "../../core/selection/select.ts";
 import type { SourceConfig } from "../../source/read-source-config.ts";
 
@@ -18,10 +18,12 @@ export function unusedRules(
   { ignore, external, allowLiteralSecrets }: SourceConfig["repository"],
   { kinds, exclude }: Selection,
 ): readonly Diagnostic[] {
-  const isDeclared = (glob: string): boolean => declared.values().some((identity) => globMatches(glob, identity));
-  const isReferred = (glob: string): boolean =>
-    manifests.some(({ references }) => references.some(({ identity }) => globMatches(glob, identity)));
-  const isFile = (glob: string): boolean => files().some((file) => globMatches(glob, file));
+  const isDeclared = (glob: string): boolean => declared.values().some(globMatcher(glob));
+  const isReferred = (glob: string): boolean => {
+    const matches = globMatcher(glob);
+    return manifests.some(({ references }) => references.some(({ identity }) => matches(identity)));
+  };
+  const isFile = (glob: string): boolean => files().some(globMatcher(glob));
   const isPresent = (type: string): boolean => manifests.some(({ kind }) => kind === type);
   return [
     ...(ignore ?? []).flatMap(({ match }) => (match == null || isDeclared(match) ? [] : [`ignore: match: ${match}`])),
