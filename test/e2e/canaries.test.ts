@@ -17,6 +17,8 @@ function canaries() {
   return { secrets, next };
 }
 
+const traced = { once: "its log says what is requested when, and when it is refused" };
+
 const quoted = (text: string) => JSON.stringify(text);
 
 /** A service and a prompt with a secret in every place that may hold one. */
@@ -107,7 +109,7 @@ test("S10, S12: a secret of a manifest is in no output, whatever is asked for", 
   const source = await sourceOf({ ...foundations, "team.yaml": team("ml"), ...secretsIn(next) }, server);
   const outputs: { [name: string]: string } = {};
   const run = async (args: readonly string[], env?: { readonly [name: string]: string }) => {
-    const { code, stdout, stderr } = await source.run([...args, "--log-level", "trace"], env);
+    const { code, stdout, stderr } = await source.run([...args, "--log-level", "trace"], env, traced);
     outputs[`${Object.keys(outputs).length}: ${args.join(" ")}`] = stdout + stderr;
     return { code, stdout };
   };
@@ -194,7 +196,7 @@ test("S11: a token that is not accepted is not repeated, nor a password in an ad
       HOLDFAST_CONNECT_TIMEOUT: "1",
       HOLDFAST_LOG_LEVEL: "trace",
     };
-    const ended = await source.run(["plan"], env);
+    const ended = await source.run(["plan"], env, traced);
     expect(ended.code).not.toBe(0);
     expectNoTrace([token, password], {
       [url === address ? "an address with a password" : url]: ended.stdout + ended.stderr,
@@ -211,7 +213,7 @@ test("S15: nothing that a terminal would obey comes out, whatever files, names a
   await source.write("registry/greeting.yaml", prompt("greeting", `"${nasty}"`));
   const outputs: string[] = [];
   const run = async (...args: readonly string[]) => {
-    const { stdout, stderr } = await source.run([...args, "--log-level", "trace"]);
+    const { stdout, stderr } = await source.run([...args, "--log-level", "trace"], {}, traced);
     outputs.push(stdout, stderr);
     return stdout;
   };

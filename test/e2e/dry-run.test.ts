@@ -197,7 +197,8 @@ test("S66 a create is asked about once, and only after dryRun was proven", async
   expect(await runHere(["apply", "--yes"], { cwd: source.folder, env })).toMatchObject({ code: 0 });
   for (const [file, text] of Object.entries(files)) await source.write(file, text);
   const earlier = proxy.asked.length;
-  const plan = planOf(await runHere(["plan", "-o", "json"], { cwd: source.folder, env }));
+  const once = "the proxy counts what it is asked";
+  const plan = planOf(await runHere(["plan", "-o", "json"], { cwd: source.folder, env, once }));
   expect(plan.summary).toMatchObject({ create: 4 });
   expect(plan.summary.notChecked).toBeUndefined();
   const puts = proxy.asked.slice(earlier).flatMap(({ method, body }) => (method === "PUT" ? [JSON.parse(body)] : []));

@@ -6,6 +6,8 @@ import { account, everyKind, type Files, foundations, model, prompt, service, te
 import { type Server, serve, serveProcess } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
+const faulty = { once: "the proxy answers one request otherwise, and counts them" };
+
 const TWELVE = Array.from({ length: 12 }, (_, nth) => `n${nth + 1}`);
 
 const files = (folder: string, make: (name: string) => string): Files => ({
@@ -39,7 +41,7 @@ describe("a list that is empty once", () => {
     const { server, proxy, source: one, before } = await applied(source);
     for (const command of [["plan", "--detailed-exitcode"], ["drift"], ["apply", "--yes"]]) {
       const { hits } = proxy.inject(operation, emptyList, { times: 1 });
-      expect(await one.runHere(command)).toMatchObject({ code: 0 });
+      expect(await one.runHere(command, {}, faulty)).toMatchObject({ code: 0 });
       expect(hits()).toBe(1);
     }
     expect(server.effects()).toEqual(before);
@@ -107,20 +109,20 @@ describe("what is really gone", () => {
   test("F79 is made again, since a second look says so too", async () => {
     const { proxy, source } = await applied(files("teams", (name) => team(name)));
     proxy.inject("listTeams", listWithout('"n7"'));
-    const { steps, complete } = planOf(await source.runHere(["plan", "-o", "json"]));
+    const { steps, complete } = planOf(await source.runHere(["plan", "-o", "json"], {}, faulty));
     expect(complete).toBe(true);
     expect(steps).toMatchObject([{ identity: "team/n7", action: "create" }]);
     expect(proxy.asked.filter(({ path }) => path.startsWith("/api/svc/v1/teams?"))).toHaveLength(2);
     proxy.heal();
     proxy.inject("listTeams", listWithout('"n7"'), { times: 1 });
-    expect(planOf(await source.runHere(["plan", "-o", "json"])).steps).toEqual([]);
+    expect(planOf(await source.runHere(["plan", "-o", "json"], {}, faulty)).steps).toEqual([]);
   });
 
   test("F79 is not decided about where the second look fails", async () => {
     const { proxy, source } = await applied(files("teams", (name) => team(name)));
     proxy.inject("listTeams", htmlPage(404));
     proxy.inject("listTeams", listWithout('"n7"'), { times: 1 });
-    const ended = await source.runHere(["plan", "-o", "json"]);
+    const ended = await source.runHere(["plan", "-o", "json"], {}, faulty);
     expect(ended.code).toBe(1);
     const { complete, summary } = planOf(ended);
     expect([complete, summary.create, summary.block, summary.keep]).toEqual([false, 0, 1, 14]);

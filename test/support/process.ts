@@ -119,14 +119,21 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
 
 /** Runs the built `holdfast` to its end. */
 export async function run(args: readonly string[], surroundings: Surroundings & Once): Promise<Ended> {
-  const { cwd, env = {}, mostBlocks, through, once } = surroundings;
+  const { cwd, env = {}, once } = surroundings;
   const ended = await start(args, surroundings).ended;
-  const isOrdinary = mostBlocks === undefined && through === undefined;
-  // In the process of the tests, which takes a fifth of the time, wherever nothing is special about the child process.
+  const isHere = !concernsProcess(args, surroundings);
+  // In the process of the tests, which takes a fifth of the time, wherever that answers the same.
   return madeBothWays(args, ended, { env, once }, (env) => {
     const surroundingsAgain = { ...surroundings, env };
-    return isOrdinary
+    return isHere
       ? bundled().runHere(args, { cwd, env: environment(surroundingsAgain) })
       : start(args, surroundingsAgain).ended;
   });
+}
+
+// A command in the process of the tests finds the same programs as they, and its log goes where that of a text does.
+function concernsProcess(args: readonly string[], { env = {}, mostBlocks, through }: Surroundings): boolean {
+  const isOther = (name: string): boolean => !name.startsWith("HOLDFAST_") || name === "HOLDFAST_LOG_FORMAT";
+  if (mostBlocks !== undefined || through !== undefined) return true;
+  return args.some((arg) => arg.startsWith("--log-format")) || Object.keys(env).some(isOther);
 }

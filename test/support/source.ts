@@ -63,7 +63,8 @@ export async function sourceOf(
     remove: (file) => rm(join(folder, file), { recursive: true }),
     run: (args, env, options) => run(args, { ...surroundings(env), ...options }),
     runHere: (args, env, options) => bundled().runHere(args, { ...surroundings(env), ...options }),
-    runWithin: (mostBlocks, args) => run(args, { ...surroundings(), mostBlocks }),
+    runWithin: (mostBlocks, args) =>
+      run(args, { ...surroundings(), mostBlocks, once: "a second run finds what the first one had room for" }),
     runThrough: (through, args, env) => run(args, { ...surroundings(env), through }),
     runIn: (below, args) => run(args, surroundings({}, join(folder, below))),
     start: (args, env) => start(args, surroundings(env)),
