@@ -31,7 +31,8 @@ test("S76 one plan is written as text, Markdown, JSON, for GitHub and for GitLab
     "gitlab=counts.json",
   ];
   const env = { GITHUB_STEP_SUMMARY: summary, GITHUB_OUTPUT: outputs, GITHUB_WORKSPACE: join(source.folder, "..") };
-  const ended = await source.runHere(["plan", "--base", "main", "--gate", "change", ...forms], env);
+  const once = "a second plan is appended to the summary";
+  const ended = await source.runHere(["plan", "--base", "main", "--gate", "change", ...forms], env, { once });
   expect(ended.code).toBe(2);
   expect(ended.stdout).toMatch(/^Plan for /);
   const read = (file: string) => readFileSync(join(source.folder, file), "utf8");

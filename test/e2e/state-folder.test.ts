@@ -163,7 +163,8 @@ describe("S40 a state folder that a repository brings", () => {
     };
     const calls = async (args: readonly string[]) => {
       writeFileSync(log, "");
-      expect(await run(args, { cwd: checkout, env })).toMatchObject({ code: 0 });
+      const once = "the calls of git are counted";
+      expect(await run(args, { cwd: checkout, env, once })).toMatchObject({ code: 0 });
       return readFileSync(log, "utf8").match(/ls-files/g)?.length ?? 0;
     };
     // It is made in the first run: nothing of the repository's can be in it.

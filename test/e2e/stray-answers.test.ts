@@ -37,7 +37,8 @@ describe("a stray page on a list", () => {
     await server.call("PUT", "/api/svc/v1/teams", { manifest });
     for (const command of ["plan", "drift"]) {
       const { hits } = proxy.inject("listTeams", htmlPage(404), { times: 1 });
-      const ended = await source.runHere([command, "-o", "json"]);
+      const once = "the proxy answers one request otherwise";
+      const ended = await source.runHere([command, "-o", "json"], {}, { once });
       expect(hits()).toBe(1);
       expect(ended.code).toBe(1);
       const { complete, diagnostics } = command === "plan" ? planOf(ended) : driftOf(ended);
