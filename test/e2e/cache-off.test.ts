@@ -72,7 +72,7 @@ describe.each(controlPlaneVariants)("without its cache, on a $name control plane
     const source = await sourceOf(everyKind, server);
     for (const [index, { is, change }] of situations.entries()) {
       await change(source, server);
-      const answer = async (args: readonly string[], env = {}) => {
+      const answer = async (args: readonly string[], env = { HOLDFAST_CACHE: "on" }) => {
         const situation = `${args.join(" ")} with ${is}`;
         return { situation, ...(await source.runHere(args, env)) };
       };

@@ -123,9 +123,9 @@ describe("F82 a state folder that cannot be written", () => {
   test("F82 in which one thing cannot be kept says which, where and why, and plans the same", async () => {
     const { source, server, state } = await changed();
     const kept = join(state, "cache", `live-${new URL(server.url).host.replace(":", "_")}`);
-    await rm(kept);
-    await mkdir(kept);
-    const plan = await source.run(["plan", "-o", "json"]);
+    await rm(kept, { force: true });
+    await mkdir(kept, { recursive: true, mode: 0o700 });
+    const plan = await source.run(["plan", "-o", "json"], { HOLDFAST_CACHE: "on" });
     expect(plan).toMatchObject({ code: 0 });
     expect(planOf(plan).summary).toMatchObject({ update: 2 });
     expect(plan.stderr).toBe(
