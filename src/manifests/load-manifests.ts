@@ -7,7 +7,7 @@ import { once } from "../model/once.ts";
 import type { Limits } from "../source/limits.ts";
 import { pacer } from "../source/pacer.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
-import { ExactThread } from "../yaml/exact/exact-thread.ts";
+import { ExactThread } from "../yaml/read-yaml.ts";
 import { type CheckBasis, type Checking, checkEverySemantics } from "./check-semantics.ts";
 import type { Declaration } from "./declaration.ts";
 import { declarationsFromOutline } from "./declarations-from-outline.ts";

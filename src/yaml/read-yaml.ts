@@ -1,6 +1,8 @@
 import type { ParsedFile, ReadOptions } from "./document.ts";
-import type { ExactThread } from "./exact/exact-thread.ts";
+import { ExactThread } from "./exact/exact-thread.ts";
 import { parseFile } from "./parse-file.ts";
+
+export { ExactThread };
 
 /** Reads the documents of a file: at once where all of them are plain YAML, else with the exact reader in its thread. */
 export function readYaml(

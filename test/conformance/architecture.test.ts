@@ -31,7 +31,7 @@ const borders: { readonly [folder: string]: readonly string[] } = {
   cache: [...outer, "client", "yaml", "source", "manifests", "state", "render"],
   engine: [...outer, "client", "yaml", "source", "manifests", "state", "render", "cache"],
   daemon: [...outer, "client", "source", "manifests", "state", "render", "engine", "forge"],
-  server: [...plumbing, "yaml"],
+  server: plumbing,
   commands: [
     ...outer,
     "client",
@@ -84,6 +84,15 @@ describe("the source", () => {
     expect(outside.filter(([, targets]) => targets.some(inside)).map(([file]) => file)).toEqual([]);
     const named = files.filter((file) => /ledger\.db/.test(readFileSync(join("src", file), "utf8")));
     expect(named.map((file) => dirname(file))).toEqual(["state/sqlite"]);
+  });
+
+  it("lets nothing but the folder yaml know its two readers", () => {
+    const inside = (file: string) => /^yaml\/(?:fast|exact)\//.test(file);
+    const outside = [...imports].filter(([file]) => folderOf(file) !== "yaml");
+    expect(files.filter(inside)).not.toEqual([]);
+    expect(outside.filter(([, targets]) => targets.some(inside)).map(([file]) => file)).toEqual([]);
+    const parsing = files.filter((file) => /from "yaml"/.test(readFileSync(join("src", file), "utf8")));
+    expect(new Set(parsing.map((file) => dirname(file)))).toEqual(new Set(["yaml/exact"]));
   });
 
   it("leaves the name of a sink to the sink's own file", () => {
@@ -153,7 +162,14 @@ describe("the source", () => {
     ["src/engine/probe.ts", "../commands/apply.ts"],
     ["src/engine/probe.ts", "../daemon/daemon.ts"],
     ["src/daemon/probe.ts", "../commands/watch.ts"],
+    ["src/daemon/probe.ts", "../cache/source-facts-cache.ts"],
+    ["src/daemon/probe.ts", "../yaml/read-yaml.ts"],
+    ["src/source/probe.ts", "../yaml/exact/exact-thread.ts"],
+    ["src/commands/input/probe.ts", "../../yaml/fast/read-plain.ts"],
+    ["src/manifests/probe.ts", "yaml"],
+    ["src/yaml/probe.ts", "yaml"],
     ["src/server/probe.ts", "../core/plan.ts"],
+    ["src/server/probe.ts", "../yaml/read-yaml.ts"],
   ])("has a linter that refuses %s to import %s", (file, target) => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-borders-"));
     const config = JSON.parse(readFileSync("biome.json", "utf8"));

@@ -8,10 +8,9 @@ import { defaultLimits } from "../../source/limits.ts";
 import { readFolder } from "../../source/read-folder.ts";
 import type { SourceFile } from "../../source/revision.ts";
 import { decodeRoughly } from "../../yaml/decode-text.ts";
-import { ExactThread } from "../../yaml/exact/exact-thread.ts";
 import type { Fault } from "../../yaml/fault.ts";
 import { lineFinder } from "../../yaml/locator.ts";
-import { readYaml } from "../../yaml/read-yaml.ts";
+import { ExactThread, readYaml } from "../../yaml/read-yaml.ts";
 
 /**
  * Reads every manifest of a folder by the rules of a source, and passes over what is not ours as they do; a fault in a
