@@ -1,8 +1,10 @@
-/** The longest time for which some work blocked the event loop, in milliseconds. */
+import { processorMs } from "./processor-time.ts";
+
+/** The longest time for which some work computed without a turn of the event loop, in milliseconds of processor time. */
 export async function longestEventLoopDelay(work: () => Promise<unknown>): Promise<number> {
-  let [last, longest] = [performance.now(), 0];
+  let [last, longest] = [processorMs(), 0];
   const look = (): void => {
-    const now = performance.now();
+    const now = processorMs();
     longest = Math.max(longest, now - last);
     last = now;
   };

@@ -4,6 +4,7 @@ import { resolveReferences } from "../../../src/manifests/resolve-references.ts"
 import { pacer } from "../../../src/source/pacer.ts";
 import { readConfig } from "../../../src/source/read-config.ts";
 import { longestEventLoopDelay } from "../../support/event-loop-delay.ts";
+import { processorMs } from "../../support/processor-time.ts";
 import { declare, service as serviceIn } from "../core/given.ts";
 import { brief, type Files, folderOf, loadRevision, read } from "../source/source.ts";
 
@@ -38,10 +39,10 @@ describe("globs as many and as wild as they may be", () => {
     ["allowLiteralSecrets", secrets, { allowLiteralSecrets }],
   ])("S43 of %s keep neither the event loop nor the reading for long", async (_, files, rules) => {
     const revision = await read(await folderOf(files));
-    const begun = performance.now();
+    const begun = processorMs();
     const hold = await longestEventLoopDelay(() => loadRevision(revision, rules));
     expect(hold).toBeLessThan(1000);
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(processorMs() - begun).toBeLessThan(10_000);
   });
 
   test("S43 stop being asked when the command is to end", async () => {

@@ -9,6 +9,7 @@ import { readFolder } from "../../../src/source/read-folder.ts";
 import type { RevisionFiles } from "../../../src/source/revision.ts";
 import { longestEventLoopDelay } from "../../support/event-loop-delay.ts";
 import { commitAll, git } from "../../support/git.ts";
+import { processorMs } from "../../support/processor-time.ts";
 import { type Files, folderOf, pathsOf, read, signal, write } from "./source.ts";
 
 const names = ["a", "b", "ab", "a.b", "aa", "[a]", "b c", "*a", "A"];
@@ -112,10 +113,10 @@ describe("starting points", () => {
       paths,
       repository: await findRepository(root, { signal }),
     };
-    const begun = performance.now();
+    const begun = processorMs();
     expect(pathsOf(await readFolder(options, { signal }))).toHaveLength(300);
     expect(pathsOf(await readCommitFiles({ ...options, ref: "HEAD" }, { signal }))).toHaveLength(300);
-    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(processorMs() - begun).toBeLessThan(5000);
   });
 });
 
@@ -187,13 +188,13 @@ describe("ignore files as large as they may be", () => {
 
   test("S43 never keep the event loop, or the reading itself, for long", async () => {
     const root = await hostile();
-    const begun = performance.now();
+    const begun = processorMs();
     const hold = await longestEventLoopDelay(async () => {
       expect(pathsOf(await read(root))).toHaveLength(1500);
       expect(pathsOf(await readCommit(root))).toHaveLength(1500);
     });
     expect(hold).toBeLessThan(1000);
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(processorMs() - begun).toBeLessThan(10_000);
   });
 
   test("S43 stop being asked when the command is to end", async () => {
