@@ -40,7 +40,7 @@ function github({ apiUrl }: FakeForge) {
 describe("holdfast comment", () => {
   test("shows a plan on the pull request of a GitHub job, and shrinks to a line once nothing changes", async () => {
     const fake = await startGitHub(onTestFinished);
-    const first = await source.runHere(["comment", "plan.json"], github(fake));
+    const first = await source.run(["comment", "plan.json"], github(fake));
     expect(first).toMatchObject({ code: 0, stderr: "" });
     expect(first.stdout).toBe(
       "Comment created on pull request 7: https://github.example.com/ml/platform/pull/7#issuecomment-102\n",

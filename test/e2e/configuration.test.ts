@@ -21,9 +21,9 @@ const written = (server: Server): readonly string[] => server.effects().map(({ r
 describe("a configuration that is refused", () => {
   test("stops every command with 3, with --partial too, and nothing beside its paths is applied", async () => {
     const server = await serve();
-    const { runHere: run } = await source(server, BROKEN);
+    const { runHere } = await source(server, BROKEN);
     for (const command of [["apply", "--yes", "--partial"], ["plan", "--partial"], ["drift"]]) {
-      const ended = await run(command);
+      const ended = await runHere(command);
       expect(ended).toMatchObject({ code: 3, stdout: "" });
       expect(ended.stderr).toMatch(/^holdfast\.yaml:2:1: error: .*guardz.* \[unknown-field\]$/m);
       expect(ended.stderr).toContain("error: the configuration is refused: holdfast.yaml\n");
@@ -32,43 +32,43 @@ describe("a configuration that is refused", () => {
   });
 
   test("stops a command when it is no regular file", async () => {
-    const { folder, remove, run } = await source(await serve(), "");
+    const { folder, remove, runHere } = await source(await serve(), "");
     await remove("holdfast.yaml");
     await symlink("outside.yaml", join(folder, "holdfast.yaml"));
-    expect(await run(["plan", "--partial"])).toMatchObject({ code: 3, stdout: "" });
+    expect(await runHere(["plan", "--partial"])).toMatchObject({ code: 3, stdout: "" });
   });
 
   test("stops a plan that has the good one of its base commit", async () => {
     const server = await serve();
-    const { folder, run, write } = await source(server, "paths: [manifests]\n");
+    const { folder, write, runHere } = await source(server, "paths: [manifests]\n");
     await commitAll(folder, "Begin");
-    expect(await run(["plan", "--base", "HEAD"])).toMatchObject({ code: 0 });
+    expect(await runHere(["plan", "--base", "HEAD"])).toMatchObject({ code: 0 });
     await write("holdfast.yaml", BROKEN);
-    expect(await run(["plan", "--base", "HEAD"])).toMatchObject({ code: 3, stdout: "" });
+    expect(await runHere(["plan", "--base", "HEAD"])).toMatchObject({ code: 3, stdout: "" });
   });
 
   test("is told in JSON", async () => {
-    const { runHere: run } = await source(await serve(), BROKEN);
+    const { runHere } = await source(await serve(), BROKEN);
     for (const command of [["plan"], ["drift"], ["apply", "--yes"]]) {
-      const { code, stdout } = await run([...command, "-o", "json"]);
+      const { code, stdout } = await runHere([...command, "-o", "json"]);
       expect(code).toBe(3);
       expect(JSON.parse(stdout)).toMatchObject({
         error: { code: "invalid", message: "the configuration is refused: holdfast.yaml" },
         diagnostics: [{ severity: "error", code: "unknown-field", file: "holdfast.yaml", line: 2 }],
       });
     }
-    const validated = await run(["validate", "-o", "json"]);
+    const validated = await runHere(["validate", "-o", "json"]);
     expect(validated.code).toBe(3);
     expect(JSON.parse(validated.stdout)).toMatchObject({ summary: { errors: 1 }, diagnostics: [{ line: 2 }] });
   });
 
   test("is told in JSON where it sets what only the operator may, and so are manifests with errors", async () => {
-    const { runHere: run, write } = await source(await serve(), "state: elsewhere\n");
-    const refused = await run(["plan", "-o", "json"]);
+    const { runHere, write } = await source(await serve(), "state: elsewhere\n");
+    const refused = await runHere(["plan", "-o", "json"]);
     expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: "invalid" }, diagnostics: [] });
     await write("holdfast.yaml", "");
     await write("manifests/red.yaml", "type: team\nnam: red\n");
-    const invalid = await run(["plan", "-o", "json"]);
+    const invalid = await runHere(["plan", "-o", "json"]);
     expect(invalid.code).toBe(3);
     expect(JSON.parse(invalid.stdout).diagnostics.length).toBeGreaterThan(0);
   });
@@ -76,8 +76,8 @@ describe("a configuration that is refused", () => {
   test("S7 sets notifications, which only the operator may: nobody is told", async () => {
     const recorder = await startRecordingServer();
     const receiver = `{name: x, type: webhook, url: "${recorder.url}"}`;
-    const { runHere: run } = await source(await serve(), `paths: [manifests]\nnotifications: [${receiver}]\n`);
-    const ended = await run(["watch"]);
+    const { runHere } = await source(await serve(), `paths: [manifests]\nnotifications: [${receiver}]\n`);
+    const ended = await runHere(["watch"]);
     expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining("holdfast.yaml sets notifications") });
     expect(recorder.requests).toEqual([]);
   });
@@ -86,8 +86,8 @@ describe("a configuration that is refused", () => {
 describe("a watch", () => {
   test("that begins with a broken configuration ends with 3", async () => {
     const server = await serve();
-    const { runHere: run } = await source(server, BROKEN);
-    expect(await run(["watch"])).toMatchObject({ code: 3, stdout: "" });
+    const { runHere } = await source(server, BROKEN);
+    expect(await runHere(["watch"])).toMatchObject({ code: 3, stdout: "" });
     expect(written(server)).toEqual([]);
   });
 
@@ -145,20 +145,20 @@ describe("a watch", () => {
 describe("a source whose ledger remembers a configuration", () => {
   test("and that has none is refused with 5 until it is restored, or --allow-shrink is given", async () => {
     const server = await serve();
-    const { remove, run, write } = await source(server, "paths: [manifests]\n");
-    expect(await run(["plan"])).toMatchObject({ code: 0 });
-    expect(await run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    const { remove, write, runHere } = await source(server, "paths: [manifests]\n");
+    expect(await runHere(["plan"])).toMatchObject({ code: 0 });
+    expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await remove("holdfast.yaml");
     for (const command of [["apply", "--yes"], ["plan"], ["drift"]]) {
-      const ended = await run(command);
+      const ended = await runHere(command);
       expect(ended).toMatchObject({ code: 5, stdout: "" });
       expect(ended.stderr).toMatch(/^error: the source has no holdfast\.yaml any more.*\n {2}→ .*--allow-shrink$/m);
     }
     await write("holdfast.yaml", "paths: [manifests]\n");
-    expect(await run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 1 unchanged\n" });
+    expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 1 unchanged\n" });
     await remove("holdfast.yaml");
-    expect(await run(["apply", "--yes", "--allow-shrink"])).toMatchObject({ code: 0 });
-    expect(await run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 2 unchanged\n" });
+    expect(await runHere(["apply", "--yes", "--allow-shrink"])).toMatchObject({ code: 0 });
+    expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 2 unchanged\n" });
   });
 });
 
@@ -166,20 +166,20 @@ describe("the operator's own file, which --config names", () => {
   test("is read beside the source's, and replaces its values key by key", async () => {
     const server = await serve();
     const outside = await temporaryFolder();
-    const { runHere: run, write } = await source(server, "paths: [manifests]\nexternal: [team/blue]\n");
+    const { runHere, write } = await source(server, "paths: [manifests]\nexternal: [team/blue]\n");
     const operators = await sourceOf({ "ops.yaml": "external: [team/red]\n" });
     const config = join(operators.folder, "ops.yaml");
-    expect(planOf(await run(["plan", "--config", config, "-o", "json"])).steps.map(({ identity }) => identity)).toEqual(
-      ["team/red"],
-    );
+    expect(
+      planOf(await runHere(["plan", "--config", config, "-o", "json"])).steps.map(({ identity }) => identity),
+    ).toEqual(["team/red"]);
     await operators.write("ops.yaml", "paths: [outside.yaml]\n");
-    expect(planOf(await run(["plan", "--config", config, "-o", "json"])).steps.map(({ identity }) => identity)).toEqual(
-      ["team/blue"],
-    );
+    expect(
+      planOf(await runHere(["plan", "--config", config, "-o", "json"])).steps.map(({ identity }) => identity),
+    ).toEqual(["team/blue"]);
     await write("holdfast.yaml", BROKEN);
-    expect(await run(["plan", "--config", config])).toMatchObject({ code: 3 });
+    expect(await runHere(["plan", "--config", config])).toMatchObject({ code: 3 });
     await mkdir(join(outside, "folder.yaml"));
-    expect(await run(["plan", "--config", join(outside, "folder.yaml")])).toMatchObject({ code: 3 });
+    expect(await runHere(["plan", "--config", join(outside, "folder.yaml")])).toMatchObject({ code: 3 });
   });
 });
 
@@ -188,38 +188,38 @@ describe("guards", () => {
 
   test("are made stricter by the source, and looser by the operator alone", async () => {
     const server = await serve();
-    const { remove, run, write } = await sourceOf(
+    const { remove, write, runHere } = await sourceOf(
       { ...teams, "holdfast.yaml": "guards: {shrinkShare: 0.95}\n" },
       server,
     );
-    expect(await run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await remove("t0.yaml");
-    expect(await run(["apply", "--yes"])).toMatchObject({ code: 5 });
+    expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 5 });
     await write("holdfast.yaml", "guards: {shrinkShare: 0.1}\n");
-    const looser = await run(["apply", "--yes"]);
+    const looser = await runHere(["apply", "--yes"]);
     expect(looser).toMatchObject({ code: 3, stdout: "" });
     expect(looser.stderr).toMatch(/^error: holdfast\.yaml sets looser guards, which only the operator may$/m);
     for (let n = 1; n < 8; n++) await remove(`t${n}.yaml`);
     await write("holdfast.yaml", "guards: {shrinkShare: 0.95}\n");
     const operators = await sourceOf({ "ops.yaml": "guards: {shrinkShare: 0.1}\n" });
     const config = join(operators.folder, "ops.yaml");
-    expect(await run(["apply", "--yes", "--config", config])).toMatchObject({ code: 0 });
+    expect(await runHere(["apply", "--yes", "--config", config])).toMatchObject({ code: 0 });
   });
 });
 
 describe("a plan of an empty source", () => {
   test("ends with 5 where resources are recorded, and with a warning where none is", async () => {
     const server = await serve();
-    const { remove, run } = await sourceOf({ "team.yaml": team("red") }, server);
+    const { remove, runHere } = await sourceOf({ "team.yaml": team("red") }, server);
     const empty = await sourceOf({ "README.txt": "" }, server);
     const nothing = await empty.runHere(["plan", "-o", "json"]);
     expect(nothing).toMatchObject({ code: 0, stderr: "warning: no manifest files were found\n" });
     expect(planOf(nothing).diagnostics).toMatchObject([{ severity: "warning", code: "empty-source" }]);
-    expect(await run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await remove("team.yaml");
-    const emptied = await run(["plan"]);
+    const emptied = await runHere(["plan"]);
     expect(emptied).toMatchObject({ code: 5, stdout: "" });
     expect(emptied.stderr).toContain("error: the source declares nothing, but the ledger knows 1 resources\n");
-    expect(await run(["plan", "--allow-shrink"])).toMatchObject({ code: 0 });
+    expect(await runHere(["plan", "--allow-shrink"])).toMatchObject({ code: 0 });
   });
 });

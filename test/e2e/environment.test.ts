@@ -67,7 +67,11 @@ test("validate needs no git, and no home or temporary folder that can be written
 describe("variables in the environment", () => {
   test("that nobody knows are a warning with what was meant", async () => {
     const source = await sourceOf(everyKind);
-    const ended = await source.run(["validate"], { HOLDFAST_TOKN: "x", HOLDFAST_CONCURENCY: "3", HOLDFAST_ODD: "1" });
+    const ended = await source.runHere(["validate"], {
+      HOLDFAST_TOKN: "x",
+      HOLDFAST_CONCURENCY: "3",
+      HOLDFAST_ODD: "1",
+    });
     expect(ended.code).toBe(0);
     expect(ended.stderr).toBe(
       [

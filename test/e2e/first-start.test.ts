@@ -41,7 +41,7 @@ describe("F72 a first start", () => {
     const source = await sourceOf(everyKind);
     const killed = await source.run(plan, killedAtStatement(nth));
     expect(killed.signal).toBe("SIGKILL");
-    expect(await source.run(plan)).toMatchObject({
+    expect(await source.runHere(plan)).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/^embedded control plane at .*\n$/),
     });
@@ -57,7 +57,7 @@ describe("F72 a first start", () => {
         /^error: .*\.holdfast\/.*(?:space|EFBIG|reading or writing failed|disk I\/O error)/m,
       );
       expect(refused.stderr).not.toMatch(/a fault of holdfast|rollback/);
-      expect(await source.run(plan)).toMatchObject({ code: 0 });
+      expect(await source.runHere(plan)).toMatchObject({ code: 0 });
     },
   );
 
@@ -70,7 +70,7 @@ describe("F72 a first start", () => {
       expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("8 to create") });
       expect(first.stderr).toMatch(/^warning: .* is not remembered for the next run: .*\.holdfast/m);
       const applied = { code: 0, stdout: expect.stringContaining("8 created") };
-      expect(await source.run(["apply", "--yes"])).toMatchObject(applied);
+      expect(await source.runHere(["apply", "--yes"])).toMatchObject(applied);
     },
   );
 });
@@ -81,15 +81,15 @@ test("F72 small files that an earlier release left empty when it was killed are 
   await mkdir(join(source.folder, ".holdfast/control-plane"), { recursive: true, mode: 0o700 });
   for (const file of files) await writeFile(join(source.folder, ".holdfast", file), "", { mode: 0o600 });
   const apply = ["apply", "--embedded", "--yes"];
-  expect(await source.run(apply)).toMatchObject({ code: 0, stdout: expect.stringContaining("8 created") });
-  expect(await source.run(apply)).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
+  expect(await source.runHere(apply)).toMatchObject({ code: 0, stdout: expect.stringContaining("8 created") });
+  expect(await source.runHere(apply)).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
   for (const file of files) expect((await stat(join(source.folder, ".holdfast", file))).size).toBeGreaterThan(0);
 });
 
 /** A source that is applied, with both databases as a release with so many steps of their schemas would have left them. */
 async function appliedByEarlierRelease(steps: { readonly ledger: number; readonly controlPlane: number }) {
   const source = await sourceOf(everyKind);
-  expect(await source.run(["apply", "--embedded", "--yes"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["apply", "--embedded", "--yes"])).toMatchObject({ code: 0 });
   const paths = {
     ledger: join(source.folder, ".holdfast/ledger.db"),
     controlPlane: join(source.folder, ".holdfast/control-plane/control-plane.db"),
@@ -109,13 +109,13 @@ async function makeOlder(path: string, migrations: Migrations): Promise<void> {
 describe("F72 an upgrade", () => {
   test("keeps what was recorded, and names the backups once", async () => {
     const { source, paths } = await appliedByEarlierRelease({ ledger: 2, controlPlane: 2 });
-    const upgraded = await source.run(plan);
+    const upgraded = await source.runHere(plan);
     expect(upgraded).toMatchObject(unchanged);
     expect(upgraded.stderr).toContain(
       `${paths.ledger} was upgraded; its backup is ${paths.ledger}.002-intent-key.backup`,
     );
     expect(upgraded.stderr).toContain(`${paths.controlPlane}.0010-exactly-once.backup`);
-    const again = await source.run(plan);
+    const again = await source.runHere(plan);
     expect(again).toMatchObject(unchanged);
     expect(again.stderr).not.toContain("backup");
   });
@@ -129,20 +129,20 @@ describe("F72 an upgrade", () => {
     for (let nth = 1; nth < 6; nth += 1) {
       await putInPlace(images.ledger, nth, paths.ledger);
       await putInPlace(images.controlPlane, nth, paths.controlPlane);
-      expect(await source.run(plan)).toMatchObject(unchanged);
+      expect(await source.runHere(plan)).toMatchObject(unchanged);
     }
   });
 
   test("without room stops a plan, which would else know nothing of what is recorded", async () => {
     const server = await serve();
     const source = await sourceOf(everyKind, server);
-    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     const path = join(source.folder, ".holdfast/ledger.db");
     await makeOlder(path, firstOf(ledger, 3));
     const refused = await source.runWithin(8, ["plan"]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toContain(`${path}: an older release made it, and it has not been brought up to date`);
-    expect(await source.run(["plan"])).toMatchObject(unchanged);
+    expect(await source.runHere(["plan"])).toMatchObject(unchanged);
   });
 
   test("that is killed, or has no room, is made by the next start", async () => {
@@ -153,7 +153,7 @@ describe("F72 an upgrade", () => {
     for (const nth of [5, 15, 25]) {
       expect((await source.run(plan, killedAtStatement(nth))).signal).toBe("SIGKILL");
     }
-    const upgraded = await source.run(plan);
+    const upgraded = await source.runHere(plan);
     expect(upgraded).toMatchObject(unchanged);
     expect(upgraded.stderr).toContain(`${paths.controlPlane}.0010-exactly-once.backup`);
   });

@@ -16,7 +16,7 @@ describe("S45 the file of --out", () => {
     const out = join(source.folder, "plan.out");
     placeSpecial(sort as SpecialFile, out, "precious");
     const before = readdirSync(source.folder).toSorted();
-    const ended = await source.run(["plan", "--out", "plan.out"]);
+    const ended = await source.runHere(["plan", "--out", "plan.out"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(/^error: .*plan\.out is [^\n]*, not a regular file\n {2}→ name a file to write/m);
     expect(ended.stderr).toContain(`${out} is ${name}`);
@@ -26,7 +26,7 @@ describe("S45 the file of --out", () => {
 
   test.each(["/dev/stdout", "/dev/null", "/dev/fd/1"])("S45 is not %s", async (out) => {
     const source = await sourceOf(everyKind, await serve());
-    const ended = await source.run(["plan", "--out", out]);
+    const ended = await source.runHere(["plan", "--out", out]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(/is (?:a symbolic link|a device|a pipe), not a regular file\n {2}→ .*-o json/);
   });
@@ -36,12 +36,12 @@ describe("S45 the file of --out", () => {
     const out = join(source.folder, "plan.json");
     writeFileSync(out, "before", { mode: 0o644 });
     linkSync(out, join(source.folder, "other"));
-    expect(await source.run(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
     expect(statSync(out).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(out, "utf8"))).toMatchObject({ format_version: "2.0" });
     expect(readFileSync(join(source.folder, "other"), "utf8")).toBe("before");
     expect(readdirSync(source.folder).filter((name) => name.startsWith("plan.json"))).toEqual(["plan.json"]);
-    expect(await source.run(["apply", "--plan", "plan.json"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--plan", "plan.json"])).toMatchObject({ code: 0 });
   });
 
   test("S45 is reached through no link that the repository brings, and through the operator's own", async () => {
@@ -50,13 +50,13 @@ describe("S45 the file of --out", () => {
     const source = await sourceOf(everyKind, server);
     await symlink(elsewhere, join(source.folder, "out"));
     await commitAll(source.folder, "a place for plans");
-    const ended = await source.run(["plan", "--out", "out/plan.json"]);
+    const ended = await source.runHere(["plan", "--out", "out/plan.json"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(/^error: .*\/out is a symbolic link in the source\n {2}→ /m);
     expect(readdirSync(elsewhere)).toEqual([]);
     await mkdir(join(elsewhere, "plans"));
     await symlink("plans", join(elsewhere, "way"));
-    expect(await source.run(["plan", "--out", join(elsewhere, "way/plan.json")])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["plan", "--out", join(elsewhere, "way/plan.json")])).toMatchObject({ code: 0 });
     expect(readdirSync(join(elsewhere, "plans"))).toEqual(["plan.json"]);
   });
 });

@@ -98,9 +98,9 @@ describe("serve", () => {
     const serving = source.start(["serve", ...flags]);
     const [, url = ""] = await serving.shows("stdout", /^listening on (https:\S+)\n/);
     const token = ["--token-file", "data/admin-token"];
-    const ended = await source.run(["apply", "--yes", "--server", url, "--ca-file", "ca.pem", ...token]);
+    const ended = await source.runHere(["apply", "--yes", "--server", url, "--ca-file", "ca.pem", ...token]);
     expect(ended).toMatchObject({ code: 0 });
-    expect((await source.run(["plan", "--server", url, ...token, "--connect-timeout", "1"])).code).not.toBe(0);
+    expect((await source.runHere(["plan", "--server", url, ...token, "--connect-timeout", "1"])).code).not.toBe(0);
   });
 
   test("logs each reply where it is asked to, in one line without anything secret", async () => {
@@ -132,11 +132,11 @@ describe("serve", () => {
 
   test("does not start with a seed that is wrong, and says where", async () => {
     const source = await sourceOf({ "seed/team.yaml": `${team("ml")}colour: red\n` });
-    const ended = await source.run(["serve", "--port", "0", "--data", "data", "--seed", "seed"]);
+    const ended = await source.runHere(["serve", "--port", "0", "--data", "data", "--seed", "seed"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(/^error: the seed is refused: team\.yaml: .*colour.*\n {2}→ /);
     expect(ended.stderr).not.toMatch(/^\s+at /m);
-    const missing = await source.run(["serve", "--port", "0", "--data", "data", "--seed", "nowhere"]);
+    const missing = await source.runHere(["serve", "--port", "0", "--data", "data", "--seed", "nowhere"]);
     expect(missing).toMatchObject({ code: 3, stdout: "" });
     expect(missing.stderr).toMatch(/^error: the seed is refused: the folder .*nowhere cannot be read\n {2}→ /);
   });
@@ -166,7 +166,7 @@ describe("serve", () => {
   test("ends its rollouts although it was killed in between", async () => {
     const server = await serveProcess([], { rolloutSeconds: 1 });
     const source = await sourceOf(everyKind, server);
-    expect(await source.run(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
+    expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
     server.process.kill("SIGKILL");
     await server.process.ended;
     const restarted = await serveProcess([], { data: server.data, rolloutSeconds: 1 });

@@ -30,7 +30,7 @@ test("S78 a snapshot holds no values and addresses, and a fork's change is tried
   const secrets = [{ key: "password", value: "CANARY-secret" }];
   await server.call("POST", "/api/svc/v1/secret-groups", { name: "vault", integrationId: "builtin", secrets });
   const operator = await sourceOf(files, server);
-  const taken = await operator.runHere(["snapshot", "--out", "snapshot.json"]);
+  const taken = await operator.run(["snapshot", "--out", "snapshot.json"]);
   expect(taken).toMatchObject({ code: 0 });
   const path = join(operator.folder, "snapshot.json");
   const text = readFileSync(path, "utf8");
@@ -72,7 +72,7 @@ test("S78 a snapshot holds no values and addresses, and a fork's change is tried
   expect(markdown).toContain("`team/new`: was created, and nothing deletes it");
   // The pod of a copy starts from the same file.
   const copy = await serve(["--snapshot", path]);
-  expect(await (await sourceOf(elsewhere, copy)).run(["plan", "-o", "json"])).toMatchObject({ code: 0 });
+  expect(await (await sourceOf(elsewhere, copy)).runHere(["plan", "-o", "json"])).toMatchObject({ code: 0 });
 });
 
 test("S78 what is no snapshot is refused before anything is started", async () => {

@@ -88,7 +88,7 @@ describe("holdfast state", () => {
   test("moves a state to another folder with another key, tokens included, so that the next apply writes nothing", async () => {
     const { server, source, state, env } = await applied();
     const exported = join(await temporaryFolder(), "exported");
-    const ended = await source.runHere(["state", "export", exported], { ...env, ...exportKey });
+    const ended = await source.run(["state", "export", exported], { ...env, ...exportKey });
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^keep the export key/) });
     expect(ended.stdout).toContain("1 ledger and 1 token");
     const token = tokenIn(state);

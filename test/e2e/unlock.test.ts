@@ -17,7 +17,7 @@ test("S70 unlock breaks the lease of a writer that was killed, shows whose it wa
   const held = gate.hold("PUT", "/api/svc/v1/workspaces");
   const apply = dead.start(["apply", "--yes", "--no-wait", ...patient], { HOLDFAST_SERVER: gate.url });
   await held;
-  const alive = await other.runHere(["unlock"]);
+  const alive = await other.run(["unlock"]);
   expect(alive).toMatchObject({ code: 8, stdout: "" });
   expect(alive.stderr).toMatch(/^error: \S+\.holdfast \(\w{8}\) has this lease until \S+Z\n {2}→ it is alive, /m);
   const same = await dead.runHere(["unlock"]);
