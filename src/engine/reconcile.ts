@@ -84,10 +84,10 @@ async function readNewest(
   }
 }
 
-// Only a daemon reads a revision after this one: elsewhere what it was made of would be held for nothing, as where all is
-// to be read each time.
+// Only a daemon reads a revision after this one: elsewhere what it was made of would be held for nothing.
 function readingAgain(lastGood: LastGood | null, { sourceCache }: Target): Pick<ReadContext, "before"> {
-  return lastGood === null || sourceCache === null ? {} : { before: lastGood.read };
+  if (lastGood === null) return {};
+  return { before: sourceCache === null ? null : lastGood.read };
 }
 
 function requireCheckout({ checkoutFault }: DesiredRead): void {

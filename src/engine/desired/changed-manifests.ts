@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Identity } from "../../core/manifest.ts";
+import type { RevisionFiles } from "../../source/revision.ts";
 import type { Desired } from "./desired.ts";
 import type { LastGood } from "./last-good-revision.ts";
 import type { DesiredRead, ReadRevision } from "./read-desired.ts";
@@ -14,17 +15,25 @@ const MOST = 100;
 export function changedManifests(read: DesiredRead, { read: before, undone }: LastGood): Desired | null {
   const { desired, rules, from } = read;
   if (before === null || undone === null || from === null || before.from === null) return null;
-  const { since } = from.revision;
-  const isSame = from.revision === before.from.revision;
-  if (!isSame && since?.commit !== before.from.revision.commit) return null;
+  const changed = changedPaths(from.revision, before.from.revision);
+  if (changed === null) return null;
   if (!desired.isWhole || !isDeepStrictEqual(rules, before.rules)) return null;
   const { declared } = desired;
   if (before.desired.declared !== declared && !before.desired.declared.isSubsetOf(declared)) return null;
-  const changed = isSame ? new Set<string>() : (since?.changed ?? new Set());
   const begun = new Set([...undone, ...declaredIn(from, changed)]);
   const manifests = withDependants(from, begun);
   if (manifests === null) return null;
   return { ...desired, manifests, isWhole: false, notLookedAt: desired.manifests.length - manifests.length };
+}
+
+function changedPaths(revision: RevisionFiles, before: RevisionFiles): ReadonlySet<string> | null {
+  if (revision === before) return new Set();
+  const { since, files } = revision;
+  if (since !== undefined) return since.commit === before.commit ? since.changed : null;
+  // Where all was read again, the blobs tell; the files of a folder have none.
+  if (files.some(({ blob }) => blob === null)) return null;
+  const known = new Set(before.files.map(({ path, blob }) => `${blob} ${path}`));
+  return new Set(files.flatMap(({ path, blob }) => (known.has(`${blob} ${path}`) ? [] : [path])));
 }
 
 function declaredIn({ loaded }: ReadRevision, paths: ReadonlySet<string>): readonly Identity[] {
