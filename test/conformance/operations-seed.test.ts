@@ -85,7 +85,7 @@ test("a seeded account's token lies in the folder, for its owner alone, and work
 });
 
 test.each([
-  ["broken YAML", { "x.yaml": "a: [CANARY-5" }, "x.yaml:1:4: not valid YAML"],
+  ["broken YAML", { "x.yaml": "type: cluster\nname: [CANARY-5" }, "x.yaml:2:7: not valid YAML"],
   ["a key that is there twice", { "x.yaml": "type: cluster\nname: c1x\nname: c2x\n" }, "x.yaml:3:1: the key `name`"],
   ["JSON with a comment", { "x.json": '{"type": "cluster"} // c1x' }, "x.json:1:21: not valid JSON"],
   ["an invalid manifest", { "x.yaml": "type: cluster\nname: c1x\n---\ntype: cluster\nname: X\n" }, "x.yaml (document "],

@@ -24,7 +24,7 @@ describe("a pause that a control plane asks for", () => {
   test("F81 is said after five seconds, in one line, and sat out", async () => {
     const { proxy, source } = await proxied();
     proxy.inject("listTeams", tooManyRequests(7), { times: 1 });
-    const ended = await source.runHere(["plan", "-o", "json"]);
+    const ended = await source.runHere(["plan", "-o", "json"], {}, { once: "the proxy asks for one pause" });
     expect(ended.code).toBe(0);
     expect(planOf(ended)).toMatchObject({ complete: true, summary: { create: 8 } });
     const [line, ...more] = waits(ended.stderr);
