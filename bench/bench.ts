@@ -53,12 +53,12 @@ function judge(results: Results): readonly Row[] {
   const { startUp, validate, faulty, applies, coldPlan, warmPlan, daemon, pushes, documentedPlan, smallPlan, dryRuns } =
     results;
   const { count } = size;
-  const [cold, warm] = count > GOALS ? [1200, 500] : [320, 220];
+  const [cold, warm] = count > GOALS ? [1200, 600] : [320, 220];
   return [
     judgeTime("validate of one file", startUp, { atMost: 5 }),
     judgeTime("validate, cold", validate, { atMost: 1.2 }),
     judgeTime("validate, one fault in each file", faulty, { atMost: 3 }),
-    judgeTime("plan, cold", coldPlan, { atMost: 1.25 }),
+    judgeTime("plan, cold", coldPlan, { atMost: 1.2 }),
     judgeTime("plan, warm", warmPlan, { atMost: 1.4 }),
     judgePasses("daemon, nothing to do (CPU)", [daemon.idle, coldPlan.ours].map(busy), { atMost: 0.4 }),
     judgePasses("daemon, one changed file (CPU)", [daemon.changed, coldPlan.ours].map(busy), { atMost: 0.5 }),
