@@ -19,7 +19,7 @@ import { type MissingExtension, missingExtensions } from "../core/missing-extens
 import { type BlockedManifest, makePlan, withBlockDiagnostics, withNotChecked } from "../core/plan/make-plan.ts";
 import { writes } from "../core/plan/plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../core/plan/plan-input.ts";
-import { readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
+import { positionOf, readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
 import { pacer } from "../source/pacer.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import type { Desired } from "./desired/desired.ts";
@@ -162,8 +162,7 @@ function blockedIn(
   return waved.flatMap(({ manifest }) => {
     const decision = decisions.get(manifest.identity);
     if (decision?.action !== "block") return [];
-    const { pointer } = decision;
-    return [{ manifest, position: pointer === null ? { line: manifest.line, column: 1 } : manifest.locate(pointer) }];
+    return [{ manifest, position: positionOf(manifest, decision.pointer) }];
   });
 }
 

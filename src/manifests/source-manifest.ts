@@ -17,6 +17,11 @@ export type SourceHead = ManifestHead & {
 /** A declared resource, and the digest of the document that declares it; absent where the document has none. */
 export type SourceManifest = SourceHead & (Manifest | UnparsedManifest) & { readonly digest?: string | undefined };
 
+/** Where a field stands in its file; without one, where its document starts. */
+export function positionOf({ line, locate }: SourceHead, pointer: string | null): Position {
+  return pointer === null ? { line, column: 1 } : locate(pointer);
+}
+
 /** The value of a manifest, parsed now where its file was not. */
 export function readValue(manifest: Manifest | UnparsedManifest): JsonObject {
   return "value" in manifest ? manifest.value : manifest.read();

@@ -1,6 +1,6 @@
 import type { Identity } from "../../core/manifest.ts";
 import type { Outcome } from "../../core/report/report.ts";
-import type { SourceHead } from "../../manifests/source-manifest.ts";
+import { positionOf, type SourceHead } from "../../manifests/source-manifest.ts";
 
 /** Where an outcome's error is in the source (`file:line:column`), as exactly as it tells; null when unknown. */
 export function locateOutcome(
@@ -9,6 +9,6 @@ export function locateOutcome(
 ): string | null {
   const manifest = error === null ? undefined : manifests.get(identity);
   if (manifest === undefined) return null;
-  const { line, column } = error?.pointer ? manifest.locate(error.pointer) : { line: manifest.line, column: 1 };
+  const { line, column } = positionOf(manifest, error?.pointer || null);
   return `${manifest.file}:${line}:${column}`;
 }
