@@ -41,6 +41,13 @@ function withChecksum(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
   };
 }
 
+// Named one by one: a copy of the whole plan would compute its checksum.
+function withParts(plan: Plan, parts: Partial<Pick<Plan, "steps" | "summary" | "diagnostics">>): Plan {
+  const { format_version, revision, server, complete, summary, steps, diagnostics } = plan;
+  const same = { format_version, revision, server, complete, summary, steps, diagnostics, ...parts };
+  return withChecksum(same, () => plan.checksum);
+}
+
 /** The same plan, with what says why its creates were not checked. */
 export function withNotChecked(
   { plan, decisions }: PlanWithDecisions,
@@ -52,10 +59,7 @@ export function withNotChecked(
   });
   const count = steps.filter((step) => step.notChecked !== undefined).length;
   if (count === 0) return { plan, decisions };
-  const { format_version, revision, server, complete, summary, diagnostics } = plan;
-  const counted = { ...summary, notChecked: count };
-  const same = { format_version, revision, server, complete, summary: counted, steps, diagnostics };
-  return { plan: withChecksum(same, () => plan.checksum), decisions };
+  return { plan: withParts(plan, { steps, summary: { ...plan.summary, notChecked: count } }), decisions };
 }
 
 /** A manifest whose step is blocked, and where in it stands what blocks it. */
@@ -67,10 +71,8 @@ export function withBlockDiagnostics(
   blocked: readonly BlockedManifest[],
 ): PlanWithDecisions {
   if (blocked.length === 0) return { plan, decisions };
-  const { format_version, revision, server, complete, summary, steps } = plan;
   const diagnostics = [...plan.diagnostics, ...blocked.flatMap((one) => blockDiagnostic(one, decisions) ?? [])];
-  const same = { format_version, revision, server, complete, summary, steps, diagnostics };
-  return { plan: withChecksum(same, () => plan.checksum), decisions };
+  return { plan: withParts(plan, { diagnostics }), decisions };
 }
 
 function blockDiagnostic(
