@@ -16,7 +16,7 @@ import type { FileOutline } from "./file-outline.ts";
 import { type DeclareOptions, type FileContent, readDeclarations } from "./read-declarations.ts";
 import { refuseDuplicates } from "./refuse-duplicates.ts";
 import { type ReferenceContext, resolveReferences } from "./resolve-references.ts";
-import type { SourceHead, SourceManifest } from "./source-manifest.ts";
+import type { SourceManifest } from "./source-manifest.ts";
 import { faultyManifest, type ValidManifest, validManifest } from "./valid-manifest.ts";
 
 /** The part of the configuration that decides what manifests are accepted. */
@@ -120,9 +120,10 @@ export async function loadManifests(
   await pause();
   await resolveReferences(valid, { declared, external, refuse, pause });
   const graph = resolveGraph(valid);
-  refuseCycles(graph, valid, refuse);
+  const validByIdentity = byIdentity(valid);
+  refuseCycles(graph, validByIdentity, refuse);
   await pause();
-  const checks = checkEverySemantics(valid, { now: options.now, add: found.add, refuse }, byIdentity(valid));
+  const checks = checkEverySemantics(valid, { now: options.now, add: found.add, refuse }, validByIdentity);
   await pause();
   await checkFaulty(declarations, valid, { declared, external, pause, now: options.now, add: found.add });
   const { manifests, waves } = ordered(valid, invalid, graph);
@@ -214,12 +215,10 @@ function readFileContent(file: SourceFile, options: DeclareOptions): ReadFile | 
   return content instanceof Promise ? content.then(read) : read(content);
 }
 
-function refuseCycles(graph: Graph, valid: readonly SourceHead[], refuse: Refuse): void {
-  if (graph.cycles.length === 0) return;
-  const byIdentity = new Map(valid.map((manifest) => [manifest.identity, manifest]));
+function refuseCycles(graph: Graph, valid: NamedList<SourceManifest>, refuse: Refuse): void {
   for (const cycle of graph.cycles) {
     const [first = "", second] = cycle;
-    const manifest = byIdentity.get(first);
+    const manifest = valid.named(first);
     const pointer = manifest?.references.find(({ identity }) => identity === second)?.pointer ?? "";
     const position = manifest?.locate(pointer) ?? null;
     refuse(first, {
