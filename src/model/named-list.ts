@@ -44,6 +44,7 @@ function withPositions<One>(list: readonly One[], nameOf: (one: One) => string, 
       return [...wanted].toSorted((a, b) => a - b).flatMap((at) => list[at] ?? []);
     },
     withReplaced: (members) => {
+      if (members.length === 0) return withPositions(list, nameOf, positions);
       const next = list.slice();
       for (const member of members) {
         const at = positions().get(nameOf(member));
