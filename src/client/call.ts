@@ -78,7 +78,7 @@ export type ServerLine = {
 /** A caller over the given line. */
 export function createCall(line: ServerLine): Call {
   return async (name, content, { signal, ...given }) => {
-    const policy: Ended = { ...given, signals: signal === line.signal ? [signal] : [signal, line.signal] };
+    const policy: TryPolicy = { ...given, signals: signal === line.signal ? [signal] : [signal, line.signal] };
     const nextPause = startRetryPolicy(line, policy);
     const notice = line.waitNotice();
     let ambiguity: Answer | null = null;
@@ -111,7 +111,7 @@ export function createCall(line: ServerLine): Call {
 const NO_PAUSE: Pause = { milliseconds: 0, until: 0, isAsked: true };
 
 /** A policy with each signal that ends the call: joining two into one signal takes longer than listening to both. */
-type Ended = Omit<CallPolicy, "signal"> & { readonly signals: readonly AbortSignal[] };
+type TryPolicy = Omit<CallPolicy, "signal"> & { readonly signals: readonly AbortSignal[] };
 
 // An earlier try that may have had its effect is not undone by a later one that had none.
 function finalAnswer(name: OperationName, answer: Answer, ambiguity: Answer | null): Answer {
@@ -123,7 +123,7 @@ function finalAnswer(name: OperationName, answer: Answer, ambiguity: Answer | nu
 async function waited(
   line: ServerLine,
   { milliseconds, isAsked }: Pause,
-  { signals }: Ended,
+  { signals }: TryPolicy,
   notice: WaitNotice,
 ): Promise<Answer | null> {
   const { clock, serverPause, retryWait, stopping } = line;
@@ -155,7 +155,7 @@ function stopped({ reason }: AbortSignal): Answer {
   return { state: "not-sent", reason: "aborted", cause: reason };
 }
 
-type Asked = { readonly content: CallContent; readonly policy: Ended };
+type Asked = { readonly content: CallContent; readonly policy: TryPolicy };
 
 async function sendOnce(line: ServerLine, name: OperationName, { content, policy }: Asked): Promise<Tried> {
   const row = operation(name);
