@@ -367,17 +367,17 @@ describe("the cache of a source", () => {
     return { ...cache, load: async (rules: LoadRules) => cache.load(rules, await key()) };
   };
   const contentsOf = async (root: string) => (await reading(root)).loaded.contents;
-  const kept = async (root: string, folder: string) => {
+  const filledCache = async () => {
+    const folder = await temporaryFolder();
+    const root = await folderOf(files);
     const cache = cacheIn(folder, root);
     await cache.load({});
     cache.keep([await contentsOf(root)]);
-    return cache.load({});
+    return { folder, root, cache, facts: await cache.load({}) };
   };
 
   test("gives back what was kept, to the same build, rules, source and key alone", async () => {
-    const folder = await temporaryFolder();
-    const root = await folderOf(files);
-    const facts = await kept(root, folder);
+    const { folder, root, facts } = await filledCache();
     expect(facts.outlines.size).toBe(Object.keys(files).length);
     expect(await cacheIn(folder, root).load({})).toEqual(facts);
     expect(await cacheIn(folder, root).load({ unknownFields: "warn" })).toEqual(NO_SOURCE_FACTS);
@@ -387,24 +387,14 @@ describe("the cache of a source", () => {
   });
 
   test("is held in memory from pass to pass, for one set of rules at a time", async () => {
-    const folder = await temporaryFolder();
-    const root = await folderOf(files);
-    const cache = cacheIn(folder, root);
-    await cache.load({});
-    cache.keep([await contentsOf(root)]);
-    const facts = await cache.load({});
+    const { folder, cache, facts } = await filledCache();
     rmSync(folder, { recursive: true });
     expect(await cache.load({})).toBe(facts);
     expect(await cache.load({ unknownFields: "warn" })).toEqual(NO_SOURCE_FACTS);
   });
 
   test("is read from its file again once it was released", async () => {
-    const folder = await temporaryFolder();
-    const root = await folderOf(files);
-    const cache = cacheIn(folder, root);
-    await cache.load({});
-    cache.keep([await contentsOf(root)]);
-    const facts = await cache.load({});
+    const { folder, cache, facts } = await filledCache();
     cache.release();
     expect(await cache.load({})).toEqual(facts);
     cache.release();
@@ -454,9 +444,7 @@ describe("the cache of a source", () => {
   });
 
   test("is nothing where a byte of it was changed, and is readable by its owner alone", async () => {
-    const folder = await temporaryFolder();
-    const root = await folderOf(files);
-    await kept(root, folder);
+    const { folder, root } = await filledCache();
     const [name = ""] = readdirSync(join(folder, "cache"));
     const file = join(folder, "cache", name);
     expect(statSync(file).mode & 0o777).toBe(0o600);
