@@ -4,7 +4,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import type { Invocation } from "../command.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
-import { canBeReadAgain, type FileFingerprint, fingerprintOf, textOrNothing } from "./file-change-stamp.ts";
+import { canBeReadAgain, type FileFingerprint, fingerprintOf, textOrNothing } from "./file-fingerprint.ts";
 import type { OperatorFile } from "./read-operator-file.ts";
 
 /** A file that a configuration consists of or names. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type ConfigFile, readConfig } from "../../source/read-config.ts";
 import { findRoot } from "../../source/source-root.ts";
 import type { Invocation } from "../command.ts";
-import { type FileFingerprint, fingerprintOf } from "./file-change-stamp.ts";
+import { type FileFingerprint, fingerprintOf } from "./file-fingerprint.ts";
 
 /** The operator's own file that `--config` names. */
 export type OperatorFile = {
