@@ -3,8 +3,8 @@ import type { JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import { isFastEqual } from "../core/decide/decide.ts";
 import type { Kind, ListReading, LiveRow } from "../core/kind.ts";
-import type { Identity, Manifest } from "../core/manifest.ts";
-import type { SourceManifest } from "../manifests/source-manifest.ts";
+import type { Identity } from "../core/manifest.ts";
+import { readValue, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
 import { createListReader, type ListReader } from "./list-reader.ts";
@@ -106,7 +106,7 @@ function isFoundInSync(kind: Kind, { row, digest, manifests, found }: Found, bas
   // Which row a manifest without a number stands for only the whole list tells.
   const identity = hasVersions ? `${type}/${row.key}@${row.version}` : `${type}/${row.key}`;
   const manifest = manifests.get(identity);
-  if (manifest?.digest === undefined || !("value" in manifest)) return false;
+  if (manifest?.digest === undefined) return false;
   const receipt = basis.recorded.get(identity);
   if (!saysTheSame(kind, manifest, row, receipt, basis)) return false;
   found.set(identity, { manifest: manifest.digest, row: digest, receipt: receipt?.mark ?? null });
@@ -116,15 +116,15 @@ function isFoundInSync(kind: Kind, { row, digest, manifests, found }: Found, bas
 // A receipt that says exactly what is declared and live is recognised without being opened.
 function saysTheSame(
   kind: Kind,
-  { value }: Manifest,
+  declared: SourceManifest,
   { manifest: live }: LiveRow,
   receipt: ReceiptHead | undefined,
   { shapeOf, ledger }: SyncBasis,
 ): boolean {
-  if (receipt === undefined) return isFastEqual(kind, shapeOf(kind.type), value, live);
+  if (receipt === undefined) return isFastEqual(kind, shapeOf(kind.type), readValue(declared), live);
   const { mark, digest } = receipt;
   if (mark === undefined || digest === undefined) return false;
-  return digest === ledger.digest(contentText({ written: value, echo: live }));
+  return digest === ledger.digest(contentText({ written: readValue(declared), echo: live }));
 }
 
 // Stand for a reply that was recognised by its bytes.

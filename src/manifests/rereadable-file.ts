@@ -25,6 +25,7 @@ export class RereadableFile {
   readonly #file: SourceFile;
   readonly #limits: Limits;
   #known: Parsed | null = null;
+  #given = 0;
 
   constructor(file: SourceFile, limits: Limits) {
     this.#file = file;
@@ -33,7 +34,11 @@ export class RereadableFile {
 
   /** The value of a document; fails where the file has changed since. */
   value(index: number): JsonObject {
-    const value = this.#parsed().documents[index]?.value ?? null;
+    const { documents } = this.#parsed();
+    const value = documents[index]?.value ?? null;
+    this.#given += 1;
+    // Whoever has read them all has no more need of the file.
+    if (this.#given % documents.length === 0) this.#known = null;
     if (!isObject(value)) throw new TypeError(`${this.#file.display} does not hold what it held`);
     return value;
   }

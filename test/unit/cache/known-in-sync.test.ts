@@ -24,6 +24,17 @@ const greeter = manifest(prompt());
 const team = manifest({ type: "team", name: "ml", members: ["a@x.io"] });
 const everything = [cluster, workspace, repo, api, greeter, team];
 
+/** The same manifest, as its file gives it where it is recognised by its content; notes when it is read. */
+function unparsed({ value, ...head }: SourceManifest & Manifest, read: string[]): SourceManifest {
+  return {
+    ...head,
+    read: () => {
+      read.push(head.identity);
+      return value;
+    },
+  };
+}
+
 const unread = ({ observation }: LivePlan): readonly string[] =>
   [...observation.inSync].flatMap(([identity, by]) => (by === "live" ? [identity] : []));
 
@@ -154,6 +165,19 @@ describe("a look after another", () => {
     expect(unread(looked).toSorted()).toEqual([cluster, repo, workspace].map(({ identity }) => identity).toSorted());
     expect(looked.plan.summary).toMatchObject({ keep: 5, update: 1 });
     expect(looked.plan).toEqual((await other.plan(everything, { recalls: false })).plan);
+  });
+
+  test("holds no row right after an apply either, where files were recognised and not parsed", async () => {
+    const plane = await controlPlane();
+    const run = await passes(plane.url);
+    await run.apply(everything);
+    const read: string[] = [];
+    const looked = await run.plan(everything.map((one) => unparsed(one, read)));
+    // But for what only the whole list tells, nothing is left for the planner to read.
+    const others = everything.filter((one) => one !== greeter).map(({ identity }) => identity);
+    expect(unread(looked).toSorted()).toEqual(others.toSorted());
+    expect(read.toSorted()).toEqual(everything.map(({ identity }) => identity).toSorted());
+    expect(looked.plan).toEqual((await run.plan(everything, { recalls: false })).plan);
   });
 
   test("recalls what is read one by one, and by the ledger's word what cannot be read", async () => {
