@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../contract/json.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { Position } from "../model/position.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
@@ -24,8 +24,8 @@ export function readOptionsOf({ path }: Pick<SourceFile, "path">, limits: Limits
 export class RereadableFile {
   readonly #file: SourceFile;
   readonly #limits: Limits;
-  #known: Parsed | null = null;
-  #given = 0;
+  #values: readonly Json[] | null = null;
+  #parsed: Parsed | null = null;
 
   constructor(file: SourceFile, limits: Limits) {
     this.#file = file;
@@ -34,32 +34,29 @@ export class RereadableFile {
 
   /** The value of a document; fails where the file has changed since. */
   value(index: number): JsonObject {
-    const { documents } = this.#parsed();
-    const value = documents[index]?.value ?? null;
-    this.#given += 1;
-    // Whoever has read them all has no more need of the file.
-    if (this.#given % documents.length === 0) this.#known = null;
+    // Without the text, which is most of what is parsed.
+    this.#values ??= this.#parse().documents.map(({ value }) => value);
+    const value = this.#values[index];
     if (!isObject(value)) throw new TypeError(`${this.#file.display} does not hold what it held`);
     return value;
   }
 
   /** Finds fields of a document; `line` is where it starts, should its file be another by then. */
   locate(index: number, line: number): Locate {
-    return (pointer, at) => locateIn(() => this.#parsed(), { index, line })(pointer, at);
+    const parsed = (): Parsed => {
+      this.#parsed ??= this.#parse();
+      return this.#parsed;
+    };
+    return (pointer, at) => locateIn(parsed, { index, line })(pointer, at);
   }
 
-  #parsed(): Parsed {
-    this.#known ??= parse(this.#file, this.#limits);
-    return this.#known;
+  #parse(): Parsed {
+    const parsed = readPlainYaml(this.#file.bytes(), readOptionsOf(this.#file, this.#limits));
+    return { documents: parsed?.documents ?? [], positionAt: lineFinder(parsed?.text ?? "") };
   }
 }
 
 type Parsed = { readonly documents: readonly ParsedDocument[]; readonly positionAt: (offset: number) => Position };
-
-function parse(file: SourceFile, limits: Limits): Parsed {
-  const parsed = readPlainYaml(file.bytes(), readOptionsOf(file, limits));
-  return { documents: parsed?.documents ?? [], positionAt: lineFinder(parsed?.text ?? "") };
-}
 
 // A report is worth more than the exact place: where the file has changed meanwhile, the document's beginning will do.
 function locateIn(parsed: () => Parsed, { index, line }: { readonly index: number; readonly line: number }): Locate {
