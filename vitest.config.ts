@@ -40,7 +40,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
-    maxWorkers: 2,
+    // On two processors: most e2e tests wait for other processes, and for time to pass.
+    maxWorkers: 3,
     coverage: { provider: "v8", include: ["src/**"], exclude: ["src/**/generated/**"] },
     projects: [
       {
