@@ -4,7 +4,7 @@ import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { formatOf, type ParsedDocument, type ReadOptions } from "../yaml/document.ts";
 import { type Locate, lineFinder, locator } from "../yaml/locator.ts";
-import { readPlainYaml } from "../yaml/read-yaml.ts";
+import { readYaml } from "../yaml/read-yaml.ts";
 import { worthReading } from "./detect-manifest.ts";
 
 /** Whether a file's documents can be read again so: by the fast reader alone. */
@@ -51,7 +51,7 @@ export class RereadableFile {
   }
 
   #parse(): Parsed {
-    const parsed = readPlainYaml(this.#file.bytes(), readOptionsOf(this.#file, this.#limits));
+    const parsed = readYaml(this.#file.bytes(), readOptionsOf(this.#file, this.#limits), null);
     return { documents: parsed?.documents ?? [], positionAt: lineFinder(parsed?.text ?? "") };
   }
 }
