@@ -48,3 +48,36 @@ test("F58 watch follows the link of a git-sync sidecar, at the commit that it le
   watch.kill("SIGTERM");
   expect(await watch.ended).toMatchObject({ code: 0 });
 });
+
+test("F58 a watch that is started anew goes on with the last good revision, though its work tree is gone", async () => {
+  const server = await serve();
+  const { source, sync } = await syncedCheckout({
+    "a/ml.yaml": team("ml"),
+    "a/web.yaml": team("web"),
+    "holdfast.yaml": "paths: [a]\n",
+  });
+  const { start, run } = await sourceOf({}, server);
+  const flags = ["--source", source, "--sink", "file", "-o", "json", "--state", "state"];
+  expect(await run(["apply", "--yes", "--allow-privilege", ...flags])).toMatchObject({ code: 0 });
+  // Twice, so that it is known that nothing has to be read.
+  for (const _ of [1, 2]) expect(await run(["plan", ...flags])).toMatchObject({ code: 0 });
+  const watch = start(["watch", ...flags, "--interval", "3600"]);
+  const messages = (event: string) =>
+    watch
+      .stdout()
+      .split("\n")
+      .flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []))
+      .flatMap((line) => (line.event === event ? [line.message] : []));
+  await eventually("the first pass", () => messages("applied").length === 1);
+  await sync({ "a/ml.yaml": team("ml", "bob@example.com") });
+  await eventually("a pass at the new commit", () => messages("applied").length === 2);
+  await sync({ "holdfast.yaml": "paths: [b]\n" });
+  await eventually("the refusal", () => messages("kept").length === 1);
+  await server.call("PUT", "/api/svc/v1/teams", {
+    manifest: { type: "team", name: "web", members: ["eve@example.com"] },
+  });
+  watch.kill("SIGHUP");
+  await eventually("drift is healed", () => messages("applied").at(-1) === "Applied: 1 updated, 1 unchanged");
+  watch.kill("SIGTERM");
+  expect(await watch.ended).toMatchObject({ code: 0 });
+});
