@@ -137,10 +137,16 @@ function isAsPlanned({ action, reason }: Step, { result, error }: Outcome): bool
 }
 
 // What a plan says it did not check may be refused; for the reason that was not checked.
-function isUncheckedFailure({ notChecked }: Step, { result, error }: Outcome): boolean {
+function isUncheckedFailure({ action, notChecked }: Step, { result, error }: Outcome): boolean {
   if (notChecked === undefined || result !== "failed") return false;
+  if (action === "ensure" && isTokenLost(error)) return true;
   if (notChecked.reason === "needs-write") return error?.status === 403;
   return error?.status === 403 || error?.status === 422;
+}
+
+// Nobody knows of an account that cannot be read whether somebody else made it in the same second, and has its token.
+function isTokenLost(error: Outcome["error"]): boolean {
+  return error?.code === "token-lost";
 }
 
 function writeFaults({ plan, wrote }: Judging, outcomes: readonly Outcome[]): readonly string[] {
@@ -152,7 +158,9 @@ function writeFaults({ plan, wrote }: Judging, outcomes: readonly Outcome[]): re
       action === "ensure" ? [[identity, notChecked === undefined ? "checked" : "unchecked"] as const] : [],
     ),
   );
-  const isMade = new Set(made.map(({ identity }) => bareIdentity(identity)));
+  const isMade = new Set(
+    outcomes.flatMap((one) => (made.includes(one) || isTokenLost(one.error) ? [bareIdentity(one.identity)] : [])),
+  );
   return [
     ...wrote.filter((one) => !isMade.has(one)).map((one) => `${one} was written and not reported`),
     ...made
