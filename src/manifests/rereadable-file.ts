@@ -19,7 +19,7 @@ export function readOptionsOf({ path }: Pick<SourceFile, "path">, limits: Limits
 
 /**
  * A file of plain YAML, which the fast reader can read again to the same end: what few runs look at is not held. It is
- * read once for all that stands in it.
+ * read once for all of its values, and once for all of its positions.
  */
 export class RereadableFile {
   readonly #file: SourceFile;

@@ -6,6 +6,12 @@ import { team } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
+/** The events of one name that a watch has written, a line each. */
+function eventsIn(stdout: string, name: string) {
+  const events = stdout.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+  return events.filter(({ event }) => event === name);
+}
+
 test("F58 watch follows the link of a git-sync sidecar, at the commit that it leads to, and keeps it where the next is broken", async () => {
   const server = await serve();
   const { source, sync } = await syncedCheckout({
@@ -20,12 +26,7 @@ test("F58 watch follows the link of a git-sync sidecar, at the commit that it le
     stderr: expect.stringMatching(/^error: the state folder .*\n {2}→ name a folder elsewhere with --state/m),
   });
   const watch = start(["watch", ...flags, "--state", "state", "--interval", "3600"]);
-  const events = (name: string) =>
-    watch
-      .stdout()
-      .split("\n")
-      .flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []))
-      .filter(({ event }) => event === name);
+  const events = (name: string) => eventsIn(watch.stdout(), name);
   await eventually("the first pass", () => events("applied").length === 1);
   const commit = await sync({ "a/ml.yaml": team("ml", "bob@example.com") });
   await eventually("a pass at the new commit", () => events("applied").length === 2);
@@ -62,12 +63,7 @@ test("F58 a watch that is started anew goes on with the last good revision, thou
   // Twice, so that it is known that nothing has to be read.
   for (const _ of [1, 2]) expect(await run(["plan", ...flags])).toMatchObject({ code: 0 });
   const watch = start(["watch", ...flags, "--interval", "3600"]);
-  const messages = (event: string) =>
-    watch
-      .stdout()
-      .split("\n")
-      .flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []))
-      .flatMap((line) => (line.event === event ? [line.message] : []));
+  const messages = (name: string) => eventsIn(watch.stdout(), name).map(({ message }) => message);
   await eventually("the first pass", () => messages("applied").length === 1);
   await sync({ "a/ml.yaml": team("ml", "bob@example.com") });
   await eventually("a pass at the new commit", () => messages("applied").length === 2);

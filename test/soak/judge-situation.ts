@@ -158,11 +158,10 @@ function writeFaults({ plan, wrote }: Judging, outcomes: readonly Outcome[]): re
       action === "ensure" ? [[identity, notChecked === undefined ? "checked" : "unchecked"] as const] : [],
     ),
   );
-  const isMade = new Set(
-    outcomes.flatMap((one) => (made.includes(one) || isTokenLost(one.error) ? [bareIdentity(one.identity)] : [])),
-  );
+  const lost = outcomes.filter(({ error }) => isTokenLost(error));
+  const isTold = new Set([...made, ...lost].map(({ identity }) => bareIdentity(identity)));
   return [
-    ...wrote.filter((one) => !isMade.has(one)).map((one) => `${one} was written and not reported`),
+    ...wrote.filter((one) => !isTold.has(one)).map((one) => `${one} was written and not reported`),
     ...made
       .filter(({ identity, result }) => {
         const isWithout = ensured.has(identity) && (result === "updated" || ensured.get(identity) === "unchecked");

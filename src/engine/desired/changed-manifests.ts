@@ -30,7 +30,7 @@ function changedPaths(revision: RevisionFiles, before: RevisionFiles): ReadonlyS
   if (revision === before) return new Set();
   const { since, files } = revision;
   if (since !== undefined) return since.commit === before.commit ? since.changed : null;
-  // Where all was read again, the blobs tell; the files of a folder have none.
+  // Where all was read again, the blobs tell; without them nothing does.
   if (files.some(({ blob }) => blob === null)) return null;
   const known = new Set(before.files.map(({ path, blob }) => `${blob} ${path}`));
   return new Set(files.flatMap(({ path, blob }) => (known.has(`${blob} ${path}`) ? [] : [path])));
