@@ -4,6 +4,7 @@ import {
   constants,
   fsyncSync,
   linkSync,
+  open,
   openSync,
   renameSync,
   rmSync,
@@ -11,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { lstatOrNull } from "./lstat-or-null.ts";
 import { requireRegularFile } from "./read-own-file.ts";
 
@@ -71,17 +73,34 @@ function fillEmpty(path: string, draft: TemporaryFile): void {
 
 /** Throws when nothing can be written in a folder; leaves nothing behind. */
 export function checkWritable(folder: string): void {
-  using draft = openTemporaryFile(join(folder, "trial"));
+  using draft = openTemporaryFileSync(join(folder, "trial"));
   writeFileSync(draft.descriptor, Buffer.alloc(ROOM));
 }
 
 // As much as the journal of a few writes takes.
 const ROOM = 64 * 1024;
 
-/** Creates a file in the folder of the path, under a random name and with mode 0600. */
-export function openTemporaryFile(path: string): TemporaryFile {
-  const draft = `${path}.${randomUUID()}`;
-  const descriptor = openSync(draft, FLAGS, 0o600);
+function openTemporaryFileSync(path: string): TemporaryFile {
+  const draft = temporaryName(path);
+  return temporaryFile(draft, openSync(draft, FLAGS, 0o600));
+}
+
+/**
+ * Creates a file in the folder of the path, under a random name and with mode 0600. It does not block, since creating a
+ * file may wait for what others write to the same disk.
+ */
+export async function openTemporaryFile(path: string): Promise<TemporaryFile> {
+  const draft = temporaryName(path);
+  return temporaryFile(draft, await opened(draft, FLAGS, 0o600));
+}
+
+const opened = promisify(open);
+
+function temporaryName(path: string): string {
+  return `${path}.${randomUUID()}`;
+}
+
+function temporaryFile(draft: string, descriptor: number): TemporaryFile {
   return {
     path: draft,
     descriptor,
@@ -114,7 +133,7 @@ const WITHOUT_LINKS: readonly string[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENO
 
 function writtenDraft(path: string, content: Content, durable: boolean): TemporaryFile {
   using stack = new DisposableStack();
-  const draft = stack.use(openTemporaryFile(path));
+  const draft = stack.use(openTemporaryFileSync(path));
   for (const piece of typeof content === "string" ? [content] : content) writeFileSync(draft.descriptor, piece);
   if (durable) fsyncSync(draft.descriptor);
   stack.move();

@@ -13,7 +13,7 @@ import type { Sink, SinkType } from "../token-sink.ts";
 // As large as any token, so that a full disk is noticed before there is a token to store.
 const ROOM = 64 * 1024;
 
-// Only slow disk operations are asynchronous: the others are faster than a thread switch.
+// Only what may wait for the disk is asynchronous: the rest is faster than a thread switch.
 const synced = promisify(fsync);
 
 // A write takes longer than this: no check before it can foresee what happens to the disk meanwhile.
@@ -121,7 +121,7 @@ async function writeDraft(path: string, content: string): Promise<TemporaryFile>
   const folder = dirname(path);
   for (const one of [dirname(dirname(folder)), dirname(folder), folder]) ensureOwnFolder(one);
   using stack = new DisposableStack();
-  const draft = stack.use(openTemporaryFile(path));
+  const draft = stack.use(await openTemporaryFile(path));
   writeFileSync(draft.descriptor, content);
   await synced(draft.descriptor);
   stack.move();

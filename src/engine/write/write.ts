@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { ClientError } from "../../client/client-error.ts";
 import { causeText } from "../../client/reachability.ts";
 import type { Sent } from "../../client/writer.ts";
@@ -98,8 +99,18 @@ async function journalAndSend({
     const sent = await sendAndSettle({ job, intent, isRepeat, context, attempts });
     return sent.state === "failed" || sent.state === "unknown" ? reportResult(sent, context) : sent;
   });
+  if (next.state !== "applied") return next;
   // The slot is free again, so storing the outcome delays no other request.
-  return next.state === "applied" ? applied(next.one, route, next.sent) : next;
+  await nextRequestSent();
+  return applied(next.one, route, next.sent);
+}
+
+// A connection is used again one turn of the event loop after its reply, and is looked at for one turn more.
+const TURNS_UNTIL_SENT = 3;
+
+// Replies come many at a time: were each outcome stored at once, the control plane would have nothing to do meanwhile.
+async function nextRequestSent(): Promise<void> {
+  for (let turn = 0; turn < TURNS_UNTIL_SENT; turn += 1) await setImmediate();
 }
 
 async function failForOtherWriter(

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -191,6 +192,25 @@ describe("writes that wait for their turn", () => {
     expect(report.summary).toMatchObject({ created: 6 });
     expect(report.pending).toEqual([]);
     expect(mostHeld()).toBe(2);
+  });
+
+  test("are sent as soon as a reply makes room for them, before its outcome is stored", async () => {
+    const { run, letGo, waiting } = await holding();
+    const storedBefore: number[] = [];
+    const onWritten = (message: unknown): void => {
+      const { request } = message as { readonly request: { readonly method: string } };
+      if (request.method === "PUT") storedBefore.push(run.progress.filter(({ what }) => what === "finished").length);
+    };
+    subscribe("undici:client:sendHeaders", onWritten);
+    try {
+      const applying = run.apply(teams.slice(0, 2), { concurrency: 1 });
+      await waiting(2, 1);
+      letGo();
+      expect((await applying).summary).toMatchObject({ created: 2 });
+    } finally {
+      unsubscribe("undici:client:sendHeaders", onWritten);
+    }
+    expect(storedBefore).toEqual([0, 0]);
   });
 
   test("are not sent once the apply is asked to end, and leave nothing in the journal", async () => {
