@@ -32,12 +32,16 @@ export async function madeBothWays(
   throw new AssertionError({ message, actual, expected, operator: "deepStrictEqual" });
 }
 
-// What differs from run to run with the same cache is left out: the log of requests, moments, and the port of a control
-// plane that runs in the command; also that the cache itself cannot be written.
+// What differs from run to run with the same cache is left out: the log of requests, moments, until when a control plane
+// asks to wait, and the port of one that runs in the command; also that the cache itself cannot be written.
 function answerOf({ code, stdout, stderr }: Ended): Omit<Ended, "signal"> {
   const said = stderr.split("\n").filter((line) => !/^\{"level":|^warning: what was read of /.test(line));
   const steady = said.join("\n").replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
-  return { code, stdout, stderr: steady.replaceAll(/(embedded control plane at) \S+/g, "$1 URL") };
+  return {
+    code,
+    stdout: stdout.replaceAll(/(asks to wait \d+ s, until) \S+Z/g, "$1 TIME"),
+    stderr: steady.replaceAll(/(embedded control plane at) \S+/g, "$1 URL"),
+  };
 }
 
 // One that writes a plan to a file cannot write it there again.
