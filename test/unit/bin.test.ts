@@ -42,6 +42,18 @@ test.each(["src/cli.ts", "schemas/team.json"])(
   },
 );
 
+test.each(["schema/generated/types.ts", "contract/generated/manifests.ts", "contract/generated/resources.ts"])(
+  "holdfast runs its bundle still once a check has made src/%s again",
+  async (file) => {
+    const folder = await packageFolder();
+    const made = join(folder, "src", file);
+    mkdirSync(join(made, ".."), { recursive: true });
+    writeFileSync(made, "");
+    for (const path of [join(made, ".."), join(made, "../.."), join(folder, "src")]) utimesSync(path, EARLIER, EARLIER);
+    expect(run(folder)).toBe("bundle");
+  },
+);
+
 test("holdfast runs the sources where nothing was built", async () => {
   const folder = await packageFolder();
   rmSync(join(folder, "dist"), { recursive: true });
