@@ -177,6 +177,8 @@ test("a link among Markdown is found where there is one", () => {
   expect(() => requireInert("<img src=x>")).toThrow();
   expect(() => requireInert(`**${CANARY}**`)).toThrow();
   expect(() => requireInert("a\n::error::b")).toThrow();
+  expect(() => requireInert("a\n ::error::b")).toThrow();
+  expect(() => requireInert("a\n/close")).toThrow();
 });
 
 type Node = { readonly type: string; readonly value?: string; readonly children?: readonly Node[] };
@@ -197,7 +199,9 @@ const OURS = new Set([
   "html",
 ]);
 
-const COMMAND = /^\s*(?:::\w|\/\w)|##\w*\[|section_(?:start|end):/;
+// A CI runner leaves white space aside. A forge and its bots take `/close` at the very beginning of a line alone, where
+// the lines of a diff have their sign or a space.
+const COMMAND = /^\s*::\w|^\/\w|##\w*\[|section_(?:start|end):/;
 
 function requireInert(markdown: string): void {
   const commands = markdown.split(/\r\n|[\n\r\u2028]/).filter((line) => COMMAND.test(line));
