@@ -179,6 +179,9 @@ test("a link among Markdown is found where there is one", () => {
   expect(() => requireInert("a\n::error::b")).toThrow();
   expect(() => requireInert("a\n ::error::b")).toThrow();
   expect(() => requireInert("a\n/close")).toThrow();
+  expect(() => requireInert("a\n /close")).toThrow();
+  expect(() => requireInert("```diff\n/close\n```")).toThrow();
+  expect(() => requireInert("```diff\n /close ##[group]\n```")).toThrow();
 });
 
 type Node = { readonly type: string; readonly value?: string; readonly children?: readonly Node[] };
@@ -199,14 +202,21 @@ const OURS = new Set([
   "html",
 ]);
 
-// A CI runner leaves white space aside. A forge and its bots take `/close` at the very beginning of a line alone, where
-// the lines of a diff have their sign or a space.
-const COMMAND = /^\s*::\w|^\/\w|##\w*\[|section_(?:start|end):/;
+const COMMAND = /^\s*(?:::\w|\/\w)|##\w*\[|section_(?:start|end):/;
 
 function requireInert(markdown: string): void {
-  const commands = markdown.split(/\r\n|[\n\r\u2028]/).filter((line) => COMMAND.test(line));
   const root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const unchanged = new Set(unchangedLines(root));
+  const commands = markdown
+    .split(/\r\n|[\n\r\u2028]/)
+    .filter((line) => COMMAND.test(unchanged.has(line) ? line.replace(/^ \//, "-/") : line));
   expect([...commands, ...foreignIn(root)]).toEqual([]);
+}
+
+/** Lines that a diff shows as unchanged, after a space: a forge takes `/close` only at the very beginning, and never in a fence. */
+function unchangedLines({ type, value = "", children = [] }: Node): readonly string[] {
+  const lines = type === "code" ? value.split("\n").filter((line) => line.startsWith(" ")) : [];
+  return [...lines, ...children.flatMap(unchangedLines)];
 }
 
 /** What is not ours and means something: nodes of other types, texts outside of code, other HTML. */
