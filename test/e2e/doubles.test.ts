@@ -45,6 +45,17 @@ describe.each(controlPlaneVariants)("on a $name control plane that takes no keys
     expect(await source.runHere([...flags, "--state", "fresh", "--server", way.url])).toMatchObject({ code: 0 });
   });
 
+  test("F78 an account that the same state has just made has lost no token when it is changed", async () => {
+    const server = await plane.serve();
+    const way = await startProxyWithoutIdempotency(server);
+    const source = await sourceOf({ ...foundations, "account.yaml": account("ci") }, server);
+    const through = [...flags, "--server", way.url];
+    expect(await source.runHere(through)).toMatchObject({ code: 0 });
+    await source.write("account.yaml", `${account("ci")}expiration_date: "2030-01-01"\n`);
+    const ended = await source.runHere([...through, "-o", "json"]);
+    expect(fateOf(ended, "virtual-account/ci")).toEqual(["updated", null]);
+  });
+
   test("F78 an account that somebody has just made has lost no token, where a dryRun is known to change nothing", async () => {
     const server = await plane.serve();
     const way = await startProxyWithoutIdempotency(server);

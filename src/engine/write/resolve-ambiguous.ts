@@ -125,9 +125,9 @@ export async function settleWrite(request: WriteRequest, row: LiveRow, token: Se
   const receipt = receiptOfJob(job, row, context);
   try {
     const delivered = token === null ? null : await deliver(request, token);
+    const isTokenLost = token === null && (await isNewWithToken(request, row));
     await context.ledger.close(intent.id, receipt);
-    if (token === null && isWithoutToken(request, row))
-      return failedWrite("failed", lostToken(intent.identity, "token"), request);
+    if (isTokenLost) return failedWrite("failed", lostToken(intent.identity, "token"), request);
     const notice = mayBeDuplicated(request, row) ? await findDuplicateVersion(request, row) : null;
     return { state: "done", row, delivered, attempts, notice };
   } catch (error) {
@@ -137,10 +137,14 @@ export async function settleWrite(request: WriteRequest, row: LiveRow, token: Se
   }
 }
 
-function isWithoutToken({ job: { kind, toSend, live }, intent, context }: WriteRequest, row: LiveRow): boolean {
+// The control plane's clock tells seconds, so what was made just before the send passes for new; what the ledger knows is not.
+async function isNewWithToken({ job, intent, context }: WriteRequest, row: LiveRow): Promise<boolean> {
+  const { kind, toSend, live } = job;
   if (!kind.issuesToken?.(toSend)) return false;
   if (intent.creates) return true;
-  return live.state === "unknown" && live.isThere === undefined && isCreatedSince(intent, row, context);
+  if (live.state !== "unknown" || live.isThere === true || !isCreatedSince(intent, row, context)) return false;
+  const known = (await context.ledger.recorded([intent.identity])).get(intent.identity);
+  return known === undefined || known.id !== row.id;
 }
 
 class UndeliveredError extends Error {
