@@ -110,6 +110,22 @@ describe.each(controlPlaneVariants)("an apply that was killed, on a $name contro
     expect(server.effects()).toHaveLength(before + 1);
   });
 
+  test.each([
+    { when: "before", found: ["not-made", "skipped", null] },
+    { when: "after", found: ["made", "updated", null] },
+  ] as const)(
+    "F75 tells of no lost token where the ledger knows the account that was changed, killed $when the effect",
+    async ({ when, found }) => {
+      const server = await plane.serve();
+      const changed = { "account.yaml": `${account("ci")}expiration_date: "2099-01-01"\n` };
+      const { source, run } = await killed(server, changed, ACCOUNTS, when, { ...withService, ...accounts("ci") });
+      await source.remove("account.yaml");
+      const unread = ["unknown", "unknown", "outcome-unknown"];
+      const expected = plane.name === "documented-only" ? unread : found;
+      expect(told(await run("-o", "json"))).toEqual([["virtual-account/ci", ...expected]]);
+    },
+  );
+
   test("F75 makes no account that has left git for its token", async () => {
     const server = await plane.serve();
     const { source, run, before } = await killed(server, accounts("ci"), ACCOUNTS, "before", withService);

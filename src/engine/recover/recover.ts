@@ -13,6 +13,7 @@ import { announceLongWait } from "../announce-long-wait.ts";
 import { type Clocks, isCreatedSince } from "../live/created-since.ts";
 import { createdVersion } from "../live/versions-since.ts";
 import type { Sink } from "../token-sink.ts";
+import { isRecorded } from "../write/is-recorded.ts";
 import { createReceipt } from "../write/receipt.ts";
 import { canReplayToken, replayForToken, type SendContext, sendIntent } from "../write/send-intent.ts";
 import { lostToken, rowIn, tokenIn } from "../write/stored-reply.ts";
@@ -66,7 +67,7 @@ async function recoverOne(intent: PendingIntent, on: Recovery): Promise<Recovere
   if (evidence.found === "made") return settleMade(intent, evidence.row, kind, on);
   if (evidence.found === "not-made") return { intent, found: "not-made", error: null, token: null, isOpen: false };
   const hasRead = live.state !== "unknown" || live.reason !== "no-read";
-  return (hasRead ? null : await byDryRun(intent, kind, on)) ?? unknown(intent, live, kind, on);
+  return (hasRead ? null : await byDryRun(intent, live, kind, on)) ?? unknown(intent, live, kind, on);
 }
 
 /** What live shows of a write whose outcome is unknown. */
@@ -96,12 +97,16 @@ export async function evidenceOf(
 
 /**
  * Finds out by a dryRun since when a resource is there that has no read. One that was made since is ours, and under the
- * key of its write the reply is given again.
+ * key of its write the reply is given again; one that the ledger knows has its token.
  */
-async function byDryRun(intent: PendingIntent, kind: Kind, on: Recovery): Promise<Recovered | null> {
+async function byDryRun(intent: PendingIntent, live: Live, kind: Kind, on: Recovery): Promise<Recovered | null> {
   if (!canReplayToken(intent, kind, on)) return null;
   const answer = await on.dryRun(intent, kind);
   if (answer.state !== "answered" || !answer.row?.id) return null;
+  if (await isRecorded(intent.identity, answer.row, on.ledger)) {
+    await distrustReceipt(intent, on);
+    return outcomeUnknown(intent, live);
+  }
   if (!intent.creates && !isCreatedSince(intent, answer.row, on)) return null;
   const { reply } = await sendIntent(intent, kind, on);
   const again = { ...intent, creates: true, reply };
@@ -166,16 +171,25 @@ async function delivered(intent: PendingIntent, token: Secret, { sink }: Recover
 async function unknown(intent: PendingIntent, live: Live, kind: Kind, on: Recovery): Promise<Recovered> {
   const { identity, manifest } = intent;
   await distrustReceipt(intent, on);
-  // A read that failed may go well in the next run; where there is nothing to read by, waiting does not help.
-  const isOpen = live.state === "unknown" && live.reason === "unreadable";
+  const isOpen = isUnreadable(live);
   const mayHaveToken = kind.issuesToken?.(manifest) === true && !isOpen && (intent.creates || live.state === "unknown");
   if (mayHaveToken) return { intent, found: "unknown", error: lostToken(identity, "outcome"), token: null, isOpen };
+  return outcomeUnknown(intent, live);
+}
+
+function outcomeUnknown(intent: PendingIntent, live: Live): Recovered {
+  const isOpen = isUnreadable(live);
   const why =
     live.state === "present"
       ? "something newer is there, and it is not what was sent"
       : `whether it took effect cannot be read${isOpen ? "; the next run looks again" : ""}`;
-  const message = `an earlier run was interrupted while it wrote ${identity}: ${why}`;
+  const message = `an earlier run was interrupted while it wrote ${intent.identity}: ${why}`;
   return { intent, found: "unknown", error: { code: "outcome-unknown", message }, token: null, isOpen };
+}
+
+// A read that failed may go well in the next run; where there is nothing to read by, waiting does not help.
+function isUnreadable(live: Live): boolean {
+  return live.state === "unknown" && live.reason === "unreadable";
 }
 
 // What was written last is not known any more: where live cannot be read, the ledger's word must not stand for it.

@@ -8,6 +8,7 @@ import { announceLongWait } from "../announce-long-wait.ts";
 import { isCreatedSince } from "../live/created-since.ts";
 import { createdVersion } from "../live/versions-since.ts";
 import { findDuplicateVersion, mayBeDuplicated } from "./concurrent-write.ts";
+import { isRecorded } from "./is-recorded.ts";
 import { canReplayToken, replayForToken } from "./send-intent.ts";
 import { lostToken } from "./stored-reply.ts";
 import { verifyWrite } from "./verify-write.ts";
@@ -143,8 +144,7 @@ async function isNewWithToken({ job, intent, context }: WriteRequest, row: LiveR
   if (!kind.issuesToken?.(toSend)) return false;
   if (intent.creates) return true;
   if (live.state !== "unknown" || live.isThere === true || !isCreatedSince(intent, row, context)) return false;
-  const known = (await context.ledger.recorded([intent.identity])).get(intent.identity);
-  return known === undefined || known.id !== row.id;
+  return !(await isRecorded(intent.identity, row, context.ledger));
 }
 
 class UndeliveredError extends Error {
