@@ -68,7 +68,7 @@ export async function judgeSituation(judging: Judging): Promise<Tried> {
     end: "applied",
     results: outcomes.map(({ result }) => result),
     faults: [
-      ...movedFaults(judging),
+      ...movedFaults(judging, outcomes),
       ...stepFaults(judging, outcomes),
       ...writeFaults(judging, outcomes),
       ...plan.steps.flatMap((step) => contentFaults(step, judging)),
@@ -95,11 +95,14 @@ function refusalFaults({ moved, applied, situation }: Judging, isGuarded: boolea
   }
 }
 
-// A change that the token can see must stop a sealed plan. What cannot be read may have moved unseen.
-function movedFaults({ moved, plan, situation }: Judging): readonly string[] {
+// A change that the token can see must stop a sealed plan. What cannot be read may have moved unseen, and so may what the
+// token may not write: a role on a cluster alone does not show the workspaces in it.
+function movedFaults({ moved, plan, situation }: Judging, outcomes: readonly Outcome[]): readonly string[] {
   if (moved === null || !situation.isSealed) return [];
   const step = plan.steps.find(({ identity }) => bareIdentity(identity) === moved.identity);
-  const isUnseen = step === undefined || step.action === "ensure" || step.action === "block" || step.reason !== null;
+  const isForbidden = outcomes.some(({ identity, error }) => identity === step?.identity && error?.status === 403);
+  const isUnseen =
+    step === undefined || step.action === "ensure" || step.action === "block" || step.reason !== null || isForbidden;
   return moved.is === "live" && isUnseen
     ? []
     : [`a sealed plan was applied though ${moved.is} ${moved.identity} moved`];
