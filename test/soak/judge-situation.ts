@@ -27,8 +27,8 @@ export type Judging = {
   /** The manifests that were declared when the plan was made. */
   readonly declared: Declared;
   readonly plan: Plan;
-  /** The resource that was changed after the plan was made, in live or in the source. */
-  readonly moved: { readonly is: "live" | "source"; readonly identity: string } | null;
+  /** The resource that was written after the plan was made, in live or in the source; equal where that changed nothing of its content. */
+  readonly moved: { readonly is: "live" | "source"; readonly identity: string; readonly isEqual: boolean } | null;
   readonly applied: Ended;
   /** The resources that the audit log of the control plane names for the apply. */
   readonly wrote: readonly string[];
@@ -98,7 +98,7 @@ function refusalFaults({ moved, applied, situation }: Judging, isGuarded: boolea
 // A change that the token can see must stop a sealed plan. What cannot be read may have moved unseen, and so may what the
 // token may not write: a role on a cluster alone does not show the workspaces in it.
 function movedFaults({ moved, plan, situation }: Judging, outcomes: readonly Outcome[]): readonly string[] {
-  if (moved === null || !situation.isSealed) return [];
+  if (moved === null || moved.isEqual || !situation.isSealed) return [];
   const step = plan.steps.find(({ identity }) => bareIdentity(identity) === moved.identity);
   const isForbidden = outcomes.some(({ identity, error }) => identity === step?.identity && error?.status === 403);
   const isUnseen =

@@ -158,14 +158,18 @@ async function happen(situation: Situation, folder: string, plane: SituationPlan
     case "source": {
       const was = declared[between.file];
       if (changed === null || was === undefined) return null;
-      const moved = { is: between.is, identity: bareIdentity(identityOf(was)) };
+      const moved = { is: between.is, identity: bareIdentity(identityOf(was)), isEqual: false };
       if (between.is === "source") {
         await writeFile(join(folder, between.file), JSON.stringify(changed));
         return canonical(changed) === canonical(was) ? null : moved;
       }
-      const earlier = await effects(plane.data);
+      const one = { [between.file]: was };
+      const earlier = await readLiveManifests(plane.admin, one);
+      const written = await effects(plane.data);
       await plane.others(changed);
-      return (await effects(plane.data)).length === earlier.length ? null : moved;
+      if ((await effects(plane.data)).length === written.length) return null;
+      const later = await readLiveManifests(plane.admin, one);
+      return { ...moved, isEqual: Object.keys(later).length > 0 && canonical(earlier) === canonical(later) };
     }
   }
 }
