@@ -48,17 +48,14 @@ const compiled = readFileSync(resolve(import.meta.dirname, "../../.gitignore"), 
   .filter((line) => line.startsWith("src/"))
   .map((line) => (line.endsWith("/") ? `${line}types.ts` : line));
 
-test.each(compiled)(
-  "holdfast runs its bundle still once a check has made %s again",
-  async (file) => {
-    const folder = await packageFolder();
-    const made = join(folder, file);
-    mkdirSync(join(made, ".."), { recursive: true });
-    writeFileSync(made, "");
-    for (const path of [join(made, ".."), join(made, "../.."), join(folder, "src")]) utimesSync(path, EARLIER, EARLIER);
-    expect(run(folder)).toBe("bundle");
-  },
-);
+test.each(compiled)("holdfast runs its bundle still once a check has made %s again", async (file) => {
+  const folder = await packageFolder();
+  const made = join(folder, file);
+  mkdirSync(join(made, ".."), { recursive: true });
+  writeFileSync(made, "");
+  for (const path of [join(made, ".."), join(made, "../.."), join(folder, "src")]) utimesSync(path, EARLIER, EARLIER);
+  expect(run(folder)).toBe("bundle");
+});
 
 test("holdfast runs the sources where nothing was built", async () => {
   const folder = await packageFolder();

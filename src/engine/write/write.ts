@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { ClientError } from "../../client/client-error.ts";
 import { causeText } from "../../client/reachability.ts";
 import type { Sent } from "../../client/writer.ts";
 import { equal, isObject } from "../../contract/json.ts";
@@ -10,12 +9,11 @@ import { type LiveRow, readRow, type WriteRoute } from "../../core/kind.ts";
 import type { Reason } from "../../core/plan/plan.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
 import type { Intent } from "../../state/ledger.ts";
-import { announceLongWait } from "../announce-long-wait.ts";
 import type { Recovered } from "../recover/recover.ts";
-import { deploymentInProgress, followRollout } from "../rollout/follow-rollout.ts";
 import { findOtherWriter, isUnprotected, versionBefore } from "./concurrent-write.ts";
-import { ambiguousWrite, resolveAmbiguous, settleFound, settleWrite } from "./resolve-ambiguous.ts";
+import { ambiguousWrite, resolveAmbiguous, settleWrite } from "./resolve-ambiguous.ts";
 import { sendIntent } from "./send-intent.ts";
+import { settleRefused } from "./settle-refused.ts";
 import { tokenIn } from "./stored-reply.ts";
 import { verifyWrite } from "./verify-write.ts";
 import {
@@ -30,9 +28,6 @@ import {
 
 /** How often a write is sent again: after a deployment in progress, or a read-back that found nothing. */
 const ROUNDS = 3;
-
-/** Refusals that say nothing of a request that was sent before under the same key. */
-const TRANSIENT_STATUSES: readonly number[] = [401, 403, 409, 412, 429, 503];
 
 /** How long an intent may wait for a request slot, in shares of the request's timeout. */
 const WAIT_SHARE = 0.1;
@@ -144,7 +139,7 @@ async function sendAndSettle(one: WriteRequest): Promise<WriteResult | RetryWrit
     case "applied":
       return { state: "applied", one, sent };
     case "refused":
-      return refused(one, sent);
+      return settleRefused(one, sent);
     case "not-sent":
       if (!one.isRepeat) await context.ledger.close(intent.id, null);
       return failedWrite("failed", { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` }, one);
@@ -240,64 +235,6 @@ function rowIn(route: WriteRoute, data: unknown): LiveRow | null {
     return isObject(data) ? readRow(route, data) : null;
   } catch {
     return null;
-  }
-}
-
-async function refused(
-  one: WriteRequest,
-  sent: Extract<Sent, { state: "refused" }>,
-): Promise<WriteResult | RetryWrite> {
-  const { job, intent, context } = one;
-  const { status, code, reason, message } = sent;
-  const made = await madeDespite(one);
-  if (made !== null) return made;
-  const isDecided = !one.isRepeat || (context.memory.honoursKeys && !TRANSIENT_STATUSES.includes(status));
-  if (isDecided) await context.ledger.close(intent.id, null);
-  const [detail] = sent.details;
-  const pointer = detail === undefined ? {} : { pointer: detail.pointer };
-  const { method, path } = operations[intent.operation];
-  const error = {
-    code: code ?? reason,
-    message: message || `${method} ${path} answered ${status}`,
-    status,
-    ...pointer,
-  };
-  const otherwise = failedWrite("failed", error, one);
-  const again = { state: "again", otherwise, open: isDecided ? null : intent } as const;
-  // This may be the stored refusal of the first request, whose cause may be fixed by now.
-  if (reason === "route-missing" || (one.isRepeat && isDecided)) return again;
-  if (status !== 409 || !job.kind.rollsOut) return otherwise;
-  if (await waitForRollout(job, context)) return again;
-  return context.stopWaiting.aborted ? { state: "put-off", attempts: one.attempts } : otherwise;
-}
-
-// A proxy may mix up replies. Where the refused account is there, its one-time token is lost, and only now can that be told.
-async function madeDespite(one: WriteRequest): Promise<WriteResult | null> {
-  const { job, intent, context } = one;
-  if (!intent.creates || job.kind.issuesToken?.(job.toSend) !== true) return null;
-  const verdict = verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context));
-  const reason = "the reply refuses what was done";
-  return verdict.effect === "there" ? settleFound(one, verdict.row, { reason, hasReply: true, token: null }) : null;
-}
-
-/** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */
-async function waitForRollout({ live, manifest }: WriteJob, context: WriteContext): Promise<boolean> {
-  const { reader, rolloutTimeoutMs: timeoutMs, stopping, stopWaiting } = context;
-  const signal = AbortSignal.any([stopping, stopWaiting]);
-  const applicationId = live.state === "present" ? live.row.id : null;
-  if (applicationId === null) return false;
-  try {
-    const running = await deploymentInProgress(reader, applicationId, { signal });
-    // It has ended since the refusal; were the conflict another one, the next tries would tell.
-    if (!running?.id) return true;
-    const rollout = { applicationId, deploymentId: running.id };
-    const until = context.now() + timeoutMs;
-    const following = followRollout(reader, rollout, { timeoutMs, signal });
-    const say = (): void => context.onWait(`the deployment of ${manifest.identity} that is in progress`, until);
-    return (await announceLongWait(following, say)) !== "timeout";
-  } catch (error) {
-    if (signal.aborted || error instanceof ClientError) return false;
-    throw error;
   }
 }
 

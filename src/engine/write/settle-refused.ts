@@ -1,0 +1,78 @@
+import { ClientError } from "../../client/client-error.ts";
+import type { Sent } from "../../client/writer.ts";
+import { operations } from "../../contract/operations.ts";
+import { announceLongWait } from "../announce-long-wait.ts";
+import { deploymentInProgress, followRollout } from "../rollout/follow-rollout.ts";
+import { settleFound } from "./resolve-ambiguous.ts";
+import { verifyWrite } from "./verify-write.ts";
+import {
+  failedWrite,
+  type RetryWrite,
+  rereadLive,
+  type WriteContext,
+  type WriteJob,
+  type WriteRequest,
+  type WriteResult,
+} from "./write-job.ts";
+
+/** Refusals that say nothing of a request that was sent before under the same key. */
+const TRANSIENT_STATUSES: readonly number[] = [401, 403, 409, 412, 429, 503];
+
+/** Ends a refused write, or says that it may be sent again: after a deployment in progress, or where a request before it was refused. */
+export async function settleRefused(
+  one: WriteRequest,
+  sent: Extract<Sent, { state: "refused" }>,
+): Promise<WriteResult | RetryWrite> {
+  const { job, intent, context } = one;
+  const { status, code, reason, message } = sent;
+  const made = await madeDespite(one);
+  if (made !== null) return made;
+  const isDecided = !one.isRepeat || (context.memory.honoursKeys && !TRANSIENT_STATUSES.includes(status));
+  if (isDecided) await context.ledger.close(intent.id, null);
+  const [detail] = sent.details;
+  const pointer = detail === undefined ? {} : { pointer: detail.pointer };
+  const { method, path } = operations[intent.operation];
+  const error = {
+    code: code ?? reason,
+    message: message || `${method} ${path} answered ${status}`,
+    status,
+    ...pointer,
+  };
+  const otherwise = failedWrite("failed", error, one);
+  const again = { state: "again", otherwise, open: isDecided ? null : intent } as const;
+  // This may be the stored refusal of the first request, whose cause may be fixed by now.
+  if (reason === "route-missing" || (one.isRepeat && isDecided)) return again;
+  if (status !== 409 || !job.kind.rollsOut) return otherwise;
+  if (await waitForRollout(job, context)) return again;
+  return context.stopWaiting.aborted ? { state: "put-off", attempts: one.attempts } : otherwise;
+}
+
+// A proxy may mix up replies. Where the refused account is there, its one-time token is lost, and only now can that be told.
+async function madeDespite(one: WriteRequest): Promise<WriteResult | null> {
+  const { job, intent, context } = one;
+  if (!intent.creates || job.kind.issuesToken?.(job.toSend) !== true) return null;
+  const verdict = verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context));
+  const reason = "the reply refuses what was done";
+  return verdict.effect === "there" ? settleFound(one, verdict.row, { reason, hasReply: true, token: null }) : null;
+}
+
+/** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */
+async function waitForRollout({ live, manifest }: WriteJob, context: WriteContext): Promise<boolean> {
+  const { reader, rolloutTimeoutMs: timeoutMs, stopping, stopWaiting } = context;
+  const signal = AbortSignal.any([stopping, stopWaiting]);
+  const applicationId = live.state === "present" ? live.row.id : null;
+  if (applicationId === null) return false;
+  try {
+    const running = await deploymentInProgress(reader, applicationId, { signal });
+    // It has ended since the refusal; were the conflict another one, the next tries would tell.
+    if (!running?.id) return true;
+    const rollout = { applicationId, deploymentId: running.id };
+    const until = context.now() + timeoutMs;
+    const following = followRollout(reader, rollout, { timeoutMs, signal });
+    const say = (): void => context.onWait(`the deployment of ${manifest.identity} that is in progress`, until);
+    return (await announceLongWait(following, say)) !== "timeout";
+  } catch (error) {
+    if (signal.aborted || error instanceof ClientError) return false;
+    throw error;
+  }
+}
