@@ -3,7 +3,7 @@ import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
 import type { PassEnd, PassEvent } from "../core/report/events.ts";
 import type { LastGood } from "../engine/desired/last-good-revision.ts";
-import { requireOwnState } from "../engine/desired/read-desired.ts";
+import { requireOwnState } from "../engine/desired/own-state.ts";
 import type { Leader } from "../engine/lease/leader.ts";
 import type { PassContext } from "../engine/pass.ts";
 import type { PassScope } from "../engine/passes/apply-pass.ts";

@@ -13,17 +13,15 @@ import { loadChanged } from "../../manifests/load-changed.ts";
 import { type Loaded, type LoadOptions, loadManifests } from "../../manifests/load-manifests.ts";
 import { readValue } from "../../manifests/source-manifest.ts";
 import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../../source/git/checkout-fault.ts";
-import { isTrackedFolder } from "../../source/git/is-tracked.ts";
 import { defaultLimits } from "../../source/limits.ts";
 import { type ComparedBase, type Revision, readSource } from "../../source/read-source.ts";
 import type { SourceConfig } from "../../source/read-source-config.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
-import { contentTop } from "../../source/source-root.ts";
 import { existingKey } from "../../state/open-state.ts";
-import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Rules, Target } from "../target.ts";
 import { appliedWarnings, behindWarnings, requireMerged } from "./check-merged-base.ts";
 import type { Desired } from "./desired.ts";
+import { hasOwnState } from "./own-state.ts";
 import { unusedRules } from "./unused-rules.ts";
 
 /** What a source declares, and the rules that its configuration gives. */
@@ -173,26 +171,6 @@ async function prepareRead(
   const remembered = cache?.load(rules.load, key) ?? NO_SOURCE_FACTS;
   const ref = checksBranch && source.commits === null && source.base === null ? rules.ref : null;
   return { rules, cache, ignore: [state.folder, ...source.ignore], remembered, ref };
-}
-
-// `validate` works without git: where git cannot tell whose the state folder is, no cache is used.
-async function hasOwnState(target: Pick<Target, "source" | "state">, signal: AbortSignal): Promise<boolean> {
-  try {
-    await requireOwnState(target, signal);
-    return true;
-  } catch (error) {
-    if (!target.source.doesWithoutGit || !(error instanceof HoldfastError)) throw error;
-    return false;
-  }
-}
-
-/** Refuses a state folder that the source may have brought. */
-export async function requireOwnState(
-  { source, state }: Pick<Target, "source" | "state">,
-  signal: AbortSignal,
-): Promise<void> {
-  const content = contentTop(source.root);
-  await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
 }
 
 function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: SourceConfig): Reported {

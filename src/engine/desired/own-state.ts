@@ -1,0 +1,25 @@
+import { HoldfastError } from "../../core/errors.ts";
+import { isTrackedFolder } from "../../source/git/is-tracked.ts";
+import { contentTop } from "../../source/source-root.ts";
+import { requireStateFolder } from "../../state/require-state-folder.ts";
+import type { Target } from "../target.ts";
+
+/** Refuses a state folder that the source may have brought. */
+export async function requireOwnState(
+  { source, state }: Pick<Target, "source" | "state">,
+  signal: AbortSignal,
+): Promise<void> {
+  const content = contentTop(source.root);
+  await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
+}
+
+/** The same, but false where git cannot tell and the source does without git, as in `validate`: then no cache is used. */
+export async function hasOwnState(target: Pick<Target, "source" | "state">, signal: AbortSignal): Promise<boolean> {
+  try {
+    await requireOwnState(target, signal);
+    return true;
+  } catch (error) {
+    if (!target.source.doesWithoutGit || !(error instanceof HoldfastError)) throw error;
+    return false;
+  }
+}
