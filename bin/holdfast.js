@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=16
+#!/usr/bin/env -S node --max-semi-space-size=16 --heap-growing-percent=100
 import { readdirSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
