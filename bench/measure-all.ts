@@ -192,12 +192,16 @@ function applyPair(states: string, { source, bodies, size, planes, floors, place
       nth += 1;
       return applyProgram(await fresh(), { source, state: `${states}-${nth}`, size });
     },
-    floor: async () => ({
-      script: floors.apply,
-      args: [bodies, String(size.concurrency)],
-      env: (await fresh()).env,
-      check: counted({ manifests: size.count }),
-    }),
+    floor: async () => {
+      const { env, processorsLeft } = await fresh();
+      return {
+        script: floors.apply,
+        args: [bodies, String(size.concurrency)],
+        env,
+        processors: processorsLeft,
+        check: counted({ manifests: size.count }),
+      };
+    },
   };
 }
 
@@ -218,6 +222,7 @@ function applyProgram(
     script: BIN,
     args: ["apply", "-o", "json", "--source", source, "--state", state, ...flags],
     env: plane.env,
+    processors: plane.processorsLeft,
     check: summarised({ created: size.count, failed: 0, blocked: 0, unknown: 0 }),
   };
 }

@@ -4,6 +4,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
+import { pinProcess } from "./pin-process.ts";
 import { shebangFlags } from "./shebang-flags.ts";
 
 /** What one measured process took. */
@@ -22,6 +23,8 @@ export type Program = {
   readonly script: string;
   readonly args: readonly string[];
   readonly env?: { readonly [name: string]: string };
+  /** The processors that it runs on. @default all of them */
+  readonly processors?: string | undefined;
   /** The exit code of a run that counts. @default 0 */
   readonly exitCode?: number;
   /** Explains what is wrong with the result; null when it did the whole work. */
@@ -32,7 +35,7 @@ const project = join(import.meta.dirname, "..");
 let count = 0;
 
 /** Runs a program once in a process of its own; what it prints must be JSON. */
-export async function runProgram({ script, args, env = {}, exitCode = 0, check }: Program): Promise<Run> {
+export async function runProgram({ script, args, env = {}, processors, exitCode = 0, check }: Program): Promise<Run> {
   count += 1;
   const path = resolve(project, script);
   const notes = join(tmpdir(), `holdfast-bench-measured-${process.pid}-${count}`);
@@ -45,6 +48,7 @@ export async function runProgram({ script, args, env = {}, exitCode = 0, check }
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
+  if (processors !== undefined && child.pid !== undefined) pinProcess(child.pid, processors);
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   const milliseconds = performance.now() - started;
   const measured = readNotes(notes);

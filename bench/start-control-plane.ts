@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
 import { secretGroup } from "./corpus/block.ts";
+import { pinProcess, splitProcessors } from "./pin-process.ts";
 import { type BenchServer, startServer } from "./start-server.ts";
 
 /** A control plane in a process of its own, with nothing in it but the secrets of the corpus. */
@@ -11,6 +12,10 @@ export type BenchControlPlane = {
   readonly env: { readonly HOLDFAST_SERVER: string; readonly HOLDFAST_TOKEN: string };
   /** Starts it again at the same place, with the documented operations alone. */
   readonly restrict: () => Promise<void>;
+  /** Restricts it to some processors. */
+  readonly pin: (processors: string) => void;
+  /** The processors that its clients run on; absent where they share all of them with it. */
+  readonly processorsLeft?: string;
   readonly stop: () => Promise<void>;
 };
 
@@ -39,14 +44,18 @@ export async function startControlPlane(): Promise<BenchControlPlane> {
   };
   try {
     await makeSecrets(serving.url);
-    return { env: { HOLDFAST_SERVER: serving.url, HOLDFAST_TOKEN: TOKEN }, restrict, stop };
+    const pin = (processors: string) => pinProcess(serving.pid, processors);
+    return { env: { HOLDFAST_SERVER: serving.url, HOLDFAST_TOKEN: TOKEN }, restrict, pin, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** The same control plane from further away: every request arrives so many milliseconds later. */
+/**
+ * The same control plane from further away: every request arrives so many milliseconds later, and the control plane has
+ * a processor to itself, as it would have on another machine.
+ */
 export async function far(plane: BenchControlPlane, milliseconds: number): Promise<BenchControlPlane> {
   const way = await startServer([
     join(import.meta.dirname, "delay-proxy.ts"),
@@ -57,7 +66,12 @@ export async function far(plane: BenchControlPlane, milliseconds: number): Promi
     await way.stop();
     await plane.stop();
   };
-  return { ...plane, env: { ...plane.env, HOLDFAST_SERVER: way.url }, stop };
+  const distant = { ...plane, env: { ...plane.env, HOLDFAST_SERVER: way.url }, stop };
+  const [own, others] = splitProcessors() ?? [];
+  if (own === undefined || others === undefined) return distant;
+  plane.pin(own);
+  pinProcess(way.pid, own);
+  return { ...distant, processorsLeft: others };
 }
 
 /** The paths by which applications and clusters are read one by one, where there are no lists of them. */

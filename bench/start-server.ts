@@ -9,6 +9,7 @@ import { shebangFlags } from "./shebang-flags.ts";
 /** A server in a process of its own. */
 export type BenchServer = {
   readonly url: string;
+  readonly pid: number;
   /** How long it took until it listened. */
   readonly startMilliseconds: number;
   /** The most memory that it has had so far. */
@@ -38,6 +39,7 @@ export async function startServer(
     const pid = child.pid ?? 0;
     return {
       url,
+      pid,
       startMilliseconds: performance.now() - started,
       peakMegabytes: () => peakMegabytes(pid),
       busyMilliseconds: () => busyMilliseconds(pid),
