@@ -5,7 +5,7 @@ import { createRouteCheck } from "./confirm-missing-route.ts";
 import { createCredential } from "./credential.ts";
 import { createDispatchers } from "./dispatcher.ts";
 import { createFirstContact } from "./first-contact.ts";
-import { type Capabilities, type CapabilityMemory, createCapabilities } from "./learned-capabilities.ts";
+import { type Capabilities, type CapabilityStore, createCapabilities } from "./learned-capabilities.ts";
 import type { Environment } from "./proxy-from-environment.ts";
 import { type ClientLog, createReachability } from "./reachability.ts";
 import { createReader, type Reader } from "./reader.ts";
@@ -44,7 +44,7 @@ export type ConnectOptions = {
   readonly signal: AbortSignal;
   readonly log?: ClientLog;
   /** Keeps what is learned of the server between runs. */
-  readonly memory?: CapabilityMemory;
+  readonly serverFacts?: CapabilityStore;
   readonly clock?: Clock;
   /** Numbers within 0 … 1, for the spread of repetitions. */
   readonly random?: () => number;
@@ -70,7 +70,7 @@ export function connect(options: ConnectOptions): Connection {
   const { server, clock = systemClock, random = Math.random, signal } = options;
   const address = parseAddress(server);
   const dispatchers = createDispatchers({ ...options, address });
-  const capabilities = createCapabilities(options.memory);
+  const capabilities = createCapabilities(options.serverFacts);
   const serverClock = createServerClock(clock);
   const line = {
     origin: address.origin,

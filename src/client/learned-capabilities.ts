@@ -3,13 +3,13 @@ import { isDocumented, type OperationName, operation } from "../contract/operati
 /** Whether a server has a route. */
 type Support = "unknown" | "yes" | "no";
 
-/** Where what was learned of a server is kept: a yes between runs, a no for a while only. */
-export type CapabilityMemory = {
+/** Stores what was learned of a server: that a route exists for good, that it is missing for a while. */
+export type CapabilityStore = {
   readonly get: (name: OperationName) => "yes" | "no" | undefined;
   readonly set: (name: OperationName, support: "yes" | "no") => void;
-  /** Whether it has said that it makes a write with an Idempotency-Key once. */
+  /** Whether the server has announced that it executes a write with an Idempotency-Key once. */
   honoursKeys?: boolean;
-  /** What it has told of the caller. */
+  /** What the server has said about the caller. */
   caller?: string;
 };
 
@@ -17,32 +17,32 @@ export type CapabilityMemory = {
 export type Capabilities = {
   readonly has: (name: OperationName) => Support;
   readonly learn: (name: OperationName, support: "yes" | "no") => void;
-  /** Whether a write under a key may be sent again, since it is made once. */
+  /** Whether a write with an idempotency key may be repeated, since the server executes it once. */
   readonly honoursKeys: () => boolean;
   readonly learnKeys: (honours: boolean) => void;
-  readonly learnCaller: (told: string) => void;
+  readonly learnCaller: (caller: string) => void;
 };
 
-/** Keeps what is learned in the memory given, or for this run alone. */
-export function createCapabilities(memory: CapabilityMemory = runMemory()): Capabilities {
+/** Keeps what is learned in the given store, by default for this run alone. */
+export function createCapabilities(store: CapabilityStore = storeForRun()): Capabilities {
   return {
-    has: (name) => memory.get(name) ?? "unknown",
+    has: (name) => store.get(name) ?? "unknown",
     learn: (name, support) => {
       // A documented operation that is missing is a wrong address, not a property of the server.
-      if (isDocumented(operation(name)) || memory.get(name) === support) return;
-      memory.set(name, support);
+      if (isDocumented(operation(name)) || store.get(name) === support) return;
+      store.set(name, support);
     },
-    honoursKeys: () => memory.honoursKeys ?? false,
+    honoursKeys: () => store.honoursKeys ?? false,
     learnKeys: (honours) => {
-      memory.honoursKeys = honours;
+      store.honoursKeys = honours;
     },
-    learnCaller: (told) => {
-      memory.caller = told;
+    learnCaller: (caller) => {
+      store.caller = caller;
     },
   };
 }
 
-function runMemory(): CapabilityMemory {
+function storeForRun(): CapabilityStore {
   const known = new Map<OperationName, "yes" | "no">();
   return { get: (name) => known.get(name), set: (name, support) => void known.set(name, support) };
 }

@@ -20,8 +20,8 @@ export type Listing<Row> =
 const PARALLEL = 4;
 const PASSES = 4;
 const STALE_PAGES = 4;
-const MOST_PAGES = 20_000;
-const MOST_ROWS = 2_000_000;
+const MAX_PAGES = 20_000;
+const MAX_ROWS = 2_000_000;
 
 /**
  * Reads a whole list although rows may move between its pages: rows are told apart by their id, and the list is read
@@ -66,7 +66,7 @@ async function walk<Row>(read: PageReader<Row>, limit: number): Promise<Walked<R
   // A server may answer fewer rows than asked for, or more: what it does on the first page, it does on all.
   const step = first.page.rows.length;
   const count = step === 0 ? 0 : Math.ceil(first.page.total / step);
-  if (count > MOST_PAGES || first.page.total > MOST_ROWS) {
+  if (count > MAX_PAGES || first.page.total > MAX_ROWS) {
     return { state: "unsound", fault: `says it has ${first.page.total} rows, more than any list is read for` };
   }
   const offsets = Array.from({ length: Math.max(0, count - 1) }, (_, index) => (index + 1) * step);

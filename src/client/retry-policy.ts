@@ -15,10 +15,10 @@ export type Pause = {
 /** The wait before the next try; null when this answer stands. */
 export type RetryPolicy = (tried: Tried, attempts: number) => Pause | null;
 
-const LONGEST_PAUSES = 15 * 60_000;
+const MAX_PAUSES = 15 * 60_000;
 const MALFORMED_TRIES = 3;
 const FIRST_BACKOFF = 200;
-const LONGEST_BACKOFF = 5_000;
+const MAX_BACKOFF = 5_000;
 
 /** Starts the retry policy of one call: how often and how long it is worth repeating. */
 export function startRetryPolicy(
@@ -59,7 +59,7 @@ export function startRetryPolicy(
     const wait = asked ?? (backoff(attempts, 1) + backoff(attempts, random())) / 2;
     // A server that says "at once" again and again must not be asked in a tight loop.
     paused += Math.max(wait, backoff(attempts, 1));
-    if (paused > Math.max(LONGEST_PAUSES, retryWait)) return null;
+    if (paused > Math.max(MAX_PAUSES, retryWait)) return null;
     const pause = Math.max(wait, attempts === 1 ? 0 : backoff(attempts, random()));
     // 429 speaks for the whole server, 503 for what was asked.
     if (status === 429) serverPause.pause(pause, refusal);
@@ -100,5 +100,5 @@ function mayPass(ambiguity: Ambiguity, attempts: number): boolean {
 
 /** Milliseconds to wait before try `attempt` + 1: exponential with full jitter, `random` within 0 … 1. */
 export function backoff(attempt: number, random: number): number {
-  return Math.round(random * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** Math.min(attempt - 1, 10)));
+  return Math.round(random * Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** Math.min(attempt - 1, 10)));
 }

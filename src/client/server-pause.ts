@@ -16,14 +16,14 @@ export type ServerPause = {
 };
 
 // Whatever a server asks for, it is asked again after this time.
-const LONGEST = 15 * 60_000;
+const MAX_PAUSE_MS = 15 * 60_000;
 
 /** The pause of one server, on the given clock; a longer pause replaces a shorter one, never the other way round. */
 export function createServerPause(clock: Clock): ServerPause {
   let last: Closed | null = null;
   return {
     pause: (milliseconds, refusal) => {
-      const until = clock.now() + Math.min(milliseconds, LONGEST);
+      const until = clock.now() + Math.min(milliseconds, MAX_PAUSE_MS);
       if (last === null || until > last.until) last = { until, refusal };
     },
     closed: () => (last !== null && clock.now() < last.until ? last : null),

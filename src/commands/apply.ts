@@ -29,7 +29,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const mode = { is: "apply", approve, sealed } as const;
   await using publisher = appliedRefPublisher(target, invocation);
   publisher.begin();
-  const end = await reconcile(target, mode, { ...terminal, tell: progress.with(passNotices(shown, view)) });
+  const end = await reconcile(target, mode, { ...terminal, emit: progress.with(passNotices(shown, view)) });
   progress[Symbol.dispose]();
   if (end.what === "declined") {
     terminal.stderr.write("nothing was written\n");

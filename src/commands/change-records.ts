@@ -21,7 +21,7 @@ export async function changeRecords(
   await using target = await findTarget(invocation, { reading: false });
   const command = mode.is === "adopt" ? { ...mode, identities: mode.identities && [...mode.identities] } : mode;
   const carriedOut = await sendToDaemon<PassEnd>(command, target, terminal);
-  const end = carriedOut ?? (await reconcile(target, mode, { ...terminal, tell: passNotices(invocation, view) }));
+  const end = carriedOut ?? (await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) }));
   if (end.what !== "records") return endWithInvalidSource(end, invocation);
   await writeResult(terminal, view.output === "json" ? jsonText(end.report) : recordsText(end.report));
   return end.report;

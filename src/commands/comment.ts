@@ -15,8 +15,8 @@ import { fullReportNote } from "./output/full-report-note.ts";
 import { columnsOn, say, writeResult } from "./terminal.ts";
 
 /** Room for the plan of ten thousand resources; a stranger's file may be any size. */
-const MOST_BYTES = 64 * 1024 * 1024;
-const MOST_CHARACTERS = 60_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_CHARACTERS = 60_000;
 
 /**
  * Shows a plan as a comment on its pull request, and a report of drift as an issue. Where that fails, the text is printed and
@@ -32,7 +32,7 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
       revision: at,
       whole: fullReportNote(terminal.env),
       isUnverified: flags.unverified ?? false,
-      most: MOST_CHARACTERS,
+      most: MAX_CHARACTERS,
     });
   let isCommented = false;
   try {
@@ -118,7 +118,7 @@ function readDocuments(path: string, cwd: string): readonly PlanDocument[] {
     const hint = "name the file that plan -o json=FILE, plan --out or simulate -o json=FILE wrote";
     return new HoldfastError("invalid", `${path} is no plan: ${why}`, cause === undefined ? { hint } : { hint, cause });
   };
-  const found = readPlanDocuments(readJsonFile(resolve(cwd, path), MOST_BYTES, refuse));
+  const found = readPlanDocuments(readJsonFile(resolve(cwd, path), MAX_BYTES, refuse));
   if (found === null) throw refuse("it does not keep to the format 2.0");
   return found;
 }

@@ -22,9 +22,9 @@ async function runOnTarget(invocation: InvocationOf<typeof drift>): Promise<numb
   const { flags, terminal } = invocation;
   const view = terminalViewOf(invocation);
   await using target = await findTarget(invocation, { reading: true, base: "instead" });
-  const tell = passNotices(invocation, view);
+  const emit = passNotices(invocation, view);
   const write = openOutputs(invocation, contentTop(target.source.root));
-  const end = await reconcile(target, { is: "drift" }, { ...terminal, tell });
+  const end = await reconcile(target, { is: "drift" }, { ...terminal, emit });
   if (end.what !== "drifted") return endWithInvalidSource(end, invocation);
   showErrors(end.report.diagnostics, invocation, view);
   const name = target.choice?.name ?? null;

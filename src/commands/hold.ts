@@ -10,7 +10,7 @@ import { findTarget } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
-const LONGEST_REASON = 500;
+const MAX_REASON_LENGTH = 500;
 const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Keeps the daemon from writing a resource, or from applying a commit, for a while. */
@@ -47,7 +47,7 @@ export function holdable(what: string): string {
 }
 
 function requireReason(reason: string | undefined): string {
-  if (reason !== undefined && reason.trim() !== "" && reason.length <= LONGEST_REASON) return reason;
+  if (reason !== undefined && reason.trim() !== "" && reason.length <= MAX_REASON_LENGTH) return reason;
   throw new HoldfastError("invalid", "a hold needs a reason", { hint: "say why with --reason" });
 }
 

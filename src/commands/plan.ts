@@ -33,7 +33,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   const seals = out !== null || allOutputs(flags.output).some(({ format }) => format === "json");
   const shows = { showServer: show.has("server"), showUnmanaged: show.has("unmanaged") };
   const mode = { is: "plan", ...shows, gate, seals } as const;
-  const end = await reconcile(target, mode, { ...terminal, tell: passNotices(invocation, view) });
+  const end = await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) });
   if (end.what !== "planned") return endWithInvalidSource(end, invocation);
   if (out !== null) writeSealedPlan(planFile(end), out);
   showErrors(end.plan.diagnostics, invocation, view);

@@ -29,7 +29,7 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
   const command = { is: "redeploy", identities, force: mode.force } as const;
   const carriedOut = await sendToDaemon<PassEnd>(command, target, terminal);
   const end =
-    carriedOut ?? (await reconcile(target, mode, { ...terminal, tell: progress.with(passNotices(shown, view)) }));
+    carriedOut ?? (await reconcile(target, mode, { ...terminal, emit: progress.with(passNotices(shown, view)) }));
   progress[Symbol.dispose]();
   return end.what === "applied"
     ? await showApplyResult({ ...end, places: new Map(end.places) }, invocation, {

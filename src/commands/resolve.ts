@@ -32,7 +32,7 @@ export async function run(invocation: InvocationOf<typeof resolve>): Promise<num
   const mode = { is: "resolve", identities: [...new Set(args)], as, confirm: asking } as const;
   const end =
     (await closedByDaemon(mode, target, terminal)) ??
-    (await reconcile(target, mode, { ...terminal, tell: passNotices(whole, view) }));
+    (await reconcile(target, mode, { ...terminal, emit: passNotices(whole, view) }));
   if (end.what === "declined") {
     terminal.stderr.write("nothing was closed\n");
     return 0;

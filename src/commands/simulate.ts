@@ -20,7 +20,7 @@ import type { TargetUse } from "./targets/create-target.ts";
 import { findTarget } from "./targets/find-targets.ts";
 
 /** What forges take of one comment, with room for what is put around it. */
-const MOST_CHARACTERS = 60_000;
+const MAX_CHARACTERS = 60_000;
 
 /** Applies the base, the change and the base again to a copy of a control plane, and reports what became of them. */
 export async function run(invocation: InvocationOf<typeof simulate>): Promise<number> {
@@ -39,11 +39,11 @@ export async function run(invocation: InvocationOf<typeof simulate>): Promise<nu
     await write({
       render: (format) => {
         if (format === "json") return jsonText(simulation);
-        return format === "markdown" ? simulationMarkdown(simulation, MOST_CHARACTERS) : simulationText(simulation);
+        return format === "markdown" ? simulationMarkdown(simulation, MAX_CHARACTERS) : simulationText(simulation);
       },
       job: () => ({
         remarks: [],
-        summary: simulationMarkdown(simulation, MOST_CHARACTERS),
+        summary: simulationMarkdown(simulation, MAX_CHARACTERS),
         outputs: [
           ["verdict", simulationVerdict(simulation)],
           ["refused", String(simulation.change.refused.length)],
@@ -100,7 +100,7 @@ async function applyTo(invocation: Invocation, base: NonNullable<TargetUse["base
     approve: async () => ({ is: "agreed", allows: ["adopts", "privilege-growth"] }) as const,
     sealed: null,
   } as const;
-  const end = await reconcile(target, mode, { ...invocation.terminal, tell: () => {} });
+  const end = await reconcile(target, mode, { ...invocation.terminal, emit: () => {} });
   if (end.what === "applied") return end;
   const diagnostics = end.what === "read" ? end.diagnostics : [];
   throw new HoldfastError("invalid", `the ${base === "instead" ? "base" : "change"} has errors`, {

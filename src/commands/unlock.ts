@@ -22,7 +22,7 @@ export async function run(invocation: InvocationOf<typeof unlock>): Promise<numb
   const view = terminalViewOf(invocation);
   await using target = await findTarget(whole, { reading: false });
   const mode = { is: "unlock", confirm: asking } as const;
-  const end = await reconcile(target, mode, { ...terminal, tell: passNotices(whole, view) });
+  const end = await reconcile(target, mode, { ...terminal, emit: passNotices(whole, view) });
   if (end.what === "declined") {
     terminal.stderr.write("nothing was broken\n");
     return 0;

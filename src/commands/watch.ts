@@ -18,7 +18,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   const open = (operatorFile: OperatorFile): Promise<OpenWatch> =>
     openWatch(invocation, { operatorFile, meter: http.meter });
   let current = await open(await readOperatorFile(invocation));
-  terminal.onHangup?.(() => current.ring("signal"));
+  terminal.onHangup?.(() => current.fire("signal"));
   let isReloaded = false;
   // What to go back to where a new configuration ends before its first pass.
   let earlier: OpenWatch | null = null;

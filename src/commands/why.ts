@@ -25,7 +25,7 @@ export async function run(invocation: InvocationOf<typeof why>): Promise<number>
   const view = terminalViewOf(invocation);
   await using target = await findTarget(whole, { reading: true });
   const mode = { is: "why", asked: args[0] ?? "" } as const;
-  const end = await reconcile(target, mode, { ...terminal, tell: passNotices(whole, view) });
+  const end = await reconcile(target, mode, { ...terminal, emit: passNotices(whole, view) });
   if (end.what !== "explained") return endWithInvalidSource(end, invocation);
   const report = await reportOf(end, target, terminal);
   await writeResult(terminal, view.output === "json" ? jsonText(report) : whyText(report));

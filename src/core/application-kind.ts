@@ -58,8 +58,8 @@ function deploymentRow(deployment: Deployment): LiveRow {
     manifest,
     version,
     stamp: id ?? null,
-    madeAt: createdAt,
-    madeBy: createdBySubject?.subjectId,
+    createdAt,
+    createdBy: createdBySubject?.subjectId,
     status: currentStatus ?? null,
   };
 }

@@ -24,12 +24,12 @@ export function resolveGraph(nodes: readonly GraphNode[]): Graph {
   const sorted = nodes.toSorted((a, b) => compareText(a.identity, b.identity));
   const targets = targetsOf(sorted);
   const all = wavesOf(targets, new Set());
-  // Whatever never became ready lies on a cycle or behind one; mostly there is nothing.
+  // A node that never became ready lies on a cycle or depends on one.
   const isWhole = all.reduce((sum, wave) => sum + wave.length, 0) === targets.length;
-  const knots = isWhole ? [] : components(targets).filter((knot) => isCyclic(targets, knot));
-  const cyclic = new Set(knots.flat());
+  const cyclicComponents = isWhole ? [] : components(targets).filter((component) => isCyclic(targets, component));
+  const cyclic = new Set(cyclicComponents.flat());
   const waves = cyclic.size === 0 ? all : wavesOf(targets, cyclic);
-  const cycles = knots.map((knot) => shortestCycle(targets, new Set(knot)));
+  const cycles = cyclicComponents.map((component) => shortestCycle(targets, new Set(component)));
   const name = (node: number): Identity => sorted[node]?.identity ?? "";
   return {
     order: waves.flat().map(name),
@@ -49,7 +49,10 @@ export function referrersOf(nodes: readonly GraphNode[]): ReadonlyMap<Identity, 
 }
 
 /** Everything that refers to one of the identities, directly or through others, these not included. */
-export function dependantsOf(nodes: readonly GraphNode[], identities: Iterable<Identity>): ReadonlySet<Identity> {
+export function transitiveDependantsOf(
+  nodes: readonly GraphNode[],
+  identities: Iterable<Identity>,
+): ReadonlySet<Identity> {
   return reach(referrersOf(nodes), identities);
 }
 
@@ -91,9 +94,9 @@ function add<Key, Value>(edges: Map<Key, Value[]>, from: Key, to: Value): void {
   else edges.set(from, [to]);
 }
 
-function isCyclic(targets: Targets, knot: readonly number[]): boolean {
-  const [first = -1] = knot;
-  return knot.length > 1 || (targets[first]?.includes(first) ?? false);
+function isCyclic(targets: Targets, component: readonly number[]): boolean {
+  const [first = -1] = component;
+  return component.length > 1 || (targets[first]?.includes(first) ?? false);
 }
 
 type Visit = { readonly node: number; readonly targets: readonly number[]; next: number };
@@ -115,9 +118,9 @@ function components(targets: Targets): readonly (readonly number[])[] {
   const lower = (node: number, to: number | undefined) => low.set(node, Math.min(low.get(node) ?? 0, to ?? 0));
   const leave = (node: number) => {
     if (low.get(node) !== index.get(node)) return;
-    const knot = held.splice(held.lastIndexOf(node));
-    for (const member of knot) isHeld.delete(member);
-    found.push(knot);
+    const component = held.splice(held.lastIndexOf(node));
+    for (const member of component) isHeld.delete(member);
+    found.push(component);
   };
   for (const root of targets.keys()) {
     if (index.has(root)) continue;
@@ -164,14 +167,14 @@ function wavesOf(targets: Targets, cyclic: ReadonlySet<number>): readonly (reado
   return waves;
 }
 
-function shortestCycle(targets: Targets, knot: ReadonlySet<number>): readonly number[] {
-  const start = knot.values().reduce((least, node) => Math.min(least, node));
+function shortestCycle(targets: Targets, component: ReadonlySet<number>): readonly number[] {
+  const start = component.values().reduce((least, node) => Math.min(least, node));
   const cameFrom = new Map<number, number>();
   const queue = [start];
   for (const node of queue) {
     for (const target of targets[node] ?? []) {
       if (target === start) return [...trace(cameFrom, start, node), start];
-      if (!knot.has(target) || cameFrom.has(target)) continue;
+      if (!component.has(target) || cameFrom.has(target)) continue;
       cameFrom.set(target, node);
       queue.push(target);
     }

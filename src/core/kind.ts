@@ -14,16 +14,16 @@ export type LiveRow = {
   /** Changes whenever the resource does: `updatedAt`, or the deployment's id. */
   readonly stamp: string | null;
   /** When this version, or the resource itself, was made. */
-  readonly madeAt?: string;
+  readonly createdAt?: string;
   /** The subject that made this version. */
-  readonly madeBy?: string;
+  readonly createdBy?: string;
   /** The newest deployment's status, where the kind rolls out. */
   readonly status?: { readonly status: string; readonly state?: unknown } | null;
 };
 
 /** Who wrote what is live, and when, as reports say it; null where the control plane does not tell. */
-export function writerIn({ madeBy, madeAt }: LiveRow): { readonly changedBy: LastWrite } | null {
-  return madeBy === undefined ? null : { changedBy: { subject: madeBy, at: madeAt ?? null } };
+export function writerIn({ createdBy, createdAt }: LiveRow): { readonly changedBy: LastWrite } | null {
+  return createdBy === undefined ? null : { changedBy: { subject: createdBy, at: createdAt ?? null } };
 }
 
 /** A list that shows many resources of the kind at once. */

@@ -24,7 +24,7 @@ export type Live =
       readonly reason: UnknownReason;
       readonly detail?: string;
       /** A dry run showed that it exists, but not its content. */
-      readonly isThere?: true;
+      readonly exists?: true;
     };
 
 /**
@@ -37,6 +37,6 @@ export type InSync = ReadonlyMap<Identity, "live" | "ledger">;
 export type LiveView = { readonly live: ReadonlyMap<Identity, Live>; readonly inSync: InSync };
 
 /** Whether a resource is known to be there. */
-export function isThere({ live, inSync }: LiveView, identity: Identity): boolean {
+export function exists({ live, inSync }: LiveView, identity: Identity): boolean {
   return inSync.get(identity) === "live" || live.get(identity)?.state === "present";
 }

@@ -35,8 +35,8 @@ export function registryRow(version: ModelVersion | PromptVersion): LiveRow {
     manifest,
     version: versionNumber(manifest, fqn),
     stamp: updated_at,
-    madeAt: created_at,
-    madeBy: created_by_subject?.subjectId,
+    createdAt: created_at,
+    createdBy: created_by_subject?.subjectId,
   };
 }
 

@@ -35,7 +35,7 @@ type CommandReply =
   | ({ readonly is: "refused" } & Pick<HoldfastError, "code" | "message" | "hint" | "diagnostics">);
 
 /** The kernel takes no longer paths of sockets. */
-const LONGEST_PATH = 100;
+const MAX_PATH_LENGTH = 100;
 /** How long another daemon may take to answer before its socket counts as left behind. */
 const ANSWER_MS = 2000;
 
@@ -43,7 +43,7 @@ const ANSWER_MS = 2000;
 function socketPath(stateFolder: string): string | null {
   const path = join(stateFolder, "daemon.sock");
   const short = [path, relative(process.cwd(), path)].toSorted((a, b) => a.length - b.length)[0] ?? path;
-  return Buffer.byteLength(short) > LONGEST_PATH ? null : short;
+  return Buffer.byteLength(short) > MAX_PATH_LENGTH ? null : short;
 }
 
 /** Answers on a socket that only its owner may use; null where the state folder's path is too long for one. */

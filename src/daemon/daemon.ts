@@ -58,17 +58,17 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
   const places = {
     root: source.root,
     ignore: [state.folder],
-    onChange: () => trigger.ring("change"),
+    onChange: () => trigger.fire("change"),
     onTrouble: onFailure,
     watchesCommits: target.rules(source.config.repository).ref !== null,
   };
   const watcher = createSourceWatcher(places, { signal });
   let paths = source.config.repository.paths ?? null;
   const follow = async (): Promise<boolean> => source.commits === null && (await watcher.follow(paths));
-  const tell = (event: PassEvent): void => {
+  const emit = (event: PassEvent): void => {
     if (event.what === "read") paths = event.paths;
     if (event.what === "standing-by" || event.what === "taking-over") isStandingBy = event.what === "standing-by";
-    context.tell(event);
+    context.emit(event);
     endStandby();
   };
   const connect = async (lock: LockState): Promise<TargetConnection> => {
@@ -76,7 +76,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     return target.server.connect(target.rules(source.config.repository), lock);
   };
   try {
-    await leader.connect(connect, { tell, stopping: signal });
+    await leader.connect(connect, { emit, stopping: signal });
   } catch (error) {
     if (signal.aborted) return;
     throw error;
@@ -90,7 +90,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     left.add(over);
   };
   const lastGood: LastGood = { read: null, undone: null };
-  let lookedAtAll = Number.NEGATIVE_INFINITY;
+  let lastFullPassAt = Number.NEGATIVE_INFINITY;
   let usual: PassCause = context.isReloaded ? "configuration" : "start";
   let hasWorked = context.isReloaded;
   const pass = async ({ stopWaiting }: { readonly stopWaiting: AbortSignal }): Promise<void> => {
@@ -102,7 +102,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     usual = "interval";
     const begunAt = performance.now();
     // By a clock that nobody sets; a poll comes up to a tenth early.
-    const isDue = begunAt - lookedAtAll >= 0.9 * driftIntervalMs - 1;
+    const isDue = begunAt - lastFullPassAt >= 0.9 * driftIntervalMs - 1;
     const scope: PassScope = trigger.takeScope() === "all" || isDue ? "all" : "changes";
     try {
       // Before it is read, so that no change of another folder goes unseen.
@@ -111,11 +111,11 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
         sync === "heal"
           ? { is: "apply", approve: null, sealed: null, lastGood, scope, leader, waiting: { stopWaiting, onLeft } }
           : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood };
-      const end = await reconcile(target, mode, { ...context, stopping: signal, tell });
+      const end = await reconcile(target, mode, { ...context, stopping: signal, emit });
       hasWorked = true;
-      if (scope === "all") lookedAtAll = begunAt;
+      if (scope === "all") lastFullPassAt = begunAt;
       requireNoOtherWriter(end);
-      if (end.what === "superseded" || leader.isLost()) trigger.ring("retry");
+      if (end.what === "superseded" || leader.isLost()) trigger.fire("retry");
     } catch (error) {
       if (signal.aborted) return;
       const { code } = error instanceof HoldfastError ? error : { code: "error" as const };
@@ -127,7 +127,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     const wanted = source.commits?.newest() ?? null;
     await context.onPassEnd({ startedAt, endedAt, nextAt: endedAt + intervalMs, wanted }).catch(onFailure);
     // Paths that are new were not watched while the pass ran.
-    if (await follow()) trigger.ring("change");
+    if (await follow()) trigger.fire("change");
   };
   const untilReplaced = AbortSignal.any([signal, replaced]);
   await loop((due) => passQueue.add(() => pass(due)), {

@@ -5,9 +5,9 @@ import { readOwnFile } from "../files/read-own-file.ts";
 import { replaceFile } from "../files/write-file.ts";
 
 /** How many passes are kept, and for how long. */
-const MOST_RECORDS = 10_000;
-const LONGEST_MS = 90 * 24 * 3_600_000;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_RECORDS = 10_000;
+const MAX_MS = 90 * 24 * 3_600_000;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** What became of each commit of a target, kept in its state folder. */
 export type History = { readonly add: (records: readonly PassRecord[]) => void };
@@ -19,7 +19,7 @@ export function openHistory(folder: string, now: () => number): History {
   return {
     add: (records) => {
       if (records.length === 0) return;
-      const mustShorten = count + records.length > MOST_RECORDS + 1000;
+      const mustShorten = count + records.length > MAX_RECORDS + 1000;
       if (mustShorten || count === 0) {
         const kept = shortened([...readHistory(folder), ...records], now());
         replaceFile(path, kept.map(lineOf).join(""));
@@ -34,7 +34,7 @@ export function openHistory(folder: string, now: () => number): History {
 
 /** The records of a target, oldest first; a line that a crash has cut is left out. */
 export function readHistory(folder: string): readonly PassRecord[] {
-  const text = readOwnFile(join(folder, "history.jsonl"), { limit: MOST_BYTES })?.toString("utf8") ?? "";
+  const text = readOwnFile(join(folder, "history.jsonl"), { limit: MAX_BYTES })?.toString("utf8") ?? "";
   return text.split("\n").flatMap((line) => {
     try {
       return line === "" ? [] : [JSON.parse(line) as PassRecord];
@@ -46,7 +46,7 @@ export function readHistory(folder: string): readonly PassRecord[] {
 
 // What would be appended to a line that a crash has cut would be lost with it.
 function isCut(path: string): boolean {
-  return !(readOwnFile(path, { limit: MOST_BYTES })?.toString("utf8") ?? "\n").endsWith("\n");
+  return !(readOwnFile(path, { limit: MAX_BYTES })?.toString("utf8") ?? "\n").endsWith("\n");
 }
 
 /** Whether a pass is worth a record: it wrote or failed to, or it ended otherwise than the one before. */
@@ -64,13 +64,13 @@ export function keepStatus(folder: string, status: TargetStatus): void {
 
 /** The status that a daemon left last; null where there was none. */
 export function keptStatus(folder: string): TargetStatus | null {
-  const text = readOwnFile(join(folder, "status.json"), { limit: MOST_BYTES })?.toString("utf8");
+  const text = readOwnFile(join(folder, "status.json"), { limit: MAX_BYTES })?.toString("utf8");
   return text === undefined ? null : (JSON.parse(text) as TargetStatus);
 }
 
 const lineOf = (record: PassRecord) => `${JSON.stringify(record)}\n`;
 
 function shortened(records: readonly PassRecord[], now: number): readonly PassRecord[] {
-  const oldest = new Date(now - LONGEST_MS).toISOString();
-  return records.filter(({ endedAt }) => endedAt >= oldest).slice(-MOST_RECORDS);
+  const oldest = new Date(now - MAX_MS).toISOString();
+  return records.filter(({ endedAt }) => endedAt >= oldest).slice(-MAX_RECORDS);
 }

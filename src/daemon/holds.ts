@@ -19,12 +19,12 @@ export type TargetDecisions = {
 };
 
 const NOTHING: TargetDecisions = { holds: [], released: [] };
-const MOST_BYTES = 1024 * 1024;
-const MOST_RELEASED = 100;
+const MAX_BYTES = 1024 * 1024;
+const MAX_RELEASED = 100;
 
 /** The decisions about a target that hold now. */
 export function readDecisions(folder: string, now: number): TargetDecisions {
-  const text = readOwnFile(fileIn(folder), { limit: MOST_BYTES })?.toString("utf8");
+  const text = readOwnFile(fileIn(folder), { limit: MAX_BYTES })?.toString("utf8");
   if (text === undefined) return NOTHING;
   const { holds, released } = JSON.parse(text) as TargetDecisions;
   return { holds: holds.filter(({ until }) => Date.parse(until) > now), released };
@@ -42,7 +42,7 @@ export function release(folder: string, what: string, now: number): boolean {
   const { holds, released } = readDecisions(folder, now);
   const others = holds.filter((hold) => hold.what !== what && !isCommitOf(hold, what));
   const isCommit = isCommitPrefix(what);
-  keep(folder, { holds: others, released: isCommit ? [...released, what].slice(-MOST_RELEASED) : released });
+  keep(folder, { holds: others, released: isCommit ? [...released, what].slice(-MAX_RELEASED) : released });
   return others.length < holds.length;
 }
 

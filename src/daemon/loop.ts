@@ -6,36 +6,36 @@ type Stop = { readonly signal: AbortSignal };
 /** What made a pass begin. */
 export type PassCause = "start" | "interval" | "change" | "webhook" | "signal" | "request" | "configuration" | "retry";
 
-/** Wakes a loop up; it says "look again", never what changed. */
+/** Starts the next pass of a loop; level-driven: it never says what has changed. */
 export type Trigger = {
-  readonly ring: (cause: PassCause) => void;
-  /** The same, where only the source may have moved. */
-  readonly ringForChanges: (cause: PassCause) => void;
-  /** What rang first since the last call; null where nothing did. */
+  readonly fire: (cause: PassCause) => void;
+  /** The same, where only the source may have changed. */
+  readonly fireForChanges: (cause: PassCause) => void;
+  /** The first cause since the last call; null if it was not fired. */
   readonly takeCause: () => PassCause | null;
-  /** What the rings since the last call were for; null where there were none. */
+  /** The widest scope since the last call; null if it was not fired. */
   readonly takeScope: () => PassScope | null;
-  /** Aborted at the next ring that is not waited for yet. */
-  readonly bell: () => AbortSignal;
-  /** Resolves at the next ring, at once when one was not waited for yet, or when the signal is aborted. */
-  readonly rung: (stop: Stop) => Promise<void>;
+  /** Aborted when it is fired, until `nextFired` has been waited for. */
+  readonly pending: () => AbortSignal;
+  /** Resolves when it is fired (at once if it was fired since the last wait), or when the signal is aborted. */
+  readonly nextFired: (stop: Stop) => Promise<void>;
 };
 
-/** A trigger that remembers a ring until somebody has waited for it: rings in between collapse into one. */
+/** Creates a trigger. Firing it several times before it is waited for starts one pass. */
 export function createTrigger(): Trigger {
-  let bell = new AbortController();
+  let pending = new AbortController();
   let scope: PassScope | null = null;
   let cause: PassCause | null = null;
   return {
-    ring: (by) => {
+    fire: (by) => {
       cause ??= by;
       scope = "all";
-      bell.abort();
+      pending.abort();
     },
-    ringForChanges: (by) => {
+    fireForChanges: (by) => {
       cause ??= by;
       scope ??= "changes";
-      bell.abort();
+      pending.abort();
     },
     takeCause: () => {
       const taken = cause;
@@ -47,14 +47,14 @@ export function createTrigger(): Trigger {
       scope = null;
       return taken;
     },
-    bell: () => bell.signal,
-    rung: async ({ signal }) => {
-      const either = AbortSignal.any([bell.signal, signal]);
+    pending: () => pending.signal,
+    nextFired: async ({ signal }) => {
+      const either = AbortSignal.any([pending.signal, signal]);
       await new Promise<void>((resolve) => {
         if (either.aborted) resolve();
         either.addEventListener("abort", () => resolve(), { once: true });
       });
-      bell = new AbortController();
+      pending = new AbortController();
     },
   };
 }
@@ -69,8 +69,8 @@ export type LoopOptions = {
 };
 
 /**
- * Repeats a pass until stopped: when the trigger rings, and at the latest after the interval. A pass is told by `stopWaiting`
- * that the next one is due.
+ * Repeats a pass until stopped: when the trigger is fired, and at the latest after the interval. `stopWaiting` is aborted
+ * when the next pass is due.
  */
 export async function loop(
   pass: (due: { readonly stopWaiting: AbortSignal }) => Promise<void>,
@@ -81,13 +81,13 @@ export async function loop(
     const due = new AbortController();
     // `AbortSignal.timeout` would be held until the interval is over, however many passes there are in it.
     const timer = setTimeout(() => due.abort(), dueMs);
-    await pass({ stopWaiting: AbortSignal.any([trigger.bell(), due.signal]) }).finally(() => clearTimeout(timer));
+    await pass({ stopWaiting: AbortSignal.any([trigger.pending(), due.signal]) }).finally(() => clearTimeout(timer));
     const woken = new AbortController();
     const either = { signal: AbortSignal.any([signal, woken.signal]) };
-    const rung = trigger.rung(either);
-    await Promise.race([rung, rest(dueMs, either)]);
+    const nextFired = trigger.nextFired(either);
+    await Promise.race([nextFired, rest(dueMs, either)]);
     woken.abort();
-    await rung;
+    await nextFired;
   }
 }
 

@@ -5,7 +5,7 @@ import type { PassCause } from "./loop.ts";
 export type PassObserver = {
   /** Told what makes a pass begin. */
   readonly begin?: (cause: PassCause) => void;
-  readonly tell: (event: PassEvent) => void;
+  readonly emit: (event: PassEvent) => void;
   /** Told of a pass that failed; the next one tries again. */
   readonly failure: (error: unknown) => void;
 };
@@ -16,8 +16,8 @@ export function observers(all: readonly PassObserver[]): Required<PassObserver> 
     begin: (cause) => {
       for (const each of all) each.begin?.(cause);
     },
-    tell: (event) => {
-      for (const each of all) each.tell(event);
+    emit: (event) => {
+      for (const each of all) each.emit(event);
     },
     failure: (error) => {
       for (const each of all) each.failure(error);

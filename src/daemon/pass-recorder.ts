@@ -45,7 +45,7 @@ export function createPassRecorder({ target, source, folder, now, standsBy, betw
   const open = (): ReturnType<typeof openHistory> => {
     const kept = keptStatus(folder);
     if (kept !== null) status = { ...kept, target, source };
-    latest = readHistory(folder).slice(-MOST_LATEST);
+    latest = readHistory(folder).slice(-MAX_LATEST);
     return openHistory(folder, now);
   };
   return {
@@ -65,7 +65,7 @@ export function createPassRecorder({ target, source, folder, now, standsBy, betw
       if (last !== null && isWorthRecording(last, before.lastPass)) {
         const records = [...(await supersededBy(status, before, { between, follows: seen.follows, last })), last];
         history.add(records);
-        latest = [...latest, ...records].slice(-MOST_LATEST);
+        latest = [...latest, ...records].slice(-MAX_LATEST);
       }
       keepStatus(folder, status);
       const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.startedAt;
@@ -76,7 +76,7 @@ export function createPassRecorder({ target, source, folder, now, standsBy, betw
   };
 }
 
-const MOST_LATEST = 10;
+const MAX_LATEST = 10;
 
 // Commits that came between two passes are accounted for too.
 async function supersededBy(

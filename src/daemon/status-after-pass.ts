@@ -71,7 +71,7 @@ export function createPassWatch(): PassWatch {
       return taken;
     },
     observer: {
-      tell: (event) => {
+      emit: (event) => {
         if (event.what === "applied") seen.applied = event;
         if (event.what === "planned") seen.planned = event;
         if (event.what === "kept") seen.kept = event;

@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CapabilityMemory } from "../client/learned-capabilities.ts";
+import type { CapabilityStore } from "../client/learned-capabilities.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import type { ServerFacts } from "../core/decide/choose-write-operation.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { DryRunProof, LearnedFacts, NumberedLease, RememberedFacts } from "../state/server-facts.ts";
+import type { DryRunProof, NumberedLease, ServerFactChanges, StoredServerFacts } from "../state/server-facts.ts";
 
 /** After this time a daemon asks again for a missing route. */
 const MISSING_MS = 60 * 60 * 1000;
 
 /** What is known of a control plane in this run: routes from the client, the rest from the engine. */
-export class KnownServer implements ServerFacts, CapabilityMemory {
+export class KnownServer implements ServerFacts, CapabilityStore {
   readonly #proven: Set<string>;
-  /** When each missing route was found to be so. */
+  /** When each missing route was found missing. */
   readonly #missing = new Map<OperationName, number>();
   readonly #clock: () => number;
-  readonly #isTold: boolean;
+  readonly #registersByConfig: boolean;
   dryRun: DryRunProof;
   /** Whether `postModelVersion` was seen to register a version; null while unknown. */
   seenRegistering: boolean | null;
@@ -25,24 +25,24 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
   lease: NumberedLease | null;
   /** The id of the subject of our writes; null while unknown. */
   subject: string | null;
-  /** What the control plane has told of the caller in this run. */
+  /** What the control plane has said about the caller in this run. */
   caller?: string;
-  /** What the ledger has. */
-  #remembered: RememberedFacts;
+  /** What the ledger has stored. */
+  #stored: StoredServerFacts;
   /** Counts changes of what is known about routes. */
-  #routeNews = 0;
-  /** The values at the last time they were stored in the ledger. */
-  #told: readonly unknown[];
+  #routeChanges = 0;
+  /** The values when they were last stored in the ledger. */
+  #storedState: readonly unknown[];
 
   /**
-   * `told`: the operator configured that `postModelVersion` registers versions (`modelVersionWrite: post`); `clock`: milliseconds,
-   * monotonic.
+   * `registersByConfig`: the operator configured that `postModelVersion` registers versions (`modelVersionWrite: post`);
+   * `clock`: milliseconds, monotonic.
    */
-  constructor(facts: RememberedFacts, { told = false, clock = () => performance.now() } = {}) {
+  constructor(facts: StoredServerFacts, { registersByConfig = false, clock = () => performance.now() } = {}) {
     const routes = Object.entries(facts.routes);
     this.#proven = new Set(routes.flatMap(([name, support]) => (support === "yes" ? [name] : [])));
     this.#clock = clock;
-    this.#isTold = told;
+    this.#registersByConfig = registersByConfig;
     this.dryRun = facts.dryRun;
     this.seenRegistering = facts.registers;
     this.released = new Set(facts.released);
@@ -50,9 +50,9 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
     this.configured = facts.configured ?? false;
     this.lease = facts.lease ?? null;
     this.subject = facts.subject ?? null;
-    // What an earlier release learned to be missing is forgotten with the next news.
-    this.#remembered = { ...this.facts(), routes: facts.routes };
-    this.#told = this.#state();
+    // What an earlier release stored as missing is dropped with the next changes.
+    this.#stored = { ...this.facts(), routes: facts.routes };
+    this.#storedState = this.#state();
   }
 
   /** Whether no other holder had the scope since our last lease: fencing tokens grow by one with each holder. */
@@ -67,7 +67,7 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
   }
 
   set(name: OperationName, support: "yes" | "no"): void {
-    this.#routeNews += 1;
+    this.#routeChanges += 1;
     if (support === "yes") {
       this.#missing.delete(name);
       this.#proven.add(name);
@@ -82,7 +82,7 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
     return since === undefined || this.#clock() - since >= MISSING_MS;
   }
 
-  /** Whether an answer has shown that the route is there, or missing. */
+  /** Whether a reply has shown that the route exists, or that it is missing. */
   knows(name: OperationName): boolean {
     return isDocumented(operation(name)) || this.get(name) !== undefined;
   }
@@ -93,16 +93,16 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
   }
 
   get registers(): boolean | null {
-    return this.#isTold || this.seenRegistering;
+    return this.#registersByConfig || this.seenRegistering;
   }
 
-  /** What was learned since the last call; null where nothing was. */
-  news(): LearnedFacts | null {
+  /** What has changed since the last call; null if nothing has. */
+  takeChanges(): ServerFactChanges | null {
     const state = this.#state();
-    if (state.every((value, at) => value === this.#told[at])) return null;
-    const [before, facts] = [this.#remembered, this.facts()];
-    this.#told = state;
-    this.#remembered = facts;
+    if (state.every((value, at) => value === this.#storedState[at])) return null;
+    const [before, facts] = [this.#stored, this.facts()];
+    this.#storedState = state;
+    this.#stored = facts;
     const { routes, ...others } = facts;
     const { routes: oldRoutes, ...oldOthers } = before;
     const learned = { ...changed(oldOthers, others), routes: changed(oldRoutes, routes) };
@@ -112,11 +112,11 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
   // Called around every write, so it must be cheap.
   #state(): readonly unknown[] {
     const { dryRun, seenRegistering, honoursKeys, configured, released, lease, subject } = this;
-    return [dryRun, seenRegistering, honoursKeys, configured, released, lease, subject, this.#routeNews];
+    return [dryRun, seenRegistering, honoursKeys, configured, released, lease, subject, this.#routeChanges];
   }
 
-  /** The facts to remember for the next run. */
-  facts(): RememberedFacts {
+  /** The facts to store for the next run. */
+  facts(): StoredServerFacts {
     const { dryRun, seenRegistering: registers, honoursKeys, configured, lease, subject } = this;
     const routes = Object.fromEntries([...this.#proven].map((name) => [name, "yes"] as const));
     return { routes, dryRun, registers, released: [...this.released], honoursKeys, configured, lease, subject };

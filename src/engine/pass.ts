@@ -11,7 +11,7 @@ import type { TargetConnection } from "./target.ts";
 
 /** What a pass needs of its surroundings. */
 export type PassContext = {
-  readonly tell: (event: PassEvent) => void;
+  readonly emit: (event: PassEvent) => void;
   readonly now: () => number;
   /** A stop request: nothing new is started, requests in flight are finished. */
   readonly stopping: AbortSignal;
@@ -47,13 +47,13 @@ export function planContextIn(
     readsEach = false,
   }: Pick<PlanContext, "records"> & Partial<Pick<PlanContext, "guards" | "creates" | "cache" | "readsEach">>,
 ): PlanContext {
-  const { server, reader, probeRoute, memory, remember, ledger, sink } = session;
+  const { server, reader, probeRoute, serverFacts, saveServerFacts, ledger, sink } = session;
   return {
     server,
     reader,
     probeRoute,
-    memory,
-    remember,
+    serverFacts,
+    saveServerFacts,
     ledger,
     recorded,
     cache,

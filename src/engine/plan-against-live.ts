@@ -36,9 +36,9 @@ export type PlanContext = {
   readonly server: string;
   readonly reader: Reader;
   readonly probeRoute: RouteProbe;
-  readonly memory: KnownServer;
+  readonly serverFacts: KnownServer;
   /** Stores what was learned of the server. */
-  readonly remember: () => Promise<void>;
+  readonly saveServerFacts: () => Promise<void>;
   readonly ledger: Pick<Ledger, "recorded" | "digest">;
   /** The outside of every receipt. */
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
@@ -96,8 +96,8 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const recorded = await openWhereRead(observation, on);
   const rulesFor = await findRules(waved, observation, on);
   const unclear: Diagnostic[] = [];
-  const missing = () => on.memory.missing(asked.flatMap(({ kind }) => operationsOf(kind)));
-  const access = readAccess(on.memory.caller);
+  const missing = () => on.serverFacts.missing(asked.flatMap(({ kind }) => operationsOf(kind)));
+  const access = readAccess(on.serverFacts.caller);
   const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
     ...on,
     ...desired,
@@ -109,14 +109,13 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     rulesFor,
     base: desired.base,
     applied: on.recorded.size === 0 ? desired.applied : null,
-    serverFacts: on.memory,
-    subject: on.memory.subject,
+    subject: on.serverFacts.subject,
     seesAll: readsWholeTenant(access),
     now: on.now(),
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],
     withOrphans: desired.isWhole,
-    notLookedAt: desired.notLookedAt ?? 0,
+    outOfScope: desired.outOfScope ?? 0,
     guards: null,
   });
   const first = makePlan(input(observation.dryRuns));
@@ -137,7 +136,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const dryRuns = new Map([...observation.dryRuns, ...tried]);
   const final = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
   const planned = withBlockDiagnostics(withNotChecked(final, notChecked), blockedIn(waved, final.decisions));
-  const looked = {
+  const livePlan = {
     ...planned,
     observation: withExisting(observation, dryRuns),
     desired,
@@ -147,12 +146,12 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     notUsed: missingExtensions(missing()),
     access,
   };
-  await on.remember();
+  await on.saveServerFacts();
   if (cached !== null && inSyncByCache !== null) {
-    const next = liveToKeep(cached, inSyncByCache, { ...looked, manifests: desired.manifests });
+    const next = liveToKeep(cached, inSyncByCache, { ...livePlan, manifests: desired.manifests });
     if (next !== null) on.cache?.save(next);
   }
-  return looked;
+  return livePlan;
 }
 
 function blockedIn(
@@ -207,10 +206,10 @@ async function findRules(waved: readonly WavedSource[], { inSync }: Observation,
 function guardLive(
   observation: Observation,
   { declared }: Desired,
-  { recorded, memory, liveLimits }: PlanContext,
+  { recorded, serverFacts, liveLimits }: PlanContext,
 ): void {
   if (liveLimits === undefined || !observation.live.values().some(({ state }) => state === "absent")) return;
-  const counted = recorded.keys().filter((identity) => declared.has(identity) || !memory.released.has(identity));
+  const counted = recorded.keys().filter((identity) => declared.has(identity) || !serverFacts.released.has(identity));
   const emptied = liveGuard(counted, observation, liveLimits);
   if (emptied === null) return;
   throw new HoldfastError("refused", emptied, {

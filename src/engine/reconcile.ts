@@ -53,14 +53,14 @@ type PassInput = {
 async function runPass(read: DesiredRead, { target, mode, lastGood, context }: PassInput): Promise<PassEnd> {
   const connection = await target.server.connect(read.rules);
   const isPart = mode.is === "apply" && mode.scope === "changes" && lastGood !== null;
-  requireConfiguration(connection.session.memory, read);
+  requireConfiguration(connection.session.serverFacts, read);
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
   if (lastGood === null) target.sourceCache?.release();
   const part = isPart ? changedManifests(read, lastGood) : null;
   const end = await runMode(mode, { connection, read, part, context }, target);
   // One that waited for another writer until it was too old has carried out nothing.
   if (lastGood !== null && end.what !== "superseded") await keepAsGood(lastGood, { read, end }, target);
-  context.tell(end);
+  context.emit(end);
   return end;
 }
 
@@ -76,7 +76,7 @@ async function readNewest(
     const read = await readDesired(target, { ...context, ...readingAgain(lastGood, target), checksBranch, onConfig });
     // A plan of a person only says it.
     if (mode.is === "apply" || lastGood !== null) requireCheckout(read);
-    context.tell(read.event);
+    context.emit(read.event);
     return read;
   } catch (error) {
     if (!isAboutSource(error)) throw error;
@@ -99,7 +99,7 @@ function requireCheckout({ checkoutFault }: DesiredRead): void {
 // A daemon's ledger is open already: a lost configuration is refused before any file is read.
 function requireConfigIn({ server }: Target, config: Pick<DesiredRead, "rules" | "isConfigured">): void {
   const connection = server.connection();
-  if (connection !== null) requireConfiguration(connection.session.memory, config);
+  if (connection !== null) requireConfiguration(connection.session.serverFacts, config);
 }
 
 async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<PassEnd> {

@@ -18,9 +18,9 @@ export type ServerSession = {
   readonly writer: Writer;
   readonly probeRoute: RouteProbe;
   readonly ledger: Ledger;
-  readonly memory: KnownServer;
+  readonly serverFacts: KnownServer;
   /** Stores what was learned of the server; returns at once where nothing was. */
-  readonly remember: () => Promise<void>;
+  readonly saveServerFacts: () => Promise<void>;
   /** What time it is for the control plane, in epoch milliseconds; null while its replies have not said. */
   readonly serverTime: () => number | null;
   readonly sink: Sink | null;
@@ -32,7 +32,7 @@ export type ServerSession = {
 };
 
 /** How to open a session. */
-export type ServerSessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
+export type ServerSessionOptions = Omit<ConnectOptions, "serverFacts" | "server"> & {
   readonly server: { readonly name: string; readonly url: string };
   readonly state: State;
   /** The folder of this machine with caches and files of sinks. */
@@ -54,27 +54,27 @@ export async function openSession(options: ServerSessionOptions): Promise<Server
   const ledger = await state.ledger(server.name, { notify });
   try {
     const facts = await ledger.facts();
-    const memory = new KnownServer(facts, { told: registersModels });
-    const remember = async (): Promise<void> => {
-      const learned = memory.news();
-      if (learned !== null) await ledger.rememberFacts(learned);
+    const serverFacts = new KnownServer(facts, { registersByConfig: registersModels });
+    const saveServerFacts = async (): Promise<void> => {
+      const changes = serverFacts.takeChanges();
+      if (changes !== null) await ledger.storeFacts(changes);
     };
-    const connection = connect({ ...options, server: server.url, memory });
+    const connection = connect({ ...options, server: server.url, serverFacts });
     return {
       server: server.name,
       reader: connection.reader,
       writer: connection.writer,
       probeRoute: connection.probeRoute,
       ledger,
-      memory,
-      remember,
+      serverFacts,
+      saveServerFacts,
       serverTime: connection.serverTime,
       sink: sink?.open({ folder, server: nameOnDisk(server.name) }) ?? null,
       heads: ledger.heads,
       cache: (options.caches ?? true) ? liveCacheOf(options) : null,
       [Symbol.asyncDispose]: async () => {
         await connection[Symbol.asyncDispose]();
-        await remember();
+        await saveServerFacts();
         await ledger[Symbol.asyncDispose]();
       },
     };

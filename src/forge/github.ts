@@ -9,8 +9,8 @@ import { githubStatus } from "./status-request.ts";
 
 const PAGE = 100;
 /** A longer pause is not waited for: the job would hold its runner for nothing. */
-const LONGEST_PAUSE_S = 120;
-const MOST_RETRIES = 3;
+const MAX_PAUSE_S = 120;
+const MAX_RETRIES = 3;
 
 const RetryingOctokit = Octokit.plugin(retry, throttling);
 
@@ -30,7 +30,7 @@ type GitHubClient = {
 
 function createClient({ apiUrl, repository, token, secondMs = 1000, signal }: ForgePlace): GitHubClient {
   const mayWait = (seconds: number, _: object, __: object, count: number): boolean =>
-    seconds <= LONGEST_PAUSE_S && count < MOST_RETRIES;
+    seconds <= MAX_PAUSE_S && count < MAX_RETRIES;
   const octokit = new RetryingOctokit({
     auth: token,
     baseUrl: apiUrl,

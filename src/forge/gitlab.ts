@@ -6,7 +6,7 @@ import { gitlabStatus } from "./status-request.ts";
 
 const PAGE = 100;
 const TIMEOUT_MS = 30_000;
-const LONGEST_PAUSE_S = 120;
+const MAX_PAUSE_S = 120;
 /** Seconds before each further attempt, where the answer names none. */
 const PAUSES_S = [1, 4, 9];
 
@@ -115,7 +115,7 @@ async function send(
     // A comment that may be there is not sent again: it would be there twice.
     const mayRetry = status === 429 || (status >= 500 && method !== "POST");
     const seconds = Number(headers.get("retry-after")) || pause;
-    if (pause === null || seconds === null || !mayRetry || seconds > LONGEST_PAUSE_S) {
+    if (pause === null || seconds === null || !mayRetry || seconds > MAX_PAUSE_S) {
       return { status, body: parsed(text), nextPage: headers.get("x-next-page") || null };
     }
     await wait(seconds * secondMs, undefined, { signal });

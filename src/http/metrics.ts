@@ -37,11 +37,11 @@ export function addMetrics(
   app.get("/metrics", async (_, reply) => reply.type(registry.contentType).send(await text()));
 }
 
-const MOST_SCRAPES_PER_SECOND = 20;
+const MAX_SCRAPES_PER_SECOND = 20;
 
 // A flood of scrapes gets what the last one got: collecting takes the time that others wait for.
 function bounded(collect: () => Promise<string>): () => Promise<string> {
-  const limit = createRateLimit(MOST_SCRAPES_PER_SECOND, () => performance.now());
+  const limit = createRateLimit(MAX_SCRAPES_PER_SECOND, () => performance.now());
   let last: Promise<string> | null = null;
   return () => {
     if (last === null || limit("all") === 0) last = collect();

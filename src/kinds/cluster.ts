@@ -6,7 +6,7 @@ const row: RowOf<"getCluster"> = ({ id, name, manifest, createdBySubject, update
   id: id || null,
   manifest,
   stamp: updatedAt,
-  madeBy: createdBySubject?.subjectId,
+  createdBy: createdBySubject?.subjectId,
 });
 
 /** A cluster. Without the list E3 it is read by its id: its name on some servers, what a dryRun answers on others. */

@@ -7,7 +7,7 @@ const row: RowOf<"putMlRepo"> = ({ id, manifest, created_by_subject }) => ({
   id: id || null,
   manifest,
   stamp: null,
-  madeBy: created_by_subject?.subjectId,
+  createdBy: created_by_subject?.subjectId,
 });
 
 /** An ml repo. The 20 operations list repos; only the extension E7 writes them. */

@@ -6,7 +6,7 @@ const row: RowOf<"putTeam"> = ({ id, teamName, manifest, createdBySubject, updat
   id: id || null,
   manifest,
   stamp: updatedAt,
-  madeBy: createdBySubject?.subjectId,
+  createdBy: createdBySubject?.subjectId,
 });
 
 /** A team, or a team whose members come from single sign-on. Only the extension E6 reads teams. */

@@ -6,8 +6,8 @@ const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, createdAt, create
   id: id || null,
   manifest,
   stamp: updatedAt,
-  madeAt: createdAt,
-  madeBy: createdBySubject?.subjectId,
+  createdAt,
+  createdBy: createdBySubject?.subjectId,
 });
 
 /** A virtual account. Its creation answers a token once; only the extension E5 reads accounts. */

@@ -6,7 +6,7 @@ const row: RowOf<"putWorkspace"> = ({ id, fqn, manifest, createdBySubject, updat
   id: id ?? null,
   manifest,
   stamp: updatedAt,
-  madeBy: createdBySubject?.subjectId,
+  createdBy: createdBySubject?.subjectId,
 });
 
 /** A workspace in a cluster. The 20 operations list workspaces; only the extension E1 writes them. */

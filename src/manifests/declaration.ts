@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../contract/json.ts";
 import type { Kind } from "../core/kind.ts";
 import { type Identity, type Reference, splitVersion } from "../core/manifest.ts";
 import { namingFields } from "../model/manifest-fields.ts";
+import { oncePer } from "../model/once.ts";
 import { requiredFields } from "../schema/schemas.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { Locate } from "../yaml/locator.ts";
@@ -54,16 +55,10 @@ export function keyIn(kind: Kind, identity: Identity): string {
   return kind.hasVersions ? splitVersion(key).name : key;
 }
 
-const known = new Map<string, readonly string[]>();
-
-function keyFields(type: string): readonly string[] {
-  const before = known.get(type);
-  if (before !== undefined) return before;
+const keyFields = oncePer((type: string): readonly string[] => {
   const required = requiredFields(type);
-  const fields = namingFields.filter((field) => field === "name" || (field !== "type" && required.includes(field)));
-  known.set(type, fields);
-  return fields;
-}
+  return namingFields.filter((field) => field === "name" || (field !== "type" && required.includes(field)));
+});
 
 const isFilled = (value: Json | undefined) => typeof value === "string" && value !== "";
 

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
 import { isCredential } from "../model/credential.ts";
+import { oncePer } from "../model/once.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { unionVariants } from "../schema/schema-node.ts";
 import { manifestTypes, schemaFor } from "../schema/schemas.ts";
@@ -157,15 +158,9 @@ function looksLike(value: JsonObject, type: string): boolean {
 
 type TopFields = { readonly required: readonly string[]; readonly known: ReadonlySet<string> };
 
-const topFieldsOf = new Map<string, TopFields>();
-
-function topFields(type: string): TopFields {
-  const before = topFieldsOf.get(type);
-  if (before !== undefined) return before;
+const topFields = oncePer((type: string): TopFields => {
   const schema = schemaFor(type) ?? {};
   const own = unionVariants(schema, schema).find((variant) => variant.type === type)?.node ?? {};
   const required = (own.required ?? schema.required ?? []).filter((key) => key !== "type");
-  const fields = { required, known: new Set(Object.keys({ ...schema.properties, ...own.properties })) };
-  topFieldsOf.set(type, fields);
-  return fields;
-}
+  return { required, known: new Set(Object.keys({ ...schema.properties, ...own.properties })) };
+});

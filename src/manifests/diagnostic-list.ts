@@ -3,8 +3,8 @@ import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity } from "../core/manifest.ts";
 
 /** How many diagnostics of each severity are kept; far more than anybody reads, few enough to hold. */
-const MOST = 10_000;
-const MOST_FOREIGN = 100_000;
+const MAX_PER_SEVERITY = 10_000;
+const MAX_FOREIGN = 100_000;
 
 /** Collects what there is to say, in bounded memory. */
 export type DiagnosticList = {
@@ -25,11 +25,11 @@ export function diagnosticList(): DiagnosticList {
     add(diagnostic) {
       // What is not ours is counted, and takes the place of nothing else.
       if (diagnostic.foreign !== undefined) {
-        if (foreign.length < MOST_FOREIGN) foreign.push(diagnostic);
+        if (foreign.length < MAX_FOREIGN) foreign.push(diagnostic);
         return;
       }
       const list = kept[diagnostic.severity];
-      if (list.length < MOST) list.push(diagnostic);
+      if (list.length < MAX_PER_SEVERITY) list.push(diagnostic);
       else dropped[diagnostic.severity]++;
     },
     all() {

@@ -24,7 +24,7 @@ export type DeclarationOutline = {
 };
 
 // A file of which more is said is read each time.
-const MOST_SAID = 20;
+const MAX_DIAGNOSTICS = 20;
 
 /** The outline of a file that was read; null where it has to be read each time. */
 export function outlineOf({
@@ -36,7 +36,7 @@ export function outlineOf({
 }): FileOutline | null {
   const declarations = content.declarations.map(declarationOutline);
   const isWhole = declarations.every((one) => one !== null);
-  if (!content.isQuickToReread || !isWhole || said.length > MOST_SAID) return null;
+  if (!content.isQuickToReread || !isWhole || said.length > MAX_DIAGNOSTICS) return null;
   return { declarations, said: said.map(({ file: _, ...rest }) => rest) };
 }
 

@@ -3,6 +3,7 @@ import { escapePointer } from "../contract/json-pointer.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import { isSecretKey } from "../core/redact/sensitive-fields.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../model/credential.ts";
+import { oncePer } from "../model/once.ts";
 
 /** A secret that stands in a manifest as it is, and where. */
 export type Literal = { readonly pointer: string; readonly is: "credential" | "secret-looking" };
@@ -70,16 +71,10 @@ function isNested(value: Json | undefined): value is Extract<Json, object> {
 type Known = Extract<Shape, { is: "object" }>;
 type Fields = { readonly [name: string]: Json };
 
-const opening = new WeakMap<Known, readonly string[]>();
-
 /** The fields of an object in or under which something belongs to the user. */
-function openFields(shape: Known): readonly string[] {
-  const known = opening.get(shape);
-  if (known !== undefined) return known;
-  const names = Object.entries(shape.fields).flatMap(([name, field]) => (isOpen(field) ? [name] : []));
-  opening.set(shape, names);
-  return names;
-}
+const openFields = oncePer((shape: Known): readonly string[] =>
+  Object.entries(shape.fields).flatMap(([name, field]) => (isOpen(field) ? [name] : [])),
+);
 
 function isOpen(shape: Shape): boolean {
   if (shape.is === "free") return true;

@@ -17,11 +17,11 @@ const INDENT = "    ";
 const CAUSE_COLUMNS = 10;
 /** Where the names of fields begin. */
 const labelStart = INDENT.length + CAUSE_COLUMNS + 1;
-const MOST_LABEL_COLUMNS = 28;
+const MAX_LABEL_COLUMNS = 28;
 /** Columns that the name of a field leaves to its values. */
-const FEWEST_VALUE_COLUMNS = 12;
+const MIN_VALUE_COLUMNS = 12;
 /** Characters that are kept before the first difference of two very long texts. */
-const LONGEST_LEAD = 1000;
+const MAX_LEAD = 1000;
 /** Columns of one value where a change is told in a few words. */
 const WIDEST_SUMMARY = 30;
 
@@ -39,7 +39,7 @@ const styles: { readonly [cause in Change["cause"]]: Style } = {
 /** The fields that differ, one after the other: cause, field, and the value on both sides. */
 export function changeLines(changes: readonly Change[], view: ChangeView): readonly string[] {
   const labels = changes.map(({ label }) => fieldName(label));
-  const most = Math.min(MOST_LABEL_COLUMNS, view.width - labelStart - 2 - FEWEST_VALUE_COLUMNS);
+  const most = Math.min(MAX_LABEL_COLUMNS, view.width - labelStart - 2 - MIN_VALUE_COLUMNS);
   const labelColumns = Math.min(most, Math.max(0, ...labels.map(columnsOf)));
   return changes.flatMap((change, index) => linesOf(change, labels[index] ?? "", labelColumns, view));
 }
@@ -94,7 +94,7 @@ function count(diff: string, mark: string): number {
 // Of texts that are longer than anybody reads, what is shown begins shortly before they differ.
 function shownValues({ before, after }: Change): readonly [string, string] {
   if (typeof before !== "string" || typeof after !== "string") return [showValue(before), showValue(after)];
-  const from = Math.max(0, sameLength(before, after) - LONGEST_LEAD);
+  const from = Math.max(0, sameLength(before, after) - MAX_LEAD);
   return from === 0
     ? [showValue(before), showValue(after)]
     : [showValue(before.slice(from)), showValue(after.slice(from))];

@@ -6,7 +6,7 @@ import { showValue } from "./show-value.ts";
 import { cutEnd, cutStart } from "./text-width.ts";
 
 const INDENT = "    ";
-const MOST_LINES = 4;
+const MAX_LINES = 4;
 const WIDEST_VALUE = 36;
 
 /** What a create makes, in a few lines: its fields but for those that its name tells already. */
@@ -17,7 +17,7 @@ export function contentLines(
 ): readonly string[] {
   const columns = width - INDENT.length;
   const rest = (left: number): string => `… and ${left} more fields; -o json has all of them`;
-  const lines = packIntoLines([...contentFields(content, identity)], { columns, mostLines: MOST_LINES, rest });
+  const lines = packIntoLines([...contentFields(content, identity)], { columns, mostLines: MAX_LINES, rest });
   return lines.map((line) => INDENT + paint("dim", line));
 }
 

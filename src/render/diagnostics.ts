@@ -7,7 +7,7 @@ import { columnsOf, cutEnd } from "./text-width.ts";
 import { sentenceText, wordsIn, wrapWords } from "./wrap.ts";
 
 /** How many diagnostics are shown; the rest is counted. */
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 /** How diagnostics are shown: in which colours, and with which lines of the files. */
 export type DiagnosticView = {
@@ -24,9 +24,9 @@ export function diagnosticsText(diagnostics: readonly Diagnostic[], view: Diagno
   const folded = foldUnmanaged(sortDiagnostics(diagnostics));
   const { error = [], warning = [] } = Object.groupBy(folded, ({ severity }) => severity);
   const ranked = [...error, ...warning];
-  const byFile = [...Map.groupBy(sortDiagnostics(ranked.slice(0, MOST_SHOWN)), ({ file }) => file).values()];
+  const byFile = [...Map.groupBy(sortDiagnostics(ranked.slice(0, MAX_SHOWN)), ({ file }) => file).values()];
   const shown = byFile.map((alike) => alike.map((diagnostic) => `${diagnosticText(diagnostic, view)}\n`).join(""));
-  const rest = countsText(severityCounts(ranked.slice(MOST_SHOWN)), "more ");
+  const rest = countsText(severityCounts(ranked.slice(MAX_SHOWN)), "more ");
   return [...shown, ...(rest === "" ? [] : [`${view.paint("dim", `… and ${rest}`)}\n`])].join("\n");
 }
 

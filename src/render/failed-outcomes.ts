@@ -16,7 +16,7 @@ export type FailedOutcomesView = OutcomeView & {
 
 const INDENT = " ".repeat(12);
 /** Resources with one cause that are named; the rest is counted. */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
 const order = ["created", "updated", "unchanged", "skipped", "blocked", "unknown", "failed"] as const;
 
@@ -31,13 +31,13 @@ function groupLines(alike: readonly Outcome[], view: FailedOutcomesView): readon
   const { paint, width } = view;
   const [first] = alike;
   if (first === undefined) return [];
-  const names = alike.slice(0, MOST_NAMES).flatMap((outcome) => {
+  const names = alike.slice(0, MAX_NAMES).flatMap((outcome) => {
     const place = view.placeOf(outcome);
     const where =
       place === null ? [] : [INDENT + paint("dim", `at ${cutStart(printable(place), width - INDENT.length - 3)}`)];
     return [...outcomeHead(outcome, view), ...where];
   });
-  const more = alike.length - MOST_NAMES;
+  const more = alike.length - MAX_NAMES;
   const rest = more > 0 ? wrapWords(`… and ${more} more; -o json lists them`, { indent: INDENT, width }) : [];
   const cause = wrapWords(causeOf(first), { indent: INDENT, width });
   const next = wrapWords(`→ ${nextStep(first, view)}`, { indent: INDENT, width });

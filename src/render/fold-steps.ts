@@ -3,7 +3,7 @@ import type { Change, Step } from "../core/plan/plan.ts";
 import { withoutSharedStart } from "./change.ts";
 
 /** Equal changes of fewer resources are shown one by one. */
-const FEWEST = 3;
+const MIN_FOLDED = 3;
 
 /** Resources in which the same changes are made: `changes` says what they have in common. */
 export type Fold = { readonly steps: readonly Step[]; readonly changes: readonly Change[] };
@@ -16,7 +16,7 @@ export function foldSteps(steps: readonly Step[]): {
   const groups = Map.groupBy(steps, (step) => (isFoldable(step) ? canonical(step.changes.map(keyOf)) : null));
   const folds = [...groups].flatMap(([key, alike]): Fold[] => {
     const [first] = alike;
-    if (key === null || first === undefined || alike.length < FEWEST) return [];
+    if (key === null || first === undefined || alike.length < MIN_FOLDED) return [];
     return [{ steps: alike, changes: first.changes.map(withoutSharedStart) }];
   });
   const folded = new Set(folds.flatMap((fold) => fold.steps));

@@ -5,7 +5,7 @@ import { printable } from "./escape.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** Types that are named; the rest is counted. */
-const MOST_TYPES = 8;
+const MAX_TYPES = 8;
 
 /** How many documents are not ours, in one sentence, or each of them; nothing where all are. */
 export function foreignText(
@@ -22,10 +22,10 @@ export function foreignText(
 function countsText({ documents, types }: Pick<ForeignSummary, "documents" | "types">): string {
   const typed = [...types.values()].reduce((sum, number) => sum + number, 0);
   const sorted = [...types].toSorted(([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1));
-  const rest = sorted.length - MOST_TYPES;
+  const rest = sorted.length - MAX_TYPES;
   const named = [
     ...(documents > typed ? [`${documents - typed} without a type`] : []),
-    ...sorted.slice(0, MOST_TYPES).map(([type, number]) => `${number} of type ${printable(type)}`),
+    ...sorted.slice(0, MAX_TYPES).map(([type, number]) => `${number} of type ${printable(type)}`),
     ...(rest > 0 ? [`and of ${count(rest, "more type")}`] : []),
   ];
   return `Not ours: ${count(documents, "document")} (${named.join(", ")})`;

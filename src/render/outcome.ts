@@ -18,9 +18,9 @@ export type OutcomeView = {
 };
 
 const INDENT = " ".repeat(12);
-const MOST_LINES = 3;
+const MAX_LINES = 3;
 /** In less room than this nothing worth reading is left of a create's fields. */
-const FEWEST_COLUMNS = 20;
+const MIN_COLUMNS = 20;
 
 const styles: { readonly [result in OutcomeResult]: Style } = {
   created: "green",
@@ -58,14 +58,14 @@ export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly stri
     return [...heads.slice(0, -1), `${head}  ${paint("dim", cutEnd(line, room))}`];
   }
   const rest = (left: number): string => `… and ${left} more ${left === 1 ? "field" : "fields"}`;
-  const lines = packIntoLines(fields, { columns: width - INDENT.length, mostLines: MOST_LINES, rest });
+  const lines = packIntoLines(fields, { columns: width - INDENT.length, mostLines: MAX_LINES, rest });
   return [...heads, ...lines.map((one) => INDENT + paint("dim", one))];
 }
 
 // Of the many fields of a create a line has room for two or three.
 function createdFields({ changes: [content], identity }: Step, room: number): readonly string[] {
   const taken: string[] = [];
-  if (content === undefined || room < FEWEST_COLUMNS) return taken;
+  if (content === undefined || room < MIN_COLUMNS) return taken;
   let columns = 0;
   for (const field of contentFields(content.after, identity)) {
     taken.push(field);

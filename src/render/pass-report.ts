@@ -122,10 +122,10 @@ export function applyViewOf(
 }
 
 /** What forges take of one comment, with room for what is put around it. */
-const MOST_CHARACTERS = 60_000;
+const MAX_CHARACTERS = 60_000;
 
 function reviewed({ target = null, subject = "change", whole = "" }: ReportView) {
-  return { target, subject, whole, most: MOST_CHARACTERS };
+  return { target, subject, whole, most: MAX_CHARACTERS };
 }
 
 function resourceGroup(one: { readonly identity: string }): string | null {

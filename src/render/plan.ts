@@ -42,7 +42,7 @@ export type PlanView = StepView & {
 
 const SIDES = "live → git";
 const ROWS = 40;
-const MOST_NAME_LINES = 6;
+const MAX_NAME_LINES = 6;
 
 /** A plan for people: what is dangerous first, then what changes, grouped by workspace, and a summary; one line when nothing changes. */
 export function planText(plan: Plan, view: PlanView): string {
@@ -151,7 +151,7 @@ function foldText({ steps, changes }: Fold, view: PlanView): string {
   const what = kind === "" ? `${steps.length} resources` : `${steps.length} × ${kind}`;
   const names = steps.map(({ identity }) => printable(kind === "" ? identity : identity.slice(kind.length + 1)));
   const lines = wrapWords(names.join(", "), { indent: "    ", width });
-  const shown = lines.slice(0, MOST_NAME_LINES);
+  const shown = lines.slice(0, MAX_NAME_LINES);
   const rest = lines.length - shown.length;
   const more = rest === 0 ? [] : ["    … --no-fold shows each of them"];
   return [

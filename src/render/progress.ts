@@ -15,13 +15,13 @@ export type ApplyProgress = {
 
 const BAR_COLUMNS = 24;
 /** Less of a bar shows nothing. */
-const FEWEST_BAR_COLUMNS = 4;
+const MIN_BAR_COLUMNS = 4;
 /** Columns of what is done with a resource, and where lines are short. */
 const DOING = { wide: 20, narrow: 8 };
 /** Lines with fewer columns are short. */
 const NARROW = 60;
 /** Names of what is waited for. */
-const MOST_NAMES = 3;
+const MAX_NAMES = 3;
 
 /** How far an apply is, in a few lines: a bar, counts, the time that has passed, and what is under way. */
 export function progressLines(
@@ -47,7 +47,7 @@ export function progressLines(
 }
 
 function barText(share: number, columns: number, paint: Paint): string {
-  if (columns < FEWEST_BAR_COLUMNS) return "";
+  if (columns < MIN_BAR_COLUMNS) return "";
   const filled = Math.floor(columns * Math.min(1, share));
   return `${paint("green", "█".repeat(filled))}${paint("dim", "░".repeat(columns - filled))} `;
 }
@@ -55,7 +55,7 @@ function barText(share: number, columns: number, paint: Paint): string {
 /** What an apply waits for, where nothing else has been said for a while. */
 export function waitingText({ active, steps, done }: ApplyProgress, now: number): string {
   const shown = [...active]
-    .slice(0, MOST_NAMES)
+    .slice(0, MAX_NAMES)
     .map(([identity, { doing, since }]) => `${printable(identity)} (${doing}, ${durationText(now - since)})`);
   const rest = active.size - shown.length;
   const more = rest === 0 ? "" : ` and ${rest} more`;

@@ -4,7 +4,7 @@ import { printable } from "./escape.ts";
 import { codeSpan } from "./markdown/code-markup.ts";
 
 /** Resources of one sort that are shown, the rest being counted: fewer where that is too long. */
-const MOST = [50, 15, 5] as const;
+const SHOWN_STEPS = [50, 15, 5] as const;
 
 /** What a simulation comes to: `1 to create, 2 to update`. */
 export function simulationVerdict({ change }: Pick<Simulation, "change">): string {
@@ -63,7 +63,7 @@ export function simulationText(simulation: Simulation): string {
 
 /** A simulation as Markdown, of about so many characters at most. */
 export function simulationMarkdown(simulation: Simulation, most: number): string {
-  const texts = MOST.map((shown) => markdownWith(simulation, shown));
+  const texts = SHOWN_STEPS.map((shown) => markdownWith(simulation, shown));
   return texts.find((text) => text.length <= most) ?? texts.at(-1) ?? "";
 }
 

@@ -4,9 +4,9 @@ import type { Paint } from "./paint.ts";
 import { cutEnd } from "./text-width.ts";
 
 /** Lines of one diff that are shown; the rest is counted. */
-const MOST_LINES = 40;
+const MAX_LINES = 40;
 /** In a longer line no words are told apart. */
-const LONGEST = 400;
+const MAX_LINE_LENGTH = 400;
 
 /** A unified diff for people: what is removed and added with its words emphasised, bounded in width and length. */
 export function textDiffLines(
@@ -15,7 +15,7 @@ export function textDiffLines(
 ): readonly string[] {
   const lines = diff.split("\n").filter((line) => line !== "" && !line.startsWith("\\"));
   const room = width - indent.length - 1;
-  const shown = lines.slice(0, MOST_LINES);
+  const shown = lines.slice(0, MAX_LINES);
   const painted = shown.map((line, index) => {
     const [mark, text] = [line.charAt(0), line.slice(1)];
     if (mark === "@") return paint("dim", cutEnd(printable(line), room + 1));
@@ -53,7 +53,7 @@ function paintLine(
   const head = paint(style, `${mark} `);
   const shown = printable(text);
   const other = partner === null ? null : printable(partner);
-  if (other === null || shown.length > Math.min(LONGEST, room) || other.length > LONGEST) {
+  if (other === null || shown.length > Math.min(MAX_LINE_LENGTH, room) || other.length > MAX_LINE_LENGTH) {
     return head + paint(style, cutEnd(shown, room));
   }
   const [before, after] = mark === "-" ? [shown, other] : [other, shown];

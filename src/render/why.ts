@@ -43,7 +43,9 @@ const commitText = (commit: string | null) => (commit === null ? "" : `, for com
 function shown(value: Json, pointer: string): string {
   if (value === null) return "not there";
   const text = JSON.stringify(value);
-  return pointer === "" && text.length > LONGEST ? "(the whole manifest)" : printable(text.slice(0, LONGEST));
+  return pointer === "" && text.length > MAX_VALUE_LENGTH
+    ? "(the whole manifest)"
+    : printable(text.slice(0, MAX_VALUE_LENGTH));
 }
 
-const LONGEST = 60;
+const MAX_VALUE_LENGTH = 60;

@@ -11,11 +11,11 @@ export const ignoreFiles = [".gitignore", ".holdfastignore"] as const;
 export const IGNORE_FILE_BYTES = 64 * 1024;
 
 /** Patterns that hold in one folder, those of the folders above it included, and the wildcards in them. */
-const MOST_PATTERNS = 2000;
-const MOST_WILDCARDS = 1000;
+const MAX_PATTERNS = 2000;
+const MAX_WILDCARDS = 1000;
 
 /** Faults told of one ignore file. */
-const MOST_FAULTS = 100;
+const MAX_FAULTS = 100;
 
 /** An ignore file: its name in reports, and its text; null where it is too large. */
 export type IgnoreFile = { readonly display: string; readonly text: string | null };
@@ -60,7 +60,7 @@ export function scopeOf(
   const patterns = found.slice(0, most).map(({ read }) => read);
   return {
     scope: patterns.length === 0 ? null : { base, prefix, patterns },
-    faults: [...faults.slice(0, MOST_FAULTS), ...tooMany],
+    faults: [...faults.slice(0, MAX_FAULTS), ...tooMany],
   };
 }
 
@@ -77,12 +77,12 @@ function readLines({ display, text }: IgnoreFile): readonly Line[] {
     .entries()) {
     const read = readIgnorePattern(line);
     if (read !== null) lines.push({ display, line: index + 1, read });
-    if (lines.length > MOST_PATTERNS) break;
+    if (lines.length > MAX_PATTERNS) break;
   }
   return lines;
 }
 
-const TOO_MANY = `more than ${MOST_PATTERNS} patterns, or ${MOST_WILDCARDS} wildcards, hold in this folder`;
+const TOO_MANY = `more than ${MAX_PATTERNS} patterns, or ${MAX_WILDCARDS} wildcards, hold in this folder`;
 
 /** How many of the patterns can hold beside those of the folders above. */
 function mostThatHold(patterns: readonly IgnorePattern[], above: readonly Scope[]): number {
@@ -90,7 +90,7 @@ function mostThatHold(patterns: readonly IgnorePattern[], above: readonly Scope[
   let wildcards = before.reduce((sum, pattern) => sum + pattern.wildcards, 0);
   const beyond = patterns.findIndex((pattern, index) => {
     wildcards += pattern.wildcards;
-    return wildcards > MOST_WILDCARDS || before.length + index >= MOST_PATTERNS;
+    return wildcards > MAX_WILDCARDS || before.length + index >= MAX_PATTERNS;
   });
   return beyond === -1 ? patterns.length : beyond;
 }

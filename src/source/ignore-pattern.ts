@@ -12,16 +12,16 @@ export type IgnorePattern = {
   readonly matches: Matcher;
 };
 
-const LONGEST_PATTERN = 512;
-const MOST_WILDCARDS = 32;
+const MAX_PATTERN_LENGTH = 512;
+const MAX_WILDCARDS = 32;
 
 /** Reads a line; null where it says nothing, or can match nothing. */
 export function readIgnorePattern(line: string): IgnorePattern | { readonly fault: string } | null {
   if (line.startsWith("#")) return null;
   const text = withoutTrailingSpaces(line);
-  if (text.length > LONGEST_PATTERN) return { fault: `a pattern of more than ${LONGEST_PATTERN} characters` };
+  if (text.length > MAX_PATTERN_LENGTH) return { fault: `a pattern of more than ${MAX_PATTERN_LENGTH} characters` };
   const wildcards = text.match(/[*?[]/g)?.length ?? 0;
-  if (wildcards > MOST_WILDCARDS) return { fault: `a pattern with more than ${MOST_WILDCARDS} wildcards` };
+  if (wildcards > MAX_WILDCARDS) return { fault: `a pattern with more than ${MAX_WILDCARDS} wildcards` };
   const isException = text.startsWith("!");
   const path = isException ? text.slice(1) : text;
   const isForFolders = path.endsWith("/");

@@ -21,7 +21,7 @@ import { realRoot, startsOf } from "./source-root.ts";
 import type { FolderOptions } from "./walk-folder.ts";
 
 /** How often a source is read anew because it was swapped for another one meanwhile. */
-const MOST_READS = 3;
+const MAX_READS = 3;
 
 /** A repository whose commits are read, in place of a folder's files. */
 export type CommitSource = {
@@ -108,7 +108,7 @@ async function readLinked<Result extends PreparedRead>(
   prepare: (config: SourceConfig) => Promise<Result>,
   stop: Stop,
 ): Promise<SourceRead<Result>> {
-  for (let reads = 1; reads <= MOST_READS; reads += 1) {
+  for (let reads = 1; reads <= MAX_READS; reads += 1) {
     const root = realRoot(options.root);
     const isSwapped = (): boolean => realRoot(options.root) !== root;
     try {
@@ -119,7 +119,7 @@ async function readLinked<Result extends PreparedRead>(
       if (!isSwapped()) throw error;
     }
   }
-  throw new HoldfastError("error", `${options.root} was swapped ${MOST_READS} times while it was read`, {
+  throw new HoldfastError("error", `${options.root} was swapped ${MAX_READS} times while it was read`, {
     hint: "run it again once it stays the same",
   });
 }

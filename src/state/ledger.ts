@@ -3,7 +3,7 @@ import type { WriteOperation } from "../contract/operations.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Recorded, RecordedHead } from "../core/recorded.ts";
 import type { ReceiptDigest } from "./receipt-digest.ts";
-import type { LearnedFacts, RememberedFacts } from "./server-facts.ts";
+import type { ServerFactChanges, StoredServerFacts } from "./server-facts.ts";
 
 /** A write that is about to be sent, or whose outcome is not known yet. */
 export type Intent = {
@@ -62,8 +62,8 @@ export type Ledger = {
   /** Ends an intent, with the receipt of its effect where it had one. */
   readonly close: (intent: string, receipt: Recorded | null) => Promise<void>;
   readonly pending: () => Promise<readonly PendingIntent[]>;
-  readonly facts: () => Promise<RememberedFacts>;
+  readonly facts: () => Promise<StoredServerFacts>;
   /** Merges what was learned into the facts: others may have learned something else meanwhile. */
-  readonly rememberFacts: (learned: LearnedFacts) => Promise<void>;
+  readonly storeFacts: (learned: ServerFactChanges) => Promise<void>;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };

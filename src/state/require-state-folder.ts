@@ -25,19 +25,19 @@ export type StatePlace = {
 export async function requireStateFolder(path: string, place: StatePlace): Promise<string> {
   const { content } = place;
   const folder = realPathOutside(content, path);
-  if (!isThere(folder)) return folder;
+  if (!exists(folder)) return folder;
   requireOwnFolder(folder, { isContent: content !== null && isAtOrBelow(content, folder) });
-  for (const inner of INNER.map((name) => join(folder, name))) if (isThere(inner)) requireOwnFolder(inner);
+  for (const inner of INNER.map((name) => join(folder, name))) if (exists(inner)) requireOwnFolder(inner);
   await requireUntracked(folder, place);
   return folder;
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   return lstatOrNull(path) !== null;
 }
 
 async function requireUntracked(folder: string, place: StatePlace): Promise<void> {
-  if (!isThere(join(folder, ".git")) && !(await isTrackedByGit(folder, place))) return;
+  if (!exists(join(folder, ".git")) && !(await isTrackedByGit(folder, place))) return;
   throw new UnsafePathError(`the state folder ${folder} is tracked by git, and was not read`, {
     hint: "name one outside of the repository with --state; if you have committed it yourself, take it out with git rm -r --cached, and replace the tokens and keys in it",
   });

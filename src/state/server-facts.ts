@@ -6,16 +6,16 @@ import type { Identity } from "../core/manifest.ts";
  */
 export type DryRunProof = "unproven" | "indicated" | "proven" | "ignored";
 
-/** What is remembered of a control plane between runs. */
-export type RememberedFacts = {
-  /** The extensions that have answered; that one is missing is found out anew by each run. */
+/** What is stored about a control plane between runs. */
+export type StoredServerFacts = {
+  /** The extensions that have answered; each run finds out anew which are missing. */
   readonly routes: { readonly [operation: string]: "yes" | "no" };
   readonly dryRun: DryRunProof;
-  /** Whether `postModelVersion` registered a version here; null while nobody knows. */
+  /** Whether `postModelVersion` registered a version here; null while unknown. */
   readonly registers: boolean | null;
   /** Orphans that the operator let go of with `--allow-shrink`: they no longer count as missing. */
   readonly released?: readonly Identity[];
-  /** Whether a write with an Idempotency-Key is made once here. */
+  /** Whether the server executes a write with an Idempotency-Key once. */
   readonly honoursKeys?: boolean;
   /** The id of the subject that the control plane knows us as. */
   readonly subject?: string | null;
@@ -25,13 +25,13 @@ export type RememberedFacts = {
   readonly lease?: NumberedLease | null;
 };
 
-/** Newly learned facts, to be merged into the remembered ones; a null removes one. */
-export type LearnedFacts = {
-  readonly [name in keyof Omit<RememberedFacts, "routes">]?: RememberedFacts[name] | null;
+/** Changes to be merged into the stored facts; a null removes one. */
+export type ServerFactChanges = {
+  readonly [name in keyof Omit<StoredServerFacts, "routes">]?: StoredServerFacts[name] | null;
 } & { readonly routes?: { readonly [operation: string]: "yes" | "no" | null } };
 
-/** A lease with its fencing number, which shows whether others held it in between. */
+/** A lease with its fencing token, which shows whether others held it in between. */
 export type NumberedLease = { readonly scope: string; readonly number: number };
 
-/** A control plane of which nothing is known yet. */
-export const noFacts: RememberedFacts = { routes: {}, dryRun: "unproven", registers: null };
+/** The facts about a control plane that is not known yet. */
+export const noFacts: StoredServerFacts = { routes: {}, dryRun: "unproven", registers: null };

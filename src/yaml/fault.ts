@@ -43,13 +43,13 @@ export function duplicateKey(key: string, offset: number, first: number): Fault 
 }
 
 /** The most faults that are reported of one document. */
-export const MOST_FAULTS = 100;
+export const MAX_FAULTS = 100;
 
-const LONGEST = 80;
+const MAX_QUOTED_LENGTH = 80;
 
 /** A name as messages show it: in back quotes, shortened, with everything invisible escaped; a credential not at all. */
 export function quoted(name: string): string {
   if (isCredential(name)) return MASK;
-  const short = name.length > LONGEST ? `${name.slice(0, LONGEST)}…` : name;
+  const short = name.length > MAX_QUOTED_LENGTH ? `${name.slice(0, MAX_QUOTED_LENGTH)}…` : name;
   return `\`${escapeUnprintable(short).replaceAll("`", "\\u0060")}\``;
 }

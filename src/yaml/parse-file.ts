@@ -43,15 +43,15 @@ export function parseFile(bytes: Uint8Array, options: ReadOptions, exactOf: Exac
 }
 
 /** The exact reader takes more than a second for twice as much. */
-const LONGEST_EXACT = 256 * 1024;
+const MAX_EXACT_LENGTH = 256 * 1024;
 
 // What is known of a document that is not plain without the exact reader.
 function unlessExact(chunk: Chunk, { worthy }: ReadOptions): ParsedDocument | "exact" | null {
   const { text, offset, isExplicit } = chunk;
   if (isBlank(text)) return isExplicit ? faultyDocument(chunk, []) : null;
   if (worthy?.test(text) === false) return faultyDocument(chunk, [fault(offset, "not-read", "not plain YAML")]);
-  if (text.length <= LONGEST_EXACT) return "exact";
-  const summary = `larger than ${LONGEST_EXACT / 1024} KiB, and not plain enough to be read`;
+  if (text.length <= MAX_EXACT_LENGTH) return "exact";
+  const summary = `larger than ${MAX_EXACT_LENGTH / 1024} KiB, and not plain enough to be read`;
   return faultyDocument(chunk, [fault(offset, "too-large", summary, "Split it, or write it more simply.")]);
 }
 

@@ -72,7 +72,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
       await using ledger = await open();
       await ledger.record([receipt(), receipt("web")]);
       await ledger.begin(intent());
-      await ledger.rememberFacts({ routes: { listApps: "no" }, dryRun: "proven", registers: true });
+      await ledger.storeFacts({ routes: { listApps: "no" }, dryRun: "proven", registers: true });
     }
     await using ledger = await open();
     expect(await recordedIn(ledger)).toEqual([receipt(), receipt("web")]);
@@ -148,10 +148,10 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     const open = await ledgers();
     await using one = await open();
     await using other = await open();
-    await one.rememberFacts({ routes: { listApps: "no", putTeam: "yes" }, registers: true });
-    await other.rememberFacts({ routes: { listApps: null, listTeams: "yes" }, dryRun: "proven" });
-    await one.rememberFacts({ lease: { scope: "main", number: 7 }, released: ["team/a"] });
-    await one.rememberFacts({ lease: null, released: [] });
+    await one.storeFacts({ routes: { listApps: "no", putTeam: "yes" }, registers: true });
+    await other.storeFacts({ routes: { listApps: null, listTeams: "yes" }, dryRun: "proven" });
+    await one.storeFacts({ lease: { scope: "main", number: 7 }, released: ["team/a"] });
+    await one.storeFacts({ lease: null, released: [] });
     const facts = { routes: { putTeam: "yes", listTeams: "yes" }, dryRun: "proven", registers: true, released: [] };
     expect(await one.facts()).toEqual(facts);
     expect(await other.facts()).toEqual(facts);
@@ -189,7 +189,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     await using one = await open("http://one");
     await one.record([receipt()]);
     await one.begin(intent());
-    await one.rememberFacts({ routes: {}, dryRun: "ignored", registers: false });
+    await one.storeFacts({ routes: {}, dryRun: "ignored", registers: false });
     await using other = await open("http://other");
     expect([await recordedIn(other), (await other.heads()).size, await other.pending()]).toEqual([[], 0, []]);
     expect(await other.facts()).toEqual({ routes: {}, dryRun: "unproven", registers: null });

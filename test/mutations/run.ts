@@ -35,8 +35,8 @@ const told = (results: readonly Result[]): string => results.map(({ status }) =>
 function copyOfCheckout(): string {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-mutation-"));
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
-  const isThere = new Set(listed.toString().split("\0").filter(Boolean));
-  for (const file of isThere) cpSync(join(root, file), join(folder, file), { errorOnExist: false, recursive: true });
+  const exists = new Set(listed.toString().split("\0").filter(Boolean));
+  for (const file of exists) cpSync(join(root, file), join(folder, file), { errorOnExist: false, recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   return folder;
 }

@@ -34,7 +34,7 @@ type Pair = {
 type Member = { readonly operator: Source; readonly daemon: Running };
 
 // More than a pass makes, so that some kills meet a daemon that has nothing to do.
-const MOST_REQUESTS = 30;
+const MAX_REQUESTS = 30;
 const TAKEOVER_MS = 15_000;
 
 /** Ends and stops the leader of two daemons at random moments, and finds out whether the other one goes on where it was. */
@@ -48,7 +48,7 @@ export async function sweepKilledDaemons(
     (_, index): Kill => ({
       nth: index + 1,
       signal: signals[Math.floor(random() * signals.length)] ?? "SIGKILL",
-      after: Math.floor(random() * MOST_REQUESTS),
+      after: Math.floor(random() * MAX_REQUESTS),
     }),
   );
   const pair = await startPair(sort, leaseSeconds);

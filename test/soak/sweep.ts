@@ -93,9 +93,9 @@ export function sample<Item>(items: readonly Item[], size: number, random: () =>
 }
 
 /** How many points there are from the first on, some passed over as the size of the run says: each is tried until one is not there. */
-export function countPoints(isThere: (nth: number) => boolean, { everyCall }: Pick<Sizes, "everyCall">): number {
+export function countPoints(exists: (nth: number) => boolean, { everyCall }: Pick<Sizes, "everyCall">): number {
   let count = 0;
-  for (let nth = 1; isThere(nth); nth += everyCall) count += 1;
+  for (let nth = 1; exists(nth); nth += everyCall) count += 1;
   return count;
 }
 

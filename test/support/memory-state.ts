@@ -74,7 +74,7 @@ function ledgerOn(kept: Kept, digest: Ledger["digest"]): Ledger {
     },
     pending: async () => structuredClone([...intents.values()]),
     facts: async () => ({ ...noFacts, ...structuredClone(kept.facts) }),
-    rememberFacts: async (learned) => {
+    storeFacts: async (learned) => {
       const merged = mergePatch(kept.facts, JSON.parse(JSON.stringify(learned)));
       kept.facts = isObject(merged) ? merged : {};
     },

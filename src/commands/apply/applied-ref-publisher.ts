@@ -112,7 +112,7 @@ export function publishObserver(publisher: Publisher): PassObserver {
   let publishing = Promise.resolve();
   return {
     begin: publisher.begin,
-    tell: (event) => {
+    emit: (event) => {
       if (event.what === "applied") publishing = publishing.then(() => publisher.publish(event));
     },
     failure: () => undefined,

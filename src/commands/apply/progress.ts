@@ -25,9 +25,9 @@ const REDRAWN_MS = 250;
 /** Lines are written together that come closer than this. */
 const GATHERED_MS = 50;
 const SILENCE_MS = 10_000;
-const LONGEST_SILENCE_MS = 60_000;
+const MAX_SILENCE_MS = 60_000;
 const ROWS = 24;
-const MOST_ROWS = 8;
+const MAX_ROWS = 8;
 
 /** A block that is redrawn on a terminal; elsewhere a line for each outcome, and for what is waited for. */
 export async function openProgress(invocation: Invocation, view: TerminalView): Promise<ProgressReport> {
@@ -46,14 +46,14 @@ function blockProgress({ flags, terminal }: Invocation, block: LiveBlock): Progr
     const { columns: width = 80, rows = ROWS } = stderr;
     const progress = counted.current();
     if (progress === null) return;
-    block.draw(progressLines(progress, now(), { paint, width, rows: Math.min(MOST_ROWS, rows - 4) }));
+    block.draw(progressLines(progress, now(), { paint, width, rows: Math.min(MAX_ROWS, rows - 4) }));
   };
   let timer: NodeJS.Timeout | undefined;
   return {
     stderr: block.above,
     wasShown: () => false,
     with: following((event) => {
-      counted.tell(event);
+      counted.emit(event);
       if (event.what !== "begun") return;
       draw();
       timer = setInterval(draw, REDRAWN_MS).unref();
@@ -84,7 +84,7 @@ function lineProgress({ flags, terminal }: Invocation, { output, paint, width }:
     silence = setTimeout(() => {
       const progress = counted.current();
       if (progress !== null && progress.active.size > 0) say({ stderr }, waitingText(progress, now()));
-      listen(Math.min(2 * afterMs, LONGEST_SILENCE_MS));
+      listen(Math.min(2 * afterMs, MAX_SILENCE_MS));
     }, afterMs).unref();
   };
   const show = (step: Step, outcome: Outcome): void => {
@@ -99,7 +99,7 @@ function lineProgress({ flags, terminal }: Invocation, { output, paint, width }:
     stderr,
     wasShown: ({ identity, interrupted }) => isResult && interrupted === undefined && shown.has(identity),
     with: following((event) => {
-      counted.tell(event);
+      counted.emit(event);
       if (event.what === "begun") listen(SILENCE_MS);
       if (event.what === "finished") show(event.step, event.outcome);
     }),
@@ -113,15 +113,15 @@ function lineProgress({ flags, terminal }: Invocation, { output, paint, width }:
 
 type Tell = (event: PassEvent) => void;
 
-function following(tell: Tell): (other: Tell) => Tell {
+function following(emit: Tell): (other: Tell) => Tell {
   return (other) => (event) => {
-    tell(event);
+    emit(event);
     other(event);
   };
 }
 
 type Counted = {
-  readonly tell: Tell;
+  readonly emit: Tell;
   /** Null before the first write. */
   readonly current: () => ApplyProgress | null;
 };
@@ -134,7 +134,7 @@ function countProgress(now: () => number): Counted {
   };
   return {
     current: () => progress,
-    tell: (event) => {
+    emit: (event) => {
       switch (event.what) {
         case "begun":
           progress = { steps: event.steps, done: 0, failed: 0, startedAt: now(), active };

@@ -41,11 +41,11 @@ type Job = Pick<ForgeChoice, "pullRequest" | "revision"> & {
 };
 
 const defaults = { github: "https://api.github.com", gitlab: "https://gitlab.com/api/v4" } as const;
-const MOST_EVENT_BYTES = 16 * 1024 * 1024;
+const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
 function githubJob({ GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_EVENT_PATH, GITHUB_SHA }: Environment): Job {
   const event = GITHUB_EVENT_PATH
-    ? readJsonFile(GITHUB_EVENT_PATH, MOST_EVENT_BYTES, (why) =>
+    ? readJsonFile(GITHUB_EVENT_PATH, MAX_EVENT_BYTES, (why) =>
         lacking(`the job's event: ${why}`, "name what it is about by flags"),
       )
     : null;

@@ -15,7 +15,7 @@ export type Confirmation = {
   readonly keys: JsonObject;
 };
 
-const MOST_BYTES = 8192;
+const MAX_BYTES = 8192;
 
 /**
  * The folder in which confirmations are kept: `$XDG_STATE_HOME/holdfast/confirmed`, by default below `~/.local/state`.
@@ -32,7 +32,7 @@ export function confirmationFolder({ env }: Pick<Terminal, "env">, checkout: str
 export function isConfirmed(folder: string, confirmation: Confirmation): boolean {
   try {
     requireOwnFolder(folder, { isContent: true });
-    const content = readOwnFile(fileOf(folder, confirmation), { limit: MOST_BYTES });
+    const content = readOwnFile(fileOf(folder, confirmation), { limit: MAX_BYTES });
     return content?.toString("utf8") === contentOf(confirmation);
   } catch {
     // A file that others can write proves nothing about what our user confirmed.

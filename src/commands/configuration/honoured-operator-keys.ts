@@ -24,7 +24,7 @@ export async function honouredOperatorKeys(
 }
 
 /** As much of one value as a person can be expected to read before saying yes to it. */
-const LONGEST_SHOWN = 2048;
+const MAX_SHOWN_LENGTH = 2048;
 
 /**
  * The operator keys of one file that are honoured: all of a file outside the source; of the source's own file, which a pull request
@@ -53,7 +53,7 @@ async function honouredKeys(config: ConfigFile, asking: Asking, terminal: Termin
 function shown(config: ConfigFile, { keys }: Confirmation, width: number): string {
   const lines = Object.entries(keys).map(([key, value]) => {
     const text = ascii(value);
-    if (text.length > LONGEST_SHOWN) throw refusal(config, `and \`${key}\` is too long to be confirmed`);
+    if (text.length > MAX_SHOWN_LENGTH) throw refusal(config, `and \`${key}\` is too long to be confirmed`);
     return `  ${key}: ${text}${key === "tokenFile" ? "  (never read from a source: use --token-file)" : ""}\n`;
   });
   const file = printable(config.file ?? "");

@@ -16,7 +16,7 @@ export type ServerChoice = {
 };
 
 /** Room for any token. */
-const MOST_TOKEN_BYTES = 64 * 1024;
+const MAX_TOKEN_BYTES = 64 * 1024;
 
 /** What the user said of the server. */
 export type ServerRequest = {
@@ -56,7 +56,7 @@ export function embeddedServer(folder: string, url: string): ServerChoice {
     name: "embedded",
     url,
     token: () => {
-      const bytes = readOwnFile(join(folder, "admin-token"), { limit: MOST_TOKEN_BYTES, isSecret: true });
+      const bytes = readOwnFile(join(folder, "admin-token"), { limit: MAX_TOKEN_BYTES, isSecret: true });
       const token = bytes?.toString("utf8").trim() ?? "";
       if (token !== "") return new Secret(token);
       throw new HoldfastError("unauthorized", `${join(folder, "admin-token")} is missing or empty`, {

@@ -3,13 +3,13 @@ import type { Json } from "../../contract/json.ts";
 import { isTooDeep } from "../../contract/measure-json.ts";
 
 /** What is shown is as deep as a manifest may be, and a few levels of ours. */
-const MOST_DEPTH = 256;
+const MAX_DEPTH = 256;
 const PIECE_BYTES = 1024 * 1024;
 
 /** Reads JSON of at most so many bytes; `refuse` makes the error of what is none, too large or too deep. */
 export function readJsonFile(path: string, mostBytes: number, refuse: (why: string, cause?: unknown) => Error): Json {
   const bytes = read(path, mostBytes, refuse);
-  if (isTooDeep(bytes, MOST_DEPTH)) throw refuse("its JSON is nested too deeply");
+  if (isTooDeep(bytes, MAX_DEPTH)) throw refuse("its JSON is nested too deeply");
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch (cause) {

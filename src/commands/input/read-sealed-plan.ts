@@ -3,11 +3,11 @@ import { noPlan, parseSealedPlan, type SealedPlan } from "../../core/plan/sealed
 import { readJsonFile } from "./read-json-file.ts";
 
 /** Room for the plan of a hundred thousand resources. */
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Reads a sealed plan; what is none is refused with the reason. */
 export function readSealedPlan(path: string): SealedPlan {
-  return withPath(path, () => parseSealedPlan(readJsonFile(path, MOST_BYTES, noPlan)));
+  return withPath(path, () => parseSealedPlan(readJsonFile(path, MAX_BYTES, noPlan)));
 }
 
 function withPath(path: string, read: () => SealedPlan): SealedPlan {

@@ -21,7 +21,7 @@ export type TerminalView = {
 };
 
 /** The fewest columns that a report is laid out for. */
-const FEWEST_COLUMNS = 40;
+const MIN_COLUMNS = 40;
 
 /** How the user wants things shown. */
 export function terminalViewOf(invocation: Pick<Invocation, "flags" | "terminal">): TerminalView {
@@ -32,7 +32,7 @@ export function terminalViewOf(invocation: Pick<Invocation, "flags" | "terminal"
     output: stdoutFormat(flags.output),
     paint: choosePaint(stdout, terminal.env, { noColor: flags.color === false }),
     diagnosticView: diagnosticViewOn(stderr, invocation),
-    width: Math.max(FEWEST_COLUMNS, columnsOn(stdout)),
+    width: Math.max(MIN_COLUMNS, columnsOn(stdout)),
     rows,
     now: isTTY ? terminal.now() : null,
   };

@@ -10,7 +10,7 @@ import { readJsonFile } from "../input/read-json-file.ts";
 import type { ReadSnapshot } from "./take-snapshot.ts";
 
 const FORMAT = "1.0";
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Fields of a row that are names, versions or states; whatever else a row has stays behind. */
 const FIELDS = new Set([
@@ -40,7 +40,7 @@ export function readSnapshotFile(path: string): ReadSnapshot {
       cause === undefined ? { hint } : { hint, cause },
     );
   };
-  const file = readJsonFile(path, MOST_BYTES, refuse);
+  const file = readJsonFile(path, MAX_BYTES, refuse);
   if (!isObject(file) || file.holdfast_snapshot !== FORMAT || !isObject(file.snapshot)) {
     throw refuse(`it is not in the format ${FORMAT}`);
   }

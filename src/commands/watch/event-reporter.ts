@@ -18,7 +18,7 @@ import { markAnswered, type Terminal } from "../terminal.ts";
 export type WatchReporter = {
   /** The target is followed from now on, with a pass every so many seconds. */
   readonly started: (seconds: number) => void;
-  readonly tell: (event: PassEvent) => void;
+  readonly emit: (event: PassEvent) => void;
   readonly failure: (error: unknown) => void;
   /** A pass is over, and the next one is due at that time. */
   readonly idle: (nextAt: number) => void;
@@ -60,7 +60,7 @@ function changeReporter(write: (body: WatchEventBody) => void): WatchReporter {
   };
   return {
     started: (seconds) => say(startedEvent(seconds)),
-    tell: (event) => {
+    emit: (event) => {
       for (const body of toWatchEvents(event)) say(body);
     },
     failure: (error) => say(failedEvent(failureIn(error))),

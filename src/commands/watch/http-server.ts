@@ -81,10 +81,10 @@ function webhooksOf(watching: readonly WatchedTarget[]): ReadonlyMap<string, Web
     [...groups].flatMap(([source, members]) => {
       const file = source?.webhookSecretFile ?? null;
       if (source === null || file === null) return [];
-      const ring = (): void => {
-        for (const { trigger } of members) trigger.ringForChanges("webhook");
+      const fire = (): void => {
+        for (const { trigger } of members) trigger.fireForChanges("webhook");
       };
-      return [[source.name, { secret: secretFileReader(file), ring }] as const];
+      return [[source.name, { secret: secretFileReader(file), fire }] as const];
     }),
   );
 }

@@ -18,11 +18,11 @@ export async function runDaemonCommand(
   switch (command.is) {
     case "hold":
       addHold(folder, { what: command.what, reason: command.reason, until: command.until }, terminal.now());
-      trigger.ring("request");
+      trigger.fire("request");
       return true;
     case "release": {
       const wasHeld = release(folder, command.what, terminal.now());
-      trigger.ring("request");
+      trigger.fire("request");
       return wasHeld;
     }
     case "adopt": {
@@ -56,11 +56,11 @@ function requireLeader({ leader }: WatchedTarget): void {
 
 async function passOf(mode: Mode, { target, trigger, passQueue }: WatchedTarget, terminal: Terminal): Promise<PassEnd> {
   // A pass that waits for rollouts ends, and one begins afterwards.
-  trigger.ring("request");
+  trigger.fire("request");
   return passQueue.add(async () => {
     const { now, stopping, signal } = terminal;
-    const end = await reconcile(target, mode, { now, stopping, signal, tell: () => undefined });
-    trigger.ring("request");
+    const end = await reconcile(target, mode, { now, stopping, signal, emit: () => undefined });
+    trigger.fire("request");
     return end;
   });
 }

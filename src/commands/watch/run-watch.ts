@@ -30,7 +30,7 @@ export type OpenWatch = AsyncDisposable & {
   /** The files that the configuration consists of and names. */
   readonly files: readonly ConfiguredFile[];
   /** Asks for a pass of each target. */
-  readonly ring: (cause: PassCause) => void;
+  readonly fire: (cause: PassCause) => void;
   /** Whether a pass of it has ended. */
   readonly hasWorked: () => boolean;
   readonly observers: (target: CommandTarget) => readonly PassObserver[];
@@ -61,7 +61,7 @@ export async function openWatch(
   );
   let hasWorked = false;
   const noting: PassObserver = {
-    tell: ({ what }) => {
+    emit: ({ what }) => {
       hasWorked ||= what === "applied" || what === "planned" || what === "standing-by";
     },
     failure: () => {},
@@ -72,8 +72,8 @@ export async function openWatch(
     operatorFile,
     watching,
     files: configuredFiles(active, operator, operatorFile, invocation),
-    ring: (cause) => {
-      for (const { trigger } of watching) trigger.ring(cause);
+    fire: (cause) => {
+      for (const { trigger } of watching) trigger.fire(cause);
     },
     hasWorked: () => hasWorked,
     observers: (target) => [noting, ...(followers.get(target) ?? [])],
@@ -103,7 +103,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
   await using control = serveCommands(opened.stateFolder, watching, terminal);
   await control.open();
   const takingOver: PassObserver = {
-    tell: ({ what }) => {
+    emit: ({ what }) => {
       // The daemon that answered there has ended.
       if (what === "taking-over") void control.open();
     },
@@ -119,7 +119,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
     if (next === null) return;
     ended.abort();
     replaced.abort();
-    watch.ring("configuration");
+    watch.fire("configuration");
   };
   const signal = AbortSignal.any([terminal.stopping, ended.signal]);
   const looking = watchFiles(watch.files, replace, { signal });
@@ -136,7 +136,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
   const stopOthers = (error: HoldfastError): void => {
     if (!isReloaded) terminal.stop(error);
     replaced.abort();
-    watch.ring("configuration");
+    watch.fire("configuration");
   };
   const failure = await firstFailure(watching.map(start), stopOthers);
   ended.abort();

@@ -50,7 +50,7 @@ function controlOf(watching: readonly WatchedTarget[], terminal: Invocation["ter
       await Promise.all(
         chosen.map(({ trigger, recorder }) => {
           const ended = recorder.nextPass();
-          trigger.ring("request");
+          trigger.fire("request");
           return ended;
         }),
       );

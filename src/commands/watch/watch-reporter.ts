@@ -35,8 +35,8 @@ export function createWatchReporter(invocation: Invocation, name: string | null)
     started: (seconds) => {
       for (const one of all) one.started(seconds);
     },
-    tell: (event) => {
-      for (const one of all) one.tell(event);
+    emit: (event) => {
+      for (const one of all) one.emit(event);
     },
     failure: (error) => {
       for (const one of all) one.failure(error);
@@ -113,7 +113,7 @@ function textReporter(invocation: Invocation): WatchReporter {
       hasSpoken = false;
       say(last.failure === "" ? idleEvent(nextAt).message : `trying again at ${timestampText(nextAt)}, or on a change`);
     },
-    tell: (event) => {
+    emit: (event) => {
       switch (event.what) {
         case "read":
           isRecovering ||= last.kept !== "";

@@ -30,12 +30,12 @@ export async function watchTarget(
   { replaced, isReloaded }: Pick<DaemonContext, "replaced" | "isReloaded">,
 ): Promise<void> {
   const reporter = createWatchReporter(invocation, target.choice?.name ?? null);
-  const { begin, tell, failure } = observers([reporter, recorder.observer, ...observe(target)]);
+  const { begin, emit, failure } = observers([reporter, recorder.observer, ...observe(target)]);
   const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
   reporter.started(seconds);
   const sync = target.choice?.sync === "report" ? "report" : "heal";
   const context = {
-    tell,
+    emit,
     intervalMs: seconds * 1000,
     driftIntervalMs: (target.choice?.driftInterval ?? seconds) * 1000,
     trigger,

@@ -1,6 +1,6 @@
 import { updateGuard } from "../guards/mass-change-guards.ts";
 import { firstWriteGuard, type HoldAll, holdBack } from "../guards/step-guards.ts";
-import { isThere } from "../live.ts";
+import { exists } from "../live.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
 import type { PlanInput } from "../plan/plan-input.ts";
 import { requireOpened } from "../recorded.ts";
@@ -21,7 +21,7 @@ export function decideEach(input: PlanInput): ReadonlyMap<Identity, Decision> {
   const steps = desired.map(({ manifest }) => decisions.get(manifest.identity) ?? { action: "keep" as const });
   const all = {
     writes: firstWriteGuard(decisions.values(), guards),
-    updates: updateGuard(steps, input.notLookedAt ?? 0, guards.updateShare),
+    updates: updateGuard(steps, input.outOfScope ?? 0, guards.updateShare),
   };
   return all.writes === null && all.updates === null ? decisions : decideAll(input, all);
 }
@@ -106,7 +106,7 @@ function obstacleOf(
   for (const { identity } of references) {
     // What a guard holds back is to come first, whatever of it is there.
     if (decisions.get(identity)?.reason === "guard") return { reason: "dependency", identity };
-    if (isThere(input, identity)) continue;
+    if (exists(input, identity)) continue;
     if (invalid.has(identity)) return { reason: "dependency", identity };
     if (decisions.get(identity)?.action === "block") return { reason: "dependency", identity };
     const known = live.get(identity)?.state === "absent" && kindOf(splitIdentity(identity).kind) !== undefined;

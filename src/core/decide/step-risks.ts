@@ -37,7 +37,7 @@ function adopts({ recorded, live, dryRun }: DecisionInput, { subject }: RiskCont
   const answered = dryRun?.state === "answered" && dryRun.row?.id ? dryRun.row : null;
   const row = live.state === "present" ? live.row : answered;
   if (recorded !== null || row === null) return false;
-  return subject === null || row.madeBy !== subject;
+  return subject === null || row.createdBy !== subject;
 }
 
 /** The risks that a write's content has, whoever made what it replaces. */

@@ -1,4 +1,4 @@
-import { isThere, type LiveView } from "../live.ts";
+import { exists, type LiveView } from "../live.ts";
 import type { Identity, ManifestHead } from "../manifest.ts";
 import { parentByName, parentOf } from "../parent.ts";
 import { writes } from "../plan/plan.ts";
@@ -34,16 +34,16 @@ export function hiddenFrom(seen: Seen): IsHidden {
 }
 
 function isParentHidden(parent: Identity, seen: Seen, decisions: ReadonlyMap<Identity, Decision>): boolean {
-  if (isThere(seen, parent)) return false;
+  if (exists(seen, parent)) return false;
   const decision = decisions.get(parent);
   // One that is declared and not made is told of by itself.
   if (decision !== undefined) return !writes(decision) && decision.isHidden === true;
   if (seen.declared.has(parent) || seen.live.get(parent)?.state !== "absent") return false;
   const above = parentByName(parent);
-  return above === null || !isThere(seen, above);
+  return above === null || !exists(seen, above);
 }
 
 function parentsOfVisible(seen: Seen): ReadonlySet<Identity> {
-  const visible = seen.desired.filter(({ manifest }) => isThere(seen, manifest.identity));
+  const visible = seen.desired.filter(({ manifest }) => exists(seen, manifest.identity));
   return new Set(visible.flatMap(({ manifest }) => parentOf(manifest) ?? []));
 }

@@ -1,5 +1,6 @@
 import { equal, isObject, type Json, type JsonObject, own } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
+import { oncePer } from "../../model/once.ts";
 
 type Known = Extract<Shape, { is: "object" }>;
 type Free = Extract<Shape, { is: "free" }>;
@@ -63,13 +64,7 @@ function isEmpty(value: Json | undefined): boolean {
   return true;
 }
 
-const defaults = new WeakMap<Known, readonly string[]>();
-
 /** The fields to which a schema gives a default. */
-function defaultsOf(shape: Known): readonly string[] {
-  const known = defaults.get(shape);
-  if (known !== undefined) return known;
-  const names = Object.entries(shape.fields).flatMap(([name, field]) => (field.default === undefined ? [] : [name]));
-  defaults.set(shape, names);
-  return names;
-}
+const defaultsOf = oncePer((shape: Known): readonly string[] =>
+  Object.entries(shape.fields).flatMap(([name, field]) => (field.default === undefined ? [] : [name])),
+);

@@ -2,9 +2,9 @@ import { structuredPatch } from "diff";
 import type { Json } from "../../contract/json.ts";
 
 /** Of longer texts there is no diff: it would cost more than it tells. */
-const LONGEST = 256 * 1024;
+const MAX_TEXT_LENGTH = 256 * 1024;
 /** Lines removed and added that are looked for at most: the cost grows with their square. */
-const MOST_EDITS = 200;
+const MAX_EDITS = 200;
 /** A shorter text on one line needs no diff. */
 const SHORT = 80;
 const CONTEXT = 3;
@@ -16,7 +16,7 @@ const CONTEXT = 3;
 export function textDiff(before: Json, after: Json): string | null {
   if (typeof before !== "string" || typeof after !== "string") return null;
   if (!isLong(before) && !isLong(after)) return null;
-  if (before.length > LONGEST || after.length > LONGEST) return null;
+  if (before.length > MAX_TEXT_LENGTH || after.length > MAX_TEXT_LENGTH) return null;
   return lineDiff(before, after) ?? wholeDiff(before, after);
 }
 
@@ -25,8 +25,8 @@ function isLong(text: string): boolean {
 }
 
 function lineDiff(before: string, after: string): string | null {
-  if (leastEdits(before, after) > MOST_EDITS) return null;
-  const patch = structuredPatch("", "", before, after, "", "", { context: CONTEXT, maxEditLength: MOST_EDITS });
+  if (leastEdits(before, after) > MAX_EDITS) return null;
+  const patch = structuredPatch("", "", before, after, "", "", { context: CONTEXT, maxEditLength: MAX_EDITS });
   if (patch === undefined) return null;
   const hunks = patch.hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) =>
     [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines].join("\n"),

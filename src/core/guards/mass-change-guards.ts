@@ -1,4 +1,4 @@
-import { isThere, type LiveView } from "../live.ts";
+import { exists, type LiveView } from "../live.ts";
 import { type Identity, splitIdentity } from "../manifest.ts";
 import type { Action } from "../plan/plan.ts";
 
@@ -66,11 +66,11 @@ export function liveGuard(
   { shrinkFrom = FROM, shrinkShare = SHARE }: ShrinkLimits = {},
 ): string | null {
   const readable = [...recorded].filter(
-    (identity) => isThere(view, identity) || view.live.get(identity)?.state === "absent",
+    (identity) => exists(view, identity) || view.live.get(identity)?.state === "absent",
   );
   const kinds = Map.groupBy(readable, (identity) => splitIdentity(identity).kind);
   for (const [what, known] of [["resources", readable] as const, ...kinds]) {
-    const found = known.filter((identity) => isThere(view, identity)).length;
+    const found = known.filter((identity) => exists(view, identity)).length;
     if (known.length < shrinkFrom || found >= known.length * shrinkShare) continue;
     const expected = `at least ${Math.round(shrinkShare * 100)} % expected`;
     return `live shows ${found} of the ${known.length} ${what} that the ledger knows and that can be read (${expected})`;

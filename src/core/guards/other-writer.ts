@@ -25,10 +25,10 @@ type Seen = {
 export function otherWriterWarnings({ live, recorded, subject, now }: Seen): readonly Diagnostic[] {
   if (subject === null) return [];
   return [...live].flatMap(([identity, one]) => {
-    if (one.state !== "present" || one.row.version === undefined || one.row.madeBy !== subject) return [];
-    const { version, madeAt = "" } = one.row;
+    if (one.state !== "present" || one.row.version === undefined || one.row.createdBy !== subject) return [];
+    const { version, createdAt = "" } = one.row;
     const known = recorded.get(identity)?.version ?? 0;
-    return version > known && now - Date.parse(madeAt) < LATELY_MS ? [warning(identity, version, known)] : [];
+    return version > known && now - Date.parse(createdAt) < LATELY_MS ? [warning(identity, version, known)] : [];
   });
 }
 
@@ -75,7 +75,7 @@ export function concurrentVersionError(doubled: ConcurrentVersions): OutcomeErro
   if (others.every((row) => isTwin(row, doubled))) {
     return { code: "duplicate-version", message: `${both} were made of one write: the request arrived twice` };
   }
-  if (doubled.hasLease || others.every(({ madeBy }) => madeBy !== ours.madeBy)) {
+  if (doubled.hasLease || others.every(({ createdBy }) => createdBy !== ours.createdBy)) {
     return {
       code: "other-version",
       message: `${both} were made since live was read, and only ${ours.version} is ours`,
@@ -87,7 +87,7 @@ export function concurrentVersionError(doubled: ConcurrentVersions): OutcomeErro
 
 // Made from what was sent, by whom it was sent, while it was under way.
 function isTwin(row: LiveRow, { ours, isSame, honoursKeys, elapsed }: ConcurrentVersions): boolean {
-  if (honoursKeys || row.madeBy !== ours.madeBy || !isSame(row)) return false;
-  const apart = Math.abs(Date.parse(ours.madeAt ?? "") - Date.parse(row.madeAt ?? ""));
+  if (honoursKeys || row.createdBy !== ours.createdBy || !isSame(row)) return false;
+  const apart = Math.abs(Date.parse(ours.createdAt ?? "") - Date.parse(row.createdAt ?? ""));
   return !(apart > elapsed);
 }

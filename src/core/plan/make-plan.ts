@@ -22,7 +22,7 @@ export function makePlan(input: PlanInput): PlanWithDecisions {
     revision: input.revision,
     server: input.server,
     complete: input.complete,
-    summary: summarise(steps, drifted, input.notLookedAt),
+    summary: summarise(steps, drifted, input.outOfScope),
     steps,
     diagnostics: input.diagnostics,
   } as const;

@@ -47,7 +47,7 @@ export type PlanInput = LiveView & {
   /** What holds steps back where nobody is asked; null where somebody is, or nothing is written. */
   readonly guards: PlanGuards | null;
   /** How many resources are in sync as far as anybody knows, and not among `desired`. @default 0 */
-  readonly notLookedAt?: number;
+  readonly outOfScope?: number;
   /** Whether orphans belong in the plan: not when only a part of the source was selected. */
   readonly withOrphans: boolean;
 };

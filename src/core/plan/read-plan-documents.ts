@@ -132,9 +132,12 @@ function isStep(step: JsonObject): boolean {
 }
 
 function isChange({ path, label, before, after, cause, diff }: JsonObject): boolean {
-  const isThere = before !== undefined && after !== undefined;
+  const hasBothSides = before !== undefined && after !== undefined;
   return (
-    isThere && [path, label].every((text) => typeof text === "string") && isKeyOf(causes, cause) && isTextOrNull(diff)
+    hasBothSides &&
+    [path, label].every((text) => typeof text === "string") &&
+    isKeyOf(causes, cause) &&
+    isTextOrNull(diff)
   );
 }
 

@@ -131,9 +131,9 @@ function sourceText(identity: string, { sealable }: CurrentPlan): string {
 function liveText(identity: string, was: JsonObject, now: Step | undefined, { sealable }: CurrentPlan): string {
   const live = sealable.liveOf(identity);
   if (live?.state !== "present") return live?.state === "absent" ? "it is gone" : "it cannot be read now";
-  const { madeBy, madeAt } = live.row;
-  const who = madeBy === undefined ? "" : ` by ${madeBy}`;
-  const when = madeAt === undefined ? "" : ` at ${madeAt}`;
+  const { createdBy, createdAt } = live.row;
+  const who = createdBy === undefined ? "" : ` by ${createdBy}`;
+  const when = createdAt === undefined ? "" : ` at ${createdAt}`;
   const by = who + when === "" ? "" : ` (changed${who}${when})`;
   const fields = now?.action === "keep" ? null : fieldsText(was, now, "before");
   return `${fields ?? (was.action === "create" ? "it exists now" : "it was written again")}${by}`;
@@ -151,10 +151,10 @@ function fieldsText(was: JsonObject, now: Step | undefined, side: "before" | "af
       return [`${path} ${old === undefined ? "differs now" : "no longer differs"}`];
     return [`${path} was ${old}, and is ${is}`];
   });
-  return texts.length === 0 ? null : texts.slice(0, MOST_FIELDS).join("; ");
+  return texts.length === 0 ? null : texts.slice(0, MAX_FIELDS).join("; ");
 }
 
-const MOST_FIELDS = 5;
+const MAX_FIELDS = 5;
 
 function sidesOf(changes: readonly Json[], side: "before" | "after"): ReadonlyMap<string, string> {
   return new Map(changes.filter(isObject).map((change) => [String(change.path), canonical(change[side] ?? null)]));

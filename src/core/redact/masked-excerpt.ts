@@ -6,7 +6,7 @@ export type Excerpt = { readonly line: string; readonly column: number };
 
 const WIDEST = 72;
 /** Longer lines are not shown: nobody reads them, and masking them is slow. */
-const LONGEST = 2000;
+const MAX_LINE_LENGTH = 2000;
 const KEYED = /^(?<lead>[\s-]*)(?<quote>["']?)(?<key>[\w./@-]{1,128})\k<quote>\s*:(?:\s+(?<value>.*))?$/;
 const ITEM = /^(?<lead>[\s-]*-\s+)(?<value>\S.*)$/;
 const MARK = "…";
@@ -16,7 +16,7 @@ const MARK = "…";
  * item may be the inside of a longer text, a private key say, and is not shown; null then.
  */
 export function excerptOf(line: string, column: number): Excerpt | null {
-  if (line.length > LONGEST) return null;
+  if (line.length > MAX_LINE_LENGTH) return null;
   const keyed = KEYED.exec(line)?.groups;
   const item = keyed === undefined ? ITEM.exec(line)?.groups : undefined;
   const { lead = "", key = "", value = "" } = keyed ?? item ?? {};

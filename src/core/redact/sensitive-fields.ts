@@ -5,23 +5,14 @@ import { isCredential, MASK } from "../../model/credential.ts";
 const SECRET_KEY =
   /pass(?:word|wd|phrase)?$|pwd|secret|token(?!i[sz])|credential|api[-_]?key|access[-_]?key|private[-_]?key|auth(?:orization)?$|(?:^|[-_])(?:dsn|salt|cookie|signature)$/i;
 
-// A tokenizer makes tokens of a text. Numbers such as `max_tokens` count tokens, they are none.
+// `tokenizer` names no token, and `max_tokens` and the like count tokens.
 const HARMLESS_KEY = /^(?:max|min|num|total|n)[-_].*tokens?$|(?:fqn|_name|_path|_file|_url)$/i;
 
 const URL_PASSWORD = /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]{0,256}:[^\s/@]{1,256}@/i;
 
-// The same names repeat, so results are kept.
-const told = new Map<string, boolean>();
-const MOST_TOLD = 4096;
-const LONGEST_TOLD = 64;
-
 /** Whether a field's name marks its value as a secret. */
 export function isSecretKey(name: string): boolean {
-  const known = told.get(name);
-  if (known !== undefined) return known;
-  const isSecret = SECRET_KEY.test(name) && !HARMLESS_KEY.test(name);
-  if (told.size < MOST_TOLD && name.length <= LONGEST_TOLD) told.set(name, isSecret);
-  return isSecret;
+  return SECRET_KEY.test(name) && !HARMLESS_KEY.test(name);
 }
 
 /** Whether the whole value is a reference to a secret, which is no secret itself. */
@@ -29,7 +20,7 @@ export function isSecretReference(value: Json | undefined): boolean {
   return typeof value === "string" && /^(?:[a-z][a-z0-9+.]*-)?secret:\/\/[\w.:-]+$/.test(value);
 }
 
-/** Whether outputs must mask a field: by its schema's word, or by its name where no schema describes it. */
+/** Whether outputs must mask a field: if its schema says so, or by its name where no schema describes it. */
 export function isSensitiveField(parent: Shape, field: Shape, name: string, ...owners: readonly unknown[]): boolean {
   if (field.is !== "object" && field.is !== "list" && field.sensitive === true) return true;
   const isUndescribed = parent.is === "object" && !Object.hasOwn(parent.fields, name);
@@ -38,7 +29,7 @@ export function isSensitiveField(parent: Shape, field: Shape, name: string, ...o
   return isFree && (isSecretKey(name) || owners.some((owner) => keepsSecret(owner, name)));
 }
 
-// What an object keeps is told by what it says of itself.
+// Objects that name what they hold: a Kubernetes Secret, or an environment variable with a secret name.
 function keepsSecret(owner: unknown, name: string): boolean {
   if (!isObject(owner)) return false;
   return name === "value" ? isNamedSecret(owner) : /^(?:stringData|data)$/.test(name) && owner.kind === "Secret";

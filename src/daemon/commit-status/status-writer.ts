@@ -24,7 +24,7 @@ export function createStatusWriter(
     if (why !== null) delivery.onTrouble(`the status of commit ${status.commit} was not written: ${why}`);
   };
   return {
-    tell: (event) => {
+    emit: (event) => {
       const status = event.what === "applied" ? statusOf(event, target) : null;
       if (status === null) return;
       // A later pass over the same commit leaves what was said of it, unless it ended otherwise.

@@ -15,14 +15,14 @@ export type PageAccess = {
 };
 
 /** Attempts a second, with a right token and without one: a stranger's do not keep out those who may look. */
-const MOST_PER_SECOND = 10;
+const MAX_PER_SECOND = 10;
 
 /**
  * Refuses a request that may not see the status page. A token comes as bearer token, or from browsers as the password of
  * HTTP Basic; without one the page is for this machine alone.
  */
 export function requirePageAccess({ host, token, now }: PageAccess): (request: FastifyRequest) => void {
-  const limit = createRateLimit(MOST_PER_SECOND, now);
+  const limit = createRateLimit(MAX_PER_SECOND, now);
   return (request) => {
     const isAllowed = mayLook(request, host, token());
     const wait = limit(isAllowed ? "allowed" : "refused");

@@ -121,7 +121,7 @@ export function createPassMetrics(): PassMetrics {
         begin: (cause) => {
           trigger = cause;
         },
-        tell: (event) => {
+        emit: (event) => {
           if (event.what === "standing-by") standby.set({ target }, 1);
           if (event.what === "taking-over") standby.set({ target }, 0);
           if (event.what === "read") {

@@ -30,7 +30,7 @@ export function createReadiness(): Readiness {
     observe: (target) => {
       states.set(target, states.get(target) ?? "starting");
       return {
-        tell: (event) => {
+        emit: (event) => {
           if (["applied", "planned", "standing-by"].includes(event.what)) states.set(target, "ready");
           if (event.what === "read" && event.isRefused) fail(target, null);
         },

@@ -127,12 +127,12 @@ ${passTable(target.passes, now)}
 }
 
 function callout(title: string, lines: readonly string[], tone: Tone): Html {
-  const first = lines.slice(0, MOST_LINES).map((line) => html`<li>${shown(line)}</li>`);
-  const more = lines.length > MOST_LINES ? [html`<li>and ${lines.length - MOST_LINES} more</li>`] : [];
+  const first = lines.slice(0, MAX_LINES).map((line) => html`<li>${shown(line)}</li>`);
+  const more = lines.length > MAX_LINES ? [html`<li>and ${lines.length - MAX_LINES} more</li>`] : [];
   return html`<div class="callout ${tone}"><strong>${shown(title)}</strong><ul>${first}${more}</ul></div>`;
 }
 
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 function factList({ source, lastPass, nextPassAt, oldestUnapplied, ...target }: TargetView, now: number): Html {
   const facts: readonly (readonly [string, string | Html])[] = [

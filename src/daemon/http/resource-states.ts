@@ -39,7 +39,7 @@ export function createResourceStates(): ResourceStates {
         }
       };
       return {
-        tell: (event) => {
+        emit: (event) => {
           if (event.what === "applied" && event.isPart) keepPart(event);
           else if (event.what === "applied") keep(appliedStates(event));
           if (event.what === "planned") keep(plannedStates(event));

@@ -21,8 +21,8 @@ export type StatusRouteOptions = PageAccess & {
 };
 
 // However many there are, a reply is read at once.
-const MOST_IN_JSON = 10_000;
-const MOST_ON_PAGE = 500;
+const MAX_IN_JSON = 10_000;
+const MAX_ON_PAGE = 500;
 
 /** Adds `GET /status`: one page for browsers, JSON for everybody else. */
 export function addStatusRoute(app: FastifyInstance, options: StatusRouteOptions): void {
@@ -30,10 +30,8 @@ export function addStatusRoute(app: FastifyInstance, options: StatusRouteOptions
   app.get("/status", async (request, reply) => {
     requireAccess(request);
     reply.header("vary", "accept");
-    if (!(request.headers.accept ?? "").includes("text/html")) return statusDocument(options, MOST_IN_JSON);
-    return reply
-      .headers(statusPageHeaders)
-      .send(renderStatusPage(statusDocument(options, MOST_ON_PAGE), options.now()));
+    if (!(request.headers.accept ?? "").includes("text/html")) return statusDocument(options, MAX_IN_JSON);
+    return reply.headers(statusPageHeaders).send(renderStatusPage(statusDocument(options, MAX_ON_PAGE), options.now()));
   });
 }
 

@@ -10,7 +10,7 @@ export type Webhook = {
   /** Read anew for each request; null where there is none now, and nothing is accepted. */
   readonly secret: () => Secret | null;
   /** Says "look again"; what was pushed is asked of the remote itself. */
-  readonly ring: () => void;
+  readonly fire: () => void;
 };
 
 type HookOf = (source: string) => Webhook | undefined;
@@ -37,7 +37,7 @@ export function addWebhooks(app: FastifyInstance, hookOf: HookOf): void {
       const key = keyFor(hookOf, request);
       const digest = Buffer.isBuffer(request.body) ? request.body : createHmac("sha256", key).digest();
       if (!isAuthentic(request.headers, digest, key)) throw unauthenticated();
-      if (isNew(seen, `${source} ${deliveryOf(request.headers)}`)) hookOf(source)?.ring();
+      if (isNew(seen, `${source} ${deliveryOf(request.headers)}`)) hookOf(source)?.fire();
       return reply.code(202).send({ accepted: true });
     });
   });

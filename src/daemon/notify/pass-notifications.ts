@@ -13,18 +13,18 @@ const MAX_DETAILS = 20;
  * changes, and recovery when the last failure is gone.
  */
 export function passNotifications(target: string, send: (notification: Notification) => void): PassObserver {
-  const told = new Map<NotificationEvent, string>();
+  const notified = new Map<NotificationEvent, string>();
   let hasFailed = false;
-  const tell = (notification: Omit<Notification, "target">): void => {
+  const notify = (notification: Omit<Notification, "target">): void => {
     const { event, summary, details } = notification;
     const content = JSON.stringify([summary, details]);
-    if (told.get(event) === content) return;
-    told.set(event, content);
+    if (notified.get(event) === content) return;
+    notified.set(event, content);
     send({ target, ...notification });
   };
   const tellOrForget = (event: NotificationEvent, revision: string | null, summary: string, all: readonly string[]) => {
-    if (all.length === 0) told.delete(event);
-    else tell({ event, revision, summary, details: shortened(all) });
+    if (all.length === 0) notified.delete(event);
+    else notify({ event, revision, summary, details: shortened(all) });
   };
   const planned = (plan: Plan): void => {
     const drifted = plan.steps.filter(isDrifted).map(({ identity }) => identity);
@@ -37,7 +37,7 @@ export function passNotifications(target: string, send: (notification: Notificat
     planned(plan);
     const failed = report.outcomes.filter(isFailed).map(outcomeLine);
     tellOrForget("failure", report.revision, `${count(failed.length, "resource")} failed`, failed);
-    const wasStalled = told.delete("stalled");
+    const wasStalled = notified.delete("stalled");
     if (failed.length === 0) recovered(report.revision, wasStalled);
     else hasFailed = true;
   };
@@ -46,15 +46,15 @@ export function passNotifications(target: string, send: (notification: Notificat
     hasFailed = false;
   };
   const stalled = (summary: string, revision: string | null): void =>
-    tell({ event: "stalled", revision, summary: redactFailureMessage(summary).slice(0, MAX_SUMMARY), details: [] });
+    notify({ event: "stalled", revision, summary: redactFailureMessage(summary).slice(0, MAX_SUMMARY), details: [] });
   return {
-    tell: (event: PassEvent) => {
+    emit: (event: PassEvent) => {
       if (event.what === "applied") applied(event);
       if (event.what === "planned") planned(event.plan);
       if (event.what === "kept") stalled(`the source is refused: ${event.message}`, event.revision);
       if (event.what === "read" && event.isRefused) stalled("the source is refused: it has errors", null);
       if (event.what === "rolled-out" && event.rollout === "failed")
-        tell({ event: "failure", revision: null, summary: "a rollout failed", details: [event.identity] });
+        notify({ event: "failure", revision: null, summary: "a rollout failed", details: [event.identity] });
     },
     failure: (error) => stalled(error instanceof Error ? error.message : String(error), null),
   };

@@ -120,8 +120,8 @@ function wasThereBefore(identity: Identity, { recorded, live, now, serverTime }:
   const known = live.get(identity);
   const at = now();
   return (row) => {
-    if (recorded.has(identity) || (known?.state === "unknown" && known.isThere === true)) return true;
-    return row.madeAt !== undefined && serverTime() !== null && !isCreatedSince({ at }, row, { now, serverTime });
+    if (recorded.has(identity) || (known?.state === "unknown" && known.exists === true)) return true;
+    return row.createdAt !== undefined && serverTime() !== null && !isCreatedSince({ at }, row, { now, serverTime });
   };
 }
 

@@ -110,21 +110,24 @@ type One = { readonly kind: Kind; readonly manifest: Manifest; readonly id: stri
 /** Reads live of one resource again; where there is no read, a proven dry run shows whether it exists. */
 async function readLiveOf({ kind, manifest, id }: One, on: ObserveContext): Promise<Live> {
   const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, on);
-  const mayAsk = kind.single === undefined && isDryRunSafe(on.memory);
+  const mayAsk = kind.single === undefined && isDryRunSafe(on.serverFacts);
   if (live.state !== "unknown" || live.reason !== "no-read" || !mayAsk) return live;
   const tried = await on.dryRun(kind, manifest, on);
   if (tried.state !== "answered" || tried.row === null) return live;
-  return tried.row.id === null ? { state: "absent" } : { ...live, isThere: true };
+  return tried.row.id === null ? { state: "absent" } : { ...live, exists: true };
 }
 
-function observingWith({ reader, memory, remember }: ServerSession, options: RecoveryOptions): ObserveContext {
+function observingWith(
+  { reader, serverFacts, saveServerFacts }: ServerSession,
+  options: RecoveryOptions,
+): ObserveContext {
   const { concurrency, signal, shapeOf } = options;
-  const dryRun = createDryRun({ reader, memory, remember, concurrency, shapeOf });
-  return { reader, memory, known: null, dryRun, concurrency, signal };
+  const dryRun = createDryRun({ reader, serverFacts, saveServerFacts, concurrency, shapeOf });
+  return { reader, serverFacts, known: null, dryRun, concurrency, signal };
 }
 
 function dryRunForReading(session: ServerSession, options: RecoveryOptions): DryRun {
-  if (!isDryRunSafe(session.memory)) return async () => ({ state: "impossible" });
+  if (!isDryRunSafe(session.serverFacts)) return async () => ({ state: "impossible" });
   return observingWith(session, options).dryRun;
 }
 

@@ -26,7 +26,7 @@ export async function schedule<Result>(
   const waiting = new Map(
     tasks.map(({ identity, after }) => [identity, new Set(after.filter((one) => known.has(one))).size]),
   );
-  const dependants = dependantsOf(tasks);
+  const dependants = directDependants(tasks);
   const failures: unknown[] = [];
   const queue = new PQueue({ concurrency: options.concurrency });
 
@@ -54,7 +54,7 @@ export async function schedule<Result>(
   return results;
 }
 
-function dependantsOf<Result>(tasks: readonly Task<Result>[]): ReadonlyMap<Identity, readonly Task<Result>[]> {
+function directDependants<Result>(tasks: readonly Task<Result>[]): ReadonlyMap<Identity, readonly Task<Result>[]> {
   const dependants = new Map<Identity, Task<Result>[]>();
   for (const task of tasks) {
     for (const identity of new Set(task.after)) {

@@ -6,7 +6,7 @@ import type { LastGood } from "./last-good-revision.ts";
 import type { DesiredRead, ReadRevision } from "./read-desired.ts";
 
 /** From so many resources on, reading whole lists costs less than reading each. */
-const MOST = 100;
+const MAX_SINGLE_READS = 100;
 
 /**
  * The part of a source that a commit pass looks at: what has changed since the last good revision, what the pass over that
@@ -23,7 +23,7 @@ export function changedManifests(read: DesiredRead, { read: before, undone }: La
   const begun = new Set([...undone, ...declaredIn(from, changed)]);
   const manifests = withDependants(from, begun);
   if (manifests === null) return null;
-  return { ...desired, manifests, isWhole: false, notLookedAt: desired.manifests.length - manifests.length };
+  return { ...desired, manifests, isWhole: false, outOfScope: desired.manifests.length - manifests.length };
 }
 
 function changedPaths(revision: RevisionFiles, before: RevisionFiles): ReadonlySet<string> | null {
@@ -45,7 +45,7 @@ function withDependants({ loaded }: ReadRevision, begun: ReadonlySet<Identity>):
   const all = new Set(begun);
   // Also what is added on the way.
   for (const identity of all) {
-    if (all.size > MOST) return null;
+    if (all.size > MAX_SINGLE_READS) return null;
     for (const referrer of loaded.referrers().get(identity) ?? []) all.add(referrer);
   }
   return loaded.manifestsByIdentity.among(all);

@@ -20,7 +20,7 @@ export type Desired = {
   /** Whether `manifests` is the whole source: only then do orphans show. */
   readonly isWhole: boolean;
   /** How many resources are in sync as far as anybody knows, and are not looked at; absent where none is passed over. */
-  readonly notLookedAt?: number;
+  readonly outOfScope?: number;
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
   /** Manifests at the commit that was applied last, as the repository tells; null where it does not. */
   readonly applied: ReadonlyMap<Identity, JsonObject> | null;

@@ -49,7 +49,7 @@ export async function lastGoodInstead(
   lastGood.read = kept;
   const { message, hint, diagnostics } = error;
   const reason = error instanceof SourceError ? error.reason : "SourceRefused";
-  context.tell({ what: "kept", revision: kept.desired.revision, reason, message, hint, diagnostics });
+  context.emit({ what: "kept", revision: kept.desired.revision, reason, message, hint, diagnostics });
   // What people hold counts for this revision too.
   return { ...kept, rules: { ...kept.rules, held: target.rules({}).held } };
 }

@@ -7,28 +7,28 @@ import type { DesiredRead } from "./read-desired.ts";
 
 /** Refuses to act on a source that lost too many resources, unless the operator allows it. */
 export function requireUnshrunk(
-  memory: KnownServer,
+  serverFacts: KnownServer,
   recorded: ReadonlyMap<Identity, unknown>,
   declared: ReadonlySet<Identity>,
   { allowShrink, guards }: Rules,
 ): void {
   if (allowShrink) {
-    memory.released = new Set([...recorded.keys()].filter((identity) => !declared.has(identity)));
+    serverFacts.released = new Set([...recorded.keys()].filter((identity) => !declared.has(identity)));
     return;
   }
-  const shrunk = shrinkGuard(countedOf(memory, recorded, declared), declared, guards);
+  const shrunk = shrinkGuard(countedOf(serverFacts, recorded, declared), declared, guards);
   if (shrunk !== null) throw refused(shrunk);
 }
 
 /** Refuses to plan a source that lost everything, unless the operator allows it. */
 export function requireUnemptied(
-  memory: KnownServer,
+  serverFacts: KnownServer,
   recorded: ReadonlyMap<Identity, unknown>,
   declared: ReadonlySet<Identity>,
   { allowShrink }: Rules,
 ): void {
   if (allowShrink || declared.size > 0) return;
-  const emptied = emptyGuard(countedOf(memory, recorded, declared), declared);
+  const emptied = emptyGuard(countedOf(serverFacts, recorded, declared), declared);
   if (emptied !== null) throw refused(emptied);
 }
 

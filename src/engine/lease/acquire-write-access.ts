@@ -17,7 +17,7 @@ export type WriteAccess = AsyncDisposable & {
 
 /** What asking for a lease needs of its surroundings. */
 export type LeaseContext = {
-  readonly tell: (event: PassEvent) => void;
+  readonly emit: (event: PassEvent) => void;
   readonly stopping: AbortSignal;
   /** Ends what is in flight too. */
   readonly signal: AbortSignal;
@@ -27,25 +27,25 @@ export type LeaseContext = {
 export async function acquireWriteAccess(
   connection: TargetConnection,
   read: DesiredRead,
-  { tell, stopping, signal }: LeaseContext,
+  { emit, stopping, signal }: LeaseContext,
 ): Promise<WriteAccess> {
   const { session } = connection;
   const options = await leaseOptions(connection, read, signal);
-  const onWait = (text: string): void => tell({ what: "waiting", text });
+  const onWait = (text: string): void => emit({ what: "waiting", text });
   const taken = await waitForLease(options, { onWait, stopping });
   if (taken.state !== "held") {
-    if (taken.state === "none") tell(noLease(session, options, taken.why));
+    if (taken.state === "none") emit(noLease(session, options, taken.why));
     const { writer } = session;
     return { writer, mustPlanAgain: taken.waited, hasLease: false, [Symbol.asyncDispose]: async () => {} };
   }
   const { lease } = taken;
-  const isOurs = session.memory.followsOurLease({ scope: lease.scope, number: lease.number() });
+  const isOurs = session.serverFacts.followsOurLease({ scope: lease.scope, number: lease.number() });
   return {
     writer: lease.writer,
     mustPlanAgain: taken.waited || !isOurs,
     hasLease: true,
     [Symbol.asyncDispose]: async () => {
-      if (!lease.isLost()) session.memory.lease = { scope: lease.scope, number: lease.number() };
+      if (!lease.isLost()) session.serverFacts.lease = { scope: lease.scope, number: lease.number() };
       await lease[Symbol.asyncDispose]();
     },
   };
@@ -69,6 +69,6 @@ export async function leaseOptions(
 }
 
 /** The event that writes go on without a lease. */
-export function noLease({ memory }: ServerSession, { scope }: LeaseOptions, why: string): PassEvent {
-  return { what: "no-lease", scope, why, hasLeases: memory.has("putLease") };
+export function noLease({ serverFacts }: ServerSession, { scope }: LeaseOptions, why: string): PassEvent {
+  return { what: "no-lease", scope, why, hasLeases: serverFacts.has("putLease") };
 }

@@ -48,7 +48,7 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
   let isFirst = true;
   // Whether no earlier process has had the number of this one's lease.
   let isNewNumber = false;
-  const lookedAt = new WeakSet<ServerSession["ledger"]>();
+  const checkedLedgers = new WeakSet<ServerSession["ledger"]>();
   const fenced = new Set<string>();
   const leave = async (): Promise<void> => {
     await lease?.[Symbol.asyncDispose]();
@@ -57,17 +57,17 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
   const standBy = async <Taken extends { readonly state: "held" | "none" }>(
     ask: () => Promise<Taken | Busy>,
     everyMs: number,
-    { tell, stopping }: StandbyContext,
+    { emit, stopping }: StandbyContext,
   ): Promise<{ readonly taken: Taken; readonly hasWaited: boolean }> => {
     try {
       for (;;) {
         const asked = await ask();
         const hasWaited = waitsFor !== null;
         if (asked.state !== "busy") {
-          if (hasWaited) tell({ what: "taking-over" });
+          if (hasWaited) emit({ what: "taking-over" });
           return { taken: asked, hasWaited };
         }
-        if (!hasWaited) tell({ what: "standing-by", message: asked.message });
+        if (!hasWaited) emit({ what: "standing-by", message: asked.message });
         waitsFor = asked.message;
         await wait(everyMs, undefined, { signal: stopping });
       }
@@ -79,10 +79,10 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
     const { session } = connection;
     const own = await leaseOptions(connection, read, context.signal);
     const options = isShared && read.rules.leaseScope === null ? { ...own, scope: TENANT_SCOPE } : own;
-    if (!session.memory.has("putLease")) return session.writer;
+    if (!session.serverFacts.has("putLease")) return session.writer;
     // Each target has a ledger of its own, with writes that an earlier process has left open.
-    const pending = lookedAt.has(session.ledger) ? [] : await session.ledger.pending();
-    lookedAt.add(session.ledger);
+    const pending = checkedLedgers.has(session.ledger) ? [] : await session.ledger.pending();
+    checkedLedgers.add(session.ledger);
     const fence = (): void => {
       for (const { id } of isNewNumber ? pending : []) fenced.add(id);
     };
@@ -110,7 +110,7 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
       return null;
     }
     if (taken.state === "held") return taken.lease.writer;
-    if (!isWarned) context.tell(noLease(session, options, taken.why));
+    if (!isWarned) context.emit(noLease(session, options, taken.why));
     isWarned = true;
     return session.writer;
   };

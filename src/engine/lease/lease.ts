@@ -5,8 +5,8 @@ import type { Sent, Writer } from "../../client/writer.ts";
 import { HoldfastError } from "../../core/errors.ts";
 
 // Short enough to replace a dead holder soon; long enough for three renewals beyond the longest request.
-const MOST_SLACK_MS = 15_000;
-const LEAST_SLACK_MS = 2000;
+const MAX_SLACK_MS = 15_000;
+const MIN_SLACK_MS = 2000;
 // Releasing is optional: an unreachable control plane must not delay the exit.
 const LEAVING_MS = 2000;
 
@@ -245,7 +245,7 @@ function lost(scope: string) {
 type LeaseLength = Pick<LeaseOptions, "requestTimeoutMs" | "mostMs">;
 
 function slackOf({ requestTimeoutMs, mostMs = Number.POSITIVE_INFINITY }: LeaseLength): number {
-  const slack = Math.min(MOST_SLACK_MS, Math.max(LEAST_SLACK_MS, requestTimeoutMs / 2));
+  const slack = Math.min(MAX_SLACK_MS, Math.max(MIN_SLACK_MS, requestTimeoutMs / 2));
   return Math.min(slack, mostMs / 2);
 }
 

@@ -15,7 +15,7 @@ export type MissingFromList = {
 };
 
 /** Up to this many are looked up by name, where the list can be filtered; beyond it the whole list is read. */
-const FEW = 8;
+const MAX_SINGLE_LOOKUPS = 8;
 
 /**
  * Looks again for recorded resources that a list does not show: in the list, then by id where the kind has such a read.
@@ -46,7 +46,7 @@ async function listAgain(
   const { narrow } = list;
   const read = (others: readonly Identity[], query: { readonly [name: string]: string }): Promise<LiveList> =>
     listLive({ kind, list, narrow: query }, { declared: [], others }, on);
-  if (narrow === undefined || identities.length > FEW) {
+  if (narrow === undefined || identities.length > MAX_SINGLE_LOOKUPS) {
     const { live } = await read(identities, {});
     return [...live];
   }

@@ -10,9 +10,9 @@ export type Clocks = { readonly now: () => number; readonly serverTime: () => nu
  */
 export function isCreatedSince(
   { at }: Pick<Intent, "at">,
-  { madeAt = "" }: Pick<LiveRow, "madeAt">,
+  { createdAt = "" }: Pick<LiveRow, "createdAt">,
   clocks: Clocks,
 ): boolean {
   const serverNow = clocks.serverTime();
-  return at !== null && serverNow !== null && Date.parse(madeAt) >= serverNow - (clocks.now() - at);
+  return at !== null && serverNow !== null && Date.parse(createdAt) >= serverNow - (clocks.now() - at);
 }

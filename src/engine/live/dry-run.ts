@@ -23,9 +23,9 @@ export type DryRun = (kind: Kind, manifest: Manifest, options: { signal: AbortSi
 /** What dry runs need of their surroundings. */
 export type DryRunContext = {
   readonly reader: Reader;
-  readonly memory: KnownServer;
+  readonly serverFacts: KnownServer;
   /** Stores what was learned of the server. */
-  readonly remember: () => Promise<void>;
+  readonly saveServerFacts: () => Promise<void>;
   readonly concurrency: number;
   readonly shapeOf: (type: string) => Shape;
 };
@@ -41,20 +41,20 @@ type Asked = {
  * Dry runs against one server. Until a dryRun has been shown to change nothing they go one at a time; a server that
  * ignores `dryRun` is never asked again.
  */
-export function createDryRun({ reader, memory, remember, concurrency, shapeOf }: DryRunContext): DryRun {
-  const queue = new PQueue({ concurrency: memory.dryRun === "proven" ? concurrency : 1 });
+export function createDryRun({ reader, serverFacts, saveServerFacts, concurrency, shapeOf }: DryRunContext): DryRun {
+  const queue = new PQueue({ concurrency: serverFacts.dryRun === "proven" ? concurrency : 1 });
   return (kind, manifest, { signal }) =>
     queue.add(
       async () => {
-        refuseIgnored(memory);
+        refuseIgnored(serverFacts);
         const asked: Asked = { kind, manifest, shape: shapeOf(manifest.kind), signal };
-        const tried = await dryRunOne(reader, memory, asked);
-        if (memory.dryRun !== "proven") {
-          await prove(reader, memory, tried, asked);
-          await remember();
-          refuseIgnored(memory);
+        const tried = await dryRunOne(reader, serverFacts, asked);
+        if (serverFacts.dryRun !== "proven") {
+          await prove(reader, serverFacts, tried, asked);
+          await saveServerFacts();
+          refuseIgnored(serverFacts);
         }
-        if (memory.dryRun === "proven") queue.concurrency = concurrency;
+        if (serverFacts.dryRun === "proven") queue.concurrency = concurrency;
         return tried;
       },
       { signal },
@@ -75,24 +75,25 @@ function refuseIgnored({ dryRun }: KnownServer): void {
 
 async function dryRunOne(
   reader: Reader,
-  memory: KnownServer,
+  serverFacts: KnownServer,
   { kind, manifest: { value }, signal }: Asked,
 ): Promise<DryRunResult> {
-  const route = kind.writeRoutes.find(({ operation, dryRun }) => dryRun !== undefined && memory.has(operation));
+  const route = kind.writeRoutes.find(({ operation, dryRun }) => dryRun !== undefined && serverFacts.has(operation));
   if (route?.dryRun === undefined) return { state: "impossible" };
   try {
     const reply = await reader.dryRun(
       route.dryRun,
       { manifest: value },
-      { signal, isRepeatable: isDryRunSafe(memory) },
+      { signal, isRepeatable: isDryRunSafe(serverFacts) },
     );
     const row = rowOf(route, reply);
     // A deployment that is not made yet would be ours.
-    if (isDeployment(reply) && !reply.id && row?.madeBy) memory.subject = row.madeBy;
+    if (isDeployment(reply) && !reply.id && row?.createdBy) serverFacts.subject = row.createdBy;
     return { state: "answered", row, reply };
   } catch (error) {
     // A documented operation that seems to be missing was not reached.
-    if (error instanceof ClientError && error.reason === "route-missing" && memory.has(route.operation)) throw error;
+    if (error instanceof ClientError && error.reason === "route-missing" && serverFacts.has(route.operation))
+      throw error;
     return judge(error);
   }
 }
@@ -130,16 +131,16 @@ function judge(error: unknown): DryRunResult {
 
 // The application must not show what was sent. A reply without an application id is no proof, since what it may have
 // made cannot be looked for.
-async function prove(reader: Reader, memory: KnownServer, tried: DryRunResult, asked: Asked): Promise<void> {
+async function prove(reader: Reader, serverFacts: KnownServer, tried: DryRunResult, asked: Asked): Promise<void> {
   if (tried.state !== "answered" || !isDeployment(tried.reply)) return;
   const { applicationId } = tried.reply;
   if (!applicationId) {
-    memory.dryRun = "indicated";
+    serverFacts.dryRun = "indicated";
     return;
   }
   const { signal } = asked;
   const { rows } = await reader.page("listDeployments", { path: { id: applicationId }, limit: 1 }, { signal });
-  memory.dryRun = proofFrom(tried.reply, rows[0], asked);
+  serverFacts.dryRun = proofFrom(tried.reply, rows[0], asked);
 }
 
 // A real deployment has an id. Where the dry run answers none, its version decides, unless

@@ -4,7 +4,7 @@ import { operations } from "../../contract/operations.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Kind, LiveRow, SingleReading } from "../../core/kind.ts";
-import { type InSync, isThere, type Live } from "../../core/live.ts";
+import { exists, type InSync, type Live } from "../../core/live.ts";
 import { type Identity, type Manifest, splitIdentity, splitVersion } from "../../core/manifest.ts";
 import type { WavedManifest } from "../../core/plan/plan-input.ts";
 import { readManifest, type SourceManifest, type UnparsedManifest } from "../../manifests/source-manifest.ts";
@@ -55,7 +55,7 @@ export type Observation = {
 
 /** What observing needs of its surroundings. */
 export type ObserveContext = ListContext & {
-  readonly memory: KnownServer;
+  readonly serverFacts: KnownServer;
   readonly dryRun: DryRun;
   readonly concurrency: number;
   /** Whether few are asked for, so that lists are narrowed to each of them. @default false */
@@ -126,7 +126,7 @@ async function byList(
 ): Promise<boolean> {
   const { kind, declared, others, isRecorded, idOf } = asked;
   const { list } = kind;
-  if (list === undefined || !on.memory.has(list.operation)) return false;
+  if (list === undefined || !on.serverFacts.has(list.operation)) return false;
   const identities = { declared: declared.map(({ manifest }) => manifest.identity), others };
   try {
     const { rows, live, inSync } = await listLive({ kind, list, narrow }, identities, on);
@@ -137,11 +137,11 @@ async function byList(
       found.live.set(identity, one);
       if (one.state === "absent" && isRecorded(identity)) lacking.push(identity);
     }
-    if (lacking.length > 0) await lookAgain({ kind, list, identities: lacking, idOf }, on, found);
+    if (lacking.length > 0) await confirmMissing({ kind, list, identities: lacking, idOf }, on, found);
     return true;
   } catch (error) {
     // A documented list that seems to be missing is one that could not be read.
-    if (isRouteMissing(error) && !on.memory.has(list.operation)) return false;
+    if (isRouteMissing(error) && !on.serverFacts.has(list.operation)) return false;
     // A list whose rows lack what a row needs is no list to us, where there is another way.
     if (error instanceof TypeError && kind.single !== undefined) return false;
     unreadable(error, identities.declared.concat(others), found, list.operation);
@@ -149,7 +149,7 @@ async function byList(
   }
 }
 
-async function lookAgain(lacking: MissingFromList, on: ObserveContext, found: Findings): Promise<void> {
+async function confirmMissing(lacking: MissingFromList, on: ObserveContext, found: Findings): Promise<void> {
   try {
     for (const [identity, live] of await confirmAbsent(lacking, on)) found.live.set(identity, live);
   } catch (error) {
@@ -225,7 +225,7 @@ async function byDryRun(
       return { state: "unknown", reason: "needs-write" };
     case "refused":
       // The refusal may be about a reference that this plan is about to create.
-      if (manifest.references.some((reference) => !isThere(found, reference.identity))) {
+      if (manifest.references.some((reference) => !exists(found, reference.identity))) {
         return { state: "unknown", reason: "no-read" };
       }
       found.dryRuns.set(identity, tried);

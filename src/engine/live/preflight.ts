@@ -3,7 +3,7 @@ import type { NotChecked } from "../../contract/generated/output.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Kind } from "../../core/kind.ts";
-import { isThere, type Live, type LiveView } from "../../core/live.ts";
+import { exists, type Live, type LiveView } from "../../core/live.ts";
 import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
 import { parentOf } from "../../core/parent.ts";
 import { type Action, writes } from "../../core/plan/plan.ts";
@@ -17,7 +17,7 @@ import { refuseAbsentSecrets, type SecretContext } from "./refuse-absent-secrets
 /** What dry runs need of their surroundings. */
 export type Preflight = SecretContext & {
   readonly kindOf: (type: string) => Kind | undefined;
-  readonly memory: KnownServer;
+  readonly serverFacts: KnownServer;
   readonly probeRoute: RouteProbe;
   readonly dryRun: DryRun;
   /** Whether creates are dry-run: `skipped` where the user leaves that out, `pointless` where nobody looks at them. */
@@ -68,7 +68,7 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
     manifest.references.flatMap(({ identity }) => (creating.has(identity) ? [identity] : []));
   const open = jobs.filter(({ manifest }) => !answered.has(manifest.identity));
   const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
-  const first = await ask(new Set([...probesAmong(open, on.memory), ...updates]), dependsOn, on);
+  const first = await ask(new Set([...probesAmong(open, on.serverFacts), ...updates]), dependsOn, on);
   const creates = jobs.filter(isNew);
   if (on.creates === "pointless") {
     return { dryRuns: new Map([...first, ...hiddenAmong(plan, first, on)]), notChecked: new Map() };
@@ -88,7 +88,7 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
   const isWaiting = ({ manifest: { identity } }: Job): boolean => !answered.has(identity) && !first.has(identity);
   const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
   const unwritable = waiting.length === 0 ? new Set<Identity>() : await prove(plan, on);
-  const isProven = on.memory.dryRun === "proven";
+  const isProven = on.serverFacts.dryRun === "proven";
   const asked = new Map([...first, ...(isProven ? await ask(new Set(waiting), () => [], on) : [])]);
   const notChecked = new Map([
     ...uncheckedUpdates,
@@ -132,14 +132,18 @@ export function withExisting(observation: Observation, dryRuns: ReadonlyMap<Iden
   const found = [...dryRuns].flatMap(([identity, reply]): (readonly [Identity, Live])[] => {
     const live = observation.live.get(identity);
     const isExisting = live?.state === "unknown" && reply.state === "answered" && reply.row?.id;
-    return isExisting ? [[identity, { ...live, isThere: true }]] : [];
+    return isExisting ? [[identity, { ...live, exists: true }]] : [];
   });
   return found.length === 0 ? observation : { ...observation, live: new Map([...observation.live, ...found]) };
 }
 
 /** Why a create is not dry-run, whatever the server has proven; null where it is. */
-function reasonNot(kind: Kind, dependencies: readonly Identity[], { creates, memory }: Preflight): NotChecked | null {
-  if (!hasDryRun(kind, memory)) return { reason: "unsupported" };
+function reasonNot(
+  kind: Kind,
+  dependencies: readonly Identity[],
+  { creates, serverFacts }: Preflight,
+): NotChecked | null {
+  if (!hasDryRun(kind, serverFacts)) return { reason: "unsupported" };
   if (creates === "skipped") return { reason: "skipped" };
   return dependencies.length === 0 ? null : { reason: "depends-on", on: dependencies };
 }
@@ -149,10 +153,10 @@ function reasonNotUpdated(
   { kind }: Job,
   reply: DryRunReply | undefined,
   dependencies: readonly Identity[],
-  { memory }: Preflight,
+  { serverFacts }: Preflight,
 ): NotChecked | null {
   if (reply !== undefined) return whyNot(reply);
-  if (!hasDryRun(kind, memory)) return { reason: "unsupported" };
+  if (!hasDryRun(kind, serverFacts)) return { reason: "unsupported" };
   return dependencies.length === 0 ? { reason: "unanswered" } : { reason: "depends-on", on: dependencies };
 }
 
@@ -167,13 +171,13 @@ function whyNot({ state }: DryRunReply): NotChecked | null {
   return state === "forbidden" ? { reason: "needs-write" } : null;
 }
 
-function hasDryRun({ writeRoutes }: Kind, memory: KnownServer): boolean {
-  return writeRoutes.some(({ operation, dryRun }) => dryRun !== undefined && memory.has(operation));
+function hasDryRun({ writeRoutes }: Kind, serverFacts: KnownServer): boolean {
+  return writeRoutes.some(({ operation, dryRun }) => dryRun !== undefined && serverFacts.has(operation));
 }
 
 // The first of each kind whose write nobody knows yet.
-function probesAmong(jobs: readonly Job[], memory: KnownServer): readonly Job[] {
-  const unknown = jobs.filter(({ kind }) => isUnknown(kind, memory));
+function probesAmong(jobs: readonly Job[], serverFacts: KnownServer): readonly Job[] {
+  const unknown = jobs.filter(({ kind }) => isUnknown(kind, serverFacts));
   return [...Map.groupBy(unknown, ({ kind }) => kind).values()].flatMap((group) => group.slice(0, 1));
 }
 
@@ -186,7 +190,7 @@ async function ask(
   await Promise.all(
     [...jobs].map(async (job) => {
       const { kind, manifest } = job;
-      if (isUnknown(kind, on.memory)) await orPass(probe(kind, on), on);
+      if (isUnknown(kind, on.serverFacts)) await orPass(probe(kind, on), on);
       const tried = await orPass(on.dryRun(kind, manifest, on), on);
       // A probe that is refused for what does not exist yet tells of the route alone.
       if (tried.state !== "impossible" && dependsOn(job).length === 0) asked.set(manifest.identity, tried);
@@ -201,10 +205,10 @@ async function prove({ waved, decisions, ...live }: Unchecked, on: Preflight): P
   const unwritable = new Set<Identity>();
   let remaining = PROOFS;
   for (const { manifest } of waved) {
-    if (on.memory.dryRun === "proven" || remaining === 0) break;
+    if (on.serverFacts.dryRun === "proven" || remaining === 0) break;
     const kind = on.kindOf(manifest.kind);
     const action = decisions.get(manifest.identity)?.action ?? "keep";
-    if (kind?.rollsOut !== true || action !== "keep" || !isThere(live, manifest.identity)) continue;
+    if (kind?.rollsOut !== true || action !== "keep" || !exists(live, manifest.identity)) continue;
     remaining -= 1;
     const { state } = await orPass(on.dryRun(kind, readManifest(manifest), on), on);
     const parent = parentOf(manifest);
@@ -232,6 +236,6 @@ async function orPass(asking: Promise<DryRunResult>, { unclear }: Preflight): Pr
   });
 }
 
-function isUnknown({ writeRoutes: [first] }: Kind, memory: KnownServer): boolean {
-  return first !== undefined && !memory.knows(first.operation);
+function isUnknown({ writeRoutes: [first] }: Kind, serverFacts: KnownServer): boolean {
+  return first !== undefined && !serverFacts.knows(first.operation);
 }

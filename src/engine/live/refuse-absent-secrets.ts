@@ -8,7 +8,7 @@ import type { KnownServer } from "../known-server.ts";
 /** What the search for secrets needs. */
 export type SecretContext = {
   readonly reader: Reader;
-  readonly memory: KnownServer;
+  readonly serverFacts: KnownServer;
   /** Whether the token is known to see the whole tenant. */
   readonly seesAll: boolean;
   readonly signal: AbortSignal;
@@ -41,8 +41,8 @@ export async function refuseAbsentSecrets(
   );
 }
 
-async function listSecrets({ reader, memory, signal }: SecretContext): Promise<Listed | null> {
-  if (!memory.has("listSecretGroups")) return null;
+async function listSecrets({ reader, serverFacts, signal }: SecretContext): Promise<Listed | null> {
+  if (!serverFacts.has("listSecretGroups")) return null;
   try {
     const groups = await reader.list("listSecretGroups", {}, { signal });
     // A group that does not list its secrets tells nothing of them.

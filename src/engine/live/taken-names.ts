@@ -4,7 +4,7 @@ import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import { isOfSource, type LiveQuery, type Observation, type ObserveContext, unreadableDiagnostic } from "./observe.ts";
 
 /** Up to this many names are looked up one by one; beyond it the list of all kinds is read. */
-const FEW = 32;
+const MAX_SINGLE_LOOKUPS = 32;
 
 /** A declared resource that the list of its kind does not show. */
 type Absent = { readonly identity: Identity; readonly kind: Kind; readonly list: ListReading };
@@ -20,7 +20,7 @@ export async function withTakenNames(
 ): Promise<Observation> {
   const absent = asked.flatMap(({ kind, declared }): Absent[] => {
     const { list } = kind;
-    if (list?.anyKind === undefined || !on.memory.has(list.operation)) return [];
+    if (list?.anyKind === undefined || !on.serverFacts.has(list.operation)) return [];
     const identities = declared.map(({ manifest }) => manifest.identity);
     return identities.flatMap((identity) =>
       observation.live.get(identity)?.state === "absent" ? [{ identity, kind, list }] : [],
@@ -46,7 +46,7 @@ async function typesByKey(absent: readonly Absent[], on: ObserveContext): Promis
   const lists = Map.groupBy(absent, ({ list }) => list.operation).values();
   const found = await Promise.all(
     lists.map(async (group) => {
-      if (group.length > FEW) return readTypes(group[0], {}, on);
+      if (group.length > MAX_SINGLE_LOOKUPS) return readTypes(group[0], {}, on);
       const narrowed = group.map((one) => readTypes(one, one.list.narrow?.(splitIdentity(one.identity).key) ?? {}, on));
       return (await Promise.all(narrowed)).flat();
     }),

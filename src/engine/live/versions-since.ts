@@ -10,7 +10,7 @@ import { hasContentOf } from "../write/verify-write.ts";
 type Since = Pick<LiveRow, "key" | "id"> & { readonly version: number; readonly limit: number };
 
 /** How many versions of an application are read. */
-const MOST = 100;
+const MAX_VERSIONS = 100;
 
 type Reading = { readonly reader: Reader; readonly signal: AbortSignal };
 
@@ -37,7 +37,7 @@ export async function createdVersion(
 ): Promise<LiveRow | null> {
   const version = versionBefore ?? 0;
   const limit = (newest.version ?? 0) - version;
-  const newer = await versionsSince(kind, { ...newest, version, limit: Math.min(limit, MOST) }, on);
+  const newer = await versionsSince(kind, { ...newest, version, limit: Math.min(limit, MAX_VERSIONS) }, on);
   return newer?.findLast((row) => hasContentOf(kind, shape, manifest, row.manifest)) ?? null;
 }
 

@@ -86,7 +86,7 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
   const following = { ...applyOptions(pass, mode), recovered };
   if (!planned.plan.steps.some(writes)) {
     // A server that was written to before is known to have leases or not.
-    const hasLease = session.memory.get("putLease") === "yes";
+    const hasLease = session.serverFacts.get("putLease") === "yes";
     if (!hasLease) tellOtherWriters(planned, pass, hasLease);
     return withLeaseNote(
       applyEvent(await applyWithRecovery(planned, session, { ...following, hasLease }), planned, pass),
@@ -117,7 +117,7 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: Ap
   if (sealed !== null) {
     const sealing = sealingOf(pass);
     requireSamePlan(sealed, { plan: planned.plan, sealable: sealableOf(planned), sealing });
-    if (sealed.seal.key !== sealing.key) pass.context.tell({ what: "warned", warnings: [UNVERIFIED] });
+    if (sealed.seal.key !== sealing.key) pass.context.emit({ what: "warned", warnings: [UNVERIFIED] });
   }
   if (approve === null) return true;
   const approval = await approve(planEvent(planned));
@@ -152,9 +152,9 @@ async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMod
   // An interrupted write concerns whatever it was for.
   const desired = recovered.length === 0 && part !== null ? part : read.desired;
   const recorded = await recordedFor(desired, session);
-  if (desired !== part) requireUnshrunk(session.memory, recorded, desired.declared, rules);
-  session.memory.configured = read.isConfigured;
-  const isFirst = recorded.size === 0 && (desired.notLookedAt === undefined || (await session.heads()).size === 0);
+  if (desired !== part) requireUnshrunk(session.serverFacts, recorded, desired.declared, rules);
+  session.serverFacts.configured = read.isConfigured;
+  const isFirst = recorded.size === 0 && (desired.outOfScope === undefined || (await session.heads()).size === 0);
   const planning = planContextIn(pass, recorded, {
     records: true,
     guards: mode.approve === null ? { ...guardsOf(rules), isFirst } : null,
@@ -170,7 +170,7 @@ async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMod
 
 // Of a part, only what concerns it.
 async function recordedFor(desired: Desired, { ledger, heads }: ServerSession): ReturnType<ServerSession["heads"]> {
-  if (desired.notLookedAt === undefined) return heads();
+  if (desired.outOfScope === undefined) return heads();
   const named = desired.manifests.flatMap(({ identity, references }) => [
     identity,
     ...references.map((one) => one.identity),
@@ -185,9 +185,9 @@ function guardsOf({ refusedRisks, allowedRisks, updateShare, held }: Rules): Pla
 
 function applyOptions({ read: { rules }, context }: Pass, { waiting = untilTheEnd() }: ApplyMode): ApplyOptions {
   const { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs } = rules;
-  const { now, stopping, signal, tell } = context;
+  const { now, stopping, signal, emit } = context;
   const limits = { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs };
-  return { ...limits, kindOf, shapeOf, now, stopping, signal, onProgress: tell, ...waiting };
+  return { ...limits, kindOf, shapeOf, now, stopping, signal, onProgress: emit, ...waiting };
 }
 
 function untilTheEnd(): RolloutWaiting {
@@ -195,20 +195,20 @@ function untilTheEnd(): RolloutWaiting {
 }
 
 function tellOtherWriters({ observation, recorded }: LivePlan, { connection, context }: Pass, hasLease: boolean): void {
-  const { memory, serverTime } = connection.session;
+  const { serverFacts, serverTime } = connection.session;
   const now = serverTime() ?? context.now();
-  const seen = { live: observation.live, recorded, subject: memory.subject, now };
-  context.tell({ what: "warned", warnings: hasLease ? [] : otherWriterWarnings(seen) });
+  const seen = { live: observation.live, recorded, subject: serverFacts.subject, now };
+  context.emit({ what: "warned", warnings: hasLease ? [] : otherWriterWarnings(seen) });
 }
 
 function applyEvent(
   { tokens, ...applied }: ApplyResult,
-  { plan, notUsed: missing, desired: { notLookedAt } }: LivePlan,
+  { plan, notUsed: missing, desired: { outOfScope } }: LivePlan,
   { read }: Pass,
 ): ApplyEvent {
   const { summary } = applied;
-  const report = { ...applied, summary: { ...summary, unchanged: summary.unchanged + (notLookedAt ?? 0) } };
-  const isPart = notLookedAt !== undefined;
+  const report = { ...applied, summary: { ...summary, unchanged: summary.unchanged + (outOfScope ?? 0) } };
+  const isPart = outOfScope !== undefined;
   const places = placesOf(report, read.desired.manifests);
   return { what: "applied", report, plan, isPart, tokens, notUsed: missing, places };
 }
@@ -226,6 +226,6 @@ function placesOf({ outcomes }: ApplyEvent["report"], manifests: readonly Source
 }
 
 // An apply without leases says so in its report; a daemon has already said it when it started.
-function withLeaseNote(event: ApplyEvent, { memory }: ServerSession): ApplyEvent {
-  return { ...event, notUsed: [...event.notUsed, ...missingExtensions(memory.missing(["putLease"]))] };
+function withLeaseNote(event: ApplyEvent, { serverFacts }: ServerSession): ApplyEvent {
+  return { ...event, notUsed: [...event.notUsed, ...missingExtensions(serverFacts.missing(["putLease"]))] };
 }

@@ -7,14 +7,14 @@ import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-agains
 export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: boolean }): Promise<DriftEvent> {
   const { desired } = pass.read;
   const recorded = await pass.connection.session.heads();
-  const looking = planContextIn(pass, recorded, { records: false, creates: "pointless" });
-  const looked = await planAgainstLive(desired, looking);
+  const planContext = planContextIn(pass, recorded, { records: false, creates: "pointless" });
+  const livePlan = await planAgainstLive(desired, planContext);
   const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;
   return {
     what: "drifted",
-    report: makeDrift(driftInput(looked, looking, { standsIn: recorded.size === 0 || isAtBase })),
-    notUsed: looked.notUsed,
-    access: looked.access,
+    report: makeDrift(driftInput(livePlan, planContext, { standsIn: recorded.size === 0 || isAtBase })),
+    notUsed: livePlan.notUsed,
+    access: livePlan.access,
     unrecorded,
     selected: desired.manifests.length,
   };

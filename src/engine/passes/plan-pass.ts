@@ -32,28 +32,28 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   const recorded = await pass.connection.session.heads();
   const { desired, rules, event: read } = pass.read;
   if (gate === "change" && desired.base === null && recorded.size === 0) throw nothingToCompare();
-  requireUnemptied(pass.connection.session.memory, recorded, desired.declared, rules);
-  const looking = planContextIn(pass, recorded, { records: false });
+  requireUnemptied(pass.connection.session.serverFacts, recorded, desired.declared, rules);
+  const planContext = planContextIn(pass, recorded, { records: false });
   // What the plan leaves out is shown of every row, so every row has to be read.
-  const looked = await planAgainstLive(
+  const livePlan = await planAgainstLive(
     withWarning(desired),
-    showServer || showUnmanaged ? { ...looking, cache: null } : looking,
+    showServer || showUnmanaged ? { ...planContext, cache: null } : planContext,
   );
-  const { plan: made, ...event } = planEvent(looked);
+  const { plan: made, ...event } = planEvent(livePlan);
   const { allowedRisks: allows } = rules;
   const plan = allows.length === 0 ? made : { ...made, allows };
   return {
     ...event,
     plan,
-    seal: seals ? sealOf(plan, looked, sealingOf(pass)) : null,
-    withServerSide: showServer ? serverSide(looked, looking) : null,
-    unmanaged: showUnmanaged ? unmanagedIn(looked, looking) : null,
+    seal: seals ? sealOf(plan, livePlan, sealingOf(pass)) : null,
+    withServerSide: showServer ? serverSide(livePlan, planContext) : null,
+    unmanaged: showUnmanaged ? unmanagedIn(livePlan, planContext) : null,
     ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
   };
 }
 
-function sealOf(plan: PlanEvent["plan"], looked: LivePlan, sealing: Sealing): SignedSeal {
-  return signSeal({ ...plan }, makeSeal(sealableOf(looked), sealing), sealing);
+function sealOf(plan: PlanEvent["plan"], livePlan: LivePlan, sealing: Sealing): SignedSeal {
+  return signSeal({ ...plan }, makeSeal(sealableOf(livePlan), sealing), sealing);
 }
 
 // Every difference would count as one that nobody knows the cause of, and the gate would always be open.
@@ -111,8 +111,8 @@ export function planEvent({
   };
 }
 
-function serverSide(looked: LivePlan, looking: PlanContext): PlanEvent["plan"] {
-  return withServerSide(looked, { ...looking, desired: looked.waved, live: looked.observation.live });
+function serverSide(livePlan: LivePlan, planContext: PlanContext): PlanEvent["plan"] {
+  return withServerSide(livePlan, { ...planContext, desired: livePlan.waved, live: livePlan.observation.live });
 }
 
 // Identities that are live, but neither declared nor recorded.

@@ -36,10 +36,10 @@ export async function resolvePass(
   { connection: { session }, read: { rules }, context }: Pass,
   { identities, as, confirm }: ResolveMode,
 ): Promise<ResolvedEvent | { readonly what: "declined" }> {
-  const { signal, now, tell } = context;
+  const { signal, now, emit } = context;
   const on = await recoveryWith(session, {
     concurrency: rules.concurrency,
-    onProgress: tell,
+    onProgress: emit,
     kindOf,
     shapeOf,
     signal,

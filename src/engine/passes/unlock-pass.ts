@@ -42,7 +42,7 @@ export async function unlockPass(
   async function lives({ holder }: LeaseHolder, message: string): Promise<boolean> {
     const known = isHolderAlive(holder);
     if (known !== null) return known;
-    context.tell({ what: "waiting", text: `${message}; whether it is renewed shows within ${RENEWAL_MS / 1000} s` });
+    context.emit({ what: "waiting", text: `${message}; whether it is renewed shows within ${RENEWAL_MS / 1000} s` });
     return (await watchBusyLease(options, message, context)) === "renewed";
   }
 }

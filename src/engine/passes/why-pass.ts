@@ -32,11 +32,14 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
     throw new HoldfastError("invalid", `${identity} is invalid`, { hint: "holdfast validate says why" });
   const named = manifests.flatMap((one) => [one.identity, parentByName(one.identity) ?? one.identity]);
   const recorded = await session.ledger.recorded(new Set(named));
-  const looking = { ...planContextIn(pass, recorded, { records: false, creates: "pointless" }), cache: null };
-  const looked = await planAgainstLive({ ...read.desired, manifests, isWhole: false }, { ...looking, readsEach: true });
+  const planContext = { ...planContextIn(pass, recorded, { records: false, creates: "pointless" }), cache: null };
+  const livePlan = await planAgainstLive(
+    { ...read.desired, manifests, isWhole: false },
+    { ...planContext, readsEach: true },
+  );
   const valueIn = (value: Json | null | undefined): Json =>
     writtenValueAt(redactManifest(shapeOf(manifest.kind), value ?? null), pointerTokens(pointer)) ?? null;
-  const [found, receipt] = [looked.observation.live.get(identity), recorded.get(identity)];
+  const [found, receipt] = [livePlan.observation.live.get(identity), recorded.get(identity)];
   const { value } = readManifest(manifest);
   const { line } = manifest.locate(pointer);
   const answer = {
@@ -47,7 +50,7 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
       receipt === undefined
         ? null
         : { value: valueIn(receipt.written), at: timestampText(receipt.at), version: receipt.version },
-    live: liveOf(found, valueIn, causeAt(looked.decisions.get(identity), pointer)),
+    live: liveOf(found, valueIn, causeAt(livePlan.decisions.get(identity), pointer)),
   };
   const isNowhere = [answer.wanted, answer.written, answer.live].every((one) => one === null || one.value === null);
   if (pointer !== "" && isNowhere)
@@ -89,12 +92,12 @@ function causeAt(decision: Decision | undefined, pointer: string): Cause {
 
 function liveOf(found: Live | undefined, valueIn: (value: Json) => Json, cause: Cause): WhyEvent["live"] {
   if (found?.state !== "present") return null;
-  const { manifest, version, madeBy, madeAt } = found.row;
+  const { manifest, version, createdBy, createdAt } = found.row;
   return {
     value: valueIn(manifest),
     version: version ?? null,
-    subject: madeBy ?? null,
-    at: madeAt ?? null,
+    subject: createdBy ?? null,
+    at: createdAt ?? null,
     cause,
     isSince: cause === "drift" || cause === "conflict",
   };

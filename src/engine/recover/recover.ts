@@ -120,7 +120,7 @@ async function readBack(intent: PendingIntent, kind: Kind, on: Recovery): Promis
   const isThere = verifyWrite(kind, on.shapeOf(intent.kind), intent, first).effect === "there";
   const rest = intent.deadline - on.now();
   // Whoever strips our headers keeps the key from the server too.
-  const cannotArrive = on.memory.honoursKeys && on.isFenced?.(intent) === true;
+  const cannotArrive = on.serverFacts.honoursKeys && on.isFenced?.(intent) === true;
   if (isThere || rest <= 0 || cannotArrive) return first;
   await announceLongWait(wait(rest, undefined, { signal: on.signal }), () => {
     const until = `until ${timestampText(intent.deadline)} at the latest`;
@@ -137,8 +137,8 @@ export async function settleMade(
   on: Recovery,
 ): Promise<Recovered> {
   const { identity, manifest } = intent;
-  if (intent.operation === "postModelVersion") on.memory.seenRegistering = true;
-  await on.remember();
+  if (intent.operation === "postModelVersion") on.serverFacts.seenRegistering = true;
+  await on.saveServerFacts();
   const known = (await on.ledger.recorded([identity])).get(identity) ?? null;
   await on.ledger.record([
     createReceipt({ ...intent, kind, shape: on.shapeOf(intent.kind), written: manifest }, row, { known, at: on.now() }),

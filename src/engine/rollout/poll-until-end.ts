@@ -13,7 +13,7 @@ export type Following = {
 export type Progress = { readonly status: string; readonly state: RolloutState };
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 
 /** Reads at growing intervals until the rollout or run has ended, or the time is over. */
 export async function pollUntilEnd(
@@ -22,7 +22,7 @@ export async function pollUntilEnd(
 ): Promise<Exclude<RolloutResult, null>> {
   const end = performance.now() + timeoutMs;
   let last = "";
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS)) {
     const { status, state } = await read();
     if (status !== last && status !== "") onStatus?.(status);
     last = status;

@@ -17,7 +17,7 @@ const ROOM = 64 * 1024;
 const synced = promisify(fsync);
 
 // A write takes longer than this: no check before it can foresee what happens to the disk meanwhile.
-const LOOK_HOLDS_MS = 100;
+const CHECK_TTL_MS = 100;
 
 /** Tokens as files under the folder of the state; the sink of everybody who has a disk. */
 export const sink: SinkType = {
@@ -27,7 +27,7 @@ export const sink: SinkType = {
 };
 
 /** A check of a folder, and until when it is valid. */
-type Look = { readonly done: Promise<void>; until: number };
+type Check = { readonly done: Promise<void>; until: number };
 
 /**
  * Tokens as files of mode 0600 under `STATE/tokens/<server>/<kind>/<name>`; one that exists is never overwritten. Refuses
@@ -40,7 +40,7 @@ export function fileSink(state: string, server: string, now: () => number = () =
     const { kind, key } = splitIdentity(identity);
     return join(top, kind, fileName(key));
   };
-  const looks = new Map<string, Look>();
+  const checks = new Map<string, Check>();
   const syncs = new Map<string, () => Promise<void>>();
   const syncFolder = (folder: string): Promise<void> => {
     const sync = syncs.get(folder) ?? sharing(() => folderSynced(folder));
@@ -51,15 +51,15 @@ export function fileSink(state: string, server: string, now: () => number = () =
     // Concurrent and close callers share the result: it concerns the folder, not the name.
     check: (identity) => {
       const folder = dirname(path(identity));
-      const known = looks.get(folder);
+      const known = checks.get(folder);
       if (known !== undefined && now() < known.until) return known.done;
-      const look: Look = { done: tryOut(path(identity)), until: Number.POSITIVE_INFINITY };
-      looks.set(folder, look);
+      const check: Check = { done: tryOut(path(identity)), until: Number.POSITIVE_INFINITY };
+      checks.set(folder, check);
       const holdOn = (): void => {
-        look.until = now() + LOOK_HOLDS_MS;
+        check.until = now() + CHECK_TTL_MS;
       };
-      look.done.then(holdOn, holdOn);
-      return look.done;
+      check.done.then(holdOn, holdOn);
+      return check.done;
     },
     deliver: async (identity, token) => {
       const content = `${token.open()}\n`;

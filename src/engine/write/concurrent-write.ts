@@ -20,7 +20,7 @@ export function mayBeDuplicated({ job, intent, context }: WriteRequest, { versio
   // A version that the manifest names is created once; earlier ones belong to other manifests.
   if (job.kind.hasVersions && job.toSend.version !== undefined) return false;
   if (version === undefined || before === null || version <= before) return false;
-  return !context.memory.honoursKeys || version > before + 1;
+  return !context.serverFacts.honoursKeys || version > before + 1;
 }
 
 /** Finds other versions that were created during a write, and who created them. */
@@ -36,15 +36,15 @@ export async function findDuplicateVersion(
     ours: row,
     others: found?.filter(({ version }) => version !== newest) ?? null,
     isSame: (other) => hasContentOf(kind, shape, toSend, other.manifest),
-    honoursKeys: context.memory.honoursKeys,
+    honoursKeys: context.serverFacts.honoursKeys,
     hasLease: context.hasLease,
     elapsed: context.now() - (intent.at ?? context.now()),
   });
 }
 
 /** Whether another writer could have created a version since live was read, and would be recognised. */
-export function isUnprotected({ kind, live }: WriteJob, { hasLease, memory }: WriteContext): boolean {
-  if (hasLease || memory.subject === null || live.state !== "present") return false;
+export function isUnprotected({ kind, live }: WriteJob, { hasLease, serverFacts }: WriteContext): boolean {
+  if (hasLease || serverFacts.subject === null || live.state !== "present") return false;
   return kind.single !== undefined && live.row.version !== undefined;
 }
 
@@ -59,7 +59,7 @@ export async function findOtherWriter(
   if (live.state !== "present") return null;
   const { version = 0 } = live.row;
   const [newest] = (await versionsSince(kind, { ...live.row, version, limit: 1 }, context)) ?? [];
-  if (newest === undefined || newest.madeBy !== context.memory.subject) return null;
+  if (newest === undefined || newest.createdBy !== context.serverFacts.subject) return null;
   const message = `another writer may be at work: version ${newest.version} of ${manifest.identity} was made with this token since live was read; nothing was sent`;
   return { code: OTHER_WRITER, message };
 }

@@ -111,8 +111,8 @@ export async function settleFound(
   ambiguous: AmbiguousWrite,
 ): Promise<WriteResult> {
   const { job, intent, context } = request;
-  if (intent.operation === "postModelVersion") context.memory.seenRegistering = true;
-  await context.remember();
+  if (intent.operation === "postModelVersion") context.serverFacts.seenRegistering = true;
+  await context.saveServerFacts();
   const isMissing = ambiguous.token === null && intent.creates && canReplayToken(intent, job.kind, context);
   const token = isMissing ? await replayForToken(intent, job.kind, context) : ambiguous.token;
   if (token !== null || !intent.creates || !job.kind.issuesToken?.(job.toSend)) return settleWrite(request, row, token);
@@ -143,7 +143,7 @@ async function isNewWithToken({ job, intent, context }: WriteRequest, row: LiveR
   const { kind, toSend, live } = job;
   if (!kind.issuesToken?.(toSend)) return false;
   if (intent.creates) return true;
-  if (live.state !== "unknown" || live.isThere === true || !isCreatedSince(intent, row, context)) return false;
+  if (live.state !== "unknown" || live.exists === true || !isCreatedSince(intent, row, context)) return false;
   return !(await isRecorded(intent.identity, row, context.ledger));
 }
 
@@ -164,8 +164,8 @@ async function deliver({ job, context: { sink } }: WriteRequest, token: Secret):
 
 async function discarded(request: WriteRequest): Promise<WriteResult> {
   const { context, intent } = request;
-  context.memory.seenRegistering = false;
-  await context.remember();
+  context.serverFacts.seenRegistering = false;
+  await context.saveServerFacts();
   await context.ledger.close(intent.id, null);
   const message =
     "the server accepted the model version, but does not list it: this control plane does not register versions with it";

@@ -12,9 +12,9 @@ const KEPT_MS = 23 * 60 * 60 * 1000;
 /** What sending needs of its surroundings. */
 export type SendContext = {
   readonly ledger: Ledger;
-  readonly memory: Pick<KnownServer, "honoursKeys" | "seenRegistering">;
+  readonly serverFacts: Pick<KnownServer, "honoursKeys" | "seenRegistering">;
   /** Stores what was learned of the server. */
-  readonly remember: () => Promise<void>;
+  readonly saveServerFacts: () => Promise<void>;
   readonly writer: Writer;
   readonly signal: AbortSignal;
 };
@@ -25,9 +25,9 @@ export async function sendIntent(
   { startsRun }: Pick<Kind, "startsRun">,
   sending: SendContext,
 ): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {
-  const { ledger, writer, signal, remember } = sending;
+  const { ledger, writer, signal, saveServerFacts } = sending;
   // After a crash these facts decide what may be done, for example whether a reply can be requested again.
-  await remember();
+  await saveServerFacts();
   let reply: Uint8Array | null = null;
   const onReply = async (bytes: Uint8Array): Promise<void> => {
     await ledger.keepReply(id, bytes);
@@ -42,7 +42,7 @@ export async function sendIntent(
     },
     { signal },
   );
-  await remember();
+  await saveServerFacts();
   return { sent, reply };
 }
 
@@ -50,9 +50,9 @@ export async function sendIntent(
 export function canReplayToken(
   { key, deadline, manifest }: Intent,
   { issuesToken }: Kind,
-  { memory, now }: { readonly memory: Pick<KnownServer, "honoursKeys">; readonly now: () => number },
+  { serverFacts, now }: { readonly serverFacts: Pick<KnownServer, "honoursKeys">; readonly now: () => number },
 ): boolean {
-  return key !== null && memory.honoursKeys && now() < deadline + KEPT_MS && issuesToken?.(manifest) === true;
+  return key !== null && serverFacts.honoursKeys && now() < deadline + KEPT_MS && issuesToken?.(manifest) === true;
 }
 
 /** Requests the reply of an intent again for its one-time token; null when none comes. */

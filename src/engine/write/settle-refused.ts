@@ -27,7 +27,7 @@ export async function settleRefused(
   const { status, code, reason, message } = sent;
   const made = await madeDespite(one);
   if (made !== null) return made;
-  const isDecided = !one.isRepeat || (context.memory.honoursKeys && !TRANSIENT_STATUSES.includes(status));
+  const isDecided = !one.isRepeat || (context.serverFacts.honoursKeys && !TRANSIENT_STATUSES.includes(status));
   if (isDecided) await context.ledger.close(intent.id, null);
   const [detail] = sent.details;
   const pointer = detail === undefined ? {} : { pointer: detail.pointer };

@@ -22,9 +22,9 @@ export type WriteContext = {
   readonly reader: Reader;
   readonly writer: Writer;
   readonly ledger: Ledger;
-  readonly memory: KnownServer;
+  readonly serverFacts: KnownServer;
   /** Stores what was learned of the server. */
-  readonly remember: () => Promise<void>;
+  readonly saveServerFacts: () => Promise<void>;
   /** The control plane's time, in epoch milliseconds; null while unknown. */
   readonly serverTime: () => number | null;
   readonly sink: Sink | null;

@@ -40,7 +40,7 @@ export async function write(job: WriteJob, context: WriteContext): Promise<Write
   );
   for (let attempts = 1; attempts <= ROUNDS; attempts += 1) {
     const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, context) };
-    const route = chooseWriteOperation(job.kind, current.live, context.memory);
+    const route = chooseWriteOperation(job.kind, current.live, context.serverFacts);
     if (route === null) return { state: "blocked", reason: reasonFor(job, context), attempts: attempts - 1 };
     const next = await journalAndSend({ job: current, route, context, attempts, earlier });
     if (next.state === "unsent") return last ?? { state: "put-off", attempts: 0 };
@@ -212,9 +212,10 @@ async function applied(
 }
 
 // A version was made by whoever sent it. An unversioned resource may have been made by somebody else long ago.
-function learnSubject({ intent, context }: WriteRequest, { version, madeBy }: LiveRow): void {
+function learnSubject({ intent, context }: WriteRequest, { version, createdBy }: LiveRow): void {
   const before = versionBefore(intent);
-  if (before !== null && version !== undefined && version > before && madeBy) context.memory.subject = madeBy;
+  if (before !== null && version !== undefined && version > before && createdBy)
+    context.serverFacts.subject = createdBy;
 }
 
 // The reply to a repeat may be that of long ago, and somebody else may have written since: what can be repeated is then
@@ -238,8 +239,8 @@ function rowIn(route: WriteRoute, data: unknown): LiveRow | null {
   }
 }
 
-function reasonFor({ kind }: WriteJob, { memory }: WriteContext): Reason {
-  return kind.writeRoutes.some(({ operation, caution }) => caution !== undefined && memory.has(operation))
+function reasonFor({ kind }: WriteJob, { serverFacts }: WriteContext): Reason {
+  return kind.writeRoutes.some(({ operation, caution }) => caution !== undefined && serverFacts.has(operation))
     ? "model-version-write"
     : "read-only";
 }

@@ -7,7 +7,7 @@ import { riskText } from "../markdown/risk-text.ts";
 import { type Annotation, annotationLine } from "./github-actions.ts";
 
 /** GitHub shows no more of each level for one step. */
-const MOST = 10;
+const MAX_ANNOTATIONS = 10;
 
 /** What a report remarks, before it is cut to what is shown. */
 export type Remark = Omit<Annotation, "message" | "title"> & { readonly title: string; readonly message: string };
@@ -56,7 +56,7 @@ export function diagnosticRemarks(diagnostics: readonly Diagnostic[]): readonly 
 /** The remarks as lines for a runner of GitHub Actions; `folder` is where their files lie in the checkout. */
 export function annotationsText(remarks: readonly Remark[], folder: string): string {
   const { error = [], warning = [] } = Object.groupBy(remarks, ({ level }) => level);
-  return [...error.slice(0, MOST), ...warning.slice(0, MOST)]
+  return [...error.slice(0, MAX_ANNOTATIONS), ...warning.slice(0, MAX_ANNOTATIONS)]
     .map(({ title, message, file, ...rest }) => {
       const place = file === null ? null : join(folder, file);
       return annotationLine({ ...rest, title: printable(title), message: printable(message), file: place });

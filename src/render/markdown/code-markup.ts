@@ -2,7 +2,7 @@ import { printable } from "../escape.ts";
 import { cutEnd } from "../text-width.ts";
 
 /** Characters of one foreign text that are shown. */
-const LONGEST = 200;
+const MAX_CODE_LENGTH = 200;
 
 /** A foreign text among Markdown: in a code span no mention, reference, link or HTML means anything. */
 export function codeSpan(text: string): string {
@@ -24,7 +24,7 @@ export function fenced(language: string, lines: readonly string[]): readonly str
 }
 
 function shortened(text: string): string {
-  return cutEnd(printable(text), LONGEST) || "(empty)";
+  return cutEnd(printable(text), MAX_CODE_LENGTH) || "(empty)";
 }
 
 function longestRun(text: string): number {

@@ -4,13 +4,13 @@ import { joinCounts } from "../count-text.ts";
 import { codeSpan } from "./code-markup.ts";
 
 /** Diagnostics that are shown; the rest is counted. */
-const MOST = 10;
+const MAX_SHOWN = 10;
 
 /** Errors first and then warnings as a list; nothing where there are none. */
 export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[]): readonly string[] {
   if (diagnostics.length === 0) return [];
   const { error = [], warning = [] } = Object.groupBy(sortDiagnostics(diagnostics), ({ severity }) => severity);
-  const lines = [...error, ...warning].slice(0, MOST).map(({ severity, summary, documents, file, line }) => {
+  const lines = [...error, ...warning].slice(0, MAX_SHOWN).map(({ severity, summary, documents, file, line }) => {
     const place = file === null ? "" : ` in ${codeSpan(`${file}:${line ?? 1}`)}`;
     return `- ${severity}: ${codeSpan(summaryText({ summary, documents }))}${place}`;
   });

@@ -5,14 +5,14 @@ import { showValue } from "../show-value.ts";
 import { cutEnd } from "../text-width.ts";
 
 /** Lines of one resource that are shown; the rest is counted. */
-const MOST_LINES = 120;
+const MAX_LINES = 120;
 /** Characters of one line that are shown. */
-const LONGEST = 400;
+const MAX_LINE_LENGTH = 400;
 
 /** What differs in a resource as the lines of a diff: each field under its name, as `@@ replicas (drift) @@`. */
 export function fieldDiff(changes: Step["changes"]): readonly string[] {
-  const lines = changes.flatMap(linesOf).map((line) => cutEnd(printable(line), LONGEST));
-  const shown = lines.slice(0, MOST_LINES);
+  const lines = changes.flatMap(linesOf).map((line) => cutEnd(printable(line), MAX_LINE_LENGTH));
+  const shown = lines.slice(0, MAX_LINES);
   const rest = lines.length - shown.length;
   return rest === 0 ? shown : [...shown, `… and ${rest} more lines`];
 }

@@ -19,7 +19,7 @@ export type PlanMarkdownView = ResourceRowView & {
 };
 
 /** Dangerous steps that are named above all others; the rest is counted. */
-const MOST_DANGEROUS = 10;
+const MAX_DANGEROUS = 10;
 
 /** A plan for reviewers: verdict, counts and what is dangerous, and then each resource by whose change it is. */
 export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
@@ -95,7 +95,7 @@ function countsTable(steps: readonly Step[]): string {
 function dangerText(steps: readonly Step[]): readonly string[] {
   const dangerous = steps.filter(({ risks }) => risks.length > 0);
   if (dangerous.length === 0) return [];
-  const lines = dangerous.slice(0, MOST_DANGEROUS).map(({ identity, risks }) => {
+  const lines = dangerous.slice(0, MAX_DANGEROUS).map(({ identity, risks }) => {
     return `- ${codeSpan(identity)}: ${risks.map((risk) => `**${risk}** ${riskText[risk]}`).join("; ")}`;
   });
   const rest = dangerous.length - lines.length;

@@ -18,7 +18,7 @@ export type ReviewView = {
 };
 
 /** Targets that are shown; the rest is counted. */
-const MOST_PARTS = 100;
+const MAX_PARTS = 100;
 
 const UNVERIFIED =
   "**Unverified**: this was made by a job without secrets, which runs the code of this pull request. It may say anything.";
@@ -32,7 +32,7 @@ export function reviewMarkdown(documents: readonly PlanDocument[], view: ReviewV
   const none = quiet.length === 0 ? [] : [`Holdfast: no changes${on} at ${codeSpan(view.revision.slice(0, 12))}.`];
   const room = view.most - [...label, ...none].join("\n\n").length - 100;
   const share = Math.floor(room / Math.max(1, touched.length));
-  const parts = touched.slice(0, MOST_PARTS).map((document) => {
+  const parts = touched.slice(0, MAX_PARTS).map((document) => {
     const part = partOf(document, { ...view, most: share });
     return part.length <= share ? part : lineOf(document);
   });

@@ -1,13 +1,13 @@
 import { type Principal, tenant } from "./principal.ts";
 
-const MOST_ROLES = 8;
+const MAX_ROLES = 8;
 const headers = new WeakMap<Principal, string>();
 
 /** Who a caller is and what it may do, as JSON in ASCII: lists tell it, so that a client knows whose token it has. */
 export function callerReplyHeader(principal: Principal): string {
   const known = headers.get(principal);
   if (known !== undefined) return known;
-  const roles = principal.roles.slice(0, MOST_ROLES).map(({ roleId: role_id, resourceType, resourceFqn }) => ({
+  const roles = principal.roles.slice(0, MAX_ROLES).map(({ roleId: role_id, resourceType, resourceFqn }) => ({
     role_id,
     resource_type: resourceType,
     resource_fqn: resourceFqn,

@@ -30,8 +30,8 @@ export async function findApplied(
   stop: Stop,
 ): Promise<AppliedCommit | null> {
   const notBelieved = (why: string, hint: string | null) => ({ is: "not-believed", ref, why, hint }) as const;
-  const isThere = (await objectNamed(repository, ref, stop)) !== null;
-  if (!isThere) return isNamed ? notBelieved("it is not in this checkout", FETCH) : null;
+  const exists = (await objectNamed(repository, ref, stop)) !== null;
+  if (!exists) return isNamed ? notBelieved("it is not in this checkout", FETCH) : null;
   const commit = await objectNamed(repository, `${ref}^{commit}`, stop);
   const unreadable = repository.isShallow ? HISTORY : FETCH;
   if (commit === null) return notBelieved("its commit is not in this checkout", unreadable);

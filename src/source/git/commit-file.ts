@@ -10,7 +10,7 @@ type CommitFileHead = Pick<SourceFile, "path" | "display" | "size" | "digest"> &
 type CommitFiles = { readonly repository: Repository; readonly all: CommitFile[]; ahead: number };
 
 /** Whoever reads one file again mostly reads the next ones too, and each call of git takes milliseconds. */
-const MOST_AHEAD = 256;
+const MAX_AHEAD = 256;
 
 /** A file of a commit. Its bytes are given out once, and read again where somebody asks once more. */
 export class CommitFile implements SourceFile {
@@ -51,7 +51,7 @@ export class CommitFile implements SourceFile {
       wanted.map(({ blob }) => blob),
     );
     for (const [at, file] of wanted.entries()) file.#held = contents[at] ?? null;
-    this.#among.ahead = Math.min(2 * ahead, MOST_AHEAD);
+    this.#among.ahead = Math.min(2 * ahead, MAX_AHEAD);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../../core/diagnostic.ts";
 import { fileDiagnostic } from "../file-diagnostic.ts";
 import type { SourceFile } from "../revision.ts";
 
-const LONGEST_POINTER = 1024;
+const MAX_POINTER_LENGTH = 1024;
 const BEGINNING = "version https://git-lfs.github.com/spec/";
 
 /** The code of what is said of a pointer. */
@@ -10,7 +10,7 @@ export const LFS_POINTER = "lfs-pointer";
 
 /** The error of a manifest file whose content Git LFS keeps elsewhere; null for every other one. */
 export function lfsPointer(file: Pick<SourceFile, "size" | "display">, bytes: Uint8Array): Diagnostic | null {
-  if (file.size > LONGEST_POINTER) return null;
+  if (file.size > MAX_POINTER_LENGTH) return null;
   const isPointer = Buffer.from(bytes).toString("latin1", 0, BEGINNING.length) === BEGINNING;
   if (!isPointer) return null;
   const next = "Filters are not run on commits: take the file out of Git LFS.";

@@ -45,7 +45,7 @@ export type CommitRead = {
 };
 
 /** From so many changed files on the whole tree is listed: they are named as arguments of git. */
-const MOST_CHANGED = 200;
+const MAX_CHANGED = 200;
 
 type Stop = { readonly signal: AbortSignal };
 
@@ -98,7 +98,7 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
   if (changes.some(({ path, isContent }) => !isContent || isIgnoreFile(path))) return null;
   const blobOf = new Map(changes.map(({ path, blob }) => [path, blob]));
   const known = before.files.filesByPath.among(blobOf.keys());
-  if (known.length > MOST_CHANGED) return null;
+  if (known.length > MAX_CHANGED) return null;
   const blobs = known.map(({ path, blob }) => blobOf.get(path) ?? blob ?? "");
   const limit = { ...stop, mostBytes: options.limits.fileBytes };
   const read = await readSmallBlobs(repository, earlier === commit ? blobs : [...blobs, commit], limit);

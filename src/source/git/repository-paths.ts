@@ -68,10 +68,10 @@ export function branchOf({ top, gitFolder }: Repository): string | null {
   return /^ref: refs\/heads\/([^.].*)$/.exec(lineOf(join(gitFolder, "HEAD")) ?? "")?.[1] ?? null;
 }
 
-const LONGEST_LINE = 8192;
+const MAX_LINE_LENGTH = 8192;
 
 function lineOf(path: string): string | null {
-  const opened = readRegularFile(path, LONGEST_LINE);
+  const opened = readRegularFile(path, MAX_LINE_LENGTH);
   return opened.is === "read"
     ? Buffer.from(opened.bytes)
         .toString("utf8")

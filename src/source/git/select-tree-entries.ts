@@ -31,7 +31,7 @@ type Place = {
 
 /** The mode of a symbolic link in a tree. */
 export const LINK_MODE = "120000";
-const LONGEST_TARGET = 4096;
+const MAX_TARGET_LENGTH = 4096;
 
 type Selector = {
   readonly takes: (path: string) => boolean;
@@ -166,7 +166,7 @@ export async function linksToFolders(
   stop: Stop,
 ): Promise<readonly TreeEntry[]> {
   requirePresent(links);
-  const small = links.filter(({ size }) => size <= LONGEST_TARGET);
+  const small = links.filter(({ size }) => size <= MAX_TARGET_LENGTH);
   refuseTooMuch(small, limits);
   const targets = await readBlobs(
     repository,

@@ -23,7 +23,7 @@ export type PublishedRef = {
   ) => Promise<"moved" | "lost">;
 };
 
-const MOST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /** What git says where somebody else has moved the ref since it was read. */
 const LOST = /stale info|cannot lock ref|reference already exists|failed to update ref/;
@@ -35,7 +35,7 @@ export function createPublishedRef(options: PublishOptions): PublishedRef {
   const run = (folder: string, args: readonly string[], { signal }: Stop): Promise<GitResult> => {
     const credentials = readCredentials({ source: name, ...options.credentials });
     const env = remoteEnvironment(folder, { ...options, credentials });
-    return runGit(args, { folder, env, signal: AbortSignal.any([signal, AbortSignal.timeout(MOST_MS)]) });
+    return runGit(args, { folder, env, signal: AbortSignal.any([signal, AbortSignal.timeout(MAX_MS)]) });
   };
   return {
     ref,

@@ -62,7 +62,7 @@ const PACKS = join("objects", "pack");
 const MAX_BYTES = 2 * 1024 ** 3;
 const MAX_MS = 10 * 60_000;
 /** Beyond so many packs git joins them (`gc.autoPackLimit`). */
-const MOST_PACKS = 50;
+const MAX_PACKS = 50;
 /** How often the size of what arrives is looked at. */
 const SIZE_CHECK_MS = 250;
 
@@ -153,7 +153,7 @@ function changeIn(stderr: string): "forward" | "rewritten" | null {
 
 async function packMany(folder: string, stop: Stop): Promise<void> {
   const packs = packsIn(folder).filter((file) => file.endsWith(".pack"));
-  if (packs.length > MOST_PACKS)
+  if (packs.length > MAX_PACKS)
     await runGit(["gc", "--auto", "--quiet"], { folder, env: localEnvironment(folder), ...stop });
 }
 

@@ -8,7 +8,7 @@ export type PacedRemote = Remote & {
 };
 
 const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 5 * 60_000;
+const MAX_PAUSE_MS = 5 * 60_000;
 
 /** Pauses after each failed fetch, twice as long each time up to five minutes; until then a fetch fails as the last one did. */
 export function withBackoff(remote: Remote, now: () => number = () => performance.now()): PacedRemote {
@@ -26,7 +26,7 @@ export function withBackoff(remote: Remote, now: () => number = () => performanc
         return fetched;
       } catch (error) {
         if (!(error instanceof SourceError)) throw error;
-        const pauseMs = last === null ? FIRST_PAUSE_MS : Math.min(2 * last.pauseMs, LONGEST_PAUSE_MS);
+        const pauseMs = last === null ? FIRST_PAUSE_MS : Math.min(2 * last.pauseMs, MAX_PAUSE_MS);
         last = { error, pauseMs, retryAt: now() + pauseMs };
         throw error;
       }

@@ -17,7 +17,7 @@ export function emptyLedger(key: SealKey): Ledger {
     close: refused,
     pending: async () => [],
     facts: async () => noFacts,
-    rememberFacts: async () => undefined,
+    storeFacts: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
   };
 }

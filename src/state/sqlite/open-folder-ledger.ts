@@ -43,13 +43,13 @@ const LEARNED = "what is learned of the control plane";
 
 // What was learned of a server is learned again: a disk without room is no reason to fail for it.
 function forgivingFacts(ledger: Ledger, onUnwritable: (error: unknown) => void): Ledger {
-  const rememberFacts: Ledger["rememberFacts"] = (learned) =>
-    ledger.rememberFacts(learned).catch((error: unknown) => {
+  const storeFacts: Ledger["storeFacts"] = (learned) =>
+    ledger.storeFacts(learned).catch((error: unknown) => {
       const fault = storeErrorCode(error);
       if (fault !== "inaccessible" && fault !== "full") throw error;
       onUnwritable(error);
     });
-  return { ...ledger, rememberFacts };
+  return { ...ledger, storeFacts };
 }
 
 // SQLite does not say whether the disk is full or broken.
@@ -65,7 +65,7 @@ function whyUnwritable(folder: string): unknown {
 async function readAsItIs(path: string, place: { readonly server: string; readonly key: SealKey }): Promise<Ledger> {
   try {
     const ledger = await openLedger(path, { ...place, isReadOnly: true });
-    return { ...ledger, rememberFacts: async () => undefined };
+    return { ...ledger, storeFacts: async () => undefined };
   } catch (error) {
     // Made just now, and nothing could be put into it.
     if (error instanceof StoreError && error.code === "empty") return emptyLedger(place.key);

@@ -13,7 +13,7 @@ import { openStatementStore, type StatementStore } from "../../store/sqlite/stat
 import { type Statement, statementFactory } from "../../store/statement.ts";
 import type { Ledger, ReceiptHead } from "../ledger.ts";
 import { receiptDigest } from "../receipt-digest.ts";
-import { noFacts, type RememberedFacts } from "../server-facts.ts";
+import { noFacts, type StoredServerFacts } from "../server-facts.ts";
 import type { LedgerOptions } from "../state.ts";
 import { intentFrom, intentRow, type Place, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
 import { HEAD, type LedgerTables, ledgerMigrations } from "./ledger-schema.ts";
@@ -75,7 +75,7 @@ export async function openLedger(
       const row = await store.read.selectFrom("server").select("facts").where("server", "=", server).executeTakeFirst();
       return row === undefined ? noFacts : factsFrom(row.facts);
     },
-    rememberFacts: (learned) => write([put.facts({ server, learned: JSON.stringify(learned) })]),
+    storeFacts: (learned) => write([put.facts({ server, learned: JSON.stringify(learned) })]),
     [Symbol.asyncDispose]: () => store.close(),
   };
 }
@@ -185,7 +185,7 @@ async function mustBeOurs({ read }: StatementStore<LedgerTables>, key: SealKey):
   });
 }
 
-function factsFrom(text: string): RememberedFacts {
+function factsFrom(text: string): StoredServerFacts {
   const facts: unknown = JSON.parse(text);
   return isObject(facts) ? { ...noFacts, ...facts } : noFacts;
 }

@@ -2,7 +2,7 @@ import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from "yaml";
 import type { Json } from "../../contract/json.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
 import { namingFields } from "../../model/manifest-fields.ts";
-import { duplicateKey, type Fault, fault, MOST_FAULTS, tooDeep, tooManyNodes } from "../fault.ts";
+import { duplicateKey, type Fault, fault, MAX_FAULTS, tooDeep, tooManyNodes } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
 import { checkText } from "../misleading-characters.ts";
 import { numberFault, resolvePlain } from "../plain-scalar.ts";
@@ -72,7 +72,7 @@ function tagOf(node: ParsedNode): string {
 }
 
 function report(state: State, found: Fault | null): void {
-  if (found !== null && state.faults.length < MOST_FAULTS) state.faults.push(found);
+  if (found !== null && state.faults.length < MAX_FAULTS) state.faults.push(found);
 }
 
 function readNode(state: State, node: Node, depth: number): Json {
@@ -198,7 +198,7 @@ function readMapping(state: State, node: MapNode, depth: number): Json {
 
 function reportTwice(state: State, key: string, second: Node, { items }: MapNode): void {
   // Looking for the first takes as long as the mapping is.
-  if (state.faults.length >= MOST_FAULTS) return;
+  if (state.faults.length >= MAX_FAULTS) return;
   const first = items.find((pair) => isScalar(pair.key) && pair.key.source === key);
   const [at, before] = [startOf(second), startOf((first?.key ?? null) as Node)];
   report(state, duplicateKey(key, Math.max(0, at), Math.max(0, before)));

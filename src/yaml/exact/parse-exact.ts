@@ -15,7 +15,7 @@ export function parseExact(text: string, { depth }: YamlLimits): Parsed {
   try {
     const { errors, contents } = parseDocument(text, OPTIONS);
     if (errors.length === 0) return { root: contents };
-    const faults = errors.slice(0, MOST_FAULTS).map((error) => syntaxFault(error, text));
+    const faults = errors.slice(0, MAX_FAULTS).map((error) => syntaxFault(error, text));
     return { faults: firstOfEachLine(faults, text) };
   } catch (error) {
     // Deeper than the stack of calls.
@@ -29,7 +29,7 @@ export function parseExact(text: string, { depth }: YamlLimits): Parsed {
 const OPTIONS = { schema: "failsafe", uniqueKeys: false, prettyErrors: false, logLevel: "silent" } as const;
 
 /** Faults beyond the first few follow from them. */
-const MOST_FAULTS = 10;
+const MAX_FAULTS = 10;
 
 // Its own messages quote the text and are never shown.
 function syntaxFault({ code, message, pos: [at] }: YAMLError, text: string): Fault {

@@ -22,10 +22,10 @@ export type MappingShape = {
 };
 
 /** Shapes that are remembered at a time; then all are forgotten, since what comes next may well be other ones. */
-const MOST_SHAPES = 8192;
+const MAX_SHAPES = 8192;
 
 /** Mappings of more keys are none that people write by hand. */
-const MOST_KEYS = 256;
+const MAX_KEYS = 256;
 
 /** An object of more fields becomes a dictionary when they are set one by one, and takes four times the room. */
 const WIDE = 12;
@@ -44,8 +44,8 @@ function after(before: MappingShape | null, key: string): MappingShape {
 export function withKey(shape: MappingShape, key: string): MappingShape | null {
   const known = shape.next?.get(key);
   if (known !== undefined) return known;
-  if (shape.size >= MOST_KEYS) return null;
-  if (remembered === MOST_SHAPES) forget();
+  if (shape.size >= MAX_KEYS) return null;
+  if (remembered === MAX_SHAPES) forget();
   return remember(shape, after(shape, key));
 }
 

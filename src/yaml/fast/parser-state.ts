@@ -1,6 +1,6 @@
 import type { Json } from "../../contract/json.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
-import { type Fault, MOST_FAULTS } from "../fault.ts";
+import { type Fault, MAX_FAULTS } from "../fault.ts";
 import type { FieldOffsets } from "../field-offsets.ts";
 import type { YamlLimits } from "../limits.ts";
 import { keysOf, type MappingShape } from "./mapping-shape.ts";
@@ -38,7 +38,7 @@ export type ParserState = {
 export function noteFault(state: ParserState, found: () => Fault): boolean {
   state.isFaulty = true;
   if (state.faults === null) return false;
-  if (state.faults.length < MOST_FAULTS) state.faults.push(found());
+  if (state.faults.length < MAX_FAULTS) state.faults.push(found());
   return true;
 }
 

@@ -7,7 +7,7 @@ import { type Quoted, readQuoted } from "./scalar.ts";
 export type Key = Quoted & { readonly isBare: boolean };
 
 /** Longer ones are no keys in YAML. */
-const LONGEST = 1000;
+const MAX_KEY_LENGTH = 1000;
 
 const DIGITS = /^\d+$/;
 
@@ -18,7 +18,7 @@ export function readKeyAt(state: ParserState, from: number, endOf: (text: string
   const isBare = code !== QUOTE && code !== APOSTROPHE;
   const key = isBare ? bare(state, from, endOf(text, from)) : quoted(state, from);
   // Objects give this one a meaning of its own.
-  if (key === null || key.word.length > LONGEST || key.word === "__proto__") return null;
+  if (key === null || key.word.length > MAX_KEY_LENGTH || key.word === "__proto__") return null;
   return { word: key.word, end: key.end, isBare };
 }
 

@@ -25,11 +25,11 @@ function isSurelyText(first: number): boolean {
   return letter >= 0x61 && letter <= 0x7a && letter !== 0x66 && letter !== 0x6e && letter !== 0x74;
 }
 
-const MOST_DIGITS = 9;
+const MAX_DIGITS = 9;
 
 // Most numbers of manifests: whole, and not negative; -1 for any other.
 function smallInteger(text: string, from: number, end: number): number {
-  if (end - from > MOST_DIGITS || (text.charCodeAt(from) === 0x30 && end - from > 1)) return -1;
+  if (end - from > MAX_DIGITS || (text.charCodeAt(from) === 0x30 && end - from > 1)) return -1;
   let number = 0;
   for (let at = from; at < end; at++) {
     const digit = text.charCodeAt(at) - 0x30;

@@ -6,7 +6,7 @@ export type Slice = (from: number, end: number) => string;
 /** Copies parts of a document, which keep nothing of the rest alive; `bytes` are those of its file where each is a character. */
 export function slicer({ text, offset }: Chunk, bytes: Uint8Array | null): Slice {
   const copy = bytes === null ? fromText(text) : fromBytes(text, bytes, offset);
-  return (from, end) => (end - from > LONGEST_INTERNED ? copy(from, end) : internedAt(text, from, end, copy));
+  return (from, end) => (end - from > MAX_INTERNED_LENGTH ? copy(from, end) : internedAt(text, from, end, copy));
 }
 
 // V8 copies what is shorter, and makes anything else a view of the whole, which then lives as long as its smallest part.
@@ -25,7 +25,7 @@ function fromText(text: string): Slice {
 
 // In manifests the same words come again and again, and are kept once.
 const SLOTS = 4096;
-const LONGEST_INTERNED = 80;
+const MAX_INTERNED_LENGTH = 80;
 const interned: string[] = Array.from({ length: SLOTS }, () => "");
 
 function internedAt(text: string, from: number, end: number, copy: Slice): string {

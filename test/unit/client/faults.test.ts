@@ -443,11 +443,11 @@ test("a missing extension route is remembered, a missing resource and a document
       : json(response, { code: "route-not-found", message: "no" }, { status: 404 }),
   );
   const kept = new Map<string, "yes" | "no">();
-  const memory = {
+  const serverFacts = {
     get: (name: string) => kept.get(name),
     set: (name: string, is: "yes" | "no") => void kept.set(name, is),
   };
-  const { reader, capabilities } = dial(server.url, { memory });
+  const { reader, capabilities } = dial(server.url, { serverFacts });
   await expect(reader.list("listTeams", {}, calm)).rejects.toMatchObject({ reason: "route-missing" });
   await expect(reader.get("getCluster", where, calm)).rejects.toMatchObject({ reason: "not-found" });
   // It is a control plane: otherwise a documented route that is not there would tell that it is none.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { dependantsOf, type GraphNode, requirementsOf, resolveGraph } from "../../../src/core/graph.ts";
+import { type GraphNode, requirementsOf, resolveGraph, transitiveDependantsOf } from "../../../src/core/graph.ts";
 
 const node = (identity: string, ...targets: string[]): GraphNode => ({
   identity,
@@ -47,7 +47,7 @@ describe("the reference graph", () => {
 
   test("finds what depends on an identity and what it needs, through others", () => {
     const nodes = [node("a", "b"), node("b", "c"), node("c"), node("d")];
-    expect([...dependantsOf(nodes, ["c"])].toSorted()).toEqual(["a", "b"]);
+    expect([...transitiveDependantsOf(nodes, ["c"])].toSorted()).toEqual(["a", "b"]);
     expect([...requirementsOf(nodes, ["a"])].toSorted()).toEqual(["b", "c"]);
   });
 

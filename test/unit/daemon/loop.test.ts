@@ -30,7 +30,7 @@ describe("a loop", () => {
   test("passes once at once, and again on a trigger", async () => {
     const one = looping(HOUR);
     await one.reached(1);
-    one.trigger.ring("change");
+    one.trigger.fire("change");
     await one.reached(2);
     one.stop.abort();
     await one.done;
@@ -49,9 +49,9 @@ describe("a loop", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     await one.reached(1);
     one.gate.hold = promise;
-    one.trigger.ring("change");
+    one.trigger.fire("change");
     await one.reached(2);
-    for (let count = 0; count < 100; count += 1) one.trigger.ring("change");
+    for (let count = 0; count < 100; count += 1) one.trigger.fire("change");
     one.gate.hold = Promise.resolve();
     resolve();
     await one.reached(3);
@@ -65,7 +65,7 @@ describe("a loop", () => {
     await one.reached(20);
     for (let count = 0; count < 20; count += 1) {
       const before = one.passes();
-      one.trigger.ring("change");
+      one.trigger.fire("change");
       await one.reached(before + 1);
     }
     one.stop.abort();
@@ -81,7 +81,7 @@ describe("a loop", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     await busy.reached(1);
     busy.gate.hold = promise;
-    busy.trigger.ring("change");
+    busy.trigger.fire("change");
     await busy.reached(2);
     busy.stop.abort();
     resolve();
@@ -101,7 +101,7 @@ describe("a loop", () => {
         async ({ stopWaiting }) => {
           passes += 1;
           if (passes > 1) return stop.abort();
-          if (rings) trigger.ring("change");
+          if (rings) trigger.fire("change");
           if (!stopWaiting.aborted) await new Promise((resolve) => stopWaiting.addEventListener("abort", resolve));
         },
         { trigger, intervalMs, signal: stop.signal },

@@ -5,9 +5,9 @@ const times = { startedAt: 1_000, endedAt: 2_000, nextAt: 3_000, wanted: "abc" }
 
 test("a pass that took over after a wait has applied nothing", () => {
   const watch = createPassWatch();
-  watch.observer.tell({ what: "standing-by", message: "ada's process leads" });
-  watch.observer.tell({ what: "taking-over" });
-  watch.observer.tell({ what: "superseded" });
+  watch.observer.emit({ what: "standing-by", message: "ada's process leads" });
+  watch.observer.emit({ what: "taking-over" });
+  watch.observer.emit({ what: "superseded" });
   const { lastPass, condition, appliedRevision } = statusAfter(newStatus("prod", null), watch.take(), times);
   expect(lastPass).toMatchObject({ result: "standing-by", reason: "StandingBy" });
   expect([condition, appliedRevision]).toEqual(["Reconciling", null]);
@@ -16,7 +16,7 @@ test("a pass that took over after a wait has applied nothing", () => {
 test("F51 a commit that is refused is accounted for by its own id, while the last good one is carried out", () => {
   const watch = createPassWatch();
   const why = { reason: "SourceRefused", message: "the path prod does not exist", hint: null, diagnostics: [] };
-  watch.observer.tell({ what: "kept", revision: "good", ...why });
+  watch.observer.emit({ what: "kept", revision: "good", ...why });
   const summary = { created: 0, updated: 0, unchanged: 1, skipped: 0, blocked: 0, failed: 0, unknown: 0 };
   const report = {
     format_version: "2.0",
@@ -37,7 +37,7 @@ test("F51 a commit that is refused is accounted for by its own id, while the las
     diagnostics: [],
     checksum: "",
   } as const;
-  watch.observer.tell({
+  watch.observer.emit({
     what: "applied",
     report,
     plan,

@@ -147,7 +147,7 @@ export async function passes(url: string) {
         recovered,
         plan: looked.plan,
         pending: await one.ledger.pending(),
-        facts: one.memory.facts(),
+        facts: one.serverFacts.facts(),
       };
     },
   };

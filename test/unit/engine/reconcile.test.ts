@@ -24,7 +24,7 @@ async function targetWith(files: { readonly [file: string]: string }, env: { rea
   const target = await findTarget({ args: [], flags, terminal }, { reading: false });
   onTestFinished(() => target[Symbol.asyncDispose]());
   const events: PassEvent[] = [];
-  const context = { ...terminal, tell: (event: PassEvent): void => void events.push(event) };
+  const context = { ...terminal, emit: (event: PassEvent): void => void events.push(event) };
   const apply = {
     is: "apply",
     sealed: null,

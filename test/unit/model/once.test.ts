@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { once } from "../../../src/model/once.ts";
+import { once, oncePer } from "../../../src/model/once.ts";
 
 test("a value is made when it is first asked for, and once", () => {
   const made: string[] = [];
@@ -21,4 +21,15 @@ test("a value that could not be made is tried again", () => {
   expect(value).toThrow("not yet");
   isReady = true;
   expect(value()).toBe("made");
+});
+
+test("a value of a key is made once for each key", () => {
+  const made: string[] = [];
+  const value = oncePer((key: string) => {
+    made.push(key);
+    return { key };
+  });
+  expect([value("a"), value("b"), value("a")]).toEqual([{ key: "a" }, { key: "b" }, { key: "a" }]);
+  expect(value("a")).toBe(value("a"));
+  expect(made).toEqual(["a", "b"]);
 });

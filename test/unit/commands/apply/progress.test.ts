@@ -38,7 +38,7 @@ async function progressOn(isTTY: boolean, flags: Pick<Flags, "output"> = {}) {
     await vi.advanceTimersByTimeAsync(0);
     return lines;
   };
-  return { progress: { ...progress, tell: progress.with(() => undefined) }, stdout, stderr, screen };
+  return { progress: { ...progress, emit: progress.with(() => undefined) }, stdout, stderr, screen };
 }
 
 beforeEach(() => {
@@ -54,17 +54,17 @@ afterEach(() => {
 describe("an apply on a terminal", () => {
   test("is one block with a bar, counts and the time, and with what is under way and for how long", async () => {
     const { progress, screen, stdout } = await progressOn(true);
-    progress.tell({ what: "begun", steps: 4 });
-    for (const one of [team, api, web]) progress.tell({ what: "started", step: one });
-    progress.tell({ what: "finished", step: team, outcome: outcome(team, refused), place: null });
-    progress.tell({ what: "rollout", step: api, status: "BUILDING" });
+    progress.emit({ what: "begun", steps: 4 });
+    for (const one of [team, api, web]) progress.emit({ what: "started", step: one });
+    progress.emit({ what: "finished", step: team, outcome: outcome(team, refused), place: null });
+    progress.emit({ what: "rollout", step: api, status: "BUILDING" });
     await vi.advanceTimersByTimeAsync(61_000);
     expect(await screen()).toEqual([
       "Applying ██████░░░░░░░░░░░░░░░░░░ 1 of 4, 1 failed, 1 min 1 s",
       "  service/prod-eu:support/api  building the image   1 min 1 s",
       "  service/prod-eu:support/web  writing              1 min 1 s",
     ]);
-    progress.tell({ what: "finished", step: api, outcome: outcome(api, { rollout: "succeeded" }), place: null });
+    progress.emit({ what: "finished", step: api, outcome: outcome(api, { rollout: "succeeded" }), place: null });
     await vi.advanceTimersByTimeAsync(1000);
     expect(await screen()).toEqual([
       "Applying ████████████░░░░░░░░░░░░ 2 of 4, 1 failed, 1 min 2 s",
@@ -77,8 +77,8 @@ describe("an apply on a terminal", () => {
 
   test("leaves what is written meanwhile above the block", async () => {
     const { progress, screen } = await progressOn(true);
-    progress.tell({ what: "begun", steps: 2 });
-    progress.tell({ what: "started", step: web });
+    progress.emit({ what: "begun", steps: 2 });
+    progress.emit({ what: "started", step: web });
     await vi.advanceTimersByTimeAsync(500);
     progress.stderr.write("waiting: the server is busy\n");
     await vi.advanceTimersByTimeAsync(500);
@@ -93,9 +93,9 @@ describe("an apply on a terminal", () => {
 
   test("shows no more lines than there is room for, none of them wider than the terminal", async () => {
     const { progress, screen } = await progressOn(true);
-    progress.tell({ what: "begun", steps: 1000 });
+    progress.emit({ what: "begun", steps: 1000 });
     for (let at = 0; at < 64; at += 1) {
-      progress.tell({ what: "started", step: step(`service/prod-eu:${"x".repeat(200)}/\u001b[31m${at}`) });
+      progress.emit({ what: "started", step: step(`service/prod-eu:${"x".repeat(200)}/\u001b[31m${at}`) });
     }
     await vi.advanceTimersByTimeAsync(250);
     expect(await screen()).toHaveLength(9);
@@ -107,13 +107,13 @@ describe("an apply on a terminal", () => {
 describe("an apply without a terminal", () => {
   test("is one line for each outcome as it happens, with its changed fields", async () => {
     const { progress, stdout, stderr } = await progressOn(false);
-    progress.tell({ what: "begun", steps: 3 });
-    for (const one of [team, api, web]) progress.tell({ what: "started", step: one });
-    progress.tell({ what: "finished", step: api, outcome: outcome(api, { rollout: "succeeded" }), place: null });
+    progress.emit({ what: "begun", steps: 3 });
+    for (const one of [team, api, web]) progress.emit({ what: "started", step: one });
+    progress.emit({ what: "finished", step: api, outcome: outcome(api, { rollout: "succeeded" }), place: null });
     await vi.advanceTimersByTimeAsync(50);
     expect(stdout()).toBe("  updated   service/prod-eu:support/api  rollout succeeded  replicas 5 → 2\n");
-    progress.tell({ what: "finished", step: team, outcome: outcome(team, refused), place: null });
-    progress.tell({ what: "finished", step: web, outcome: outcome(web, { result: "unchanged" }), place: null });
+    progress.emit({ what: "finished", step: team, outcome: outcome(team, refused), place: null });
+    progress.emit({ what: "finished", step: web, outcome: outcome(web, { result: "unchanged" }), place: null });
     progress[Symbol.dispose]();
     expect(stdout().split("\n").slice(1)).toEqual(["  failed    team/ml", ""]);
     // The cause of a failure, and what to do now, is told in the end.
@@ -123,9 +123,9 @@ describe("an apply without a terminal", () => {
 
   test("says after ten seconds of silence what it waits for, and then less and less often", async () => {
     const { progress, stdout, stderr } = await progressOn(false);
-    progress.tell({ what: "begun", steps: 2 });
-    progress.tell({ what: "started", step: web });
-    progress.tell({ what: "rollout", step: web, status: "SOME_OTHER" });
+    progress.emit({ what: "begun", steps: 2 });
+    progress.emit({ what: "started", step: web });
+    progress.emit({ what: "rollout", step: web, status: "SOME_OTHER" });
     await vi.advanceTimersByTimeAsync(9_900);
     expect(stderr()).toBe("");
     await vi.advanceTimersByTimeAsync(590_100);
@@ -143,8 +143,8 @@ describe("an apply without a terminal", () => {
 
   test("writes nothing but the document to stdout where that is JSON", async () => {
     const { progress, stdout, stderr } = await progressOn(false, { output: [{ format: "json", file: null }] });
-    progress.tell({ what: "begun", steps: 1 });
-    progress.tell({ what: "finished", step: api, outcome: outcome(api), place: null });
+    progress.emit({ what: "begun", steps: 1 });
+    progress.emit({ what: "finished", step: api, outcome: outcome(api), place: null });
     progress[Symbol.dispose]();
     expect([stdout(), stderr()]).toEqual(["", "  updated   service/prod-eu:support/api  replicas 5 → 2\n"]);
     expect(progress.wasShown(outcome(api))).toBe(false);

@@ -102,8 +102,8 @@ type Said = (reporter: WatchReporter) => void;
 
 const tells =
   (event: PassEvent): Said =>
-  ({ tell }) =>
-    tell(event);
+  ({ emit }) =>
+    emit(event);
 
 /** What the pass of a minute reports. */
 function eventsAt(minute: number): readonly Said[] {

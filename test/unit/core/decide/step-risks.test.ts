@@ -159,8 +159,8 @@ describe("secret-removed", () => {
 });
 
 describe("adopts", () => {
-  const foreign = (madeBy?: string): Live =>
-    present(service({ replicas: 2 }), { version: 3, ...(madeBy ? { madeBy } : {}) });
+  const foreign = (createdBy?: string): Live =>
+    present(service({ replicas: 2 }), { version: 3, ...(createdBy ? { createdBy } : {}) });
 
   test("is told of what somebody else made, where nothing is recorded and the write would change it", () => {
     expect(against(service(), foreign("other"), { subject: "me" }).risks).toEqual(["adopts"]);
@@ -173,9 +173,9 @@ describe("adopts", () => {
 
   test("is told of what cannot be read, where a dry run shows that somebody else made it", () => {
     const row = { key: "ml", id: "t1", manifest: team(), stamp: null };
-    const around = (madeBy: string): Around => ({
+    const around = (createdBy: string): Around => ({
       subject: "me",
-      dryRuns: new Map([["team/ml", { state: "answered", row: { ...row, madeBy } } as const]]),
+      dryRuns: new Map([["team/ml", { state: "answered", row: { ...row, createdBy } } as const]]),
     });
     expect(against(team(), unread, around("other")).risks).toContain("adopts");
     expect(against(team(), unread, around("me")).risks).not.toContain("adopts");

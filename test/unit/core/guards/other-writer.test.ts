@@ -13,7 +13,7 @@ describe("F84 a version that the ledger does not know", () => {
   const warned = (row: Partial<LiveRow>, { known = 1, subject = "us" as string | null } = {}) =>
     otherWriterWarnings({
       live: new Map([
-        ["service/c1:ws1/api", present(service(), { version: 2, madeBy: "us", madeAt: at(1_000), ...row })],
+        ["service/c1:ws1/api", present(service(), { version: 2, createdBy: "us", createdAt: at(1_000), ...row })],
       ]),
       recorded: new Map([["service/c1:ws1/api", recorded(service(), { version: known })]]),
       subject,
@@ -22,17 +22,19 @@ describe("F84 a version that the ledger does not know", () => {
 
   test.each<[string, Partial<LiveRow>, Parameters<typeof warned>[1], number]>([
     ["made lately by our subject is told", {}, {}, 1],
-    ["made by somebody else is drift, and nothing more", { madeBy: "them" }, {}, 0],
-    ["made some time ago is no sign of a writer at work", { madeAt: at(6 * 60_000) }, {}, 0],
+    ["made by somebody else is drift, and nothing more", { createdBy: "them" }, {}, 0],
+    ["made some time ago is no sign of a writer at work", { createdAt: at(6 * 60_000) }, {}, 0],
     ["that is in the ledger after all is ours", {}, { known: 2 }, 0],
     ["tells nothing while nobody knows who we are", {}, { subject: null }, 0],
-    ["tells nothing where the server says no time", { madeAt: "" }, {}, 0],
+    ["tells nothing where the server says no time", { createdAt: "" }, {}, 0],
   ])("%s", (_, row, given, warnings) => {
     expect(warned(row, given)).toBe(warnings);
   });
 
   test("of a resource that the ledger does not know is told too", () => {
-    const live = new Map([["service/c1:ws1/api", present(service(), { version: 1, madeBy: "us", madeAt: at(0) })]]);
+    const live = new Map([
+      ["service/c1:ws1/api", present(service(), { version: 1, createdBy: "us", createdAt: at(0) })],
+    ]);
     const [warning] = otherWriterWarnings({ live, recorded: new Map(), subject: "us", now: NOON });
     expect(warning).toMatchObject({
       severity: "warning",
@@ -49,8 +51,8 @@ describe("F78 versions that were made beside ours", () => {
     manifest: service(),
     version,
     stamp: null,
-    madeBy: "us",
-    madeAt: at(100),
+    createdBy: "us",
+    createdAt: at(100),
     ...fields,
   });
   const told = (doubled: Partial<ConcurrentVersions>) =>
@@ -69,9 +71,9 @@ describe("F78 versions that were made beside ours", () => {
     ["of the same content, while the request was under way, are a request that arrived twice", {}, "duplicate-version"],
     ["where keys are honoured are another writer's", { honoursKeys: true }, "other-writer"],
     ["of another content are another writer's", { isSame: () => false }, "other-writer"],
-    ["before the request was sent are another writer's", { others: [row(4, { madeAt: at(500) })] }, "other-writer"],
+    ["before the request was sent are another writer's", { others: [row(4, { createdAt: at(500) })] }, "other-writer"],
     ["under a lease are somebody's who has none", { hasLease: true, honoursKeys: true }, "other-version"],
-    ["by another subject are somebody else's", { others: [row(4, { madeBy: "them" })] }, "other-version"],
+    ["by another subject are somebody else's", { others: [row(4, { createdBy: "them" })] }, "other-version"],
     ["that cannot be read may be a request that arrived twice", { others: null }, "duplicate-version"],
     ["are none where the server only skips numbers", { others: [] }, null],
   ])("%s", (_, doubled, code) => {

@@ -6,7 +6,7 @@ import { declare, plan, present, recorded, service } from "../given.ts";
 
 const refused: ReadonlySet<Risk> = new Set(["adopts"]);
 const workspace = { type: "workspace", name: "ws1", cluster_fqn: "c1" };
-const others: Live = present({ ...workspace, labels: { team: "other" } }, { madeBy: "other" });
+const others: Live = present({ ...workspace, labels: { team: "other" } }, { createdBy: "other" });
 
 describe("the guards of a daemon", () => {
   test("hold back a step and what refers to it, though that is there, and nothing else", () => {
@@ -31,7 +31,7 @@ describe("the guards of a daemon", () => {
     const { plan: made } = plan(
       [declare(service({ replicas: 0, ports: [{ port: 80, expose: true, host: "a.b.io" }] }))],
       {
-        live: { "service/c1:ws1/api": present(service({ replicas: 2 }), { madeBy: "me" }) },
+        live: { "service/c1:ws1/api": present(service({ replicas: 2 }), { createdBy: "me" }) },
         subject: "me",
         guards: { refused: new Set<Risk>(["scale-to-zero", "exposure", "secret-removed"]) },
       },

@@ -26,12 +26,12 @@ async function writerTo(url: string, provider: "github" | "gitlab" = "github") {
 
 test("GitHub is told of a commit once, and again when it ends otherwise", async () => {
   const { url, received } = await startReceiver(status(201));
-  const { tell } = await writerTo(url);
-  tell(applied("c0ffee", { created: 3, unchanged: 2 }));
-  tell(applied("c0ffee", { unchanged: 5 }));
-  tell(applied("c0ffee", { unchanged: 4, failed: 1 }));
-  tell(applied(null, { created: 1 }));
-  tell(applied("decade", { updated: 1 }));
+  const { emit } = await writerTo(url);
+  emit(applied("c0ffee", { created: 3, unchanged: 2 }));
+  emit(applied("c0ffee", { unchanged: 5 }));
+  emit(applied("c0ffee", { unchanged: 4, failed: 1 }));
+  emit(applied(null, { created: 1 }));
+  emit(applied("decade", { updated: 1 }));
   await eventually("the statuses", () => received.length === 3);
   expect(received.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
     [
@@ -49,8 +49,8 @@ test("GitHub is told of a commit once, and again when it ends otherwise", async 
 
 test("GitLab is told in its own form, and asked again when it answers 503", async () => {
   const { url, received } = await startReceiver((response, nth) => void response.writeHead(nth < 2 ? 503 : 201).end());
-  const { tell } = await writerTo(url, "gitlab");
-  tell(applied("c0ffee", { blocked: 1 }));
+  const { emit } = await writerTo(url, "gitlab");
+  emit(applied("c0ffee", { blocked: 1 }));
   await eventually("the status", () => received.length === 2);
   expect(received[1]).toMatchObject({ path: "/projects/ml%2Fplatform/statuses/c0ffee" });
   expect(received[1]?.headers).toMatchObject({ "private-token": "status-token" });
@@ -63,8 +63,8 @@ test("GitLab is told in its own form, and asked again when it answers 503", asyn
 
 test("a host that refuses the token is named by the commit, without the token", async () => {
   const { url } = await startReceiver(status(403));
-  const { tell, troubles } = await writerTo(url);
-  tell(applied("c0ffee", {}));
+  const { emit, troubles } = await writerTo(url);
+  emit(applied("c0ffee", {}));
   await eventually("the warning", () => troubles.length === 1);
   expect(troubles).toEqual(["the status of commit c0ffee was not written: it answered 403"]);
 });

@@ -90,8 +90,8 @@ test("S19 metrics count passes by cause and result, writes, requests, fetches an
   const { server, value, scrape } = await started();
   const observer = server.observe(hostile);
   observer.begin?.("webhook");
-  observer.tell(read);
-  observer.tell(sampleApplyEvent([outcome("team/a", { result: "updated", attempts: 2 }), outcome("team/b", {})]));
+  observer.emit(read);
+  observer.emit(sampleApplyEvent([outcome("team/a", { result: "updated", attempts: 2 }), outcome("team/b", {})]));
   server.meter.request("putTeam", 40, true);
   server.meter.request("putTeam", 30_000, false);
   server.meter.fetch("platform", "failed");

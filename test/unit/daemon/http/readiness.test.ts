@@ -9,11 +9,11 @@ test("a daemon is ready when every target has made a pass, or stands by", () => 
   const readiness = createReadiness();
   expect(readiness.reason()).toBe("starting");
   const [one, other] = [readiness.observe("one"), readiness.observe("other")];
-  one.tell(standby);
+  one.emit(standby);
   expect(readiness.reason()).toBe("starting");
   other.failure(new Error("unreachable"));
   expect(readiness.reason()).toBe("first-pass-failed");
-  other.tell(standby);
+  other.emit(standby);
   expect(readiness.reason()).toBeNull();
   other.failure(new Error("unreachable"));
   expect(readiness.reason()).toBeNull();
@@ -22,12 +22,12 @@ test("a daemon is ready when every target has made a pass, or stands by", () => 
 test("F35 a full disk under the state takes the daemon out of service until a pass succeeds", () => {
   const readiness = createReadiness();
   const target = readiness.observe("prod");
-  target.tell(standby);
+  target.emit(standby);
   const full = new StoreError("full", "the disk is full");
   target.failure(new Error("the pass failed", { cause: full }));
   expect(readiness.reason()).toBe("state-full");
   target.failure(new StoreError("inaccessible", "read-only"));
   expect(readiness.reason()).toBe("state-unavailable");
-  target.tell(standby);
+  target.emit(standby);
   expect(readiness.reason()).toBeNull();
 });

@@ -4,16 +4,16 @@ import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
 
 test("a pass over a part of the source leaves what it did not look at as it was", () => {
   const states = createResourceStates();
-  const { tell } = states.observe("prod");
+  const { emit } = states.observe("prod");
   const seen = (): readonly string[] =>
     states.of("prod").map(({ identity, state, rollout }) => `${identity} ${state} ${rollout}`);
   const outcome = (identity: string, result: "created" | "failed" | "unchanged" | "updated") =>
     ({ identity, result, rollout: null, error: null }) as const;
-  tell(sampleApplyEvent([outcome("a", "failed"), outcome("b", "unchanged")]));
-  tell({ ...sampleApplyEvent([outcome("b", "updated"), outcome("c", "created")]), isPart: true });
+  emit(sampleApplyEvent([outcome("a", "failed"), outcome("b", "unchanged")]));
+  emit({ ...sampleApplyEvent([outcome("b", "updated"), outcome("c", "created")]), isPart: true });
   expect(seen()).toEqual(["a failed null", "b updated null", "c created null"]);
-  tell({ what: "rolled-out", identity: "c", rollout: "failed" });
+  emit({ what: "rolled-out", identity: "c", rollout: "failed" });
   expect(seen()).toEqual(["a failed null", "c created failed", "b updated null"]);
-  tell(sampleApplyEvent([outcome("a", "unchanged"), outcome("b", "unchanged")]));
+  emit(sampleApplyEvent([outcome("a", "unchanged"), outcome("b", "unchanged")]));
   expect(seen()).toEqual(["a unchanged null", "b unchanged null"]);
 });

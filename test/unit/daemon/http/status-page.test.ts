@@ -90,7 +90,7 @@ async function started(
     page: { token: () => (token === null ? null : new Secret(token)), targets: () => targets },
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
-  server.observe("prod").tell(sampleApplyEvent(outcomes));
+  server.observe("prod").emit(sampleApplyEvent(outcomes));
   return `${server.url.replace("0.0.0.0", "127.0.0.1")}/status`;
 }
 

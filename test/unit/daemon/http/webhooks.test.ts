@@ -16,7 +16,7 @@ async function receiving(secret: string | null = SECRET) {
   const log = createLog({ level: "trace", format: "json", stream: { write: (line: string) => void lines.push(line) } });
   const platform = {
     secret: () => (secret === null ? null : new Secret(secret)),
-    ring: () => {
+    fire: () => {
       rings += 1;
     },
   };

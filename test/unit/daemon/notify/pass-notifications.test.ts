@@ -22,21 +22,21 @@ const kept: PassEvent = {
 };
 
 test("a condition is reported once, and again when it changes", () => {
-  const { tell, failure, events } = observed();
+  const { emit, failure, events } = observed();
   failure(new Error("unreachable"));
   failure(new Error("unreachable"));
   expect(events()).toEqual(["stalled"]);
   failure(new Error("another reason"));
-  tell(kept);
-  tell(kept);
+  emit(kept);
+  emit(kept);
   expect(events()).toEqual(["stalled", "stalled"]);
 });
 
 test("S11 a failure is told without the credentials that its message quotes", () => {
-  const { failure, tell, told } = observed();
+  const { failure, emit, told } = observed();
   const token = `ghp_${"a1B2".repeat(9)}`;
   failure(new Error(`fetch of https://me:CANARY-7d1f0a@git.example.com/x failed: Authorization: Bearer ${token}`));
-  tell({ ...kept, message: `the remote quotes ${token}` });
+  emit({ ...kept, message: `the remote quotes ${token}` });
   expect(told.map(({ summary }) => summary)).toEqual([
     "fetch of https://(sensitive)@git.example.com/x failed: Authorization: Bearer (sensitive)",
     "the source is refused: the remote quotes (sensitive)",
@@ -44,9 +44,9 @@ test("S11 a failure is told without the credentials that its message quotes", ()
 });
 
 test("a failed rollout is told", () => {
-  const { tell, told } = observed();
-  tell({ what: "rolled-out", identity: "service/dev:web/api", rollout: "failed" });
-  tell({ what: "rolled-out", identity: "service/dev:web/web", rollout: "succeeded" });
+  const { emit, told } = observed();
+  emit({ what: "rolled-out", identity: "service/dev:web/api", rollout: "failed" });
+  emit({ what: "rolled-out", identity: "service/dev:web/web", rollout: "succeeded" });
   expect(told).toMatchObject([{ event: "failure", details: ["service/dev:web/api"] }]);
 });
 
@@ -59,36 +59,36 @@ const failed: Partial<Outcome> = {
 };
 
 test("S6 failed resources are told by name and code, without what the control plane says of them, until they succeed", () => {
-  const { tell, told, events } = observed();
-  tell(sampleApplyEvent([failed]));
+  const { emit, told, events } = observed();
+  emit(sampleApplyEvent([failed]));
   expect(told).toMatchObject([
     { event: "failure", revision: "c0ffee", details: ["service/dev:web/api: failed (response-refused)"] },
   ]);
   expect(JSON.stringify(told)).not.toContain(CANARY);
   expect(events()).toEqual(["failure"]);
-  tell(sampleApplyEvent([failed]));
+  emit(sampleApplyEvent([failed]));
   expect(events()).toEqual([]);
-  tell(sampleApplyEvent([{ ...failed, result: "updated", error: null }]));
-  tell(sampleApplyEvent([]));
+  emit(sampleApplyEvent([{ ...failed, result: "updated", error: null }]));
+  emit(sampleApplyEvent([]));
   expect(events()).toEqual(["recovery"]);
-  tell(sampleApplyEvent([failed]));
+  emit(sampleApplyEvent([failed]));
   expect(events()).toEqual(["failure"]);
 });
 
 test("drift and what needs adoption are told by name, once for as long as they last", () => {
-  const { tell, events, told } = observed();
+  const { emit, events, told } = observed();
   const drifted = { identity: "team/ml", action: "update", changes: [{ path: "/members", cause: "drift" }], risks: [] };
   const unadopted = { identity: "cluster/c", action: "block", changes: [], risks: ["adopts"] };
   const event = sampleApplyEvent([], [drifted, unadopted] as unknown as readonly Partial<Step>[]);
-  tell(event);
+  emit(event);
   expect(told).toMatchObject([
     { event: "drift", details: ["team/ml"] },
     { event: "adopt-needed", details: ["cluster/c"] },
   ]);
   events();
-  tell(event);
+  emit(event);
   expect(events()).toEqual([]);
-  tell(sampleApplyEvent([]));
-  tell(event);
+  emit(sampleApplyEvent([]));
+  emit(event);
   expect(events()).toEqual(["drift", "adopt-needed"]);
 });

@@ -24,17 +24,21 @@ async function tried(reply: JsonObject, newest: JsonObject | null, status = 200)
       return json(response, status === 200 ? { data: { manifest: service(), ...reply } } : reply, { status });
     return json(response, page(newest === null ? [] : [{ manifest: service(), ...newest }], request));
   });
-  const memory = new KnownServer(noFacts);
+  const serverFacts = new KnownServer(noFacts);
   const { reader } = dial(url);
   const remembered: DryRunProof[] = [];
-  const remember = async (): Promise<void> => void remembered.push(memory.dryRun);
-  const answer = await createDryRun({ reader, memory, remember, concurrency: 4, shapeOf })(kind("service"), manifest, {
-    signal,
-  }).catch((error: Error) => error.message);
-  return { proof: memory.dryRun, remembered, answer, seen };
+  const saveServerFacts = async (): Promise<void> => void remembered.push(serverFacts.dryRun);
+  const answer = await createDryRun({ reader, serverFacts, saveServerFacts, concurrency: 4, shapeOf })(
+    kind("service"),
+    manifest,
+    {
+      signal,
+    },
+  ).catch((error: Error) => error.message);
+  return { proof: serverFacts.dryRun, remembered, answer, seen };
 }
 
-const remember = async (): Promise<void> => undefined;
+const saveServerFacts = async (): Promise<void> => undefined;
 
 describe("the proof that a dryRun changes nothing", () => {
   test.each<[string, JsonObject, JsonObject | null, string]>([
@@ -105,10 +109,10 @@ describe("the proof that a dryRun changes nothing", () => {
       waiting.push(answer);
       if (running >= 3) for (const one of waiting.splice(0)) one();
     });
-    const memory = new KnownServer(noFacts);
-    const dryRun = createDryRun({ reader: dial(url).reader, memory, remember, concurrency: 3, shapeOf });
+    const serverFacts = new KnownServer(noFacts);
+    const dryRun = createDryRun({ reader: dial(url).reader, serverFacts, saveServerFacts, concurrency: 3, shapeOf });
     await dryRun(kind("service"), manifest, { signal });
-    expect([most, memory.dryRun]).toEqual([1, "proven"]);
+    expect([most, serverFacts.dryRun]).toEqual([1, "proven"]);
     running = 0;
     most = 1;
     waiting.push(() => undefined);
@@ -134,9 +138,9 @@ describe("observing", () => {
         ? json(response, { statusCode: 404, message: "gone", code: "not-found" }, { status: 404 })
         : json(response, found);
     });
-    const memory = new KnownServer(noFacts);
-    const { reader } = dial(url, { memory });
-    const dryRun = createDryRun({ reader, memory, remember, concurrency: 2, shapeOf });
+    const serverFacts = new KnownServer(noFacts);
+    const { reader } = dial(url, { serverFacts });
+    const dryRun = createDryRun({ reader, serverFacts, saveServerFacts, concurrency: 2, shapeOf });
     const declared = [{ manifest, wave: 0 }];
     const whole: LiveQuery = {
       kind: kind("service"),
@@ -148,7 +152,7 @@ describe("observing", () => {
     };
     return {
       seen,
-      ...(await observe([whole], { reader, memory, known: null, dryRun, concurrency: 2, signal })),
+      ...(await observe([whole], { reader, serverFacts, known: null, dryRun, concurrency: 2, signal })),
     };
   }
   /** Only recorded, under an id or none. */
