@@ -3,8 +3,8 @@ import type { JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import { isFastEqual } from "../core/decide/decide.ts";
 import type { Kind, ListReading, LiveRow } from "../core/kind.ts";
-import type { Identity } from "../core/manifest.ts";
-import { readValue, type SourceManifest } from "../manifests/source-manifest.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
+import { isParsed, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
 import { createListReader, type ListReader } from "./list-reader.ts";
@@ -48,9 +48,8 @@ export type ReplyReader = {
 };
 
 /** The results of earlier passes that still hold: those whose manifest and receipt have not changed. */
-export function knownInSync(facts: LiveFacts, basis: SyncBasis): KnownInSync {
+export function knownInSync(facts: LiveFacts, open: ReadonlySet<Identity>, basis: SyncBasis): KnownInSync {
   const manifests = new Map(basis.manifests.map((manifest) => [manifest.identity, manifest]));
-  const open = mustBeRead(facts, basis, manifests);
   const recordOf = (identity: Identity): SyncRecord | undefined =>
     manifests.has(identity) && !open.has(identity) ? facts.inSync.get(identity) : undefined;
   const found = new Map<Identity, SyncRecord>();
@@ -75,13 +74,13 @@ export function knownInSync(facts: LiveFacts, basis: SyncBasis): KnownInSync {
   };
 }
 
-// What is declared or recorded, and has no record that holds as far as manifest and receipt go.
-function mustBeRead(
+/** What is declared or recorded, and is not known to have been in sync with the same manifest and receipt. */
+export function notKnownInSync(
   facts: LiveFacts,
-  { manifests, recorded, records }: SyncBasis,
-  declared: ReadonlyMap<Identity, SourceManifest>,
+  { manifests, recorded, records }: Pick<SyncBasis, "manifests" | "recorded" | "records">,
 ): ReadonlySet<Identity> {
   const open = new Set<Identity>();
+  const declared = new Set(manifests.map(({ identity }) => identity));
   for (const { identity, digest } of manifests) {
     const receipt = recorded.get(identity)?.mark ?? null;
     const record = facts.inSync.get(identity);
@@ -106,7 +105,8 @@ function isFoundInSync(kind: Kind, { row, digest, manifests, found }: Found, bas
   // Which row a manifest without a number stands for only the whole list tells.
   const identity = hasVersions ? `${type}/${row.key}@${row.version}` : `${type}/${row.key}`;
   const manifest = manifests.get(identity);
-  if (manifest?.digest === undefined) return false;
+  // What was in sync is read after live, and only where live has changed.
+  if (manifest?.digest === undefined || !isParsed(manifest)) return false;
   const receipt = basis.recorded.get(identity);
   if (!saysTheSame(kind, manifest, row, receipt, basis)) return false;
   found.set(identity, { manifest: manifest.digest, row: digest, receipt: receipt?.mark ?? null });
@@ -116,15 +116,15 @@ function isFoundInSync(kind: Kind, { row, digest, manifests, found }: Found, bas
 // A receipt that says exactly what is declared and live is recognised without being opened.
 function saysTheSame(
   kind: Kind,
-  declared: SourceManifest,
+  { value }: Manifest,
   { manifest: live }: LiveRow,
   receipt: ReceiptHead | undefined,
   { shapeOf, ledger }: SyncBasis,
 ): boolean {
-  if (receipt === undefined) return isFastEqual(kind, shapeOf(kind.type), readValue(declared), live);
+  if (receipt === undefined) return isFastEqual(kind, shapeOf(kind.type), value, live);
   const { mark, digest } = receipt;
   if (mark === undefined || digest === undefined) return false;
-  return digest === ledger.digest(contentText({ written: readValue(declared), echo: live }));
+  return digest === ledger.digest(contentText({ written: value, echo: live }));
 }
 
 // Stand for a reply that was recognised by its bytes.

@@ -1,10 +1,10 @@
 import type { Decision } from "../core/decide/decision.ts";
 import type { LiveRow } from "../core/kind.ts";
 import type { LiveView } from "../core/live.ts";
-import type { Identity } from "../core/manifest.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
 import type { PlanWithDecisions } from "../core/plan/plan-input.ts";
 import { isRecordOf, requireOpened } from "../core/recorded.ts";
-import { readValue, type SourceManifest } from "../manifests/source-manifest.ts";
+import { isParsed, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
 import type { KnownInSync } from "./known-in-sync.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
@@ -60,7 +60,7 @@ function newRecord(manifest: SourceManifest, known: KnownInSync, planned: Planne
   const { decisions, observation, recorded } = planned;
   const { identity, digest } = manifest;
   const decision = decisions.get(identity);
-  if (decision === undefined || digest === undefined) return undefined;
+  if (decision === undefined || digest === undefined || !isParsed(manifest)) return undefined;
   const live = observation.live.get(identity);
   const receipt = recorded.get(identity);
   const mark = receipt?.mark ?? null;
@@ -76,15 +76,14 @@ function newRecord(manifest: SourceManifest, known: KnownInSync, planned: Planne
 // Only where nothing is to be done or said, and the receipt says exactly what is there: what decides otherwise has moved.
 // A default that live leaves out is no difference to act on, but one that a new rule would count.
 function isInSync(
-  manifest: SourceManifest,
+  { value }: Manifest,
   row: LiveRow,
   { action, reason, differences, ignored }: Decision,
   receipt: ReceiptHead | undefined,
 ): boolean {
   if (action !== "keep" || reason !== null || differences.length + ignored.length > 0) return false;
   return (
-    receipt === undefined ||
-    (receipt.mark !== undefined && isRecordOf(requireOpened(receipt), readValue(manifest), row.manifest))
+    receipt === undefined || (receipt.mark !== undefined && isRecordOf(requireOpened(receipt), value, row.manifest))
   );
 }
 

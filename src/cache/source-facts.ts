@@ -1,8 +1,8 @@
 import { textPool } from "../contract/text-pool.ts";
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
-import type { DeclarationOutline, FileOutline } from "../manifests/file-outline.ts";
 import type { FileState, KnownFiles } from "../source/known-files.ts";
+import type { DeclarationOutline, FileOutline } from "./file-outline.ts";
 import { jsonArrayChunks } from "./json-array-chunks.ts";
 
 /** What earlier passes learned of a source. */

@@ -1,14 +1,22 @@
-import { type FileOutline, outlineOf } from "../manifests/file-outline.ts";
-import type { Contents, LoadRules, ReadFile } from "../manifests/load-manifests.ts";
+import type { Contents, KnownContent, LoadOptions, LoadRules } from "../manifests/load-manifests.ts";
 import { isUntouched } from "../source/file-stamp.ts";
 import type { FileState } from "../source/known-files.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { formatOf } from "../yaml/document.ts";
+import { contentFromOutline } from "./content-from-outline.ts";
+import { type FileOutline, outlineOf } from "./file-outline.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
-/** Finds what the content of a file contributes. */
-export function knownOutline({ outlines }: SourceFacts, rules: LoadRules): (file: SourceFile) => FileOutline | null {
-  return (file) => outlines.get(contentKey(file, rules) ?? "") ?? null;
+/** Finds what a file contributes by what is known of its content; null where it has to be read. */
+export function knownContent(
+  { outlines }: SourceFacts,
+  { rules, kindOf, limits }: Pick<LoadOptions, "rules" | "kindOf" | "limits">,
+): (file: SourceFile) => KnownContent | null {
+  const reading = { kindOf, limits, defaultWorkspace: rules.defaults?.workspace_fqn ?? null };
+  return (file) => {
+    const outline = outlines.get(contentKey(file, rules) ?? "");
+    return outline === undefined ? null : contentFromOutline(file, outline, reading);
+  };
 }
 
 /** What to keep of a source, in a folder or in commits, for the next pass; null where nothing is new. */
@@ -20,7 +28,8 @@ export function sourceToKeep(loaded: readonly Contents[], before: SourceFacts, r
   for (const contents of loaded) {
     for (const read of contents.files) {
       const key = contentKey(read.file, rules);
-      const outline = key === null ? null : outlineNow(read, contents.checks);
+      const known = read.wasParsed ? outlineOf(read) : (before.outlines.get(key ?? "") ?? null);
+      const outline = known && withChecks(known, contents.checks);
       if (key !== null && outline !== null) outlines.set(key, outline);
     }
   }
@@ -32,8 +41,8 @@ export function sourceToKeep(loaded: readonly Contents[], before: SourceFacts, r
 // An outline of contents that are gone stays until something new is kept.
 function isKnown({ files, checks }: Contents, before: SourceFacts): boolean {
   if (checks.size > 0) return false;
-  return files.every(({ file, from }) => {
-    return from !== null && (file.stamp === null || stateNow(file, before) === before.files.get(file.path));
+  return files.every(({ file, wasParsed }) => {
+    return !wasParsed && (file.stamp === null || stateNow(file, before) === before.files.get(file.path));
   });
 }
 
@@ -43,9 +52,8 @@ function contentKey({ path, digest }: SourceFile, { allowLiteralSecrets = [] }: 
   return allowLiteralSecrets.length > 0 ? `${path} ${digest}` : `${formatOf(path)} ${digest}`;
 }
 
-function outlineNow(read: ReadFile, checks: Contents["checks"]): FileOutline | null {
-  const outline = read.from ?? outlineOf(read);
-  if (!outline?.declarations.some(({ identity }) => checks.has(identity))) return outline;
+function withChecks(outline: FileOutline, checks: Contents["checks"]): FileOutline {
+  if (!outline.declarations.some(({ identity }) => checks.has(identity))) return outline;
   const declarations = outline.declarations.map((one) => {
     const checkedBy = checks.get(one.identity);
     return checkedBy === undefined ? one : { ...one, checkedBy };

@@ -1,4 +1,4 @@
-import { knownInSync } from "../cache/known-in-sync.ts";
+import { knownInSync, notKnownInSync } from "../cache/known-in-sync.ts";
 import type { LiveCache } from "../cache/live-facts-cache.ts";
 import { liveToKeep } from "../cache/live-to-keep.ts";
 import type { Reader } from "../client/reader.ts";
@@ -19,7 +19,8 @@ import { type MissingExtension, missingExtensions } from "../core/missing-extens
 import { type BlockedManifest, makePlan, withBlockDiagnostics, withNotChecked } from "../core/plan/make-plan.ts";
 import { writes } from "../core/plan/plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../core/plan/plan-input.ts";
-import { positionOf, readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
+import { locateFields, readManifests } from "../manifests/read-manifests.ts";
+import { isParsed } from "../manifests/source-manifest.ts";
 import { pacer } from "../source/pacer.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import type { Desired } from "./desired/desired.ts";
@@ -85,13 +86,15 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const { stopping: signal } = on;
   const dryRun = createDryRun(on);
   const cached = on.cache?.load(on.recorded) ?? null;
-  const inSyncByCache = cached && knownInSync(cached, { ...on, manifests: declared.manifests });
+  const open = cached && notKnownInSync(cached, { ...on, manifests: declared.manifests });
+  const started = await withValues(declared, (identity) => open?.has(identity) ?? true, on);
+  const inSyncByCache = cached && open && knownInSync(cached, open, { ...on, manifests: started.manifests });
   const observing: ObserveContext = { ...on, dryRun, known: inSyncByCache, signal };
-  const asked = liveQueries(declared, withWaves(declared), on);
-  const observed = withoutStale(await observe(asked, observing), declared, on);
-  guardLive(observed, declared, on);
+  const asked = liveQueries(started, withWaves(started), on);
+  const observed = withoutStale(await observe(asked, observing), started, on);
+  guardLive(observed, started, on);
   const observation = await withTakenNames(asked, observed, observing);
-  const desired = await readManifests(declared, observation, on);
+  const desired = await withValues(started, (identity) => !observation.inSync.has(identity), on);
   const waved = withWaves(desired);
   const recorded = await openWhereRead(observation, on);
   const rulesFor = await findRules(waved, observation, on);
@@ -135,7 +138,8 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const guards = first.plan.steps.some(writes) ? on.guards : null;
   const dryRuns = new Map([...observation.dryRuns, ...tried]);
   const final = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
-  const planned = withBlockDiagnostics(withNotChecked(final, notChecked), blockedIn(waved, final.decisions));
+  const blocked = await blockedIn(waved, final.decisions, on);
+  const planned = withBlockDiagnostics(withNotChecked(final, notChecked), blocked);
   const livePlan = {
     ...planned,
     observation: withExisting(observation, dryRuns),
@@ -154,15 +158,16 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   return livePlan;
 }
 
-function blockedIn(
+async function blockedIn(
   waved: readonly WavedSource[],
   decisions: PlanWithDecisions["decisions"],
-): readonly BlockedManifest[] {
-  return waved.flatMap(({ manifest }) => {
+  { stopping }: PlanContext,
+): Promise<readonly BlockedManifest[]> {
+  const fields = waved.flatMap(({ manifest }) => {
     const decision = decisions.get(manifest.identity);
-    if (decision?.action !== "block") return [];
-    return [{ manifest, position: positionOf(manifest, decision.pointer) }];
+    return decision?.action === "block" ? [{ manifest, pointer: decision.pointer }] : [];
   });
+  return locateFields(fields, { signal: stopping });
 }
 
 function withWaves({ manifests, waves }: Desired): readonly WavedSource[] {
@@ -170,15 +175,16 @@ function withWaves({ manifests, waves }: Desired): readonly WavedSource[] {
 }
 
 // Resources in sync need no decision, so their manifests are not read.
-async function readManifests(desired: Desired, { inSync }: Observation, { stopping }: PlanContext): Promise<Desired> {
-  const pause = pacer(stopping);
-  const manifests: SourceManifest[] = [];
-  for (const manifest of desired.manifests) {
-    manifests.push(inSync.has(manifest.identity) ? manifest : readManifest(manifest));
-    const pausing = pause();
-    if (pausing !== undefined) await pausing;
-  }
-  return { ...desired, manifests };
+async function withValues(
+  desired: Desired,
+  isNeeded: (identity: Identity) => boolean,
+  { stopping }: PlanContext,
+): Promise<Desired> {
+  const unread = desired.manifests.filter((manifest) => !isParsed(manifest) && isNeeded(manifest.identity));
+  if (unread.length === 0) return desired;
+  const read = await readManifests(unread, { signal: stopping });
+  const values = new Map(read.map((manifest) => [manifest.identity, manifest]));
+  return { ...desired, manifests: desired.manifests.map((manifest) => values.get(manifest.identity) ?? manifest) };
 }
 
 // Where live cannot be read, what was written last is trusted for a limited time only.

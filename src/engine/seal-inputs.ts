@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
+import type { Identity } from "../core/manifest.ts";
 import { jsonDigest, type Sealable, type Sealing } from "../core/plan/seal.ts";
-import { readManifest } from "../manifests/source-manifest.ts";
+import { readManifests } from "../manifests/read-manifests.ts";
 import { deriveKey, keyObject } from "../seal/seal-key.ts";
-import { type Pass, shapeOf } from "./pass.ts";
+import { type Pass, type PassContext, shapeOf } from "./pass.ts";
 import type { LivePlan } from "./plan-against-live.ts";
 
 /** What the plans of a pass are sealed with: the key of its state, and the configuration that they are made by. */
@@ -20,15 +21,19 @@ export function sealingOf({ connection: { state, session }, read: { rules } }: P
   };
 }
 
-/** What a plan against live rests on. */
-export function sealableOf({ plan, waved, observation }: LivePlan): Sealable {
-  const manifests = new Map(waved.map(({ manifest }) => [manifest.identity, manifest]));
+/** What a plan against live rests on, with the manifests of its own steps and of these identities. */
+export async function sealableOf(
+  { plan, waved, observation }: LivePlan,
+  identities: Iterable<Identity>,
+  { signal }: Pick<PassContext, "signal">,
+): Promise<Sealable> {
+  const acting = plan.steps.filter(({ action }) => action !== "keep").map(({ identity }) => identity);
+  const needed = new Set([...identities, ...acting]);
+  const manifests = waved.map(({ manifest }) => manifest).filter(({ identity }) => needed.has(identity));
+  const read = new Map((await readManifests(manifests, { signal })).map((manifest) => [manifest.identity, manifest]));
   return {
     steps: plan.steps,
-    manifestOf: (identity) => {
-      const manifest = manifests.get(identity);
-      return manifest && readManifest(manifest);
-    },
+    manifestOf: (identity) => read.get(identity),
     documents: () => waved.values().map(({ manifest }) => [manifest.identity, manifest.digest] as const),
     liveOf: (identity) => observation.live.get(identity),
     shapeOf,

@@ -1,11 +1,13 @@
 import { type JsonObject, text } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import type { Identity, Reference } from "../core/manifest.ts";
+import type { Identity, Manifest, Reference } from "../core/manifest.ts";
 import type { NamedList } from "../model/named-list.ts";
 import { checkSemantics } from "../schema/check-semantics.ts";
 import { diagnosticInFile, wordingOf } from "../source/file-diagnostic.ts";
 import type { Refuse } from "./diagnostic-list.ts";
-import { readValue, type SourceManifest } from "./source-manifest.ts";
+import { readManifestsBy } from "./read-manifests.ts";
+import type { Rereading } from "./rereadable-file.ts";
+import type { SourceManifest } from "./source-manifest.ts";
 
 /** What a manifest was checked by, besides itself, when nothing was wrong with it. */
 export type CheckBasis = {
@@ -20,6 +22,7 @@ export type Checking = {
   readonly now: Date;
   readonly add: (diagnostic: Diagnostic) => void;
   readonly refuse: Refuse;
+  readonly reading: Rereading;
 };
 
 /**
@@ -27,20 +30,23 @@ export type Checking = {
  * same cluster and day are not checked again. Clusters are found among all manifests. Gives what the others were checked
  * by; null where they are invalid.
  */
-export function checkEverySemantics(
+export async function checkEverySemantics(
   manifests: readonly CheckedManifest[],
   checking: Checking,
   among: NamedList<SourceManifest>,
-): ReadonlyMap<Identity, CheckBasis | null> {
-  const clusterOf = clusterFinder(among);
+): Promise<ReadonlyMap<Identity, CheckBasis | null>> {
+  const findCluster = clusterFinder(among);
   const checked = new Map<Identity, CheckBasis | null>();
   const day = dayOf(checking.now);
-  for (const manifest of manifests) {
-    const cluster = () => clusterOf(manifest);
-    const { identity, checkedBy } = manifest;
-    if (checkedBy !== null && holds(checkedBy, cluster, day)) continue;
-    const told = check(manifest, cluster, checking, day);
-    if (told !== null || checkedBy !== null) checked.set(identity, told);
+  const isDue = (manifest: CheckedManifest) =>
+    manifest.checkedBy === null || !holds(manifest.checkedBy, () => findCluster(manifest), day);
+  const due = await readManifestsBy(manifests.filter(isDue), checking.reading);
+  const clusters = [...new Set(due.flatMap((manifest) => findCluster(manifest) ?? []))];
+  const read = await readManifestsBy(clusters, checking.reading);
+  const clusterOf = new Map(read.map((cluster) => [cluster.identity, cluster]));
+  for (const manifest of due) {
+    const basis = await check(manifest, clusterOf.get(findCluster(manifest)?.identity ?? ""), checking, day);
+    if (basis !== null || manifest.checkedBy !== null) checked.set(manifest.identity, basis);
   }
   return checked;
 }
@@ -59,24 +65,21 @@ function digestOf(cluster: SourceManifest | undefined): string | undefined {
   return cluster === undefined ? "" : cluster.digest;
 }
 
-function check(
-  manifest: SourceManifest,
-  cluster: Finding,
-  { now, add, refuse }: Checking,
+async function check(
+  manifest: SourceManifest & Manifest,
+  cluster: (SourceManifest & Manifest) | undefined,
+  { now, add, refuse, reading }: Checking,
   day: string,
-): CheckBasis | null {
-  const value = readValue(manifest);
-  const named = (): JsonObject | undefined => {
-    const found = cluster();
-    return found && readValue(found);
-  };
-  const { faults, asked } = ask(text(value.type) ?? manifest.kind, value, { now, cluster: named });
+): Promise<CheckBasis | null> {
+  const { value } = manifest;
+  const { faults, asked } = ask(text(value.type) ?? manifest.kind, value, { now, cluster: () => cluster?.value });
   for (const fault of faults) {
-    const diagnostic = diagnosticInFile(manifest.file, wordingOf(fault), manifest.locate(fault.pointer));
+    const position = await manifest.locate(fault.pointer, reading);
+    const diagnostic = diagnosticInFile(manifest.file, wordingOf(fault), position);
     if (fault.severity === "error") refuse(manifest.identity, diagnostic);
     else add(diagnostic);
   }
-  const known = asked.cluster ? digestOf(cluster()) : null;
+  const known = asked.cluster ? digestOf(cluster) : null;
   return faults.length > 0 || known === undefined ? null : { cluster: known, day: asked.now ? day : null };
 }
 

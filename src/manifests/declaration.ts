@@ -5,8 +5,8 @@ import { namingFields } from "../model/manifest-fields.ts";
 import { oncePer } from "../model/once.ts";
 import { requiredFields } from "../schema/schemas.ts";
 import type { SourceFile } from "../source/revision.ts";
-import type { Locate } from "../yaml/locator.ts";
 import type { CheckBasis } from "./check-semantics.ts";
+import type { LocateField, Rereading } from "./rereadable-file.ts";
 
 /** A document that declares a resource of ours, valid or not. */
 export type Declaration = Named &
@@ -21,7 +21,7 @@ export type Declaration = Named &
     /** Its place among the documents of the file. */
     readonly index: number;
     readonly line: number;
-    readonly locate: Locate;
+    readonly locate: LocateField;
     /** Whether it passed everything that can be told from it alone. */
     readonly isValid: boolean;
     /** What it was checked by; null where it was not checked yet. */
@@ -29,7 +29,7 @@ export type Declaration = Named &
   };
 
 /** The value of a document, or how to parse it where its file was recognised by its content and not parsed. */
-type DeclaredValue = { readonly value: JsonObject } | { readonly read: () => JsonObject };
+type DeclaredValue = { readonly value: JsonObject } | { readonly read: (reading: Rereading) => Promise<JsonObject> };
 
 /** What a declaration is called; null when its manifest does not even tell that. */
 export type Named = {

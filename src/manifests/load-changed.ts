@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RevisionFiles } from "../source/revision.ts";
+import { ExactThread } from "../yaml/read-yaml.ts";
 import { checkEverySemantics, isPlaced } from "./check-semantics.ts";
 import type { Declaration } from "./declaration.ts";
-import { diagnosticList } from "./diagnostic-list.ts";
+import { diagnosticList, type Refuse } from "./diagnostic-list.ts";
 import { type Loaded, type LoadOptions, readAll, readingOf } from "./load-manifests.ts";
 import { validManifest } from "./valid-manifest.ts";
 
@@ -30,11 +31,10 @@ export async function loadChanged(
   if (valid.length < declarations.length || !valid.every(isPlaced)) return null;
   const found = diagnosticList();
   const refused: string[] = [];
-  const checks = checkEverySemantics(
-    valid,
-    { now: options.now, add: found.add, refuse: (identity) => void refused.push(identity) },
-    before.manifestsByIdentity,
-  );
+  await using exact = new ExactThread();
+  const refuse: Refuse = (identity) => void refused.push(identity);
+  const checking = { now: options.now, add: found.add, refuse, reading: { exact, signal } };
+  const checks = await checkEverySemantics(valid, checking, before.manifestsByIdentity);
   if (refused.length > 0) return null;
   const displays = new Set<string | null>(files.map(({ file }) => file.display));
   for (const one of before.diagnostics) if (!displays.has(one.file)) found.add(one);

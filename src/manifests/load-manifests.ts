@@ -10,11 +10,9 @@ import type { RevisionFiles, SourceFile } from "../source/revision.ts";
 import { ExactThread } from "../yaml/read-yaml.ts";
 import { type CheckBasis, type Checking, checkEverySemantics } from "./check-semantics.ts";
 import type { Declaration } from "./declaration.ts";
-import { declarationsFromOutline } from "./declarations-from-outline.ts";
 import { diagnosticList, type Refuse } from "./diagnostic-list.ts";
-import type { FileOutline } from "./file-outline.ts";
 import { type DeclareOptions, type FileContent, readDeclarations } from "./read-declarations.ts";
-import { refuseDuplicates } from "./refuse-duplicates.ts";
+import { type Refusing, refuseDuplicates } from "./refuse-duplicates.ts";
 import { type ReferenceContext, resolveReferences } from "./resolve-references.ts";
 import type { SourceManifest } from "./source-manifest.ts";
 import { faultyManifest, type ValidManifest, validManifest } from "./valid-manifest.ts";
@@ -39,21 +37,21 @@ export type LoadOptions = {
   readonly limits: Limits;
   /** Tells past dates. */
   readonly now: Date;
-  /** What is known of a file without reading it, by the same rules; null where it has to be read. */
-  readonly known?: (file: SourceFile) => FileOutline | null;
+  /** What a file contributes by the same rules where that is known without reading it; null where it has to be read. */
+  readonly knownContent?: (file: SourceFile) => KnownContent | null;
 };
 
 /** A document that declares a resource of ours and is refused; its identity is empty where its manifest has none. */
 type Refused = Pick<ManifestHead, "identity" | "kind" | "file">;
 
+/** What one file contributes, and the diagnostics about it alone. */
+export type KnownContent = { readonly content: FileContent; readonly said: readonly SourceDiagnostic[] };
+
 /** A file as one run has read it. */
-export type ReadFile = {
+export type ReadFile = KnownContent & {
   readonly file: SourceFile;
-  readonly content: FileContent;
-  /** What was said of it alone. */
-  readonly said: readonly SourceDiagnostic[];
-  /** Its outline where that was known; null where it was parsed. */
-  readonly from: FileOutline | null;
+  /** False where its content was known. */
+  readonly wasParsed: boolean;
 };
 
 /** What was read, file by file. */
@@ -115,17 +113,20 @@ export async function loadManifests(
     invalid.add(identity);
     if (diagnostic !== null) found.add(diagnostic);
   };
-  refuseDuplicates(declarations, declared, refuse);
+  await using exact = new ExactThread();
+  const again = { exact, signal };
+  await refuseDuplicates(declarations, declared, { refuse, reading: again });
   const valid = declarations.flatMap((declaration) => validManifest(declaration, { declared, invalid }) ?? []);
   await pause();
-  await resolveReferences(valid, { declared, external, refuse, pause });
+  await resolveReferences(valid, { declared, external, refuse, reading: again, pause });
   const graph = resolveGraph(valid);
   const validByIdentity = byIdentity(valid);
-  refuseCycles(graph, validByIdentity, refuse);
+  await refuseCycles(graph, validByIdentity, { refuse, reading: again });
   await pause();
-  const checks = checkEverySemantics(valid, { now: options.now, add: found.add, refuse }, validByIdentity);
+  const checking = { now: options.now, add: found.add, refuse, reading: again };
+  const checks = await checkEverySemantics(valid, checking, validByIdentity);
   await pause();
-  await checkFaulty(declarations, valid, { declared, external, pause, now: options.now, add: found.add });
+  await checkFaulty(declarations, valid, { ...checking, declared, external, pause });
   const { manifests, waves } = ordered(valid, invalid, graph);
   return {
     manifests,
@@ -160,7 +161,7 @@ async function checkFaulty(
     if (diagnostic !== null) checks.add(diagnostic);
   };
   await resolveReferences(faulty, { ...checks, refuse });
-  checkEverySemantics(faulty, { ...checks, refuse }, byIdentity([...valid, ...faulty]));
+  await checkEverySemantics(faulty, { ...checks, refuse }, byIdentity([...valid, ...faulty]));
 }
 
 function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<Identity>): readonly Refused[] {
@@ -168,22 +169,22 @@ function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<I
   return [{ identity: identity ?? "", kind: kind.type, file: file.display }];
 }
 
-type Reading = Omit<DeclareOptions, "exact"> & Pick<LoadOptions, "known">;
+type Reading = Omit<DeclareOptions, "exact"> & Pick<LoadOptions, "knownContent">;
 
 /** How a load reads files. */
 export function readingOf(options: LoadOptions, signal: AbortSignal): Reading {
   const { unknownFields = "refuse", allowLiteralSecrets = [], defaults } = options.rules;
   const defaultWorkspace = defaults?.workspace_fqn ?? null;
-  return { ...options, unknownFields, allowLiteralSecrets, defaultWorkspace, pause: pacer(signal) };
+  return { ...options, unknownFields, allowLiteralSecrets, defaultWorkspace, signal, pause: pacer(signal) };
 }
 
-/** What is known in outline is taken from there; the rest is read here, and what takes the exact reader waited for. */
+/** Files whose content is not known are read here; what takes the exact reader or git is waited for. */
 export async function readAll(files: readonly SourceFile[], reading: Reading): Promise<readonly ReadFile[]> {
   await using exact = new ExactThread();
   const read = new Map<SourceFile, ReadFile>();
   const waited: Promise<unknown>[] = [];
   for (const file of files) {
-    const one = fromKnown(file, reading) ?? readFileContent(file, { ...reading, exact });
+    const one = knownFile(file, reading) ?? readFileContent(file, { ...reading, exact });
     if (one instanceof Promise) {
       const late = one.then((content) => read.set(file, content));
       // Should the loop end early, nobody asks for this one any more.
@@ -198,29 +199,28 @@ export async function readAll(files: readonly SourceFile[], reading: Reading): P
   return files.flatMap((file) => read.get(file) ?? []);
 }
 
-function fromKnown(file: SourceFile, reading: Reading): ReadFile | null {
-  const from = reading.known?.(file) ?? null;
-  if (from === null) return null;
-  const said = from.said.map(({ severity, code, summary, detail, line, column, ...rest }): SourceDiagnostic => {
-    // In the order of every other diagnostic: the same report is the same, byte for byte.
-    return { severity, code, summary, detail, file: file.display, line, column, ...rest };
-  });
-  return { file, content: declarationsFromOutline(file, from, reading), said, from };
+function knownFile(file: SourceFile, { knownContent }: Reading): ReadFile | null {
+  const known = knownContent?.(file) ?? null;
+  return known && { file, ...known, wasParsed: false };
 }
 
 function readFileContent(file: SourceFile, options: DeclareOptions): ReadFile | Promise<ReadFile> {
   const said: SourceDiagnostic[] = [];
   const content = readDeclarations(file, options, { add: (diagnostic) => said.push(diagnostic) });
-  const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, from: null });
+  const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, wasParsed: true });
   return content instanceof Promise ? content.then(read) : read(content);
 }
 
-function refuseCycles(graph: Graph, valid: NamedList<SourceManifest>, refuse: Refuse): void {
+async function refuseCycles(
+  graph: Graph,
+  valid: NamedList<SourceManifest>,
+  { refuse, reading }: Refusing,
+): Promise<void> {
   for (const cycle of graph.cycles) {
     const [first = "", second] = cycle;
     const manifest = valid.named(first);
     const pointer = manifest?.references.find(({ identity }) => identity === second)?.pointer ?? "";
-    const position = manifest?.locate(pointer) ?? null;
+    const position = (await manifest?.locate(pointer, reading)) ?? null;
     refuse(first, {
       severity: "error",
       code: "cycle",

@@ -9,20 +9,20 @@ import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { decodeRoughly } from "../yaml/decode-text.ts";
 import type { ParsedDocument, ParsedFile } from "../yaml/document.ts";
-import { type Locate, lineFinder, locator } from "../yaml/locator.ts";
+import { lineFinder, locator } from "../yaml/locator.ts";
 import { type ExactThread, readYaml } from "../yaml/read-yaml.ts";
 import { checkAlone } from "./check-semantics.ts";
 import { type Declaration, nameOf, namingFieldsIn, withDefaultWorkspace } from "./declaration.ts";
 import { claimsType, type Detected, detectDocument, isPlanText, PASSED_OVER, unknownType } from "./detect-manifest.ts";
 import type { DiagnosticList } from "./diagnostic-list.ts";
 import { examineManifest } from "./examine-manifest.ts";
-import { isPlain, RereadableFile, readOptionsOf } from "./rereadable-file.ts";
+import { type LocateField, RereadableFile, readOptionsOf } from "./rereadable-file.ts";
 
 /** What one file contributes. */
 export type FileContent = {
   readonly declarations: readonly Declaration[];
-  /** Whether it can be read again quickly, and so need not be kept. */
-  readonly isQuickToReread: boolean;
+  /** False where the file took too much to be read this time, and may take less the next time. */
+  readonly isFinal: boolean;
 };
 
 /** The rules that files are read by. */
@@ -42,6 +42,7 @@ export type DeclareRules = {
 export type DeclareOptions = DeclareRules & {
   /** Reads what is not plain YAML. */
   readonly exact: ExactThread;
+  readonly signal: AbortSignal;
   /** Gives others their turn between documents. */
   readonly pause: () => Promise<void> | undefined;
 };
@@ -58,12 +59,19 @@ export function readDeclarations(
   options: DeclareOptions,
   found: Reporter,
 ): FileContent | Promise<FileContent> {
+  const bytes = file.bytes(options);
+  return bytes instanceof Promise
+    ? bytes.then((late) => declareBytes({ file, bytes: late, options, found }))
+    : declareBytes({ file, bytes, options, found });
+}
+
+function declareBytes(given: Given<DeclareOptions>): FileContent | Promise<FileContent> {
+  const { file, options, found } = given;
   if (file.size > options.limits.fileBytes) {
-    const rough = decodeRoughly(file.bytes());
+    const rough = decodeRoughly(given.bytes);
     if (!isPlanText(rough)) found.add(tooLarge(file, rough, options.limits));
-    return { declarations: [], isQuickToReread: false };
+    return { declarations: [], isFinal: true };
   }
-  const given = { file, bytes: file.bytes(), options, found };
   const parsed = readYaml(given.bytes, readOptionsOf(file, options.limits), options.exact);
   return parsed instanceof Promise ? declareExact(given, parsed) : declarePlain(given, parsed);
 }
@@ -92,7 +100,7 @@ async function declareExact(given: Given<DeclareOptions>, reading: Promise<Parse
   }
   const content = reader.content();
   // A file that was too much for the thread this time may not be the next.
-  return parsed.faults.length === 0 ? content : { ...content, isQuickToReread: false };
+  return parsed.faults.length === 0 ? content : { ...content, isFinal: false };
 }
 
 type FileReader = {
@@ -102,14 +110,13 @@ type FileReader = {
 
 function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: ParsedFile): FileReader {
   const { text, faults, documents } = parsed;
-  const isQuickToReread = isPlain(documents);
-  const plain = isQuickToReread ? new RereadableFile(file, options.limits) : null;
+  const again = new RereadableFile(file, options.limits);
   let isAllowed: boolean | null = null;
   const allowsSecrets = (): boolean => {
     isAllowed ??= options.allowLiteralSecrets.some((glob) => globMatcher(glob)(file.path));
     return isAllowed;
   };
-  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], plain, allowsSecrets };
+  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], again, allowsSecrets };
   const declarations: Declaration[] = [];
   return {
     read: (document, index) => {
@@ -123,7 +130,7 @@ function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: 
         found.add({ ...empty, foreign: ONE });
       }
       for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
-      return { declarations, isQuickToReread };
+      return { declarations, isFinal: true };
     },
   };
 }
@@ -144,8 +151,7 @@ type Reader = {
   readonly positionAt: (offset: number) => Position;
   /** What is not ours in the file. */
   readonly foreign: Foreign[];
-  /** Null where it cannot be read again quickly. */
-  readonly plain: RereadableFile | null;
+  readonly again: RereadableFile;
   /** Whether the file may hold values in a known credential format; asked of the globs once. */
   readonly allowsSecrets: () => boolean;
 };
@@ -165,7 +171,7 @@ function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFil
     const diagnostic = diagnosticInFile(file.display, isOurs ? fault : mild(fault), position);
     found.add(isOurs ? diagnostic : { ...diagnostic, foreign: ONE });
   }
-  return { declarations: [], isQuickToReread: true };
+  return { declarations: [], isFinal: true };
 }
 
 function mild({ code, summary }: Wording): Wording {
@@ -239,8 +245,9 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
   const kind = options.kindOf(type);
   if (kind === undefined) return null;
   const value = withDefaultWorkspace(kind, named, options);
-  const locate: Locate = () => positionAt(document.offset);
-  const { line } = locate("");
+  const position = positionAt(document.offset);
+  const locate: LocateField = async () => position;
+  const { line } = position;
   const broken = { isValid: false, fields: null, references: [], checkedBy: null };
   return { kind, type, ...nameOf(kind, type, value), value, file, index, line, locate, ...broken };
 }
@@ -250,7 +257,7 @@ function declareManifest(
   document: ParsedDocument,
   { kind, type, value, index }: Pick<Declaration, "kind" | "type" | "index"> & { readonly value: JsonObject },
 ): Declaration {
-  const { file, found, positionAt, options, plain } = reader;
+  const { file, found, positionAt, options, again } = reader;
   const locate = locator(document, positionAt);
   const { unknownFields } = options;
   const allowsSecrets = document.hasCredentials && reader.allowsSecrets();
@@ -268,8 +275,6 @@ function declareManifest(
   // Of a field that is missing or faulty nothing can be said.
   const references = manifestReferences(isValid ? value : (fields ?? {}));
   const checkedBy = isValid ? checkAlone(type, value, options.now) : null;
-  // The text of every file, or where each of its fields stands, would be most of what a run holds.
-  const again = plain === null ? locator(document, positionAt) : plain.locate(index, line);
   return {
     kind,
     type,
@@ -281,7 +286,8 @@ function declareManifest(
     file,
     index,
     line,
-    locate: again,
+    // The text of every file, or where each of its fields stands, would be most of what a run holds.
+    locate: again.locate(index, line),
     isValid,
     checkedBy,
   };

@@ -3,34 +3,38 @@ import type { Identity } from "../core/manifest.ts";
 import { quoted } from "../yaml/fault.ts";
 import type { Declaration } from "./declaration.ts";
 import type { Refuse } from "./diagnostic-list.ts";
+import type { Rereading } from "./rereadable-file.ts";
+
+/** How a manifest is refused at the place of a field. */
+export type Refusing = { readonly refuse: Refuse; readonly reading: Rereading };
 
 /** Refuses what is declared more than once, and names declared both with and without a version number. */
-export function refuseDuplicates(
+export async function refuseDuplicates(
   declarations: readonly Declaration[],
   declared: ReadonlySet<Identity>,
-  refuse: Refuse,
-): void {
+  refusing: Refusing,
+): Promise<void> {
   const named = declarations.reduce((count, { identity }) => (identity === null ? count : count + 1), 0);
   // As many identities as names: mostly nothing is there twice, and need not be grouped.
   const groups = named === declared.size ? [] : grouped(declarations, ({ identity }) => identity);
   for (const [identity, duplicates] of groups) {
-    if (duplicates.length > 1) refuseAll(duplicates, refuse, (others) => duplicateFault(identity, others));
+    if (duplicates.length > 1) await refuseAll(duplicates, refusing, (others) => duplicateFault(identity, others));
   }
-  refuseSharedNames(declarations, refuse);
+  await refuseSharedNames(declarations, refusing);
   const versioned = declarations.filter(({ kind }) => kind.hasVersions);
   for (const [name, versions] of grouped(versioned, ({ kind, key }) => (key === null ? null : `${kind.type}/${key}`))) {
     const bare = versions.filter(({ identity }) => identity === name);
     if (bare.length === 0 || bare.length === versions.length) continue;
-    refuseAll(versions, refuse, (others) => mixedFault(name, others));
+    await refuseAll(versions, refusing, (others) => mixedFault(name, others));
   }
 }
 
 // Kinds that share their names: what of one kind is there twice was told above.
-function refuseSharedNames(declarations: readonly Declaration[], refuse: Refuse): void {
+async function refuseSharedNames(declarations: readonly Declaration[], refusing: Refusing): Promise<void> {
   const sharing = declarations.filter(({ kind, key }) => kind.sharesNames !== undefined && key !== null);
   if (new Set(sharing.map(({ kind }) => kind)).size < 2) return;
   for (const [, owners] of grouped(sharing, ({ kind, key }) => `${kind.sharesNames}/${key}`)) {
-    if (new Set(owners.map(({ kind }) => kind)).size > 1) refuseAll(owners, refuse, sharedNameFault);
+    if (new Set(owners.map(({ kind }) => kind)).size > 1) await refuseAll(owners, refusing, sharedNameFault);
   }
 }
 
@@ -62,7 +66,11 @@ function mixedFault(name: string, others: string): Wording {
 
 const SHOWN = 3;
 
-function refuseAll(duplicates: readonly Declaration[], refuse: Refuse, wording: (others: string) => Wording): void {
+async function refuseAll(
+  duplicates: readonly Declaration[],
+  { refuse, reading }: Refusing,
+  wording: (others: string) => Wording,
+): Promise<void> {
   for (const duplicate of duplicates) {
     const { identity, file, line } = duplicate;
     const others = duplicates
@@ -72,8 +80,9 @@ function refuseAll(duplicates: readonly Declaration[], refuse: Refuse, wording: 
       others.length > SHOWN
         ? `${others.slice(0, SHOWN).join(", ")} and ${others.length - SHOWN} more`
         : others.join(", ");
-    if (identity !== null)
-      refuse(identity, { severity: "error", ...wording(named), file: file.display, ...duplicate.locate("/name") });
+    if (identity === null) continue;
+    const position = await duplicate.locate("/name", reading);
+    refuse(identity, { severity: "error", ...wording(named), file: file.display, ...position });
   }
 }
 

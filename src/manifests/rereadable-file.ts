@@ -1,16 +1,18 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { HoldfastError } from "../core/errors.ts";
 import type { Position } from "../model/position.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { formatOf, type ParsedDocument, type ReadOptions } from "../yaml/document.ts";
-import { type Locate, lineFinder, locator } from "../yaml/locator.ts";
-import { readYaml } from "../yaml/read-yaml.ts";
+import { lineFinder, locator } from "../yaml/locator.ts";
+import { type ExactThread, readYaml } from "../yaml/read-yaml.ts";
 import { worthReading } from "./detect-manifest.ts";
 
-/** Whether a file's documents can be read again so: by the fast reader alone. */
-export function isPlain(documents: readonly ParsedDocument[]): boolean {
-  return documents.every(({ readBy }) => readBy === "fast");
-}
+/** What reading a file again takes. */
+export type Rereading = { readonly exact: ExactThread; readonly signal: AbortSignal };
+
+/** Finds a field of a document in its file by JSON Pointer. */
+export type LocateField = (pointer: string, reading: Rereading) => Promise<Position>;
 
 /** How a file's documents are read. */
 export function readOptionsOf({ path }: Pick<SourceFile, "path">, limits: Limits): ReadOptions {
@@ -18,8 +20,8 @@ export function readOptionsOf({ path }: Pick<SourceFile, "path">, limits: Limits
 }
 
 /**
- * A file of plain YAML, which the fast reader can read again to the same end: what few runs look at is not held. It is
- * read once for all of its values, and once for all of its positions.
+ * A file whose text is not held: the values and positions that a pass needs are read again, once for all values of the
+ * file and once for all positions.
  */
 export class RereadableFile {
   readonly #file: SourceFile;
@@ -33,39 +35,36 @@ export class RereadableFile {
   }
 
   /** The value of a document; fails where the file has changed since. */
-  value(index: number): JsonObject {
-    // Without the text, which is most of what is parsed.
-    this.#values ??= this.#parse().documents.map(({ value }) => value);
+  async value(index: number, reading: Rereading): Promise<JsonObject> {
+    // The text, which is most of what is parsed, is not kept.
+    this.#values ??= (await this.#parse(reading)).documents.map(({ value }) => value);
     const value = this.#values[index];
-    if (!isObject(value)) throw new TypeError(`${this.#file.display} does not hold what it held`);
-    return value;
+    if (isObject(value)) return value;
+    throw new HoldfastError("error", `${this.#file.display} could not be read again`, {
+      hint: "run it again; if that does not help, split the file or write it more simply",
+    });
   }
 
-  /** Finds fields of a document; `line` is where it starts, should its file be another by then. */
-  locate(index: number, line: number): Locate {
-    const parsed = (): Parsed => {
-      this.#parsed ??= this.#parse();
-      return this.#parsed;
+  /** Finds fields of a document that starts in this line. */
+  locate(index: number, line: number): LocateField {
+    return async (pointer, reading) => {
+      try {
+        this.#parsed ??= await this.#parse(reading);
+        const { documents, positionAt } = this.#parsed;
+        const document = documents[index];
+        if (document !== undefined) return locator(document, positionAt)(pointer);
+      } catch {
+        // A report is worth more than the exact place. That the file has changed is reported where its value is needed.
+      }
+      return { line, column: 1 };
     };
-    return (pointer, at) => locateIn(parsed, { index, line })(pointer, at);
   }
 
-  #parse(): Parsed {
-    const parsed = readYaml(this.#file.bytes(), readOptionsOf(this.#file, this.#limits), null);
-    return { documents: parsed?.documents ?? [], positionAt: lineFinder(parsed?.text ?? "") };
+  async #parse(reading: Rereading): Promise<Parsed> {
+    const bytes = await this.#file.bytes(reading);
+    const { documents, text } = await readYaml(bytes, readOptionsOf(this.#file, this.#limits), reading.exact);
+    return { documents, positionAt: lineFinder(text) };
   }
 }
 
 type Parsed = { readonly documents: readonly ParsedDocument[]; readonly positionAt: (offset: number) => Position };
-
-// A report is worth more than the exact place: where the file has changed meanwhile, the document's beginning will do.
-function locateIn(parsed: () => Parsed, { index, line }: { readonly index: number; readonly line: number }): Locate {
-  try {
-    const { documents, positionAt } = parsed();
-    const document = documents[index];
-    if (document !== undefined) return locator(document, positionAt);
-  } catch {
-    // Said by whoever needs its content.
-  }
-  return () => ({ line, column: 1 });
-}

@@ -3,6 +3,7 @@ import { globMatcher } from "../core/selection/glob.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
 import type { Refuse } from "./diagnostic-list.ts";
+import type { Rereading } from "./rereadable-file.ts";
 import type { SourceHead } from "./source-manifest.ts";
 
 /** What references are resolved against. */
@@ -12,6 +13,7 @@ export type ReferenceContext = {
   /** Globs over identities that live elsewhere. */
   readonly external: readonly string[];
   readonly refuse: Refuse;
+  readonly reading: Rereading;
   /** Gives the event loop its turn where it is due. */
   readonly pause: () => Promise<void> | undefined;
 };
@@ -22,7 +24,7 @@ const SUGGESTED = 100;
 /** Refuses manifests that refer to something the source should declare and does not. */
 export async function resolveReferences(
   manifests: readonly SourceHead[],
-  { declared, external, refuse, pause }: ReferenceContext,
+  { declared, external, refuse, reading, pause }: ReferenceContext,
 ): Promise<void> {
   let keysOf: ReadonlyMap<string, readonly string[]> | null = null;
   const elsewhere = new Map<Identity, boolean>();
@@ -43,12 +45,13 @@ export async function resolveReferences(
       const keys = keysOf.get(kind);
       if (keys === undefined) continue;
       const near = suggested++ < SUGGESTED ? closestName(key, keys) : undefined;
-      refuse(manifest.identity, undeclared(manifest, reference, near));
+      const position = await manifest.locate(reference.pointer, reading);
+      refuse(manifest.identity, { ...undeclared(reference, near), file: manifest.file, ...position });
     }
   }
 }
 
-function undeclared(manifest: SourceHead, { identity, pointer }: Reference, near: string | undefined) {
+function undeclared({ identity }: Reference, near: string | undefined) {
   const { kind, key } = splitIdentity(identity);
   const remedy = `declare it here, or list ${quoted(identity)} under \`external\` in holdfast.yaml.`;
   const guess = near === undefined ? null : `Did you mean ${quoted(near)}?`;
@@ -57,8 +60,6 @@ function undeclared(manifest: SourceHead, { identity, pointer }: Reference, near
     code: "undeclared-reference",
     summary: `the ${kind} ${quoted(key)} is not declared here`,
     detail: guess === null ? remedy.replace(/^d/, "D") : `${guess} Else ${remedy}`,
-    file: manifest.file,
-    ...manifest.locate(pointer),
   } as const;
 }
 

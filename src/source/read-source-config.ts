@@ -92,5 +92,8 @@ async function readConfigAt(ref: string, options: SourceConfigOptions, stop: Sto
     stop,
   );
   if (file === null) return noConfig;
-  return parseConfig(file.bytes(), { file: isCommitted ? CONFIG_NAME : `${ref}:${CONFIG_NAME}`, isInSource: true });
+  return parseConfig(await file.bytes(stop), {
+    file: isCommitted ? CONFIG_NAME : `${ref}:${CONFIG_NAME}`,
+    isInSource: true,
+  });
 }

@@ -8,8 +8,11 @@ export type SourceFile = {
   readonly path: string;
   /** Relative to the working directory, as reports name it. */
   readonly display: string;
-  /** Its content, or only the beginning where `size` is beyond the limit; read again once it was given out. */
-  bytes(): Uint8Array;
+  /**
+   * Its content, or only the beginning where `size` is beyond the limit: at once where it is held or lies in a folder, else
+   * read by git. It is given out once, so that nothing holds it longer than needed, and read again after that.
+   */
+  bytes(stop: { readonly signal: AbortSignal }): Uint8Array | Promise<Uint8Array>;
   /** Bytes of the whole file. */
   readonly size: number;
   /** Of the content; null where `size` is beyond the limit. */

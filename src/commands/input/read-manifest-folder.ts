@@ -29,7 +29,9 @@ export async function readManifestFolder(
   }
 }
 
-async function documentsOf(folder: string, stop: { readonly signal: AbortSignal }): Promise<readonly SeedDocument[]> {
+type Stop = { readonly signal: AbortSignal };
+
+async function documentsOf(folder: string, stop: Stop): Promise<readonly SeedDocument[]> {
   if (!existsSync(folder)) {
     throw new HoldfastError("invalid", `the folder ${folder} cannot be read`, { hint: "name an existing folder" });
   }
@@ -39,13 +41,13 @@ async function documentsOf(folder: string, stop: { readonly signal: AbortSignal 
   if (broken !== undefined) throw refusal(broken.file ?? folder, broken.summary, broken.detail);
   await using exact = new ExactThread();
   const documents: SeedDocument[] = [];
-  for (const file of files) documents.push(...(await documentsIn(file, exact)));
+  for (const file of files) documents.push(...(await documentsIn(file, exact, stop)));
   return documents;
 }
 
-async function documentsIn(file: SourceFile, exact: ExactThread): Promise<readonly SeedDocument[]> {
+async function documentsIn(file: SourceFile, exact: ExactThread, stop: Stop): Promise<readonly SeedDocument[]> {
   const { path, size } = file;
-  const bytes = file.bytes();
+  const bytes = await file.bytes(stop);
   if (size > defaultLimits.fileBytes) {
     const rough = decodeRoughly(bytes);
     if (isPlanText(rough) || !claims(rough)) return [];

@@ -234,6 +234,7 @@ function manifestToSend(shape: Shape, { value }: Manifest, live: Live, { ignored
 async function followStepRollout(step: Step, written: WriteResult, end: StepEnd, on: Running): Promise<StepEnd> {
   const rollout = await rolloutOf(step, written, on);
   const outcome = { ...end.outcome, rollout };
-  on.onProgress({ what: "finished", step, outcome, place: locateOutcome(outcome, on.manifests) });
+  const place = outcome.error === null ? null : await locateOutcome(outcome, on.manifests, on);
+  on.onProgress({ what: "finished", step, outcome, place });
   return { ...end, outcome };
 }

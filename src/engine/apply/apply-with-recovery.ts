@@ -4,6 +4,7 @@ import { groupOf, type Kind } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, type Manifest, splitIdentity } from "../../core/manifest.ts";
 import { summariseOutcomes } from "../../core/report/report.ts";
+import { readManifests } from "../../manifests/read-manifests.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { createDryRun, type DryRun, isDryRunSafe } from "../live/dry-run.ts";
 import { type ObserveContext, observeOne } from "../live/observe.ts";
@@ -48,6 +49,12 @@ export async function applyWithRecovery(
   const observing = observingWith(session, options);
   const resumed = new Set<string>();
   const manifests = new Map(desired.manifests.map((manifest) => [manifest.identity, manifest]));
+  const interrupted = new Set(recovered.map(({ intent }) => intent.identity));
+  // Read before anything is written: a file that changes meanwhile must not cost the report.
+  const wantedManifests = await readManifests(
+    desired.manifests.filter(({ identity }) => interrupted.has(identity)),
+    options,
+  );
   await dropGoneRecords(planned, session, options);
   const applied = await applyPlan(
     { plan, decisions },
@@ -65,7 +72,8 @@ export async function applyWithRecovery(
       },
     },
   );
-  const wanted = { plan, manifests, declared: desired.declared, resumed };
+  const stillWanted = new Map(wantedManifests.map((manifest) => [manifest.identity, manifest]));
+  const wanted = { plan, manifests: stillWanted, declared: desired.declared, resumed };
   const over = recovered.filter((one) => isFinished(one, wanted));
   await Promise.all(over.map(({ intent }) => session.ledger.close(intent.id, null)));
   return withInterrupted(applied, recovered, wanted);

@@ -1,14 +1,16 @@
 import type { Identity } from "../../core/manifest.ts";
 import type { Outcome } from "../../core/report/report.ts";
-import { positionOf, type SourceHead } from "../../manifests/source-manifest.ts";
+import { locateField } from "../../manifests/read-manifests.ts";
+import type { SourceHead } from "../../manifests/source-manifest.ts";
 
-/** Where an outcome's error is in the source (`file:line:column`), as exactly as it tells; null when unknown. */
-export function locateOutcome(
+/** Where an outcome's error stands in the source (`file:line:column`), as exactly as it says; null when unknown. */
+export async function locateOutcome(
   { identity, error }: Pick<Outcome, "identity" | "error">,
   manifests: ReadonlyMap<Identity, SourceHead>,
-): string | null {
+  stop: { readonly signal: AbortSignal },
+): Promise<string | null> {
   const manifest = error === null ? undefined : manifests.get(identity);
   if (manifest === undefined) return null;
-  const { line, column } = positionOf(manifest, error?.pointer || null);
+  const { line, column } = await locateField({ manifest, pointer: error?.pointer || null }, stop);
   return `${manifest.file}:${line}:${column}`;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { NO_SOURCE_FACTS } from "../../cache/source-facts.ts";
-import { knownOutline } from "../../cache/source-to-keep.ts";
+import { knownContent } from "../../cache/source-to-keep.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
@@ -11,7 +11,7 @@ import { isEverything, isUnder, type Selection, select, selectNamed, unmatched }
 import { kindOf } from "../../kinds/index.ts";
 import { loadChanged } from "../../manifests/load-changed.ts";
 import { type Loaded, type LoadOptions, loadManifests } from "../../manifests/load-manifests.ts";
-import { readValue } from "../../manifests/source-manifest.ts";
+import { readManifests } from "../../manifests/read-manifests.ts";
 import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../../source/git/checkout-fault.ts";
 import { defaultLimits } from "../../source/limits.ts";
 import { type ComparedBase, type Revision, readSource } from "../../source/read-source.ts";
@@ -81,7 +81,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   const { revision, prepared } = source;
   const { rules, cache, remembered } = prepared;
   const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
-  const reading = { ...loading, known: knownOutline(remembered, rules.load) };
+  const reading = { ...loading, knownContent: knownContent(remembered, loading) };
   const from = { revision, day: loading.now.toISOString().slice(0, 10) };
   const again = before === null ? null : await loadAgain(before, { ...from, rules }, reading, stopping);
   const loaded = again ?? (await loadManifests(revision, reading, { signal: stopping }));
@@ -101,13 +101,14 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
   const said = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
   const behind = fault === null ? said : [...said, checkoutWarning(fault)];
-  const applied = base && (await readApplied(base, (files) => loadManifests(files, reading, { signal: stopping })));
+  const loadFiles = (files: RevisionFiles) => loadManifests(files, reading, { signal: stopping });
+  const applied = base && (await readApplied(base, loadFiles, stopping));
   const desired = desiredOf(
     reported,
     { ...revision, commit },
     {
       rules,
-      base: base && valuesOf(base.loaded),
+      base: base && (await valuesOf(base.loaded, stopping)),
       applied,
       behind,
     },
@@ -242,17 +243,19 @@ function countSelection(
 async function readApplied(
   { applied, commit, loaded, readCommit }: ComparedBase & { readonly loaded: Loaded },
   loadFiles: (files: RevisionFiles) => Promise<Loaded>,
+  signal: AbortSignal,
 ): Promise<Desired["applied"]> {
   if (applied?.is !== "believed") return null;
-  return valuesOf(applied.commit === commit ? loaded : await loadFiles(await readCommit(applied.commit)));
+  return valuesOf(applied.commit === commit ? loaded : await loadFiles(await readCommit(applied.commit)), signal);
 }
 
-function valuesOf({ manifests }: Loaded): ReadonlyMap<Identity, JsonObject> {
-  return new Map(manifests.map((manifest) => [manifest.identity, readValue(manifest)]));
+async function valuesOf({ manifests }: Loaded, signal: AbortSignal): Promise<ReadonlyMap<Identity, JsonObject>> {
+  const read = await readManifests(manifests, { signal });
+  return new Map(read.map(({ identity, value }) => [identity, value]));
 }
 
 function knownIn({ files }: Loaded["contents"]): number {
-  return files.reduce((known, { from }) => (from === null ? known : known + 1), 0);
+  return files.filter(({ wasParsed }) => !wasParsed).length;
 }
 
 function followed({ commit, since }: Revision): Pick<ReadEvent, "follows"> {

@@ -7,7 +7,8 @@ import type { Kind, LiveRow, SingleReading } from "../../core/kind.ts";
 import { exists, type InSync, type Live } from "../../core/live.ts";
 import { type Identity, type Manifest, splitIdentity, splitVersion } from "../../core/manifest.ts";
 import type { WavedManifest } from "../../core/plan/plan-input.ts";
-import { readManifest, type SourceManifest, type UnparsedManifest } from "../../manifests/source-manifest.ts";
+import { readManifest } from "../../manifests/read-manifests.ts";
+import type { SourceManifest, UnparsedManifest } from "../../manifests/source-manifest.ts";
 import { forEachConcurrently } from "../for-each-concurrently.ts";
 import type { KnownServer } from "../known-server.ts";
 import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
@@ -216,7 +217,7 @@ async function byDryRun(
   on: ObserveContext,
   found: Findings,
 ): Promise<Live> {
-  const tried = await on.dryRun(kind, readManifest(manifest), { signal: on.signal });
+  const tried = await on.dryRun(kind, await readManifest(manifest, on), { signal: on.signal });
   switch (tried.state) {
     case "impossible":
       return { state: "unknown", reason: "no-read" };

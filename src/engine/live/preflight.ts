@@ -8,7 +8,7 @@ import { type Identity, type Manifest, requireRead } from "../../core/manifest.t
 import { parentOf } from "../../core/parent.ts";
 import { type Action, writes } from "../../core/plan/plan.ts";
 import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
-import { readManifest } from "../../manifests/source-manifest.ts";
+import { readManifest } from "../../manifests/read-manifests.ts";
 import type { KnownServer } from "../known-server.ts";
 import type { DryRun, DryRunResult } from "./dry-run.ts";
 import { isOfSource, type Observation, unreadableDiagnostic, type WavedSource } from "./observe.ts";
@@ -210,7 +210,8 @@ async function prove({ waved, decisions, ...live }: Unchecked, on: Preflight): P
     const action = decisions.get(manifest.identity)?.action ?? "keep";
     if (kind?.rollsOut !== true || action !== "keep" || !exists(live, manifest.identity)) continue;
     remaining -= 1;
-    const { state } = await orPass(on.dryRun(kind, readManifest(manifest), on), on);
+    const read = await readManifest(manifest, on);
+    const { state } = await orPass(on.dryRun(kind, read, on), on);
     const parent = parentOf(manifest);
     if (state === "forbidden" && parent !== null) unwritable.add(parent);
   }

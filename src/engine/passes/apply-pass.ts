@@ -19,7 +19,7 @@ import type { LastGood } from "../desired/last-good-revision.ts";
 import { requireUnshrunk } from "../desired/require-unshrunk.ts";
 import { acquireWriteAccess } from "../lease/acquire-write-access.ts";
 import type { Leader } from "../lease/leader.ts";
-import { type Pass, planContextIn, shapeOf } from "../pass.ts";
+import { type Pass, type PassContext, planContextIn, shapeOf } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan-against-live.ts";
 import type { Recovered } from "../recover/recover.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
@@ -88,10 +88,8 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
     // A server that was written to before is known to have leases or not.
     const hasLease = session.serverFacts.get("putLease") === "yes";
     if (!hasLease) tellOtherWriters(planned, pass, hasLease);
-    return withLeaseNote(
-      applyEvent(await applyWithRecovery(planned, session, { ...following, hasLease }), planned, pass),
-      session,
-    );
+    const applied = await applyWithRecovery(planned, session, { ...following, hasLease });
+    return withLeaseNote(await applyEvent(applied, planned, pass), session);
   }
   await using access = await acquireWriteAccess(pass.connection, pass.read, pass.context);
   const { writer, hasLease } = access;
@@ -99,7 +97,7 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
   if (access.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
   if (!hasLease) tellOtherWriters(current, pass, hasLease);
   const applied = await applyWithRecovery(current, { ...session, writer }, { ...following, hasLease });
-  return withLeaseNote(applyEvent(applied, current, pass), session);
+  return withLeaseNote(await applyEvent(applied, current, pass), session);
 }
 
 const UNVERIFIED: Diagnostic = {
@@ -116,7 +114,8 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: Ap
   const { rules } = pass.read;
   if (sealed !== null) {
     const sealing = sealingOf(pass);
-    requireSamePlan(sealed, { plan: planned.plan, sealable: sealableOf(planned), sealing });
+    const sealable = await sealableOf(planned, sealed.steps.keys(), pass.context);
+    requireSamePlan(sealed, { plan: planned.plan, sealable, sealing });
     if (sealed.seal.key !== sealing.key) pass.context.emit({ what: "warned", warnings: [UNVERIFIED] });
   }
   if (approve === null) return true;
@@ -201,28 +200,32 @@ function tellOtherWriters({ observation, recorded }: LivePlan, { connection, con
   context.emit({ what: "warned", warnings: hasLease ? [] : otherWriterWarnings(seen) });
 }
 
-function applyEvent(
+async function applyEvent(
   { tokens, ...applied }: ApplyResult,
   { plan, notUsed: missing, desired: { outOfScope } }: LivePlan,
-  { read }: Pass,
-): ApplyEvent {
+  { read, context }: Pass,
+): Promise<ApplyEvent> {
   const { summary } = applied;
   const report = { ...applied, summary: { ...summary, unchanged: summary.unchanged + (outOfScope ?? 0) } };
   const isPart = outOfScope !== undefined;
-  const places = placesOf(report, read.desired.manifests);
+  const places = await placesOf(report, read.desired.manifests, context);
   return { what: "applied", report, plan, isPart, tokens, notUsed: missing, places };
 }
 
-function placesOf({ outcomes }: ApplyEvent["report"], manifests: readonly SourceHead[]): ReadonlyMap<Identity, string> {
+async function placesOf(
+  { outcomes }: ApplyEvent["report"],
+  manifests: readonly SourceHead[],
+  { signal }: PassContext,
+): Promise<ReadonlyMap<Identity, string>> {
   const failed = outcomes.filter(({ error }) => error !== null);
   if (failed.length === 0) return new Map();
   const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
-  return new Map(
-    failed.flatMap((outcome) => {
-      const place = locateOutcome(outcome, byIdentity);
-      return place === null ? [] : [[outcome.identity, place]];
-    }),
-  );
+  const places = new Map<Identity, string>();
+  for (const outcome of failed) {
+    const place = await locateOutcome(outcome, byIdentity, { signal });
+    if (place !== null) places.set(outcome.identity, place);
+  }
+  return places;
 }
 
 // An apply without leases says so in its report; a daemon has already said it when it started.

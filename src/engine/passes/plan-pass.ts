@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../core/diagnostic.ts";
 import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Gate } from "../../core/plan/plan.ts";
-import { makeSeal, type Sealing, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
+import { makeSeal, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
 import type { Desired } from "../desired/desired.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
@@ -45,15 +45,16 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   return {
     ...event,
     plan,
-    seal: seals ? sealOf(plan, livePlan, sealingOf(pass)) : null,
+    seal: seals ? await sealOf(plan, livePlan, pass) : null,
     withServerSide: showServer ? serverSide(livePlan, planContext) : null,
     unmanaged: showUnmanaged ? unmanagedIn(livePlan, planContext) : null,
     ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
   };
 }
 
-function sealOf(plan: PlanEvent["plan"], livePlan: LivePlan, sealing: Sealing): SignedSeal {
-  return signSeal({ ...plan }, makeSeal(sealableOf(livePlan), sealing), sealing);
+async function sealOf(plan: PlanEvent["plan"], livePlan: LivePlan, pass: Pass): Promise<SignedSeal> {
+  const sealing = sealingOf(pass);
+  return signSeal({ ...plan }, makeSeal(await sealableOf(livePlan, [], pass.context), sealing), sealing);
 }
 
 // Every difference would count as one that nobody knows the cause of, and the gate would always be open.

@@ -10,7 +10,7 @@ import { redactManifest } from "../../core/redact/redact-manifest.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
 import { select } from "../../core/selection/select.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
-import { readManifest } from "../../manifests/source-manifest.ts";
+import { locateField, readManifest } from "../../manifests/read-manifests.ts";
 import { type Pass, planContextIn, shapeOf } from "../pass.ts";
 import { planAgainstLive } from "../plan-against-live.ts";
 
@@ -23,7 +23,7 @@ export type WhyMode = {
 
 /** Compares what is wanted, recorded and live of one value. */
 export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent> {
-  const { connection, read } = pass;
+  const { connection, read, context } = pass;
   const { session } = connection;
   const { identity, pointer } = splitAsked(asked, read.desired.declared);
   const manifests = select(read.desired.manifests, { paths: [], only: [identity], kinds: [], exclude: [] });
@@ -40,8 +40,8 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   const valueIn = (value: Json | null | undefined): Json =>
     writtenValueAt(redactManifest(shapeOf(manifest.kind), value ?? null), pointerTokens(pointer)) ?? null;
   const [found, receipt] = [livePlan.observation.live.get(identity), recorded.get(identity)];
-  const { value } = readManifest(manifest);
-  const { line } = manifest.locate(pointer);
+  const { value } = await readManifest(manifest, context);
+  const { line } = await locateField({ manifest, pointer }, context);
   const answer = {
     identity,
     pointer,

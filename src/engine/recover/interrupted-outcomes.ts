@@ -1,14 +1,13 @@
 import { equal } from "../../contract/json.ts";
-import type { Identity } from "../../core/manifest.ts";
+import type { Identity, Manifest } from "../../core/manifest.ts";
 import type { Plan, Step } from "../../core/plan/plan.ts";
 import type { Outcome } from "../../core/report/report.ts";
-import { readValue, type SourceManifest } from "../../manifests/source-manifest.ts";
 import type { Recovered } from "./recover.ts";
 
 /** What the current pass knows about the resources of interrupted writes. */
 export type CurrentPass = {
   readonly plan: Plan;
-  readonly manifests: ReadonlyMap<Identity, SourceManifest>;
+  readonly manifests: ReadonlyMap<Identity, Manifest>;
   /** Every identity that the whole source declares. */
   readonly declared: ReadonlySet<Identity>;
   /** Intents whose request this pass sends again: their outcome is reported by their steps. */
@@ -26,7 +25,7 @@ export function isFinished(
   // Not selected: the run that selects it decides.
   if (manifest === undefined) return !declared.has(intent.identity);
   // Still desired and not sent in this run: its key may yet return the reply.
-  return found === "not-made" || !equal(intent.manifest, readValue(manifest));
+  return found === "not-made" || !equal(intent.manifest, manifest.value);
 }
 
 /** The outcomes of an earlier run's writes, except those that this pass reports as its own steps. */

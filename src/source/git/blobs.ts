@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { HoldfastError } from "../../core/errors.ts";
 import { environmentOf, folderOf, type ObjectFormat, type Stop } from "./git.ts";
@@ -56,21 +56,6 @@ async function collectBlobs(
   }
   const code = await ended;
   if (code !== 0 || read.contents.length !== blobs.length) throw unreadableBlobs();
-}
-
-/** The same, for whoever cannot wait. */
-export function readBlobsNow(repository: Repository, blobs: readonly string[]): readonly Uint8Array[] {
-  const { status, stdout } = spawnSync("git", ["cat-file", "--batch"], {
-    cwd: folderOf(repository),
-    env: environmentOf(repository),
-    input: `${blobs.join("\n")}\n`,
-    maxBuffer: Number.POSITIVE_INFINITY,
-    stdio: ["pipe", "pipe", "ignore"],
-  });
-  const read = blobCollector(blobs.length);
-  read.add(stdout);
-  if (status !== 0 || read.contents.length !== blobs.length) throw unreadableBlobs();
-  return read.contents;
 }
 
 type BlobCollector = {

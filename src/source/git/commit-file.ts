@@ -1,18 +1,25 @@
 import { digestOf } from "../content-digest.ts";
 import type { SourceFile } from "../revision.ts";
-import { readBlobsNow } from "./blobs.ts";
+import { readBlobs } from "./blobs.ts";
+import type { Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
 /** What is known of a file of a commit before it is read again. */
 type CommitFileHead = Pick<SourceFile, "path" | "display" | "size" | "digest"> & { readonly blob: string };
 
 /** Files of a repository of ours, which keeps their objects. */
-type CommitFiles = { readonly repository: Repository; readonly all: CommitFile[]; ahead: number };
+type CommitFiles = {
+  readonly repository: Repository;
+  readonly all: CommitFile[];
+  /** How many files the next read takes, and the first one that the last read did not take. */
+  ahead: number;
+  next: number;
+};
 
-/** Whoever reads one file again mostly reads the next ones too, and each call of git takes milliseconds. */
+/** Files are mostly read again in their order, and each call of git takes milliseconds. */
 const MAX_AHEAD = 256;
 
-/** A file of a commit. Its bytes are given out once, and read again where somebody asks once more. */
+/** A file of a commit. Its content is released once it was given out, and read again by git when it is needed again. */
 export class CommitFile implements SourceFile {
   readonly path: string;
   readonly display: string;
@@ -35,23 +42,27 @@ export class CommitFile implements SourceFile {
     this.#index = among.all.push(this) - 1;
   }
 
-  bytes(): Uint8Array {
-    if (this.#held === null) this.#readAhead();
-    const bytes = this.#held ?? new Uint8Array();
-    // The beginning of a larger file is all that there is of it.
+  bytes(stop: Stop): Uint8Array | Promise<Uint8Array> {
+    return this.#held === null ? this.#readAhead(stop) : this.#take(this.#held);
+  }
+
+  #take(bytes: Uint8Array): Uint8Array {
+    // A file beyond the size limit has no digest: only its beginning was read, which is kept.
     if (this.digest !== null) this.#held = null;
     return bytes;
   }
 
-  #readAhead(): void {
-    const { repository, all, ahead } = this.#among;
-    const wanted = all.slice(this.#index, this.#index + ahead).filter((file) => file.#held === null);
-    const contents = readBlobsNow(
-      repository,
-      wanted.map(({ blob }) => blob),
-    );
+  async #readAhead(stop: Stop): Promise<Uint8Array> {
+    const files = this.#among;
+    // As many again where reading goes on, one alone where it begins somewhere else.
+    const goesOn = this.#index >= files.next && this.#index <= files.next + files.ahead;
+    files.ahead = goesOn ? Math.min(2 * files.ahead, MAX_AHEAD) : 1;
+    files.next = this.#index + files.ahead;
+    const wanted = files.all.slice(this.#index, files.next).filter((file) => file.#held === null);
+    const blobs = wanted.map(({ blob }) => blob);
+    const contents = await readBlobs(files.repository, blobs, stop);
     for (const [at, file] of wanted.entries()) file.#held = contents[at] ?? null;
-    this.#among.ahead = Math.min(2 * ahead, MAX_AHEAD);
+    return this.#take(this.#held ?? new Uint8Array());
   }
 }
 
@@ -63,7 +74,7 @@ export function commitFiles(
     readonly bytes: Uint8Array | null;
   })[],
 ): readonly CommitFile[] {
-  const among: CommitFiles = { repository, all: [], ahead: 1 };
+  const among: CommitFiles = { repository, all: [], ahead: 1, next: -1 };
   return files.map(({ known, bytes, ...head }) => {
     const digest = known ?? (bytes !== null && bytes.length === head.size ? digestOf(bytes) : null);
     return new CommitFile({ ...head, digest }, bytes, among);

@@ -131,12 +131,13 @@ async function commitFolder(
   const known = await headOf(repository, root, stop);
   if (known === null) throw new HoldfastError("error", "the commit that is checked out cannot be read");
   const prefix = prefixIn(repository, root);
-  const added = files
-    .filter(({ path, blob }) => known.blobs.get(path) !== blob)
-    .map((file) => {
+  const differing = files.filter(({ path, blob }) => known.blobs.get(path) !== blob);
+  const added = await Promise.all(
+    differing.map(async (file) => {
       if (file.digest === null) throw tooLarge(file.display, ref);
-      return { path: file.path, bytes: file.bytes() };
-    });
+      return { path: file.path, bytes: await file.bytes(stop) };
+    }),
+  );
   const ignored = ignoreFilesOf([...files.map(({ path }) => path), ...known.blobs.keys()]).flatMap((path): Edit[] => {
     const opened = readRegularFile(join(root, path), IGNORE_FILE_BYTES);
     if (opened.is === "read") return [{ path, bytes: opened.bytes }];

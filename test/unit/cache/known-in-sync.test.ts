@@ -28,7 +28,7 @@ const everything = [cluster, workspace, repo, api, greeter, team];
 function unparsed({ value, ...head }: SourceManifest & Manifest, read: string[]): SourceManifest {
   return {
     ...head,
-    read: () => {
+    read: async () => {
       read.push(head.identity);
       return value;
     },

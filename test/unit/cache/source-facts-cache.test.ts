@@ -13,15 +13,16 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { outlineOf } from "../../../src/cache/file-outline.ts";
 import { NO_SOURCE_FACTS, type SourceFacts } from "../../../src/cache/source-facts.ts";
 import { sourceCache } from "../../../src/cache/source-facts-cache.ts";
-import { knownOutline, sourceToKeep } from "../../../src/cache/source-to-keep.ts";
+import { knownContent, sourceToKeep } from "../../../src/cache/source-to-keep.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
-import { outlineOf } from "../../../src/manifests/file-outline.ts";
 import { type LoadRules, loadManifests } from "../../../src/manifests/load-manifests.ts";
 import { readDeclarations } from "../../../src/manifests/read-declarations.ts";
-import { readValue, type SourceManifest } from "../../../src/manifests/source-manifest.ts";
+import { locateFields, readManifest, readManifests } from "../../../src/manifests/read-manifests.ts";
+import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { parseKey } from "../../../src/seal/seal-key.ts";
 import { digestOf } from "../../../src/source/content-digest.ts";
 import { findRepository } from "../../../src/source/git/find-repository.ts";
@@ -45,6 +46,8 @@ const files: Files = {
   "api.yaml": service("api", "ports: [{port: 80, expose: true, host: api.x.io}]\n"),
   "two.yaml": `${service("web")}---\n${service("job", "env: {TOKEN: abc}\n")}`,
   "team.json": '{"type": "team", "name": "people", "members": ["a@x.io"]}',
+  // Takes the exact reader.
+  "anchor.yaml": "type: team\nmembers: &all [a@x.io]\nmanagers: *all\nname: anchored\n",
   "foreign.yaml": "kind: Deployment\n",
 };
 
@@ -57,8 +60,8 @@ async function reading(
 ) {
   const repository = await findRepository(root, { signal });
   const revision = await readFolder({ root, cwd: root, repository, limits: defaultLimits, remembered }, { signal });
-  const known = knownOutline(remembered, rules);
-  const options = { kindOf, rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`), known };
+  const loading = { kindOf, rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`) };
+  const options = { ...loading, knownContent: knownContent(remembered, loading) };
   const loaded = await loadManifests(revision, options, { signal });
   return { revision, loaded: { ...loaded, toKeep: () => sourceToKeep([loaded.contents], remembered, rules) } };
 }
@@ -83,17 +86,25 @@ function tick(root: string): void {
   rmSync(probe);
 }
 
-/** All that a manifest tells. */
-const told = (manifest: SourceManifest) => {
-  const { kind, identity, digest, file, line, references } = manifest;
-  return { kind, identity, digest, value: readValue(manifest), file, line, references, at: manifest.locate("/name") };
-};
-const outline = ({ contents: _, toKeep: __, manifestsByIdentity: ___, ...loaded }: Read) => {
+/** Everything about manifests, as their files have it now. */
+async function contentOf(manifests: readonly SourceManifest[]) {
+  const values = await readManifests(manifests, { signal });
+  const located = await locateFields(
+    manifests.map((manifest) => ({ manifest, pointer: "/name" })),
+    { signal },
+  );
+  return manifests.map(({ kind, identity, digest, file, line, references }, index) => {
+    const [value, at] = [values[index]?.value, located[index]?.position];
+    return { kind, identity, digest, value, file, line, references, at };
+  });
+}
+
+const outline = async ({ contents: _, toKeep: __, manifestsByIdentity: ___, ...loaded }: Read) => {
   const { manifests, referrers, waves, declared, invalid, ...rest } = loaded;
   return {
     ...rest,
     referrers: [...referrers()],
-    manifests: manifests.map(told),
+    manifests: await contentOf(manifests),
     waves: [...waves],
     declared: [...declared].toSorted(),
     invalid: [...invalid].toSorted(),
@@ -109,13 +120,13 @@ describe("a source read again", () => {
     const remembered = later(first.loaded.toKeep());
     const second = await reading(root, remembered);
     expect(second.loaded.toKeep()).toBeNull();
-    expect(outline(second.loaded)).toEqual(outline(first.loaded));
+    expect(await outline(second.loaded)).toEqual(await outline(first.loaded));
     // The value of a manifest is read from its file; nobody has until then.
     const { loaded } = await reading(root, remembered);
     rmSync(join(root, "api.yaml"));
     const api = loaded.manifests.find(({ identity }) => identity === "service/prod:ws-1/api");
     expect(api?.references).toHaveLength(1);
-    expect(() => api && readValue(api)).toThrow(/changed while it was being read/);
+    await expect(api && readManifest(api, { signal })).rejects.toThrow(/changed while it was being read/);
   });
 
   test("is trusted only where nobody touched it just before", async () => {
@@ -142,7 +153,7 @@ describe("a source read again", () => {
       expect(lstatSync(file)).toMatchObject({ size: Buffer.byteLength(before), mtime });
       const warm = await reading(root, remembered);
       expect(reread(warm.revision, remembered)).toEqual([path]);
-      expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
+      expect(await outline(warm.loaded)).toEqual(await outline((await reading(root)).loaded));
       writeFileSync(file, before);
     }
   });
@@ -171,7 +182,7 @@ describe("a source read again", () => {
     const others = outlines.filter(([, outline]) => !before.includes(outline)).map(([key]) => key.split(" ")[0]);
     expect(others).toEqual(["yaml"]);
     expect(outlines).toHaveLength(before.length);
-    expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
+    expect(await outline(warm.loaded)).toEqual(await outline((await reading(root)).loaded));
   });
 
   test("checks what depends on other files each time", async () => {
@@ -182,7 +193,7 @@ describe("a source read again", () => {
       write(root, changes);
       const { loaded } = await reading(root, remembered, {}, day);
       const cold = await reading(root, NO_SOURCE_FACTS, {}, day);
-      expect(outline(loaded)).toEqual(outline(cold.loaded));
+      expect(await outline(loaded)).toEqual(await outline(cold.loaded));
       write(root, files);
       return loaded.diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code);
     };
@@ -232,7 +243,7 @@ describe("a source read again", () => {
       chmodSync(join(root, "shut"), mode);
       const [warm, cold] = [await reading(root, remembered), await reading(root)];
       chmodSync(join(root, "shut"), 0o755);
-      expect(outline(warm.loaded)).toEqual(outline(cold.loaded));
+      expect(await outline(warm.loaded)).toEqual(await outline(cold.loaded));
       expect(warm.loaded.diagnostics.map(({ code }) => code)).toContain("unreadable");
       expect([warm.revision.commit, cold.revision.commit]).toEqual([null, null]);
     }
@@ -262,7 +273,7 @@ describe("a source read again", () => {
         allowLiteralSecrets: [],
         defaultWorkspace: null,
       } as const;
-      const on = { ...rules, now: new Date(), exact, pause: () => undefined };
+      const on = { ...rules, now: new Date(), exact, signal, pause: () => undefined };
       const [file] = found;
       if (file === undefined) throw new TypeError("no file");
       return {
@@ -295,8 +306,9 @@ describe("a source read again", () => {
       const sources = [fileOf("a.yaml", text), ...others];
       const found = { files: sources, filesByPath: filesByPath(sources), diagnostics: [] };
       const revision: RevisionFiles = { commit: null, at: Date.now(), root: "/", ...found };
-      const known = knownOutline(remembered, {});
-      return loadManifests(revision, { kindOf, rules: {}, limits: defaultLimits, now: new Date(), known }, { signal });
+      const loading = { kindOf, rules: {}, limits: defaultLimits, now: new Date() };
+      const options = { ...loading, knownContent: knownContent(remembered, loading) };
+      return loadManifests(revision, options, { signal });
     };
     const remembered = sourceToKeep([(await loaded("x: 1\n", NO_SOURCE_FACTS)).contents], NO_SOURCE_FACTS, {});
     const [warm, cold] = [await loaded("y: 1\n", later(remembered)), await loaded("y: 1\n", NO_SOURCE_FACTS)];
@@ -330,7 +342,9 @@ describe("a source read again", () => {
       fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 6 }), async (edits) => {
         const root = join(await temporaryFolder(), "source");
         mkdirSync(root);
-        write(root, files);
+        // Each exact file starts a thread: here it comes by an edit alone.
+        const { "anchor.yaml": _, ...plain } = files;
+        write(root, plain);
         let remembered = later((await reading(root)).loaded.toKeep());
         for (const { what, path, text } of edits) {
           tick(root);
@@ -340,7 +354,7 @@ describe("a source read again", () => {
             renameSync(join(root, text), join(root, path));
           }
           const warm = await reading(root, remembered);
-          expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
+          expect(await outline(warm.loaded)).toEqual(await outline((await reading(root)).loaded));
           if (warm.loaded.toKeep() !== null) remembered = later(warm.loaded.toKeep());
         }
       }),
@@ -423,11 +437,12 @@ describe("the cache of a source", () => {
         { root, cwd: root, repository, ref: "HEAD", limits: defaultLimits },
         { signal },
       );
-      const options = { kindOf, rules: {}, limits: defaultLimits, now: new Date(), known: knownOutline(facts, {}) };
+      const loading = { kindOf, rules: {}, limits: defaultLimits, now: new Date() };
+      const options = { ...loading, knownContent: knownContent(facts, loading) };
       return loadManifests(revision, options, { signal });
     };
     const parsed = ({ contents }: Awaited<ReturnType<typeof commit>>) =>
-      contents.files.flatMap(({ file, from }) => (from === null ? [file.path] : []));
+      contents.files.flatMap(({ file, wasParsed }) => (wasParsed ? [file.path] : []));
     const folder = (await reading(root)).loaded.toKeep() ?? NO_SOURCE_FACTS;
     expect(parsed(await commit(NO_SOURCE_FACTS))).toHaveLength(Object.keys(files).length);
     expect(parsed(await commit(folder))).toEqual([]);
@@ -436,7 +451,7 @@ describe("the cache of a source", () => {
     const second = await commit(folder);
     expect(parsed(second)).toEqual(["team.json"]);
     const team = second.manifests.find(({ identity }) => identity === "team/people");
-    expect(team && readValue(team)).toMatchObject({ members: ["b@x.io"] });
+    expect(team && (await readManifest(team, { signal })).value).toMatchObject({ members: ["b@x.io"] });
     const facts = sourceToKeep([second.contents], folder, {}) ?? NO_SOURCE_FACTS;
     expect(parsed(await commit(facts))).toEqual([]);
     // What is known of the folder is not forgotten for it.

@@ -35,7 +35,7 @@ export function declare(value: JsonObject, extra: Partial<Manifest> = {}): Sourc
     file: `${value.name}.yaml`,
     line: 1,
     references: manifestReferences(value),
-    locate: () => ({ line: 1, column: 1 }),
+    locate: async () => ({ line: 1, column: 1 }),
     ...extra,
   };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { summariseForeign } from "../../../src/core/foreign-documents.ts";
-import { readValue } from "../../../src/manifests/source-manifest.ts";
+import { locateField, readManifest } from "../../../src/manifests/read-manifests.ts";
 import { jsonText } from "../../../src/render/json.ts";
 import { everyKind } from "../../support/manifests.ts";
-import { brief, type Files, folderOf, loadFiles, loadRevision, read } from "../source/source.ts";
+import { brief, type Files, folderOf, loadFiles, loadRevision, read, signal } from "../source/source.ts";
 
 const cluster = "type: cluster\nname: cl1\ncluster_type: aws-eks\nbase_domains: ['*.example.com']\n";
 const workspace = "type: workspace\nname: ws1\ncluster_fqn: cl1\nenvironment_name: dev\n";
@@ -41,7 +41,9 @@ describe("loading", () => {
       "service/cl1:ws1/api": 2,
     });
     expect(loaded).toMatchObject({ files: 2, documents: 3 });
-    expect(loaded.manifests[2]?.locate("/image/image_uri")).toEqual({ line: 4, column: 33 });
+    const [, , manifest] = loaded.manifests;
+    const position = manifest && (await locateField({ manifest, pointer: "/image/image_uri" }, { signal }));
+    expect(position).toEqual({ line: 4, column: 33 });
   });
 
   test("counts documents that are not ours where they are found, whatever is said of them", async () => {
@@ -421,7 +423,7 @@ describe("hostile sources", () => {
       "d.yaml": "type: toString\n",
     });
     const [api] = loaded.manifests;
-    expect(Object.keys(((api && readValue(api))?.labels ?? {}) as object)).toEqual([
+    expect(Object.keys(((api && (await readManifest(api, { signal })).value)?.labels ?? {}) as object)).toEqual([
       "__proto__",
       "constructor",
       "toString",

@@ -7,7 +7,7 @@ import { defaultLimits } from "../../../src/source/limits.ts";
 import { readFolder } from "../../../src/source/read-folder.ts";
 import { readRegularFile } from "../../../src/source/read-regular-file.ts";
 import { commitAll, git } from "../../support/git.ts";
-import { brief, folderOf, pathsOf, read, write } from "./source.ts";
+import { brief, folderOf, pathsOf, read, sizesOf, textsOf, write } from "./source.ts";
 
 describe("a folder", () => {
   test("is read as its YAML and JSON files, in path order", async () => {
@@ -21,7 +21,7 @@ describe("a folder", () => {
     });
     const revision = await read(root);
     expect(pathsOf(revision)).toEqual(["A.YAML", "a/y.json", "a/z.yml", "b.yaml"]);
-    expect(revision.files.map((file) => Buffer.from(file.bytes()).toString())).toEqual(["A", "{}", "z", "b"]);
+    expect(await textsOf(revision.files)).toEqual(["A", "{}", "z", "b"]);
     expect(revision.commit).toBeNull();
   });
 
@@ -152,7 +152,7 @@ describe("a folder", () => {
   test("B20: only the beginning of a file beyond the limit is read, and all files together have a limit", async () => {
     const root = await folderOf({ "big.yaml": "x".repeat(50_001), "fine.yaml": "x".repeat(50_000) });
     const { files } = await read(root, { limits: { fileBytes: 50_000 } });
-    expect(files.map((file) => [file.size, file.bytes().length])).toEqual([
+    expect(await sizesOf(files)).toEqual([
       [50_001, 16_384],
       [50_000, 50_000],
     ]);

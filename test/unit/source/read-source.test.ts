@@ -12,7 +12,7 @@ import { commitAll } from "../../support/git.ts";
 import { team } from "../../support/manifests.ts";
 import { mountVolume } from "../../support/mounted-volume.ts";
 import { upstreamOf } from "../../support/upstream.ts";
-import { folderOf, signal } from "./source.ts";
+import { folderOf, signal, textsOf } from "./source.ts";
 
 test("F58 a commit that arrives while another one is read has no part in it", async () => {
   const upstream = await upstreamOf({ "ml.yaml": team("ml"), "holdfast.yaml": "external: [team/a]\n" });
@@ -52,7 +52,7 @@ test("F58 a commit that arrives while another one is read has no part in it", as
   );
   expect(read.revision.commit).toBe(first);
   expect(read.revision.files.map(({ path }) => path)).toEqual(["ml.yaml"]);
-  expect(Buffer.from(read.revision.files[0]?.bytes() ?? []).toString()).toBe(team("ml"));
+  expect((await textsOf(read.revision.files))[0]).toBe(team("ml"));
   using next = await readSource({ ...options, before: read.revision }, async () => settled, stop);
   expect(next.revision.files.map(({ path }) => path)).toEqual(["ml.yaml", "web.yaml"]);
 });
@@ -93,7 +93,7 @@ describe("a source that a link leads to", () => {
     );
     expect(configurations).toEqual([false, true]);
     expect(read.revision.files.map(({ path }) => path)).toEqual(["a.yaml"]);
-    expect(Buffer.from(read.revision.files[0]?.bytes() ?? []).toString()).toBe(team("a", "bob@example.com"));
+    expect((await textsOf(read.revision.files))[0]).toBe(team("a", "bob@example.com"));
     expect(resolve(options.cwd, read.revision.files[0]?.display ?? "")).toBe(join(link, "a.yaml"));
   });
 

@@ -6,7 +6,7 @@ import { type Loaded, type LoadRules, loadManifests } from "../../../src/manifes
 import { findRepository } from "../../../src/source/git/find-repository.ts";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import { readFolder } from "../../../src/source/read-folder.ts";
-import type { RevisionFiles } from "../../../src/source/revision.ts";
+import type { RevisionFiles, SourceFile } from "../../../src/source/revision.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 /** Files by path; bytes where text would not do. */
@@ -47,6 +47,18 @@ export async function read(root: string, options: ReadOptions = {}): Promise<Rev
 /** The paths that were read. */
 export function pathsOf({ files }: RevisionFiles): readonly string[] {
   return files.map(({ path }) => path);
+}
+
+/** What files hold, as text; they are read in turn. */
+export async function textsOf(files: readonly SourceFile[]): Promise<readonly string[]> {
+  const texts: string[] = [];
+  for (const file of files) texts.push(Buffer.from(await file.bytes({ signal })).toString());
+  return texts;
+}
+
+/** The size of each file, and how many bytes of it are read. */
+export async function sizesOf(files: readonly SourceFile[]): Promise<readonly (readonly [number, number])[]> {
+  return Promise.all(files.map(async (file) => [file.size, (await file.bytes({ signal })).length] as const));
 }
 
 /** Writes files into a new folder and loads it. */

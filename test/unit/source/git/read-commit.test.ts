@@ -14,7 +14,7 @@ import { diffTrees } from "../../../../src/source/git/tree.ts";
 import { defaultLimits } from "../../../../src/source/limits.ts";
 import type { RevisionFiles } from "../../../../src/source/revision.ts";
 import { commitAll, git } from "../../../support/git.ts";
-import { brief, folderOf, pathsOf, read, signal, write } from "../source.ts";
+import { brief, folderOf, pathsOf, read, signal, sizesOf, textsOf, write } from "../source.ts";
 
 async function at(root: string, ref: string, options: Partial<CommitOptions> = {}) {
   const repository = await findRepository(root, { signal });
@@ -52,7 +52,7 @@ describe("a commit", () => {
     });
     expect(known(revision)).toEqual({ ...known(folder), commit, root, at: 0 });
     expect(pathsOf(revision)).toEqual(["a.yaml", "sub/b.yml", "sub/deep/c.json"]);
-    expect(Buffer.from(revision.files[0]?.bytes() ?? []).toString()).toBe("a: é\n");
+    expect((await textsOf(revision.files))[0]).toBe("a: é\n");
   });
 
   test("is read below the source's root alone, and within its paths", async () => {
@@ -158,7 +158,7 @@ describe("a commit", () => {
     const root = await folderOf({ "a.yaml": "a", "big.yaml": "type: service\n".repeat(100_000) });
     await commitAll(root, "Begin");
     const { files: found } = await at(root, "HEAD");
-    expect(found.map((file) => [file.size, file.bytes().length])).toEqual([
+    expect(await sizesOf(found)).toEqual([
       [1, 1],
       [1_400_000, 16_384],
     ]);
@@ -170,7 +170,7 @@ describe("a commit", () => {
     const repository = await repositoryOf(root);
     const options = { root, repository, ref: "HEAD", cwd: root, limits: defaultLimits };
     const file = await readFileAt({ ...options, path: "holdfast.yaml" }, { signal });
-    expect(Buffer.from(file?.bytes() ?? []).toString()).toBe("paths: []");
+    expect(file && (await textsOf([file]))[0]).toBe("paths: []");
     expect(await readFileAt({ ...options, path: "missing.yaml" }, { signal })).toBeNull();
   });
 });
@@ -276,8 +276,25 @@ describe("a commit of a repository of ours, read by an earlier one", () => {
     for (const file of again.files.filter(({ digest }) => digest !== null)) {
       const text = (await git(root, "cat-file", "blob", file.blob ?? "")).trim();
       // Once what was read, and then from the repository again.
-      expect([file.bytes(), file.bytes()].map((bytes) => Buffer.from(bytes).toString().trim())).toEqual([text, text]);
+      expect((await textsOf([file, file])).map((read) => read.trim())).toEqual([text, text]);
     }
+  });
+
+  test("reads the files of our own repository again by git, and stops with the command", async () => {
+    const root = await folderOf({ "a.yaml": "a: 1\n", "b.yaml": "b: 2\n", "c.yaml": "c: 3\n" });
+    await commitAll(root, "Begin");
+    const { files: found } = await readAs(root, null);
+    expect(await textsOf([...found, ...found.toReversed()])).toEqual([
+      "a: 1\n",
+      "b: 2\n",
+      "c: 3\n",
+      "c: 3\n",
+      "b: 2\n",
+      "a: 1\n",
+    ]);
+    const [file] = found;
+    await expect(file?.bytes({ signal: AbortSignal.abort() })).rejects.toThrow("aborted");
+    expect(file && (await textsOf([file]))[0]).toBe("a: 1\n");
   });
 
   test("says whether it comes directly after the earlier one", async () => {

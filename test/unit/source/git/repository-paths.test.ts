@@ -13,7 +13,7 @@ import { readFolder } from "../../../../src/source/read-folder.ts";
 import { needsRoot } from "../../../support/as-root.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { commitAll, git } from "../../../support/git.ts";
-import { type Files, folderOf, pathsOf, signal, write } from "../source.ts";
+import { type Files, folderOf, pathsOf, signal, textsOf, write } from "../source.ts";
 
 async function found(root: string): Promise<Repository> {
   const repository = await findRepository(root, { signal });
@@ -34,7 +34,7 @@ async function readBy(repository: Repository, root: string) {
     commit: revision.commit,
     paths: pathsOf(revision),
     checkout: folder.commit,
-    config: config === null ? null : Buffer.from(config.bytes()).toString(),
+    config: config === null ? null : (await textsOf([config]))[0],
     mergeBase: (await findBase(temporary, "main", { signal })).mergeBase,
   };
 }

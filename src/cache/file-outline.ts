@@ -1,42 +1,36 @@
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
-import type { CheckBasis } from "./check-semantics.ts";
-import type { Declaration } from "./declaration.ts";
-import type { FileContent } from "./read-declarations.ts";
+import type { CheckBasis } from "../manifests/check-semantics.ts";
+import type { Declaration } from "../manifests/declaration.ts";
+import type { KnownContent } from "../manifests/load-manifests.ts";
 
-/** What a file contributes, its manifests in outline. */
+/** What a file contributes, without the values of its manifests. */
 export type FileOutline = {
   readonly declarations: readonly DeclarationOutline[];
-  /** What is said of the file, without its name. */
+  /** The diagnostics about the file, without its name. */
   readonly said: readonly Omit<SourceDiagnostic, "file">[];
 };
 
-/** A valid manifest in outline: all that rules between files need. */
+/** A valid manifest without its value: all that rules between files need. */
 export type DeclarationOutline = {
   readonly type: string;
   readonly identity: Identity;
   readonly line: number;
-  /** Its place among the documents of its file. */
+  /** Its index among the documents of its file. */
   readonly index: number;
   readonly references: readonly Reference[];
   /** What it was checked by; null where it was not found valid. */
   readonly checkedBy: CheckBasis | null;
 };
 
-// A file of which more is said is read each time.
+// A file with more diagnostics is read each time.
 const MAX_DIAGNOSTICS = 20;
 
 /** The outline of a file that was read; null where it has to be read each time. */
-export function outlineOf({
-  content,
-  said,
-}: {
-  readonly content: FileContent;
-  readonly said: readonly SourceDiagnostic[];
-}): FileOutline | null {
+export function outlineOf({ content, said }: KnownContent): FileOutline | null {
   const declarations = content.declarations.map(declarationOutline);
   const isWhole = declarations.every((one) => one !== null);
-  if (!content.isQuickToReread || !isWhole || said.length > MAX_DIAGNOSTICS) return null;
+  if (!content.isFinal || !isWhole || said.length > MAX_DIAGNOSTICS) return null;
   return { declarations, said: said.map(({ file: _, ...rest }) => rest) };
 }
 

@@ -1,0 +1,72 @@
+import type { Manifest } from "../core/manifest.ts";
+import type { Position } from "../model/position.ts";
+import { pacer } from "../source/pacer.ts";
+import { ExactThread } from "../yaml/read-yaml.ts";
+import type { Rereading } from "./rereadable-file.ts";
+import { isParsed, type SourceHead, type UnparsedManifest } from "./source-manifest.ts";
+
+type Stop = { readonly signal: AbortSignal };
+
+/** The manifests with their values; those that are not parsed yet are read from their files. */
+export async function readManifests<One extends Manifest | UnparsedManifest>(
+  manifests: readonly One[],
+  { signal }: Stop,
+): Promise<readonly (One & Manifest)[]> {
+  await using exact = new ExactThread();
+  return await readManifestsBy(manifests, { exact, signal });
+}
+
+/** The same by an exact reader that the caller has already. */
+export async function readManifestsBy<One extends Manifest | UnparsedManifest>(
+  manifests: readonly One[],
+  reading: Rereading,
+): Promise<readonly (One & Manifest)[]> {
+  const pause = pacer(reading.signal);
+  const read: (One & Manifest)[] = [];
+  for (const manifest of manifests) {
+    read.push(isParsed(manifest) ? manifest : await withValue(manifest, reading));
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+  }
+  return read;
+}
+
+/** The same for one manifest. */
+export async function readManifest<One extends Manifest | UnparsedManifest>(
+  manifest: One,
+  { signal }: Stop,
+): Promise<One & Manifest> {
+  await using exact = new ExactThread();
+  return await withValue(manifest, { exact, signal });
+}
+
+async function withValue<One extends Manifest | UnparsedManifest>(
+  manifest: One,
+  reading: Rereading,
+): Promise<One & Manifest> {
+  return { ...manifest, value: "value" in manifest ? manifest.value : await manifest.read(reading) };
+}
+
+/** A field of a manifest; without a pointer, the start of its document. */
+export type ManifestField = { readonly manifest: SourceHead; readonly pointer: string | null };
+
+/** Where a field stands in its file. */
+export async function locateField({ manifest, pointer }: ManifestField, { signal }: Stop): Promise<Position> {
+  await using exact = new ExactThread();
+  return await positionOf({ manifest, pointer }, { exact, signal });
+}
+
+/** The fields with where they stand in their files. */
+export async function locateFields<Field extends ManifestField>(
+  fields: readonly Field[],
+  { signal }: Stop,
+): Promise<readonly (Field & { readonly position: Position })[]> {
+  await using exact = new ExactThread();
+  const located: (Field & { readonly position: Position })[] = [];
+  for (const field of fields) located.push({ ...field, position: await positionOf(field, { exact, signal }) });
+  return located;
+}
+
+async function positionOf({ manifest, pointer }: ManifestField, reading: Rereading): Promise<Position> {
+  return pointer === null ? { line: manifest.line, column: 1 } : manifest.locate(pointer, reading);
+}
