@@ -14,7 +14,7 @@ export function reliabilityPage({ date, results }: SoakRun): string {
 
 # Reliability
 
-This page shows how Holdfast is tested against crashes, full disks and faulty networks, and what these tests found. Each
+This page describes the tests of Holdfast against crashes, full disks and faulty networks, and their results. Each
 *sweep* injects one sort of failure, then compares Holdfast's reports with the audit log of the control plane. The columns
 of the table count the injected failures and the errors found. A sweep tries a random sample of the possible points. The
 run of ${date} (seed ${[...seeds].join(", ")}) had these results:
@@ -32,8 +32,8 @@ ${table(
 
 ## The sweeps
 
-In brackets is what the sweep ran on. *full* is a control plane with all operations of \`holdfast serve\`, *documented-only* one with the
-20 documented operations, *header-stripping* one behind a proxy that removes unknown headers.
+Brackets name the system that the sweep ran on. *full* is a control plane with all operations of \`holdfast serve\`. *documented-only* is a control plane with the 20
+documented operations. *header-stripping* is a control plane behind a proxy that removes unknown headers.
 
 ${names.map((name) => `- **${name}** (${placesOf(resultsOf(name, results))}): ${sweeps[name]}`).join("\n")}
 
@@ -54,7 +54,7 @@ ${table(
 
 ## Do the tests detect a missing safeguard?
 
-\`npm run mutations\` removes one safeguard after the other from a copy of the sources. For each, a test fails:
+\`npm run mutations\` removes one safeguard after the other from a copy of the sources. At least one test fails for each removed safeguard:
 
 ${table(
   ["removed safeguard", "failing test"],
