@@ -7,19 +7,19 @@ import type { TargetStatus } from "../core/report/target-status.ts";
 import { createFile } from "../files/write-file.ts";
 import { makeFolder } from "../store/make-folder.ts";
 
-/** What a running daemon answers on its socket. */
+/** The status reply of a running daemon on its control socket. */
 export type DaemonReply = { readonly pid: number; readonly targets: readonly TargetStatus[] };
 
-/** What a daemon can be asked for. */
+/** The operations that a daemon offers on its control socket. */
 export type DaemonControl = {
   readonly status: () => readonly TargetStatus[];
-  /** Makes a pass over a target, or over all; resolves when it has ended. */
+  /** Runs a pass over the named target, or over all targets if null; resolves when it has ended. */
   readonly reconcile: (target: string | null) => Promise<void>;
-  /** Carries out a command between two passes; what it answers can be written as JSON. */
+  /** Runs a command between two passes; its result can be serialized as JSON. */
   readonly carryOut: (command: DaemonCommand) => Promise<unknown>;
 };
 
-/** A command that changes what a daemon holds locked, by the name of its target. */
+/** A command on the state of one target; it goes to the daemon, because the daemon holds the lock on that state. */
 export type DaemonCommand = { readonly target: string } & (
   | { readonly is: "adopt"; readonly identities: readonly string[] | null }
   | { readonly is: "forget"; readonly identities: readonly string[] }
@@ -29,39 +29,42 @@ export type DaemonCommand = { readonly target: string } & (
   | { readonly is: "release"; readonly what: string }
 );
 
-/** What a daemon answers to a command: what came of it, or why it was refused. */
+/** The reply to a command: its result, or the error that refused it. */
 type CommandReply =
   | { readonly is: "done"; readonly result: unknown }
   | ({ readonly is: "refused" } & Pick<HoldfastError, "code" | "message" | "hint" | "diagnostics">);
 
-/** The kernel takes no longer paths of sockets. */
+/** Kernels limit the path of a socket: 108 bytes on Linux, 104 on macOS. */
 const MAX_PATH_LENGTH = 100;
-/** How long another daemon may take to answer before its socket counts as left behind. */
+/** How long another daemon may take to reply before its socket is treated as stale. */
 const ANSWER_MS = 2000;
 
-/** The socket of the daemon on a state folder, by the shorter of its names; null where both are too long. */
+/** The socket path for a state folder, absolute or relative, whichever is shorter; null if both are too long. */
 function socketPath(stateFolder: string): string | null {
   const path = join(stateFolder, "daemon.sock");
   const short = [path, relative(process.cwd(), path)].toSorted((a, b) => a.length - b.length)[0] ?? path;
   return Buffer.byteLength(short) > MAX_PATH_LENGTH ? null : short;
 }
 
-/** Answers on a socket that only its owner may use; null where the state folder's path is too long for one. */
+/**
+ * Serves a control socket that only its owner can open; null if the path of the state folder is too long for a socket, or if
+ * another daemon already serves it.
+ */
 export async function serveControl(stateFolder: string, control: DaemonControl): Promise<AsyncDisposable | null> {
   const path = socketPath(stateFolder);
   if (path === null) return null;
-  // Another process with the same state folder answers there already, and its targets are locked.
+  // Another process already serves this state folder and holds the locks of its targets.
   const signal = AbortSignal.timeout(ANSWER_MS);
   if ((await askDaemon(stateFolder, { method: "GET", path: "/status" }, { signal })) !== null) return null;
-  const server = createServer(async (asked, response) => {
-    const reply = await replyTo(asked, control).catch((error: unknown) => refusal(error));
+  const server = createServer(async (incoming, response) => {
+    const reply = await replyTo(incoming, control).catch((error: unknown) => refusal(error));
     if (reply === null) response.writeHead(404).end();
     else response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(reply));
   });
   await makeFolder(stateFolder);
-  // It may lie in a checkout.
+  // The state folder may lie in a git checkout.
   createFile(join(stateFolder, ".gitignore"), "*\n");
-  // What a killed daemon has left.
+  // A daemon that was killed leaves its socket file behind.
   rmSync(path, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(path, resolve);
@@ -75,13 +78,14 @@ export async function serveControl(stateFolder: string, control: DaemonControl):
   };
 }
 
-async function replyTo(asked: IncomingMessage, control: DaemonControl): Promise<DaemonReply | CommandReply | null> {
-  const { pathname, searchParams } = new URL(asked.url ?? "", "http://daemon");
-  // Only the owner of the state folder reaches the socket, with this very program.
-  if (asked.method === "POST" && pathname === "/commands")
-    return { is: "done", result: await control.carryOut((await json(asked)) as DaemonCommand) };
-  if (asked.method === "POST" && pathname === "/reconcile") await control.reconcile(searchParams.get("target"));
-  else if (asked.method !== "GET" || pathname !== "/status") return null;
+async function replyTo(incoming: IncomingMessage, control: DaemonControl): Promise<DaemonReply | CommandReply | null> {
+  const { method, url } = incoming;
+  const { pathname, searchParams } = new URL(url ?? "", "http://daemon");
+  // The body is not validated: only the owner of the state folder can open the socket, and the client is this same program.
+  if (method === "POST" && pathname === "/commands")
+    return { is: "done", result: await control.carryOut((await json(incoming)) as DaemonCommand) };
+  if (method === "POST" && pathname === "/reconcile") await control.reconcile(searchParams.get("target"));
+  else if (method !== "GET" || pathname !== "/status") return null;
   return { pid: process.pid, targets: control.status() };
 }
 
@@ -94,7 +98,7 @@ function refusal(error: unknown): CommandReply {
 
 type Stop = { readonly signal: AbortSignal };
 
-/** Asks the daemon that runs on a state folder; null where none does. */
+/** Sends a request to the daemon that runs on a state folder and returns its status; null if none runs. */
 export function askDaemon(
   stateFolder: string,
   { method, path }: { readonly method: "GET" | "POST"; readonly path: string },
@@ -103,7 +107,7 @@ export function askDaemon(
   return send<DaemonReply>(stateFolder, { method, path, body: "" }, stop);
 }
 
-/** Lets the daemon that runs on a state folder carry out a command, and answers what came of it; null where none runs. */
+/** Sends a command to the daemon that runs on a state folder and returns the result; null if none runs. */
 export async function commandDaemon<Result>(
   stateFolder: string,
   command: DaemonCommand,
@@ -117,23 +121,23 @@ export async function commandDaemon<Result>(
   throw new HoldfastError(code, message, { hint, diagnostics });
 }
 
-type Asked = { readonly method: "GET" | "POST"; readonly path: string; readonly body: string };
+type DaemonRequest = { readonly method: "GET" | "POST"; readonly path: string; readonly body: string };
 
 async function send<Reply>(
   stateFolder: string,
-  { method, path, body }: Asked,
+  { method, path, body }: DaemonRequest,
   { signal }: Stop,
 ): Promise<Reply | null> {
   const socket = socketPath(stateFolder);
   if (socket === null) return null;
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath: socket, method, path, signal }, (response) => {
+    const outgoing = request({ socketPath: socket, method, path, signal }, (response) => {
       json(response).then((reply) => resolve(reply as Reply), reject);
     });
-    asked.once("error", (error: NodeJS.ErrnoException) => {
+    outgoing.once("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT" || error.code === "ECONNREFUSED" || error.code === "ECONNRESET") resolve(null);
       else reject(error);
     });
-    asked.end(body);
+    outgoing.end(body);
   });
 }

@@ -17,130 +17,199 @@ import type { PassTimes } from "./status-after-pass.ts";
 /** How a daemon runs. */
 export type DaemonContext = PassContext & {
   readonly intervalMs: number;
-  /** The longest time between two looks at everything; between them a pass is about what the source has changed. */
+  /** The longest time between two full passes; the passes between them process only what the source has changed. */
   readonly driftIntervalMs: number;
-  /** Ends it after the pass in flight, so that another one goes on by another configuration. */
+  /** Aborted when a changed configuration replaces this daemon: it ends after the pass in progress. */
   readonly replaced: AbortSignal;
-  /** Whether one ran before it by an earlier configuration: then no refusal ends the process. */
+  /** Whether a daemon with an earlier configuration ran before this one; then no refusal ends the process. */
   readonly isReloaded: boolean;
-  /** Asks for a pass before the interval is over. */
+  /** Starts a pass before the interval has elapsed. */
   readonly trigger: Trigger;
-  /** Waits until nothing else works on the target. */
+  /** Runs one pass or command of the target at a time. */
   readonly passQueue: PQueue;
-  /** Of the targets of one control plane, whoever may write. */
+  /** The leader election that the targets of one control plane share. */
   readonly leader: Leader;
-  /** Whether it writes, or reports alone what it would write. */
+  /** Whether passes write, or only report what they would write. */
   readonly sync: "heal" | "report";
-  /** Told of a pass that failed; the next one looks again. */
+  /** Called when a pass fails; the next pass tries again. */
   readonly onFailure: (error: unknown) => void;
-  /** Told what makes a pass begin. */
+  /** Called when a pass begins, with its cause. */
   readonly onPassBegin: (cause: PassCause) => void;
   /** Called after each pass; the next one waits for it. */
   readonly onPassEnd: (pass: PassTimes) => Promise<void>;
 };
 
-// Only a token, or a flag, that is refused from the beginning ends it.
-const REFUSED: readonly FailureCode[] = ["unauthorized", "invalid"];
+// Only a token or a flag that is refused in the first pass ends the daemon.
+const FATAL: readonly FailureCode[] = ["unauthorized", "invalid"];
 
-/** Reconciles a target on every change of its source, and on an interval, until it is asked to stop. */
+/** Reconciles a target on every change of its source and on an interval, until it is stopped. */
 export async function runDaemon(target: Target, context: DaemonContext): Promise<void> {
-  const { intervalMs, driftIntervalMs, trigger, passQueue, leader, sync, replaced, onFailure } = context;
+  const { intervalMs, trigger, passQueue, leader, replaced, onFailure } = context;
   const ended = new AbortController();
   const signal = AbortSignal.any([context.stopping, ended.signal]);
-  let isStandingBy = false;
-  // A daemon that waits for a lease or a lock has written nothing, and may wait for ever.
-  const endStandby = (): void => {
-    if (isStandingBy && replaced.aborted) ended.abort();
-  };
-  replaced.addEventListener("abort", endStandby, { once: true });
-  const { source, state } = target;
-  const left = new Set<Promise<void>>();
-  const places = {
-    root: source.root,
-    ignore: [state.folder],
-    onChange: () => trigger.fire("change"),
-    onTrouble: onFailure,
-    watchesCommits: target.rules(source.config.repository).ref !== null,
-  };
-  const watcher = createSourceWatcher(places, { signal });
-  let paths = source.config.repository.paths ?? null;
-  const follow = async (): Promise<boolean> => source.commits === null && (await watcher.follow(paths));
+  const follower = followSource(target, context, signal);
+  const forward = endStandbyWhenReplaced(context, () => ended.abort());
   const emit = (event: PassEvent): void => {
-    if (event.what === "read") paths = event.paths;
-    if (event.what === "standing-by" || event.what === "taking-over") isStandingBy = event.what === "standing-by";
-    context.emit(event);
-    endStandby();
-  };
-  const connect = async (lock: LockState): Promise<TargetConnection> => {
-    await requireOwnState(target, signal);
-    return target.server.connect(target.rules(source.config.repository), lock);
+    if (event.what === "read") follower.setPaths(event.paths);
+    forward(event);
   };
   try {
-    await leader.connect(connect, { emit, stopping: signal });
+    await connectLeader(target, leader, { emit, stopping: signal });
   } catch (error) {
     if (signal.aborted) return;
     throw error;
   }
-  await follow();
-  const onLeftFailure = (error: unknown): void => {
+  await follower.follow();
+  const rollouts = unfinishedWork(onFailure, signal);
+  const runPass = createPass(target, context, { signal, emit, follow: follower.follow, onLeft: rollouts.add });
+  await loop((due) => passQueue.add(() => runPass(due)), {
+    trigger,
+    intervalMs,
+    signal: AbortSignal.any([signal, replaced]),
+    jitter: target.source.commits === null ? () => 1 : pollJitter,
+  });
+  ended.abort();
+  await rollouts.ended();
+}
+
+function connectLeader(
+  target: Target,
+  leader: Leader,
+  standby: Parameters<Leader["connect"]>[1],
+): Promise<TargetConnection> {
+  const connect = async (lock: LockState): Promise<TargetConnection> => {
+    await requireOwnState(target, standby.stopping);
+    return target.server.connect(target.rules(target.source.config.repository), lock);
+  };
+  return leader.connect(connect, standby);
+}
+
+type SourceFollower = {
+  /** Sets the paths that the next `follow` watches; null for the whole source. */
+  readonly setPaths: (paths: readonly string[] | null) => void;
+  /** Watches the source as it is now; returns whether its folder or paths changed. False for a git repository. */
+  readonly follow: () => Promise<boolean>;
+};
+
+function followSource(
+  { source, state, rules }: Target,
+  { trigger, onFailure }: DaemonContext,
+  signal: AbortSignal,
+): SourceFollower {
+  const { repository } = source.config;
+  const watched = {
+    root: source.root,
+    ignore: [state.folder],
+    onChange: () => trigger.fire("change"),
+    onTrouble: onFailure,
+    watchesCommits: rules(repository).ref !== null,
+  };
+  const watcher = createSourceWatcher(watched, { signal });
+  let paths = repository.paths ?? null;
+  return {
+    setPaths: (latest) => {
+      paths = latest;
+    },
+    follow: async () => source.commits === null && (await watcher.follow(paths)),
+  };
+}
+
+// A daemon that waits for a lease or a lock has written nothing and may wait forever, so a replacement ends it at once.
+function endStandbyWhenReplaced({ replaced, emit }: DaemonContext, end: () => void): (event: PassEvent) => void {
+  let isStandingBy = false;
+  const endStandby = (): void => {
+    if (isStandingBy && replaced.aborted) end();
+  };
+  replaced.addEventListener("abort", endStandby, { once: true });
+  return (event) => {
+    if (event.what === "standing-by" || event.what === "taking-over") isStandingBy = event.what === "standing-by";
+    emit(event);
+    endStandby();
+  };
+}
+
+type UnfinishedWork = {
+  readonly add: (work: Promise<void>) => void;
+  readonly ended: () => Promise<unknown>;
+};
+
+// The rollouts that passes no longer wait for.
+function unfinishedWork(onFailure: (error: unknown) => void, signal: AbortSignal): UnfinishedWork {
+  const unfinished = new Set<Promise<void>>();
+  const onError = (error: unknown): void => {
     if (!signal.aborted) onFailure(error);
   };
-  const onLeft = (work: Promise<void>): void => {
-    const over = work.catch(onLeftFailure).finally(() => left.delete(over));
-    left.add(over);
+  return {
+    add: (work) => {
+      const ended = work.catch(onError).finally(() => unfinished.delete(ended));
+      unfinished.add(ended);
+    },
+    ended: () => Promise.all(unfinished),
   };
+}
+
+type PassOptions = {
+  readonly signal: AbortSignal;
+  readonly emit: (event: PassEvent) => void;
+  readonly follow: () => Promise<boolean>;
+  readonly onLeft: (work: Promise<void>) => void;
+};
+
+type Due = { readonly stopWaiting: AbortSignal };
+
+function createPass(
+  target: Target,
+  context: DaemonContext,
+  { signal, emit, follow, onLeft }: PassOptions,
+): (due: Due) => Promise<void> {
+  const { intervalMs, driftIntervalMs, trigger, leader, sync, isReloaded, onFailure } = context;
+  const { commits } = target.source;
   const lastGood: LastGood = { read: null, undone: null };
   let lastFullPassAt = Number.NEGATIVE_INFINITY;
-  let usual: PassCause = context.isReloaded ? "configuration" : "start";
-  let hasWorked = context.isReloaded;
-  const pass = async ({ stopWaiting }: { readonly stopWaiting: AbortSignal }): Promise<void> => {
+  let defaultCause: PassCause = isReloaded ? "configuration" : "start";
+  let hasWorked = isReloaded;
+  const modeOf = (scope: PassScope, stopWaiting: AbortSignal): Mode =>
+    sync === "heal"
+      ? { is: "apply", approve: null, sealed: null, lastGood, scope, leader, waiting: { stopWaiting, onLeft } }
+      : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood };
+  const handleFailure = (error: unknown): void => {
+    const code = error instanceof HoldfastError ? error.code : "error";
+    const isFatal = !hasWorked && FATAL.includes(code) && !(error instanceof SourceError);
+    if (code === "locked" || isFatal) throw error;
+    onFailure(error);
+  };
+  return async ({ stopWaiting }) => {
     const startedAt = context.now();
     const cause = trigger.takeCause();
-    // Whoever asks for a pass may have mended what failed.
-    if (cause !== null) source.commits?.retryNow();
-    context.onPassBegin(cause ?? usual);
-    usual = "interval";
+    // The trigger may mean that the cause of a failed fetch is fixed, so the fetch backoff is skipped.
+    if (cause !== null) commits?.retryNow();
+    context.onPassBegin(cause ?? defaultCause);
+    defaultCause = "interval";
     const begunAt = performance.now();
-    // By a clock that nobody sets; a poll comes up to a tenth early.
+    // A monotonic clock, which nobody can set; jitter can start a poll up to a tenth early.
     const isDue = begunAt - lastFullPassAt >= 0.9 * driftIntervalMs - 1;
     const scope: PassScope = trigger.takeScope() === "all" || isDue ? "all" : "changes";
     try {
-      // Before it is read, so that no change of another folder goes unseen.
+      // Before the source is read, so that no change in a new folder is missed.
       await follow();
-      const mode: Mode =
-        sync === "heal"
-          ? { is: "apply", approve: null, sealed: null, lastGood, scope, leader, waiting: { stopWaiting, onLeft } }
-          : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood };
-      const end = await reconcile(target, mode, { ...context, stopping: signal, emit });
+      const end = await reconcile(target, modeOf(scope, stopWaiting), { ...context, stopping: signal, emit });
       hasWorked = true;
       if (scope === "all") lastFullPassAt = begunAt;
       requireNoOtherWriter(end);
       if (end.what === "superseded" || leader.isLost()) trigger.fire("retry");
     } catch (error) {
       if (signal.aborted) return;
-      const { code } = error instanceof HoldfastError ? error : { code: "error" as const };
-      const isFinal = !hasWorked && REFUSED.includes(code) && !(error instanceof SourceError);
-      if (code === "locked" || isFinal) throw error;
-      onFailure(error);
+      handleFailure(error);
     }
     const endedAt = context.now();
-    const wanted = source.commits?.newest() ?? null;
+    const wanted = commits?.newest() ?? null;
     await context.onPassEnd({ startedAt, endedAt, nextAt: endedAt + intervalMs, wanted }).catch(onFailure);
-    // Paths that are new were not watched while the pass ran.
+    // New paths were not watched while the pass ran.
     if (await follow()) trigger.fire("change");
   };
-  const untilReplaced = AbortSignal.any([signal, replaced]);
-  await loop((due) => passQueue.add(() => pass(due)), {
-    trigger,
-    intervalMs,
-    signal: untilReplaced,
-    jitter: source.commits === null ? () => 1 : pollJitter,
-  });
-  ended.abort();
-  await Promise.all(left);
 }
 
-// Never later than a tenth beyond the interval.
+// At most a tenth earlier or later than the interval.
 const pollJitter = (): number => 0.9 + Math.random() * 0.2;
 
 function requireNoOtherWriter(end: PassEnd): void {

@@ -4,18 +4,18 @@ import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { readOwnFile } from "../files/read-own-file.ts";
 import { replaceFile } from "../files/write-file.ts";
 
-/** How many passes are kept, and for how long. */
+/** How many records are kept, and for how long. */
 const MAX_RECORDS = 10_000;
 const MAX_MS = 90 * 24 * 3_600_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** What became of each commit of a target, kept in its state folder. */
+/** The passes of a target and the outcome of each commit, kept in its state folder. */
 export type History = { readonly add: (records: readonly PassRecord[]) => void };
 
 /** Opens the history of a target for one writer. */
 export function openHistory(folder: string, now: () => number): History {
   const path = join(folder, "history.jsonl");
-  let count = isCut(path) ? 0 : readHistory(folder).length;
+  let count = isTruncated(path) ? 0 : readHistory(folder).length;
   return {
     add: (records) => {
       if (records.length === 0) return;
@@ -32,7 +32,7 @@ export function openHistory(folder: string, now: () => number): History {
   };
 }
 
-/** The records of a target, oldest first; a line that a crash has cut is left out. */
+/** The records of a target, oldest first; a line that a crash truncated is skipped. */
 export function readHistory(folder: string): readonly PassRecord[] {
   const text = readOwnFile(join(folder, "history.jsonl"), { limit: MAX_BYTES })?.toString("utf8") ?? "";
   return text.split("\n").flatMap((line) => {
@@ -44,12 +44,12 @@ export function readHistory(folder: string): readonly PassRecord[] {
   });
 }
 
-// What would be appended to a line that a crash has cut would be lost with it.
-function isCut(path: string): boolean {
+// A record appended to a line that a crash truncated would be unreadable too.
+function isTruncated(path: string): boolean {
   return !(readOwnFile(path, { limit: MAX_BYTES })?.toString("utf8") ?? "\n").endsWith("\n");
 }
 
-/** Whether a pass is worth a record: it wrote or failed to, or it ended otherwise than the one before. */
+/** Whether a pass is recorded: it wrote, a write failed, or its result differs from that of the previous pass. */
 export function isWorthRecording(record: PassRecord, before: PassRecord | null): boolean {
   const { created = 0, updated = 0, failed = 0, unknown = 0 } = record.counts;
   if (before === null || created + updated > 0) return true;
@@ -57,12 +57,12 @@ export function isWorthRecording(record: PassRecord, before: PassRecord | null):
   return !isSame || (failed + unknown > 0 && JSON.stringify(record.counts) !== JSON.stringify(before.counts));
 }
 
-/** Keeps a target's status for whoever asks while no daemon runs. */
+/** Stores the status of a target, so that `holdfast status` can show it while no daemon runs. */
 export function keepStatus(folder: string, status: TargetStatus): void {
   replaceFile(join(folder, "status.json"), `${JSON.stringify(status)}\n`);
 }
 
-/** The status that a daemon left last; null where there was none. */
+/** The status that a daemon stored last; null if there is none. */
 export function keptStatus(folder: string): TargetStatus | null {
   const text = readOwnFile(join(folder, "status.json"), { limit: MAX_BYTES })?.toString("utf8");
   return text === undefined ? null : (JSON.parse(text) as TargetStatus);

@@ -3,13 +3,25 @@ import type { PassScope } from "../engine/passes/apply-pass.ts";
 
 type Stop = { readonly signal: AbortSignal };
 
-/** What made a pass begin. */
-export type PassCause = "start" | "interval" | "change" | "webhook" | "signal" | "request" | "configuration" | "retry";
+/** The possible causes of a pass. */
+export const passCauses = [
+  "start",
+  "interval",
+  "change",
+  "webhook",
+  "signal",
+  "request",
+  "configuration",
+  "retry",
+] as const;
+
+/** The cause of a pass. */
+export type PassCause = (typeof passCauses)[number];
 
 /** Starts the next pass of a loop; level-driven: it never says what has changed. */
 export type Trigger = {
   readonly fire: (cause: PassCause) => void;
-  /** The same, where only the source may have changed. */
+  /** The same, for a cause that can only have changed the source. */
   readonly fireForChanges: (cause: PassCause) => void;
   /** The first cause since the last call; null if it was not fired. */
   readonly takeCause: () => PassCause | null;
@@ -59,18 +71,18 @@ export function createTrigger(): Trigger {
   };
 }
 
-/** When a loop makes its passes. */
+/** When a loop starts its passes, and when it ends. */
 export type LoopOptions = {
   readonly trigger: Trigger;
   readonly intervalMs: number;
   readonly signal: AbortSignal;
-  /** A factor of the interval, so that many daemons do not ask at the same moment. @default none */
+  /** Returns a factor for the interval, so that many daemons do not poll at the same moment. @default () => 1 */
   readonly jitter?: () => number;
 };
 
 /**
- * Repeats a pass until stopped: when the trigger is fired, and at the latest after the interval. `stopWaiting` is aborted
- * when the next pass is due.
+ * Repeats a pass until the signal is aborted: when the trigger fires, and at the latest after the interval. `stopWaiting` is
+ * aborted when the next pass is due.
  */
 export async function loop(
   pass: (due: { readonly stopWaiting: AbortSignal }) => Promise<void>,
@@ -79,7 +91,7 @@ export async function loop(
   while (!signal.aborted) {
     const dueMs = Math.round(intervalMs * jitter());
     const due = new AbortController();
-    // `AbortSignal.timeout` would be held until the interval is over, however many passes there are in it.
+    // `AbortSignal.timeout` would stay in memory until the interval ends, one for each pass that a trigger starts.
     const timer = setTimeout(() => due.abort(), dueMs);
     await pass({ stopWaiting: AbortSignal.any([trigger.pending(), due.signal]) }).finally(() => clearTimeout(timer));
     const woken = new AbortController();

@@ -1,10 +1,10 @@
 import type { OnRequest } from "../client/call.ts";
 
-/** Measures what a daemon sends over the network. */
+/** Measures the network requests of a daemon. */
 export type Meter = {
   readonly request: OnRequest;
-  /** A fetch of a source, by its name. */
+  /** Counts a fetch of the named source. */
   readonly fetch: (source: string, result: "fetched" | "failed") => void;
-  /** A push of the ref that says what was applied last, by the target's name. */
+  /** Counts a push of the ref that names the last applied commit of the named target. */
   readonly publish: (target: string, result: "published" | "failed") => void;
 };

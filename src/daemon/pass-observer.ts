@@ -1,16 +1,16 @@
 import type { PassEvent } from "../core/report/events.ts";
 import type { PassCause } from "./loop.ts";
 
-/** Follows the passes of one target; it never holds them up. */
+/** Observes the passes of one target; it never delays them. */
 export type PassObserver = {
-  /** Told what makes a pass begin. */
+  /** Called when a pass begins, with its cause. */
   readonly begin?: (cause: PassCause) => void;
   readonly emit: (event: PassEvent) => void;
-  /** Told of a pass that failed; the next one tries again. */
+  /** Called when a pass fails; the next pass tries again. */
   readonly failure: (error: unknown) => void;
 };
 
-/** One observer that passes everything on to several. */
+/** One observer that forwards every call to several. */
 export function observers(all: readonly PassObserver[]): Required<PassObserver> {
   return {
     begin: (cause) => {

@@ -11,31 +11,31 @@ import {
   statusAfter,
 } from "./status-after-pass.ts";
 
-/** Where and how the passes of a target are recorded. */
+/** The inputs of a pass recorder. */
 export type RecorderOptions = {
   readonly target: string;
   readonly source: string | null;
   /** The target's own state folder. */
   readonly folder: string;
   readonly now: () => number;
-  /** What is said of the process that is waited for; null where none is. */
+  /** Describes the process that this one waits for; null if it waits for none. */
   readonly standsBy: () => string | null;
-  /** The commits after one, up to and with another. */
+  /** The commits after `after`, up to and including `upTo`. */
   readonly between: (after: string, upTo: string) => Promise<readonly string[]>;
 };
 
-/** Accounts for every pass and every commit of a target. */
+/** Records every pass and the outcome of every commit of a target. */
 export type PassRecorder = {
   readonly observer: PassObserver;
   readonly onPassEnd: (pass: PassTimes) => Promise<void>;
   readonly status: () => TargetStatus;
   /** The latest records, oldest first. */
   readonly latest: () => readonly PassRecord[];
-  /** Resolves when a pass that begins from now on has ended. */
+  /** Resolves when a pass that starts after this call has ended. */
   readonly nextPass: () => Promise<void>;
 };
 
-/** A recorder that goes on from what an earlier process has left. */
+/** Creates a recorder that continues from the status and history of an earlier process. */
 export function createPassRecorder({ target, source, folder, now, standsBy, between }: RecorderOptions): PassRecorder {
   const watch = createPassWatch();
   let status = newStatus(target, source);
@@ -78,7 +78,7 @@ export function createPassRecorder({ target, source, folder, now, standsBy, betw
 
 const MAX_LATEST = 10;
 
-// Commits that came between two passes are accounted for too.
+// Commits that arrived between two passes are recorded too, as superseded.
 async function supersededBy(
   { wantedRevision: wanted }: TargetStatus,
   { wantedRevision: earlier }: TargetStatus,
@@ -89,7 +89,7 @@ async function supersededBy(
   }: Pick<RecorderOptions, "between"> & Pick<PassSeen, "follows"> & { readonly last: PassRecord },
 ): Promise<readonly PassRecord[]> {
   if (wanted === null || earlier === null || wanted === earlier) return [];
-  // Most often a commit comes directly after the one before.
+  // The common case, in which `between` need not run: the commit directly follows the previous one.
   if (follows?.commit === wanted && follows.parent === earlier) return [];
   const commits = (await between(earlier, wanted)).filter((commit) => commit !== wanted);
   return commits.map((commit) => ({ ...last, commit, result: "superseded", reason: null, message: null, counts: {} }));

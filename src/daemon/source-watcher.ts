@@ -6,7 +6,7 @@ import { lookAt } from "../source/read-regular-file.ts";
 import { realRoot } from "../source/source-root.ts";
 import { type WatchOptions, watchSource } from "../source/watch-source.ts";
 
-/** How often it is looked at what the events of a source's own files tell nothing of: links to it, commits in its checkout. */
+/** Interval of the check for changes that cause no file event: links to the source, and commits in its checkout. */
 const CHECK_MS = 500;
 
 type WatcherOptions = Omit<WatchOptions, "paths"> & {
@@ -14,13 +14,13 @@ type WatcherOptions = Omit<WatchOptions, "paths"> & {
   readonly watchesCommits: boolean;
 };
 
-/** Watches a source, wherever its configuration says that it lies. */
+/** Watches the files of a source. */
 export type SourceWatcher = {
-  /** Watches these paths of the folder that the source is now, everything without; answers whether they are others than before. */
+  /** Watches these paths of the source's current folder, all of it if null; returns whether the folder or the paths changed. */
   readonly follow: (paths: readonly string[] | null) => Promise<boolean>;
 };
 
-/** A watcher that watches nothing yet; it ends with the signal. */
+/** Creates a watcher; it watches from the first call of `follow` until the signal is aborted. */
 export function createSourceWatcher(
   { watchesCommits, ...options }: WatcherOptions,
   { signal }: { readonly signal: AbortSignal },
@@ -42,7 +42,7 @@ export function createSourceWatcher(
   return {
     follow: async (paths) => {
       const root = rootNow(options.root);
-      // Whoever reads the source says that it is not there.
+      // The pass that reads the source reports that it is missing.
       if (root === null || isDeepStrictEqual(watched, { root, paths })) return false;
       if (latest === null) check().catch(onCheckTrouble);
       latest = stateOf(root, watchesCommits);
@@ -51,7 +51,7 @@ export function createSourceWatcher(
         { ...options, root, ...(paths === null ? {} : { paths }) },
         { signal: AbortSignal.any([signal, next.signal]) },
       );
-      // Only now, so that no change goes unseen.
+      // The previous watch ends only now, so that no change is missed.
       current.abort();
       current = next;
       watched = { root, paths };
@@ -75,7 +75,7 @@ function stateOf(path: string, watchesCommits: boolean): string | null {
     const repository = locateRepository(root);
     if (repository === null) return root;
     const { gitFolder, commonFolder } = repository;
-    // Whatever begins or ends in a checkout makes or removes a file in git's folder; a commit moves its branch.
+    // Each git operation creates or removes a file in the git folder when it starts and ends; a commit moves its branch.
     const changing = [gitFolder, join(commonFolder, "refs", "heads", branchOf(repository) ?? "")];
     return [root, ...changing.map((path) => lookAt(path)?.mtimeMs)].join(" ");
   } catch {

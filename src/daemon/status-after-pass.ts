@@ -8,7 +8,7 @@ import type { PassRecord, PassResult, TargetStatus } from "../core/report/target
 import { SourceError } from "../source/source-error.ts";
 import type { PassObserver } from "./pass-observer.ts";
 
-/** What a target's status was when nothing is known of it yet. */
+/** The status of a target before its first pass. */
 export function newStatus(target: string, source: string | null): TargetStatus {
   return {
     target,
@@ -28,7 +28,7 @@ export function newStatus(target: string, source: string | null): TargetStatus {
   };
 }
 
-/** What the status says of a pass that waits for another process; nothing where it waits for none. */
+/** The fields of the status while a pass waits for another process; empty if it waits for none. */
 export function standbyStatus(holder: string | null): Partial<TargetStatus> {
   return holder === null ? {} : { condition: "Reconciling", reason: "StandingBy", message: holder };
 }
@@ -39,7 +39,7 @@ type Seen = {
   planned: PlanEvent | null;
   kept: KeptEvent | null;
   isRefused: boolean;
-  /** Errors in manifests, which a pass leaves out. */
+  /** The number of errors in manifests; the pass skips those manifests. */
   faults: number;
   standby: string | null;
   error: unknown;
@@ -48,10 +48,10 @@ type Seen = {
 /** What one pass reported. */
 export type PassSeen = Readonly<Seen>;
 
-/** What one pass reported, until it is over. */
+/** Collects what one pass reports, until it ends. */
 export type PassWatch = { readonly observer: PassObserver; readonly take: () => PassSeen };
 
-/** Collects what a pass reports; `take` gives it, and begins anew. */
+/** Creates a collector; `take` returns what the pass reported, and starts over for the next pass. */
 export function createPassWatch(): PassWatch {
   const none = (): Seen => ({
     follows: null,
@@ -77,7 +77,7 @@ export function createPassWatch(): PassWatch {
         if (event.what === "kept") seen.kept = event;
         if (event.what === "standing-by") seen.standby = event.message;
         if (event.what === "taking-over") seen.standby = null;
-        if (event.what === "superseded") seen.standby = "has taken over; the next pass reads everything anew";
+        if (event.what === "superseded") seen.standby = "this process took over; the next pass reads everything again";
         if (event.what !== "read") return;
         seen.follows = event.follows ?? null;
         seen.isRefused = event.isRefused;
@@ -90,12 +90,12 @@ export function createPassWatch(): PassWatch {
   };
 }
 
-/** When a pass was made, and what its source wanted. */
+/** When a pass ran, and which commit its source wanted. */
 export type PassTimes = {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly nextAt: number;
-  /** The newest commit of the source; null where it has none. */
+  /** The newest commit of the source; null if it has none. */
   readonly wanted: string | null;
 };
 
@@ -110,7 +110,7 @@ export function statusAfter(before: TargetStatus, seen: PassSeen, times: PassTim
   const lastPass: PassRecord = {
     startedAt: isoTime(times.startedAt),
     endedAt: isoTime(times.endedAt),
-    // One that is refused is accounted for, and not again the one that stays.
+    // A refused commit is recorded itself, instead of the last good commit that stays in force.
     commit: seen.kept === null ? (carriedOut ?? wantedRevision) : wantedRevision,
     ...outcome,
     counts: applied === null && planned === null ? {} : counts,

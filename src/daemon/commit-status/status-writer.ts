@@ -7,10 +7,10 @@ import { joinCounts } from "../../render/count-text.ts";
 import { type Delivery, postWithRetry } from "../notify/post.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
-/** Where statuses are written, and with what. */
+/** Where commit statuses are written, and with which token. */
 export type StatusWriterOptions = StatusPlace & { readonly target: string; readonly tokenFile: string };
 
-/** Writes what became of each applied commit as a status of it; passes do not wait for it. */
+/** Writes the outcome of each applied commit as its commit status; passes do not wait for it. */
 export function createStatusWriter(
   { target, tokenFile, ...place }: StatusWriterOptions,
   delivery: Delivery,
@@ -27,7 +27,7 @@ export function createStatusWriter(
     emit: (event) => {
       const status = event.what === "applied" ? statusOf(event, target) : null;
       if (status === null) return;
-      // A later pass over the same commit leaves what was said of it, unless it ended otherwise.
+      // A later pass over the same commit writes a status only if its state differs.
       if (last?.commit === status.commit && last.state === status.state) return;
       last = status;
       writing = writing.then(() => write(status));

@@ -11,29 +11,29 @@ import { addStatusRoute, type StatusRouteOptions } from "./status-route.ts";
 import { registerTargetMetrics } from "./target-metrics.ts";
 import { addWebhooks, type Webhook } from "./webhooks.ts";
 
-/** What a daemon's HTTP server is made from. */
+/** The inputs of a daemon's HTTP server. */
 export type DaemonServerOptions = {
   readonly host: string;
   readonly port: number;
   readonly log: Log;
   readonly now: () => number;
-  /** Said when the daemon is about to end: it is not ready any more. */
+  /** Aborted when shutdown begins: from then on the daemon is not ready. */
   readonly stopping: AbortSignal;
-  /** The source that a webhook may tell of, by its name. */
+  /** The webhook of the named source; undefined if it has none. */
   readonly hookOf: (source: string) => Webhook | undefined;
-  /** The token of the status page, and what it shows of the targets. */
+  /** The token and the targets of the status page. */
   readonly page: Pick<StatusRouteOptions, "token" | "targets">;
 };
 
-/** The HTTP server of a daemon; it ends with its disposal. */
+/** The HTTP server of a daemon; disposal closes it. */
 export type DaemonServer = AsyncDisposable & {
   readonly url: string;
   readonly meter: Meter;
-  /** What tells it of the passes of a target. */
+  /** Returns the observer for the passes of a target. */
   readonly observe: (target: string) => PassObserver;
-  /** Forgets all targets but these. */
+  /** Drops all targets except these. */
   readonly keep: (targets: readonly string[]) => void;
-  /** Whether the latest configuration is in force: null, or why it is refused. */
+  /** Sets why the latest configuration is refused; null if it is in force. */
   readonly configured: (refusal: string | null) => void;
 };
 

@@ -3,7 +3,7 @@ import type { Meter } from "../network-meter.ts";
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Metrics of what a daemon sends; labels come from the table of operations and the operator's configuration. */
+/** Metrics of a daemon's network requests; labels come from the operations table and the operator's configuration. */
 export function createNetworkMetrics(): Meter & { readonly register: (registry: Registry) => void } {
   const latency = new Histogram({
     name: "holdfast_api_request_duration_seconds",
@@ -20,13 +20,13 @@ export function createNetworkMetrics(): Meter & { readonly register: (registry: 
   });
   const fetches = new Counter({
     name: "holdfast_git_fetches_total",
-    help: "Fetches of a source, by how they ended.",
+    help: "Fetches of a source, by result.",
     labelNames: ["source", "result"],
     registers: [],
   });
   const published = new Counter({
     name: "holdfast_ref_pushes_total",
-    help: "Pushes of the ref that says which commit was applied last, by how they ended.",
+    help: "Pushes of the ref that names the last applied commit, by result.",
     labelNames: ["target", "result"],
     registers: [],
   });

@@ -5,34 +5,34 @@ import { HttpError } from "../../http/http-error.ts";
 import { isLoopback } from "../../http/loopback.ts";
 import { createRateLimit } from "../../http/rate-limit.ts";
 
-/** Who may see the status page. */
+/** The access rules of the status page. */
 export type PageAccess = {
   /** The address that the server listens on. */
   readonly host: string;
-  /** Read anew for each request; null where there is none now. */
+  /** Read again for each request; null if there is no token now. */
   readonly token: () => Secret | null;
   readonly now: () => number;
 };
 
-/** Attempts a second, with a right token and without one: a stranger's do not keep out those who may look. */
+/** Requests per second, counted apart with and without a valid token, so that unauthenticated requests block no allowed one. */
 const MAX_PER_SECOND = 10;
 
 /**
- * Refuses a request that may not see the status page. A token comes as bearer token, or from browsers as the password of
- * HTTP Basic; without one the page is for this machine alone.
+ * Refuses a request without access to the status page. The token is sent as a bearer token, or by browsers as the password of
+ * HTTP Basic. If no token is configured, only this machine has access.
  */
 export function requirePageAccess({ host, token, now }: PageAccess): (request: FastifyRequest) => void {
   const limit = createRateLimit(MAX_PER_SECOND, now);
   return (request) => {
-    const isAllowed = mayLook(request, host, token());
+    const isAllowed = hasAccess(request, host, token());
     const wait = limit(isAllowed ? "allowed" : "refused");
     if (wait > 0) throw tooMany(wait);
     if (!isAllowed) throw unauthenticated();
   };
 }
 
-function mayLook({ headers, hostname }: FastifyRequest, host: string, token: Secret | null): boolean {
-  // A page elsewhere can make a browser ask this machine, under a name of its own.
+function hasAccess({ headers, hostname }: FastifyRequest, host: string, token: Secret | null): boolean {
+  // DNS rebinding: a page of another site can make a browser call this machine under the host name of that site.
   if (token === null) return isLoopback(host) && isLoopback(hostname);
   return timingSafeEqual(sha256(credentialIn(headers.authorization ?? "")), sha256(token.open()));
 }
@@ -55,5 +55,5 @@ function unauthenticated(): HttpError {
 
 function tooMany(seconds: number): HttpError {
   const headers = { "retry-after": String(Math.ceil(seconds)) };
-  return new HttpError(429, "too-many-requests", "the status was asked for too often", { headers });
+  return new HttpError(429, "too-many-requests", "too many requests for the status", { headers });
 }

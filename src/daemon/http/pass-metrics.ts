@@ -1,87 +1,41 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { ApplyEvent } from "../../core/report/events.ts";
-import type { OutcomeResult } from "../../core/report/report.ts";
-import type { PassCause } from "../loop.ts";
+import { summariseOutcomes } from "../../core/report/report.ts";
+import { type PassCause, passCauses } from "../loop.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
-const passes = ["applied", "failed", "refused", "superseded", "kept"] as const;
-const results: readonly OutcomeResult[] = [
-  "created",
-  "updated",
-  "unchanged",
-  "skipped",
-  "blocked",
-  "failed",
-  "unknown",
-];
-
+const passResults = ["applied", "failed", "refused", "superseded", "kept"] as const;
+const stepResults = Object.keys(summariseOutcomes([]));
 const writeResults = ["sent", "skipped-equal"] as const;
 const lookupResults = ["hit", "miss"] as const;
 const reloadResults = ["reloaded", "refused"] as const;
 
-const causes = ["start", "interval", "change", "webhook", "signal", "request", "configuration", "retry"] as const;
+type PassLabels = { readonly trigger: PassCause; readonly result: (typeof passResults)[number] };
 
-type PassLabels = { readonly trigger: PassCause; readonly result: (typeof passes)[number] };
-
-// Each from the beginning, so that an absent one never means "unknown".
-function countEach(count: (labels: PassLabels) => void): void {
-  for (const trigger of causes) for (const result of passes) count({ trigger, result });
+function forEachPassLabel(call: (labels: PassLabels) => void): void {
+  for (const trigger of passCauses) for (const result of passResults) call({ trigger, result });
 }
 
-/** What Prometheus is told of passes. */
+/** The Prometheus metrics of passes. */
 export type PassMetrics = {
-  /** Puts the metrics into the registry that `/metrics` shows. */
+  /** Adds the metrics to the registry of `/metrics`. */
   readonly register: (registry: Registry) => void;
   readonly observe: (target: string, now: () => number) => PassObserver;
-  /** Forgets all targets but these. */
+  /** Drops all targets except these. */
   readonly keep: (targets: readonly string[]) => void;
-  /** Counts a changed configuration that was taken up, or refused. */
+  /** Counts a changed configuration as reloaded, or as refused. */
   readonly configured: (isInForce: boolean) => void;
 };
 
-/** Metrics of a daemon; labels come from the operator's configuration and from closed sets. */
+/** Creates the metrics of a daemon's passes; labels come from the operator's configuration and from closed sets. */
 export function createPassMetrics(): PassMetrics {
-  const passCount = counter("holdfast_passes_total", "Passes, by what made them begin and how they ended.", [
-    "target",
-    "trigger",
-    "result",
-  ]);
-  const stepCount = counter("holdfast_steps_total", "Resources looked at, by what became of them.", [
-    "target",
-    "result",
-  ]);
-  const drift = gauge("holdfast_drifted_resources", "Resources that had moved in live when the last pass began.");
-  const unresolved = gauge("holdfast_unresolved_resources", "Resources that the last pass could not make equal.");
-  const success = gauge(
-    "holdfast_last_success_timestamp_seconds",
-    "When the last pass ended without a failed resource.",
-  );
-  const standby = gauge("holdfast_standing_by", "1 while another process holds the lease.");
-  const writes = counter(
-    "holdfast_writes_total",
-    "Writes to the control plane, and those left out since live was equal.",
-    ["target", "result"],
-  );
-  const lookups = counter("holdfast_cache_lookups_total", "Source files looked up in the cache of the source.", [
-    "target",
-    "result",
-  ]);
-  const reloads = counter("holdfast_configuration_reloads_total", "Changed configurations, by what became of them.", [
-    "result",
-  ]);
-  const refused = new Gauge({
-    name: "holdfast_configuration_refused",
-    help: "1 while the latest configuration is refused and the last good one is in force.",
-    registers: [],
-  });
+  const metrics = defineMetrics();
+  const { reloads, refused } = metrics;
   for (const result of reloadResults) reloads.inc({ result }, 0);
   const known = new Set<string>();
   return {
     register: (registry) => {
-      for (const metric of [passCount, stepCount, writes, lookups, drift, unresolved, success, standby])
-        registry.registerMetric(metric);
-      registry.registerMetric(reloads);
-      registry.registerMetric(refused);
+      for (const metric of Object.values(metrics)) registry.registerMetric<string>(metric);
     },
     configured: (isInForce) => {
       reloads.inc({ result: isInForce ? "reloaded" : "refused" });
@@ -90,53 +44,112 @@ export function createPassMetrics(): PassMetrics {
     keep: (targets) => {
       for (const target of known.difference(new Set(targets))) {
         known.delete(target);
-        countEach((labels) => passCount.remove({ target, ...labels }));
-        for (const result of results) stepCount.remove({ target, result });
-        for (const result of writeResults) writes.remove({ target, result });
-        for (const result of lookupResults) lookups.remove({ target, result });
-        for (const metric of [drift, unresolved, success, standby]) metric.remove({ target });
+        removeTarget(metrics, target);
       }
     },
     observe: (target, now) => {
-      const isNew = !known.has(target);
+      initTarget(metrics, target, !known.has(target));
       known.add(target);
-      countEach((labels) => passCount.inc({ target, ...labels }, 0));
-      let trigger: PassCause = "start";
-      for (const result of results) stepCount.inc({ target, result }, 0);
-      for (const result of writeResults) writes.inc({ target, result }, 0);
-      for (const result of lookupResults) lookups.inc({ target, result }, 0);
-      if (isNew) for (const metric of [drift, unresolved, standby]) metric.set({ target }, 0);
-      const applied = ({ report, plan }: ApplyEvent): void => {
-        passCount.inc({ target, trigger, result: "applied" });
-        for (const result of results) stepCount.inc({ target, result }, report.summary[result]);
-        const sent = report.outcomes.reduce((all, { attempts }) => all + attempts, 0);
-        writes.inc({ target, result: "sent" }, sent);
-        writes.inc({ target, result: "skipped-equal" }, report.summary.unchanged);
-        drift.set({ target }, plan.summary.drift);
-        const { failed, blocked, skipped, unknown } = report.summary;
-        unresolved.set({ target }, failed + blocked + skipped + unknown);
-        if (failed + unknown === 0) success.set({ target }, Math.floor(now() / 1000));
-      };
-      return {
-        begin: (cause) => {
-          trigger = cause;
-        },
-        emit: (event) => {
-          if (event.what === "standing-by") standby.set({ target }, 1);
-          if (event.what === "taking-over") standby.set({ target }, 0);
-          if (event.what === "read") {
-            lookups.inc({ target, result: "hit" }, event.knownFiles);
-            lookups.inc({ target, result: "miss" }, event.files - event.knownFiles);
-          }
-          if (event.what === "applied") applied(event);
-          if (event.what === "read" && event.isRefused) passCount.inc({ target, trigger, result: "refused" });
-          if (event.what === "superseded" || event.what === "kept")
-            passCount.inc({ target, trigger, result: event.what });
-        },
-        failure: () => passCount.inc({ target, trigger, result: "failed" }),
-      };
+      return observePasses(metrics, target, now);
     },
   };
+}
+
+type Metrics = ReturnType<typeof defineMetrics>;
+
+function defineMetrics() {
+  return {
+    passCount: counter("holdfast_passes_total", "Passes, by trigger and result.", ["target", "trigger", "result"]),
+    stepCount: counter("holdfast_steps_total", "Resources processed, by result.", ["target", "result"]),
+    writes: counter(
+      "holdfast_writes_total",
+      "Writes sent to the control plane, and writes skipped because live was equal.",
+      ["target", "result"],
+    ),
+    lookups: counter("holdfast_cache_lookups_total", "Source files looked up in the cache of the source.", [
+      "target",
+      "result",
+    ]),
+    drift: gauge("holdfast_drifted_resources", "Resources that had drifted when the last pass began."),
+    unresolved: gauge(
+      "holdfast_unresolved_resources",
+      "Resources that the last pass left failed, blocked, skipped or unknown.",
+    ),
+    success: gauge("holdfast_last_success_timestamp_seconds", "When the last pass ended without a failed resource."),
+    standby: gauge("holdfast_standing_by", "1 while another process holds the lease."),
+    reloads: counter("holdfast_configuration_reloads_total", "Changed configurations, by result.", ["result"]),
+    refused: new Gauge({
+      name: "holdfast_configuration_refused",
+      help: "1 while the latest configuration is refused and the last good one is in force.",
+      registers: [],
+    }),
+  };
+}
+
+// Every series starts at zero, so that a missing one never means "unknown".
+function initTarget(metrics: Metrics, target: string, isNew: boolean): void {
+  const { passCount, stepCount, writes, lookups, drift, unresolved, standby } = metrics;
+  forEachPassLabel((labels) => passCount.inc({ target, ...labels }, 0));
+  for (const result of stepResults) stepCount.inc({ target, result }, 0);
+  for (const result of writeResults) writes.inc({ target, result }, 0);
+  for (const result of lookupResults) lookups.inc({ target, result }, 0);
+  if (isNew) for (const metric of [drift, unresolved, standby]) metric.set({ target }, 0);
+}
+
+function removeTarget(metrics: Metrics, target: string): void {
+  const { passCount, stepCount, writes, lookups, drift, unresolved, success, standby } = metrics;
+  forEachPassLabel((labels) => passCount.remove({ target, ...labels }));
+  for (const result of stepResults) stepCount.remove({ target, result });
+  for (const result of writeResults) writes.remove({ target, result });
+  for (const result of lookupResults) lookups.remove({ target, result });
+  for (const metric of [drift, unresolved, success, standby]) metric.remove({ target });
+}
+
+function observePasses(metrics: Metrics, target: string, now: () => number): PassObserver {
+  const { passCount, lookups, standby } = metrics;
+  let trigger: PassCause = "start";
+  const countPass = (result: PassLabels["result"]): void => passCount.inc({ target, trigger, result });
+  return {
+    begin: (cause) => {
+      trigger = cause;
+    },
+    emit: (event) => {
+      switch (event.what) {
+        case "standing-by":
+          return standby.set({ target }, 1);
+        case "taking-over":
+          return standby.set({ target }, 0);
+        case "read":
+          lookups.inc({ target, result: "hit" }, event.knownFiles);
+          lookups.inc({ target, result: "miss" }, event.files - event.knownFiles);
+          if (event.isRefused) countPass("refused");
+          return;
+        case "applied":
+          countPass("applied");
+          return recordApply(metrics, target, { event, now });
+        case "superseded":
+        case "kept":
+          return countPass(event.what);
+      }
+    },
+    failure: () => countPass("failed"),
+  };
+}
+
+function recordApply(
+  { stepCount, writes, drift, unresolved, success }: Metrics,
+  target: string,
+  { event, now }: { readonly event: ApplyEvent; readonly now: () => number },
+): void {
+  const { report, plan } = event;
+  for (const [result, count] of Object.entries(report.summary)) stepCount.inc({ target, result }, count);
+  const sent = report.outcomes.reduce((all, { attempts }) => all + attempts, 0);
+  writes.inc({ target, result: "sent" }, sent);
+  writes.inc({ target, result: "skipped-equal" }, report.summary.unchanged);
+  drift.set({ target }, plan.summary.drift);
+  const { failed, blocked, skipped, unknown } = report.summary;
+  unresolved.set({ target }, failed + blocked + skipped + unknown);
+  if (failed + unknown === 0) success.set({ target }, Math.floor(now() / 1000));
 }
 
 function counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {

@@ -1,19 +1,19 @@
 import { StoreError } from "../../store/store-error.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
-/** Whether a daemon does its work: `/readyz` shows it. */
+/** The readiness of a daemon, as `/readyz` shows it. */
 export type Readiness = {
-  /** Follows the passes of a target, which is not ready before its first pass has ended. */
+  /** Observes the passes of a target, which is not ready before its first pass has ended. */
   readonly observe: (target: string) => PassObserver;
-  /** Forgets all targets but these. */
+  /** Drops all targets except these. */
   readonly keep: (targets: readonly string[]) => void;
-  /** Why the daemon is not ready, in one word for anybody; null when it is. */
+  /** Why the daemon is not ready, as one word that is safe to show without authentication; null when it is ready. */
   readonly reason: () => string | null;
 };
 
 type TargetState = "starting" | "first-pass-failed" | "state-full" | "state-unavailable" | "ready";
 
-/** The readiness of a daemon that has made no pass yet. */
+/** Creates the readiness of a daemon that has run no pass yet. */
 export function createReadiness(): Readiness {
   const states = new Map<string, TargetState>();
   const fail = (target: string, error: unknown): void => {
@@ -40,7 +40,7 @@ export function createReadiness(): Readiness {
   };
 }
 
-// A pass that fails later does not take the daemon out: the last one holds, and metrics show the failure.
+// A failure after the first pass leaves the daemon ready: the last applied state stays in force, and metrics show the failure.
 function afterFailure(state: TargetState, error: unknown): TargetState {
   const fault = storeErrorIn(error);
   if (fault !== null) return fault.code === "full" ? "state-full" : "state-unavailable";

@@ -10,23 +10,23 @@ import { statusPageStyle } from "./status-style.ts";
 export type TargetView = TargetStatus & {
   /** The latest passes, oldest first. */
   readonly passes: readonly PassRecord[];
-  /** The resources that do not stand as declared, then the others. */
+  /** The resources that need attention, then the others. */
   readonly resources: readonly ResourceStatus[];
   readonly troubled: number;
-  /** How many further resources are not listed. */
+  /** How many more resources are not listed. */
   readonly leftOut: number;
 };
 
 /** A daemon as the status page shows it. */
 type StatusView = {
   readonly targets: readonly TargetView[];
-  /** Why the latest configuration is refused; null where it is in force. */
+  /** Why the latest configuration is refused; null if it is in force. */
   readonly configurationRefused: string | null;
 };
 
 const styleHash = createHash("sha256").update(statusPageStyle).digest("base64");
 
-/** The headers of the page: no script, nothing from elsewhere, in no frame. */
+/** The headers of the page: they forbid scripts, content of other origins, and framing. */
 export const statusPageHeaders: { readonly [name: string]: string } = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": [
@@ -78,7 +78,7 @@ function summaryOf(targets: readonly TargetView[]): string {
   return `${count(targets.length, "target")}: ${joinCounts(counts) || "none"}`;
 }
 
-// What is invisible, or turns the direction of writing, could make one name look like another.
+// Invisible characters and direction overrides could make one name look like another.
 const shown = escapeUnprintable;
 
 type Tone = "good" | "busy" | "warn" | "bad" | "quiet";
@@ -195,7 +195,7 @@ function timeAndAge(iso: string, now: number): Html {
   return html`${timeText(iso)} <span class="age">${ageText(iso, now)}</span>`;
 }
 
-// Seconds are enough, and the zone is said.
+// Shows seconds and the time zone.
 function timeText(iso: string): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 19).replace("T", " ")} UTC</time>`;
 }

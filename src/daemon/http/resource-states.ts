@@ -6,16 +6,16 @@ import type { RolloutResult } from "../../core/report/report.ts";
 import type { ResourceState, ResourceStatus } from "../../core/report/target-status.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
-/** What the last pass of each target said of its resources. */
+/** The state of each target's resources after its last pass. */
 export type ResourceStates = {
   readonly observe: (target: string) => PassObserver;
-  /** Forgets all targets but these. */
+  /** Drops all targets except these. */
   readonly keep: (targets: readonly string[]) => void;
-  /** The resources of a target, those first that do not stand as declared. */
+  /** The resources of a target, those that need attention first. */
   readonly of: (target: string) => readonly ResourceStatus[];
 };
 
-/** Remembers the end of each target's last pass; the states are made when somebody asks for them. */
+/** Keeps the end of each target's last pass; the states are computed when they are read. */
 export function createResourceStates(): ResourceStates {
   const targets = new Map<string, () => readonly ResourceStatus[]>();
   return {
@@ -31,7 +31,7 @@ export function createResourceStates(): ResourceStates {
         later = new Map();
         targets.set(target, () => troubledFirst(withLater(states(rollouts), later)));
       };
-      // What a pass over a part did not look at stands as before.
+      // A partial pass leaves the states of the other resources as they were.
       const keepPart = (event: ApplyEvent): void => {
         for (const one of appliedStates(event)(new Map())) {
           rollouts.delete(one.identity);
@@ -64,7 +64,7 @@ function withLater(
   return [...states.map((one) => later.get(one.identity) ?? one), ...added];
 }
 
-// The plan itself is let go of: it holds all manifests.
+// The closure must not hold the plan, which contains all manifests.
 function appliedStates({ report: { outcomes }, plan }: ApplyEvent) {
   const drifted = new Set(plan.steps.filter(isDrifted).map(({ identity }) => identity));
   return (ended: ReadonlyMap<Identity, RolloutResult>): readonly ResourceStatus[] =>
@@ -110,7 +110,7 @@ function troubledFirst(all: readonly ResourceStatus[]): readonly ResourceStatus[
 
 const settled: readonly ResourceState[] = ["created", "updated", "unchanged"];
 
-/** Whether a resource does not stand as declared, or moved in live. */
+/** Whether a resource needs attention: it is not as declared, its rollout failed, or live had drifted. */
 export function isTroubled({ state, rollout, hasDrifted }: ResourceStatus): boolean {
   return !settled.includes(state) || rollout === "failed" || rollout === "timeout" || hasDrifted;
 }

@@ -4,27 +4,27 @@ import { type PageAccess, requirePageAccess } from "./page-access.ts";
 import { renderStatusPage, statusPageHeaders } from "./render-status-page.ts";
 import { isTroubled } from "./resource-states.ts";
 
-/** What the status page shows of a target. */
+/** A target on the status page. */
 export type TargetOverview = {
   readonly status: TargetStatus;
   readonly passes: readonly PassRecord[];
   readonly hasLease: boolean;
 };
 
-/** What the status page is made from. */
+/** The inputs of the status route. */
 export type StatusRouteOptions = PageAccess & {
   readonly targets: () => readonly TargetOverview[];
-  /** Why the latest configuration is refused; null where it is in force. */
+  /** Why the latest configuration is refused; null if it is in force. */
   readonly refusal: () => string | null;
-  /** The resources of a target, those first that do not stand as declared. */
+  /** The resources of a target, those that need attention first. */
   readonly resources: (target: string) => readonly ResourceStatus[];
 };
 
-// However many there are, a reply is read at once.
+// Limits on the listed resources keep a reply small: clients read it whole.
 const MAX_IN_JSON = 10_000;
 const MAX_ON_PAGE = 500;
 
-/** Adds `GET /status`: one page for browsers, JSON for everybody else. */
+/** Adds `GET /status`: an HTML page for browsers, JSON for other clients. */
 export function addStatusRoute(app: FastifyInstance, options: StatusRouteOptions): void {
   const requireAccess = requirePageAccess(options);
   app.get("/status", async (request, reply) => {

@@ -19,7 +19,7 @@ const readings: readonly (readonly [name: string, help: string, read: Reading])[
   ["holdfast_lease_held", "1 while the lease on the control plane is held.", ({ hasLease }) => (hasLease ? 1 : 0)],
 ];
 
-/** Adds what is known of each target when metrics are asked for. */
+/** Registers gauges that read the status of each target on every scrape. */
 export function registerTargetMetrics(
   registry: Registry,
   targets: () => readonly TargetOverview[],

@@ -5,21 +5,21 @@ import { BODY_CAP } from "../../contract/limits.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { bodyTooLarge, HttpError } from "../../http/http-error.ts";
 
-/** A source that push webhooks may tell of. */
+/** The push webhook of a source. */
 export type Webhook = {
-  /** Read anew for each request; null where there is none now, and nothing is accepted. */
+  /** Read again for each request; null if there is no secret now, and then every delivery is refused. */
   readonly secret: () => Secret | null;
-  /** Says "look again"; what was pushed is asked of the remote itself. */
+  /** Triggers a pass, which fetches from the remote; the delivery itself carries no commit. */
   readonly fire: () => void;
 };
 
 type HookOf = (source: string) => Webhook | undefined;
 
-/** How many deliveries are remembered, so that a repeated one asks for nothing. */
+/** How many delivery ids are kept, so that a repeated delivery triggers no pass. */
 const DELIVERIES = 1000;
 
-// Stands in for a source that there is not, so that the reply and its time are the same.
-const nobodys = randomBytes(32);
+// The key for an unknown source, so that its reply and its timing are those of a known one.
+const dummyKey = randomBytes(32);
 
 /**
  * Adds `POST /hooks/<source>` for GitHub and GitLab. The body is only hashed, never parsed: it can name no repository,
@@ -49,10 +49,10 @@ function sourceOf({ params }: FastifyRequest): string {
 
 function keyFor(hookOf: HookOf, request: FastifyRequest): Buffer {
   const secret = hookOf(sourceOf(request))?.secret() ?? null;
-  return secret === null ? nobodys : Buffer.from(secret.open());
+  return secret === null ? dummyKey : Buffer.from(secret.open());
 }
 
-// While it arrives, so that no body is held in memory.
+// Hashes the body while it arrives, so that none is held in memory.
 async function hmacOf(payload: AsyncIterable<Buffer>, key: Buffer): Promise<Buffer> {
   const hmac = createHmac("sha256", key);
   let size = 0;
@@ -64,7 +64,7 @@ async function hmacOf(payload: AsyncIterable<Buffer>, key: Buffer): Promise<Buff
   return hmac.digest();
 }
 
-// GitHub signs the body, GitLab sends the secret itself; a header that came twice fits neither.
+// GitHub signs the body, GitLab sends the secret itself; a repeated header matches neither.
 function isAuthentic(headers: IncomingHttpHeaders, digest: Buffer, key: Buffer): boolean {
   const { "x-hub-signature-256": signature, "x-gitlab-token": token } = headers;
   if ((signature === undefined) === (token === undefined)) return false;
@@ -77,7 +77,7 @@ function sha256(value: string | Buffer): Buffer {
   return createHash("sha256").update(value).digest();
 }
 
-// A delivery without an id counts as new: the passes that it asks for collapse anyway.
+// A delivery without an id counts as new: the passes that it triggers collapse anyway.
 function deliveryOf(headers: IncomingHttpHeaders): string {
   const id = headers["x-github-delivery"] ?? headers["x-gitlab-event-uuid"];
   return typeof id === "string" && id.length <= 128 ? id : randomBytes(8).toString("hex");

@@ -1,20 +1,20 @@
 import { CloudEvent, HTTP } from "cloudevents";
 import { type Notification, severities } from "./notification.ts";
 
-/** A request as it is sent to a receiver. */
+/** The request that is sent to a receiver. */
 export type Message = { readonly headers: { readonly [name: string]: string }; readonly body: string };
 
-/** The forms that receivers take. */
+/** The message formats. */
 export type MessageType = "slack" | "webhook";
 
-/** One message for some notifications: several of them are a digest. */
+/** One message for one or more notifications; several form a digest. */
 export function messageOf(type: MessageType, notifications: readonly Notification[], now: number): Message {
   return type === "slack" ? slackMessage(notifications) : cloudEventMessage(notifications, now);
 }
 
 function slackMessage(notifications: readonly Notification[]): Message {
   const text = notifications.map(slackText).join("\n");
-  return { headers: { "content-type": "application/json" }, body: JSON.stringify({ text: cut(text) }) };
+  return { headers: { "content-type": "application/json" }, body: JSON.stringify({ text: truncate(text) }) };
 }
 
 function slackText({ event, target, summary, details, revision }: Notification): string {
@@ -23,14 +23,14 @@ function slackText({ event, target, summary, details, revision }: Notification):
   return [first, ...details.map((line) => `• ${escaped(line)}`)].join("\n");
 }
 
-// Slack cuts messages there.
+// Slack truncates messages at 40,000 characters.
 const MAX_TEXT = 39_000;
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`;
 }
 
-// What Slack reads as markup: links and mentions are in angle brackets.
+// Escapes Slack markup: links and mentions are in angle brackets.
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -1,4 +1,4 @@
-/** What a notification is about. */
+/** The event that a notification reports. */
 export type NotificationEvent =
   | "failure"
   | "stalled"
@@ -8,19 +8,19 @@ export type NotificationEvent =
   | "configuration-refused"
   | "configuration-reloaded";
 
-/** How much it matters. */
+/** The severity of an event. */
 export type Severity = "info" | "warning" | "error";
 
-/** Something that people are told about a target. */
+/** A notification for people about a target. */
 export type Notification = {
   readonly event: NotificationEvent;
-  /** The target's name; null where it is about all of them. */
+  /** The name of the target; null if the notification concerns all targets. */
   readonly target: string | null;
-  /** The commit that the pass was about; null where it is none. */
+  /** The commit of the pass; null if there is none. */
   readonly revision: string | null;
   /** One line. */
   readonly summary: string;
-  /** The resources that it is about, one line for each; never a value of a manifest. */
+  /** The affected resources, one line each; never a value of a manifest. */
   readonly details: readonly string[];
 };
 
@@ -37,7 +37,7 @@ export const severities: { readonly [event in NotificationEvent]: Severity } = {
 
 const order: readonly Severity[] = ["info", "warning", "error"];
 
-/** Whether a severity is at least another one. */
+/** Whether a severity is at least as high as another one. */
 export function isAtLeast(severity: Severity, least: Severity): boolean {
   return order.indexOf(severity) >= order.indexOf(least);
 }

@@ -6,27 +6,27 @@ import { passNotifications } from "./pass-notifications.ts";
 import type { Delivery } from "./post.ts";
 import { createReceiver, type Receiver, type ReceiverOptions } from "./receiver-queue.ts";
 
-/** Tells receivers what passes report, apart from the passes. */
+/** Sends the notifications of passes to receivers; passes never wait for it. */
 export type Notifier = AsyncDisposable & {
   readonly observe: (target: string) => PassObserver;
   readonly send: (notification: Notification) => void;
-  /** Tells these from now on; what waits for one that was told before is still delivered. */
+  /** Replaces the receivers; notifications that wait for an earlier receiver are still delivered. */
   readonly replaceReceivers: (receivers: readonly ReceiverOptions[]) => void;
 };
 
-// As long as an end may wait for a receiver.
-const LAST_WORDS_MS = 2_000;
+// How long shutdown waits for deliveries.
+const DRAIN_MS = 2_000;
 
-/** A notifier without receivers; at the end it delivers what is waiting, for as long as that is bearable. */
+/** Creates a notifier without receivers; its disposal delivers waiting notifications for at most two seconds. */
 export function createNotifier(delivery: Delivery): Notifier {
-  let current: readonly Told[] = [];
+  let current: readonly ActiveReceiver[] = [];
   const all = new Set<Receiver>();
-  // Kept over all configurations: what was told once is not told again.
+  // Kept when the configuration changes, so that no notification is sent twice.
   const observers = new Map<string, PassObserver>();
   const send = (notification: Notification): void => {
     for (const { receiver } of current) receiver.add(notification);
   };
-  const told = (options: ReceiverOptions): Told => {
+  const activate = (options: ReceiverOptions): ActiveReceiver => {
     const known = current.find((one) => isDeepStrictEqual(one.options, options));
     if (known !== undefined) return known;
     const receiver = createReceiver(options, delivery);
@@ -36,7 +36,7 @@ export function createNotifier(delivery: Delivery): Notifier {
   return {
     send,
     replaceReceivers: (receivers) => {
-      current = receivers.map(told);
+      current = receivers.map(activate);
     },
     observe: (target) => {
       const observer = observers.get(target) ?? passNotifications(target, send);
@@ -45,11 +45,11 @@ export function createNotifier(delivery: Delivery): Notifier {
     },
     [Symbol.asyncDispose]: async () => {
       const idle = Promise.all([...all].map((receiver) => receiver.idle()));
-      await Promise.race([idle, wait(LAST_WORDS_MS, undefined, { ref: false })]);
+      await Promise.race([idle, wait(DRAIN_MS, undefined, { ref: false })]);
       for (const receiver of all) receiver.stop();
       await idle;
     },
   };
 }
 
-type Told = { readonly options: ReceiverOptions; readonly receiver: Receiver };
+type ActiveReceiver = { readonly options: ReceiverOptions; readonly receiver: Receiver };

@@ -9,8 +9,8 @@ import type { Notification, NotificationEvent } from "./notification.ts";
 const MAX_DETAILS = 20;
 
 /**
- * Turns what the passes of a target report into notifications: each state of affairs is told once, when it begins or
- * changes, and recovery when the last failure is gone.
+ * Turns the events of a target's passes into notifications: one when a condition begins or changes, and a recovery when the
+ * last failure has cleared.
  */
 export function passNotifications(target: string, send: (notification: Notification) => void): PassObserver {
   const notified = new Map<NotificationEvent, string>();
@@ -22,21 +22,26 @@ export function passNotifications(target: string, send: (notification: Notificat
     notified.set(event, content);
     send({ target, ...notification });
   };
-  const tellOrForget = (event: NotificationEvent, revision: string | null, summary: string, all: readonly string[]) => {
+  const notifyOrClear = (
+    event: NotificationEvent,
+    revision: string | null,
+    summary: string,
+    all: readonly string[],
+  ) => {
     if (all.length === 0) notified.delete(event);
     else notify({ event, revision, summary, details: shortened(all) });
   };
   const planned = (plan: Plan): void => {
     const drifted = plan.steps.filter(isDrifted).map(({ identity }) => identity);
-    tellOrForget("drift", plan.revision, `${count(drifted.length, "resource")} moved in live`, drifted);
+    notifyOrClear("drift", plan.revision, `${count(drifted.length, "resource")} moved in live`, drifted);
     const unadopted = plan.steps.filter(needsAdoption).map(({ identity }) => identity);
     const summary = `holdfast adopt is needed for ${count(unadopted.length, "resource")}`;
-    tellOrForget("adopt-needed", plan.revision, summary, unadopted);
+    notifyOrClear("adopt-needed", plan.revision, summary, unadopted);
   };
   const applied = ({ report, plan }: ApplyEvent): void => {
     planned(plan);
     const failed = report.outcomes.filter(isFailed).map(outcomeLine);
-    tellOrForget("failure", report.revision, `${count(failed.length, "resource")} failed`, failed);
+    notifyOrClear("failure", report.revision, `${count(failed.length, "resource")} failed`, failed);
     const wasStalled = notified.delete("stalled");
     if (failed.length === 0) recovered(report.revision, wasStalled);
     else hasFailed = true;
@@ -72,7 +77,7 @@ function isFailed({ result, rollout }: Outcome): boolean {
   return result === "failed" || result === "unknown" || rollout === "failed" || rollout === "timeout";
 }
 
-// The code and no message: a receiver is a stranger, and a control plane may quote what it refuses.
+// The code without the message: a receiver is a third party, and an error of the control plane may quote refused values.
 function outcomeLine({ identity, result, rollout, error }: Outcome): string {
   if (error !== null) return `${identity}: ${result} (${error.code})`;
   return `${identity}: rollout ${rollout}`;

@@ -1,18 +1,18 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { isSentInClear } from "../../http/loopback.ts";
 
-/** How messages are delivered. */
+/** The settings of delivery. */
 export type Delivery = {
   readonly now: () => number;
-  /** Told what could not be delivered, and why. */
+  /** Called with a text that says what could not be delivered, and why. */
   readonly onTrouble: (text: string) => void;
   /** Milliseconds for one attempt. */
   readonly timeoutMs: number;
-  /** Milliseconds before each further attempt. */
+  /** Milliseconds before each retry. */
   readonly backoffMs: readonly number[];
 };
 
-/** A POST request to a system of the operator's. */
+/** A POST request to a system that the operator configured. */
 export type PostRequest = {
   readonly address: string;
   readonly headers: { readonly [name: string]: string };
@@ -21,8 +21,8 @@ export type PostRequest = {
 };
 
 /**
- * Sends a request until it is taken, refused, or tried often enough; answers why it was not delivered, or null. The
- * address may be a secret: nothing that quotes it is answered.
+ * Sends a request until it is accepted or refused, or the retries are used up; returns why it was not delivered, or null. The
+ * address may be a secret, so no returned text quotes it.
  */
 export async function postWithRetry(
   request: () => PostRequest,
@@ -47,22 +47,22 @@ async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
 type Attempt = { readonly is: "delivered" } | { readonly is: "refused" | "failed"; readonly why: string };
 
 async function post(request: () => PostRequest, timeoutMs: number, signal: AbortSignal): Promise<Attempt> {
-  const made = requestOrNull(request);
-  if (made === null) return { is: "failed", why: "the file with its address or its token cannot be read" };
-  const { address, headers, body, hasToken } = made;
+  const built = requestOrNull(request);
+  if (built === null) return { is: "failed", why: "the file with its address or its token cannot be read" };
+  const { address, headers, body, hasToken } = built;
   if (hasToken && isSentInClear(address))
     return { is: "refused", why: "a token is sent over https alone, or to this machine" };
   try {
-    const answer = await fetch(address, {
+    const response = await fetch(address, {
       method: "POST",
       headers,
       body,
-      // A redirect could lead anywhere, with what is told.
+      // A redirect could send the message to any host.
       redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
-    await answer.body?.cancel();
-    return attemptOf(answer.status);
+    await response.body?.cancel();
+    return attemptOf(response.status);
   } catch {
     return { is: "failed", why: "it cannot be reached, or does not answer" };
   }

@@ -3,33 +3,34 @@ import { type Message, type MessageType, messageOf } from "./message.ts";
 import { isAtLeast, type Notification, type NotificationEvent, type Severity, severities } from "./notification.ts";
 import { type Delivery, type PostRequest, postWithRetry } from "./post.ts";
 
-/** Who is told, and of what. */
+/** A receiver of notifications, and which of them it receives. */
 export type ReceiverOptions = {
   readonly name: string;
   readonly type: MessageType;
-  /** Where messages go: an address, or the file that holds it. */
+  /** The address for messages, or the file that holds it. */
   readonly url: { readonly text: string } | { readonly file: string };
   readonly tokenFile: string | null;
-  /** Null for all. */
+  /** Null for all targets. */
   readonly targets: readonly string[] | null;
+  /** Null for all events. */
   readonly events: readonly NotificationEvent[] | null;
   readonly severity: Severity;
 };
 
-/** A receiver with the notifications that wait for it; nobody waits for it. */
+/** The delivery queue of a receiver; delivery never blocks a pass. */
 export type Receiver = {
   readonly add: (notification: Notification) => void;
-  /** Resolves when everything is delivered or given up. */
+  /** Resolves when every notification is delivered or dropped. */
   readonly idle: () => Promise<void>;
-  /** Gives up what is left. */
+  /** Drops the notifications that are left. */
   readonly stop: () => void;
 };
 
-// More than that at once are one message.
-const STORM = 5;
+// More waiting notifications than this are sent as one digest.
+const DIGEST_THRESHOLD = 5;
 const MAX_WAITING = 200;
 
-/** A receiver of notifications: what comes while one is delivered is sent afterwards, in a storm as one digest. */
+/** Creates the queue of a receiver: notifications that arrive during a delivery are sent after it, many of them as one digest. */
 export function createReceiver(options: ReceiverOptions, delivery: Delivery): Receiver {
   const stopping = new AbortController();
   let waiting: readonly Notification[] = [];
@@ -38,7 +39,7 @@ export function createReceiver(options: ReceiverOptions, delivery: Delivery): Re
     while (waiting.length > 0 && !stopping.signal.aborted) {
       const all = waiting;
       waiting = [];
-      for (const part of all.length > STORM ? [all] : all.map((one) => [one]))
+      for (const part of all.length > DIGEST_THRESHOLD ? [all] : all.map((one) => [one]))
         await deliver(options, part, delivery, stopping.signal);
     }
     working = null;
@@ -46,7 +47,7 @@ export function createReceiver(options: ReceiverOptions, delivery: Delivery): Re
   return {
     add: (notification) => {
       if (!concerns(options, notification)) return;
-      // The oldest goes: what holds now matters more.
+      // The oldest is dropped: the current state matters more.
       waiting = [...waiting, notification].slice(-MAX_WAITING);
       working ??= Promise.resolve()
         .then(work)
@@ -82,7 +83,7 @@ function troubleText({ name }: ReceiverOptions, why: string): string {
   return `notification to ${name} was not delivered: ${why}`;
 }
 
-// Read for each attempt: the operator may replace the files meanwhile.
+// The files are read for each attempt, because the operator may replace them in the meantime.
 function requestTo({ url, tokenFile }: ReceiverOptions, { headers, body }: Message): PostRequest {
   const address = "text" in url ? url.text : readFileSync(url.file, "utf8").trim();
   if (tokenFile === null) return { address, headers, body, hasToken: false };
