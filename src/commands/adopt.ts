@@ -3,7 +3,7 @@ import { changeRecords } from "./change-records.ts";
 import type { InvocationOf } from "./command.ts";
 import type { adopt } from "./declarations/adopt.ts";
 
-/** Records what is live of declared resources, and writes nothing to the control plane. */
+/** Records the live state of declared resources, and writes nothing to the control plane. */
 export async function run(invocation: InvocationOf<typeof adopt>): Promise<number> {
   const { args, flags } = invocation;
   const isAll = flags.all ?? false;

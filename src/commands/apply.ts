@@ -44,7 +44,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
 
 function requireConsent({ flags, terminal }: Invocation): void {
   if (flags.yes || flags.plan !== undefined || isInteractive(terminal)) return;
-  throw new HoldfastError("invalid", "apply asks before it writes, and there is nobody to ask", {
+  throw new HoldfastError("invalid", "apply needs confirmation, and there is no terminal", {
     hint: "run it with --yes, or with --plan FILE",
   });
 }

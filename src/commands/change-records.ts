@@ -11,7 +11,7 @@ import { findTarget } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
-/** Makes or drops records, and shows which; answers the report, or the exit code where the source is refused. */
+/** Creates or drops records and shows them; returns the report, or the exit code if the source is refused. */
 export async function changeRecords(
   invocation: Invocation,
   mode: Extract<Mode, { readonly is: "adopt" | "forget" }>,
@@ -20,8 +20,8 @@ export async function changeRecords(
   const view = terminalViewOf(invocation);
   await using target = await findTarget(invocation, { reading: false });
   const command = mode.is === "adopt" ? { ...mode, identities: mode.identities && [...mode.identities] } : mode;
-  const carriedOut = await sendToDaemon<PassEnd>(command, target, terminal);
-  const end = carriedOut ?? (await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) }));
+  const byDaemon = await sendToDaemon<PassEnd>(command, target, terminal);
+  const end = byDaemon ?? (await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) }));
   if (end.what !== "records") return endWithInvalidSource(end, invocation);
   await writeResult(terminal, view.output === "json" ? jsonText(end.report) : recordsText(end.report));
   return end.report;

@@ -1,7 +1,7 @@
 import type { FlagName, Flags, GeneralFlag } from "./flags/flags.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** One run of a command: what the user typed, the environment filled in. */
+/** One run of a command: its arguments, its flags with values from the environment filled in, and the terminal. */
 export type Invocation<Names extends FlagName = FlagName> = {
   readonly args: readonly string[];
   readonly flags: Flags<Names | GeneralFlag>;
@@ -12,7 +12,7 @@ export type Invocation<Names extends FlagName = FlagName> = {
 export type CommandDeclaration<Names extends FlagName = FlagName> = {
   readonly name: string;
   readonly arguments: string;
-  /** What the arguments are; else they select within the source. */
+  /** Describes the arguments. Without it they are paths that select within the source. */
   readonly argumentsAre?: string;
   readonly summary: string;
   readonly flags: readonly Names[];
@@ -29,7 +29,7 @@ export function declareCommand<const Names extends FlagName>(
 /** A run of a declared command, with the flags that it declares. */
 export type InvocationOf<Declared> = Declared extends CommandDeclaration<infer Names> ? Invocation<Names> : never;
 
-/** Answers the exit code. */
+/** Runs a command and returns its exit code. */
 type Run<Names extends FlagName> = (invocation: Invocation<Names>) => Promise<number>;
 
 /** A command of the program; its code is loaded when it runs. */

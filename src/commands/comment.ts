@@ -14,13 +14,13 @@ import { readJsonFile } from "./input/read-json-file.ts";
 import { fullReportNote } from "./output/full-report-note.ts";
 import { columnsOn, say, writeResult } from "./terminal.ts";
 
-/** Room for the plan of ten thousand resources; a stranger's file may be any size. */
+/** Enough for the plan of ten thousand resources; the limit is needed because the file may come from an untrusted job. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_CHARACTERS = 60_000;
 
 /**
- * Shows a plan as a comment on its pull request, and a report of drift as an issue. Where that fails, the text is printed and
- * the exit code is 0, unless --require-comment is given.
+ * Shows a plan as a comment on its pull request, and a drift report as an issue. If that fails, it prints the text and
+ * exits with 0, unless --require-comment is given.
  */
 export async function run(invocation: InvocationOf<typeof comment>): Promise<number> {
   const { args, flags, terminal } = invocation;
@@ -43,13 +43,13 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
       return 0;
     }
     const at = choice.revision ?? revisionOf(documents);
-    const { what, said } = await post(forge, choice, {
+    const { what, message } = await post(forge, choice, {
       name: flags.name ?? nameOf(documents),
       revision: at,
       body: body(at),
     });
     isCommented = what !== "skipped";
-    await writeResult(terminal, said);
+    await writeResult(terminal, message);
     if (isCommented && flags.status !== false) await setStatuses(forge, documents, at);
     return 0;
   } catch (error) {
@@ -63,7 +63,7 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
   }
 }
 
-// A report of drift is about no pull request: it is an issue, for as long as something has moved.
+// A drift report belongs to no pull request: it is an issue that stays open while anything has drifted.
 async function postDrift(
   forge: Forge,
   documents: readonly PlanDocument[],
@@ -84,7 +84,7 @@ async function post(
   forge: Forge,
   { pullRequest }: ForgeChoice,
   comment: StickyComment,
-): Promise<Pick<PostedComment, "what"> & { readonly said: string }> {
+): Promise<Pick<PostedComment, "what"> & { readonly message: string }> {
   if (pullRequest === null) {
     throw new HoldfastError("invalid", "the pull request is not named", { hint: "name it with --pull-request NUMBER" });
   }
@@ -93,9 +93,9 @@ async function post(
     throw new HoldfastError("error", "no open pull request has that head", { hint: "it was closed, or pushed to" });
   const posted = await postStickyComment(forge, number, comment);
   const { what } = posted;
-  if (what === "skipped") return { what, said: `No comment on pull request ${number}: ${posted.why}\n` };
+  if (what === "skipped") return { what, message: `No comment on pull request ${number}: ${posted.why}\n` };
   const where = posted.url === null ? "" : `: ${printable(posted.url)}`;
-  return { what, said: `Comment ${what} on pull request ${number}${where}\n` };
+  return { what, message: `Comment ${what} on pull request ${number}${where}\n` };
 }
 
 async function setStatuses(forge: Forge, documents: readonly PlanDocument[], commit: string): Promise<void> {
@@ -107,7 +107,7 @@ async function setStatuses(forge: Forge, documents: readonly PlanDocument[], com
   }
 }
 
-// Loaded here alone: no other command pays for it.
+// Loaded here, so that other commands do not load it.
 async function openForge({ forge, ...place }: ForgeChoice, signal: AbortSignal): Promise<Forge> {
   if (forge === "gitlab") return (await import("../forge/gitlab.ts")).createGitLab({ ...place, signal });
   return (await import("../forge/github.ts")).createGitHub({ ...place, signal });
@@ -131,7 +131,7 @@ function nameOf(documents: readonly PlanDocument[]): string {
 function revisionOf(documents: readonly PlanDocument[]): string {
   const [revision] = documents.flatMap(planRevision);
   if (revision !== undefined) return revision;
-  throw new HoldfastError("invalid", "the commit is not known that the plan is about", {
+  throw new HoldfastError("invalid", "the commit of the plan is unknown", {
     hint: "name the head of the pull request with --revision",
   });
 }

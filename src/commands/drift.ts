@@ -15,7 +15,7 @@ import { openOutputs } from "./output/write-outputs.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { onEachTarget } from "./targets/on-each-target.ts";
 
-/** Shows what moved in live; never writes to live. */
+/** Shows drift; never writes to live. */
 export const run = onEachTarget(runOnTarget);
 
 async function runOnTarget(invocation: InvocationOf<typeof drift>): Promise<number> {

@@ -7,7 +7,7 @@ import type { history } from "./declarations/history.ts";
 import { findTargets } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 
-/** Shows what became of each commit. */
+/** Shows the outcome of each commit. */
 export async function run(invocation: InvocationOf<typeof history>): Promise<number> {
   const { flags, terminal } = invocation;
   await using opened = await findTargets(invocation, { reading: true, unattended: true });

@@ -13,7 +13,7 @@ import { sendToDaemon } from "./watch/send-to-daemon.ts";
 const MAX_REASON_LENGTH = 500;
 const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Keeps the daemon from writing a resource, or from applying a commit, for a while. */
+/** Prevents the daemon from writing a resource, or from applying a commit, until a given time. */
 export async function run(invocation: InvocationOf<typeof hold>): Promise<number> {
   const { args, flags, terminal } = invocation;
   const what = holdable(args[0] ?? "");
@@ -37,7 +37,7 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
   return 0;
 }
 
-/** A resource or a commit, as a hold names it. */
+/** Checks that a text names a resource or a commit, which can be held. */
 export function holdable(what: string): string {
   if (isCommitPrefix(what)) return what;
   if (what.includes("/") && kindOf(splitIdentity(what).kind) !== undefined) return what;

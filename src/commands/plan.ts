@@ -64,13 +64,13 @@ function nextCommand(out: string | undefined): string {
   return out === undefined ? "holdfast apply" : `holdfast apply --plan ${printable(out)}`;
 }
 
-// An incomplete plan is no answer to the question whether there are changes.
+// An incomplete plan cannot tell whether there are changes.
 function exitCodeOf(plan: Plan, gate: Gate | null): number {
   if (!plan.complete) return exitCodes.error;
   return gate !== null && hasChanges(plan, gate) ? 2 : 0;
 }
 
-// A pull request is asked for its own changes, unless all are asked for.
+// With `--base`, only the changes of the pull request count, unless `--gate all` is given.
 function gateOf({ gate, detailedExitcode, base }: Invocation["flags"]): Gate | null {
   if (gate !== undefined) return gate;
   if (!detailedExitcode) return null;

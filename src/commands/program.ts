@@ -32,7 +32,7 @@ import { unknownVariables } from "./flags/unknown-variables.ts";
 import { showFaults } from "./output/end-with-invalid-source.ts";
 import { columnsOn, endAfter, say, type Terminal } from "./terminal.ts";
 
-// Under the headings of the help.
+// The commands under the headings of the help.
 const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
   "Manifests:": [
     toEntry(validate, () => import("./validate.ts")),
@@ -77,7 +77,7 @@ export function createProgram(terminal: Terminal, version: string, done: (exitCo
     .helpCommand("help [command]", "show how a command is used")
     .showHelpAfterError("(holdfast --help shows the commands)")
     .configureOutput(outputOf(terminal))
-    // Each has options: only the arguments tell one from another.
+    // Every command has options, so the list shows only its arguments.
     .configureHelp({ subcommandTerm: (command) => termOf(command.name()) })
     .exitOverride();
   for (const [heading, entries] of Object.entries(groups)) {
@@ -131,7 +131,7 @@ function outputOf({ stdout, stderr }: Terminal): {
 } {
   const layout = { indent: "", nextIndent: "  ", width: columnsOn(stderr) };
   const wrapped = (line: string): string => wrapWords(line, layout).join("\n");
-  // Commander quotes what was typed, which a shell may have made of the names of files.
+  // Commander quotes the arguments, which may be file names with control characters that a shell expanded.
   return {
     writeOut: (text) => void stdout.write(printableLines(text)),
     writeErr: (text) => void stderr.write(printableLines(text).split("\n").map(wrapped).join("\n")),

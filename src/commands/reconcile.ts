@@ -7,7 +7,7 @@ import type { reconcile } from "./declarations/reconcile.ts";
 import { findTargets } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 
-/** Asks a running daemon for a pass, and waits for its end. */
+/** Triggers a pass of the running daemon and waits for its end. */
 export async function run(invocation: InvocationOf<typeof reconcile>): Promise<number> {
   const { flags, terminal } = invocation;
   await using opened = await findTargets(invocation, { reading: true, unattended: true });

@@ -11,7 +11,7 @@ import { findTarget } from "./targets/find-targets.ts";
 import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
-/** Deploys applications again with the content that they have. */
+/** Deploys applications again with unchanged content. */
 export async function run(invocation: InvocationOf<typeof redeploy>): Promise<number> {
   const { args, flags, terminal } = invocation;
   const identities = [...new Set(args)];
@@ -27,9 +27,9 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
     force: flags.force ?? false,
   } as const;
   const command = { is: "redeploy", identities, force: mode.force } as const;
-  const carriedOut = await sendToDaemon<PassEnd>(command, target, terminal);
+  const byDaemon = await sendToDaemon<PassEnd>(command, target, terminal);
   const end =
-    carriedOut ?? (await reconcile(target, mode, { ...terminal, emit: progress.with(passNotices(shown, view)) }));
+    byDaemon ?? (await reconcile(target, mode, { ...terminal, emit: progress.with(passNotices(shown, view)) }));
   progress[Symbol.dispose]();
   return end.what === "applied"
     ? await showApplyResult({ ...end, places: new Map(end.places) }, invocation, {

@@ -8,16 +8,16 @@ import { findTarget } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
-/** Ends a hold, or lets a commit be applied although it has lost much. */
+/** Ends a hold, or allows a commit that no longer declares many of the recorded resources. */
 export async function run(invocation: InvocationOf<typeof release>): Promise<number> {
   const { args, terminal } = invocation;
   const what = holdable(args[0] ?? "");
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
-  const carriedOut = await sendToDaemon<boolean>({ is: "release", what }, target, terminal);
-  if (carriedOut === null) await makeFolder(target.state.folder);
-  const wasHeld = carriedOut ?? releaseHold(target.state.folder, what, terminal.now());
+  const byDaemon = await sendToDaemon<boolean>({ is: "release", what }, target, terminal);
+  if (byDaemon === null) await makeFolder(target.state.folder);
+  const wasHeld = byDaemon ?? releaseHold(target.state.folder, what, terminal.now());
   if (!wasHeld && !isCommitPrefix(what))
-    throw new HoldfastError("invalid", `${what} is not held`, { hint: "holdfast status lists what is" });
+    throw new HoldfastError("invalid", `${what} is not held`, { hint: "holdfast status lists the holds" });
   await writeResult(terminal, `released: ${what}\n`);
   return 0;
 }

@@ -14,7 +14,7 @@ import { findTarget } from "./targets/find-targets.ts";
 import { confirm, isInteractive, type Terminal, writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
-/** Shows writes whose outcome is not known, and closes them as a person says. */
+/** Shows the writes whose outcome is unknown, and closes them with the outcome of `--as`. */
 export async function run(invocation: InvocationOf<typeof resolve>): Promise<number> {
   const { args, flags, terminal } = invocation;
   const as = flags.as ?? null;
@@ -42,7 +42,7 @@ export async function run(invocation: InvocationOf<typeof resolve>): Promise<num
   return 0;
 }
 
-// A daemon cannot ask: what it would close is shown before it is told to.
+// A daemon cannot ask for confirmation, so this shows the open writes and asks before it sends the command.
 async function closedByDaemon(
   { identities, as, confirm: asking }: ResolveMode,
   target: Parameters<typeof sendToDaemon>[1],

@@ -13,7 +13,7 @@ import { serverKeyOptions } from "./keys/server-key-options.ts";
 import { terminalLog } from "./output/terminal-log.ts";
 import { writeResult } from "./terminal.ts";
 
-/** Makes the tokens of some callers void, whether the control plane runs or not. */
+/** Revokes the tokens of the given subjects, whether the control plane runs or not. */
 export async function run(invocation: InvocationOf<typeof revoke>): Promise<number> {
   const { args, flags, terminal } = invocation;
   try {
@@ -29,14 +29,14 @@ export async function run(invocation: InvocationOf<typeof revoke>): Promise<numb
   } catch (error) {
     throw failure(error);
   }
-  await writeResult(terminal, args.map(told).join(""));
+  await writeResult(terminal, args.map(revokedText).join(""));
   return 0;
 }
 
-function told(subject: string): string {
-  const said = `the tokens of ${printable(subject)} are void\n`;
-  if (subject !== "user:admin") return said;
-  return `${said}the token that the control plane was started with is not: start it with another HOLDFAST_ADMIN_TOKEN\n`;
+function revokedText(subject: string): string {
+  const text = `the tokens of ${printable(subject)} are void\n`;
+  if (subject !== "user:admin") return text;
+  return `${text}the admin token of the control plane stays valid: start it with another HOLDFAST_ADMIN_TOKEN\n`;
 }
 
 function failure(error: unknown): unknown {

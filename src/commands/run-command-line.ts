@@ -8,7 +8,7 @@ import { wantsJson } from "./flags/wants-json.ts";
 import { createProgram } from "./program.ts";
 import { columnsOn, hasResult, type Terminal, writeResult } from "./terminal.ts";
 
-/** Runs what stands on a command line, says why it failed where it did, and answers its exit code. */
+/** Runs a command line, reports why it failed if it did, and returns its exit code. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal, version: string): Promise<number> {
   let exitCode = 0;
   try {
@@ -18,7 +18,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     }).parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
-    // Somebody asked for help, and has it.
+    // Commander exits with 0 after it has printed the help or the version.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const ending = endingOf(error, terminal);
     if (wantsJson(args, terminal.env) && !hasResult(terminal)) await writeResult(terminal, failureReport(ending));
@@ -26,9 +26,9 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   }
 }
 
-/** Says on stderr why a command ended, and answers it. */
+/** Reports on stderr why a command ended, and returns that reason. */
 function endingOf(error: unknown, terminal: Terminal): Ending {
-  // Commander has said what was wrong with the command line.
+  // Commander has already reported the error in the command line.
   if (error instanceof CommanderError) return usageError(error);
   const { stderr, env } = terminal;
   const reason = error instanceof HoldfastError ? error : (stoppedBy(terminal) ?? toHoldfastError(error));
@@ -50,7 +50,7 @@ function unexpected(error: unknown): Ending {
   return { code: "error", message, hint: "this is a fault of holdfast: please report it", diagnostics: [] };
 }
 
-/** Whatever was cut short by a signal or the time limit failed because of it. */
+/** The signal or time limit that stopped the command, and so caused its failure; null if none did. */
 export function stoppedBy({ stopping, signal }: Pick<Terminal, "stopping" | "signal">): HoldfastError | null {
   const { reason } = stopping.aborted ? stopping : signal;
   return reason instanceof HoldfastError ? reason : null;

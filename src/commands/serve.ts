@@ -14,7 +14,7 @@ import { terminalLog } from "./output/terminal-log.ts";
 import type { ReadSnapshot } from "./snapshots/take-snapshot.ts";
 import { type Terminal, writeResult } from "./terminal.ts";
 
-/** Runs the control plane until asked to end. */
+/** Runs the control plane until it is stopped. */
 export async function run(invocation: InvocationOf<typeof serve>): Promise<number> {
   refuseDebugger(invocation);
   const { terminal } = invocation;
@@ -78,11 +78,11 @@ function readSeed(folder: string, { cwd, stopping: signal }: Terminal): Promise<
   return readManifestFolder(resolve(cwd, folder), { refused: "the seed is refused", signal });
 }
 
-/** Reads and reports what `--snapshot` names; null without it. */
+/** Reads the snapshot that `--snapshot` names and reports its contents; null without the flag. */
 async function readSnapshotOf(invocation: Invocation): Promise<ReadSnapshot | null> {
   const { flags, terminal } = invocation;
   if (flags.snapshot === undefined && flags.names === undefined) return null;
-  // Loaded here, so that a server that copies nothing need not load the client.
+  // Loaded here, so that a server without a snapshot does not load the client.
   const { snapshotText, loadSnapshot } = await import("./snapshots/load-snapshot.ts");
   const read = await loadSnapshot(invocation);
   terminal.stderr.write(snapshotText(read));

@@ -19,10 +19,10 @@ import { readSnapshotFile } from "./snapshots/snapshot-file.ts";
 import type { TargetUse } from "./targets/create-target.ts";
 import { findTarget } from "./targets/find-targets.ts";
 
-/** What forges take of one comment, with room for what is put around it. */
+/** The limit of forges for one comment, minus room for the surrounding text. */
 const MAX_CHARACTERS = 60_000;
 
-/** Applies the base, the change and the base again to a copy of a control plane, and reports what became of them. */
+/** Applies the base, the change and the base again to a copy of a control plane, and reports the outcome. */
 export async function run(invocation: InvocationOf<typeof simulate>): Promise<number> {
   const { flags, terminal } = invocation;
   if (flags.snapshot === undefined || flags.base === undefined) {
@@ -79,7 +79,7 @@ async function onCopy(
     allowAdopt: true,
     allowPrivilege: true,
     allowShrink: true,
-    // Any will do: the folder goes with the copy.
+    // Any sink is fine: the folder is removed with the copy.
     ...(sink === undefined ? {} : { sink: sink.name }),
   };
   const apply = (use: NonNullable<TargetUse["base"]>) => applyTo({ ...copy, flags }, use);
@@ -88,7 +88,7 @@ async function onCopy(
   return makeSimulation(base, change, await apply("instead"), unseen);
 }
 
-// What is set for the real control plane must not reach the copy, nor the copy's state the real one.
+// Variables for the real control plane must not reach the copy, nor the copy's state the real one.
 function withoutOperator(env: Invocation["terminal"]["env"]): Invocation["terminal"]["env"] {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("HOLDFAST_")));
 }

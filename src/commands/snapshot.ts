@@ -11,7 +11,7 @@ import { snapshotFile } from "./snapshots/snapshot-file.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 
-/** Writes what a control plane has to a file; nothing is written to the control plane. */
+/** Writes a snapshot of a control plane to a file; nothing is written to the control plane. */
 export async function run(invocation: InvocationOf<typeof snapshot>): Promise<number> {
   const { flags, terminal } = invocation;
   const { out, server } = flags;
@@ -31,7 +31,7 @@ export async function run(invocation: InvocationOf<typeof snapshot>): Promise<nu
   return 0;
 }
 
-// What the repository names is public with it already.
+// The names in a public repository are already public.
 async function declaredHere(invocation: InvocationOf<typeof snapshot>): Promise<(identity: string) => boolean> {
   await using target = await findTarget(invocation, { reading: true, doesWithoutGit: true });
   const { desired } = await readDesired(target, invocation.terminal);

@@ -17,7 +17,7 @@ import { say, writeResult } from "./terminal.ts";
 
 type StateInvocation = InvocationOf<typeof state>;
 
-/** Checks the state, or moves it. */
+/** Checks, exports or imports the state. */
 export async function run(invocation: StateInvocation): Promise<number> {
   const [action = "", folder, ...more] = invocation.args;
   const isMove = folder !== undefined && more.length === 0;
@@ -77,7 +77,7 @@ async function readExportKey({ flags, terminal }: StateInvocation): Promise<Seal
     const why = cause instanceof SealKeyError ? cause.message : `${flags.exportKeyFile} cannot be read`;
     throw new HoldfastError("invalid", `the export key cannot be used: ${why}`, { hint: HOW_TO_MAKE_KEY, cause });
   }
-  throw new HoldfastError("invalid", "an exported state is sealed with a key, and there is none", {
+  throw new HoldfastError("invalid", "an exported state is sealed with a key, and none is given", {
     hint: HOW_TO_MAKE_KEY,
   });
 }
@@ -86,6 +86,7 @@ const HOW_TO_MAKE_KEY =
   "make one with `(umask 077; openssl rand -base64 32 > export.key)`, and give it with --export-key-file";
 
 const ADVICE = {
-  export: "keep the export key in another place; before a state is used elsewhere, stop whoever writes it here",
+  export:
+    "keep the export key in another place; before you use the state elsewhere, stop every process that writes it here",
   import: "holdfast plan shows now what differs; no write is sent before apply or watch",
 };

@@ -11,7 +11,7 @@ import type { CommandTarget } from "./targets/create-target.ts";
 import { findTargets } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 
-/** Shows what a daemon has done and waits for: as it says itself, or as the last one has left it. */
+/** Shows the status of the running daemon, or the status that the last daemon stored. */
 export async function run(invocation: InvocationOf<typeof status>): Promise<number> {
   const { flags, terminal } = invocation;
   await using opened = await findTargets(invocation, { reading: true, unattended: true });

@@ -5,7 +5,7 @@ import { printable } from "../render/escape.ts";
 import type { Output } from "../render/output-format.ts";
 import { sentenceText } from "../render/wrap.ts";
 
-/** What a command sees of the process around it, passed as values so that nothing reaches for globals. */
+/** The process of a command: its streams, environment, clock and signals, passed as values so that no code uses globals. */
 export type Terminal = {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** Results go here, and nothing else. */
@@ -14,29 +14,29 @@ export type Terminal = {
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
-  /** The files that its output goes to, where a shell has sent it there. */
+  /** The files that a shell has redirected the output to. */
   readonly outputFiles?: readonly string[];
-  /** Takes what else would go to a file, where the results of several targets are joined. */
+  /** Collects results instead of writing them to a file, when the results of several targets are joined. */
   readonly collect?: (output: Output, text: string) => void;
-  /** The folder that the program lies in. */
+  /** The folder of the program. */
   readonly program: string;
   readonly now: () => number;
-  /** A stop request: nothing new is started, requests in flight are finished. */
+  /** Aborted by a stop request: no new request is started, requests in flight are finished. */
   readonly stopping: AbortSignal;
-  /** Ends what is in flight too: the second signal, or the grace is over. */
+  /** Aborted by a second stop request or after the grace period: requests in flight are cancelled too. */
   readonly signal: AbortSignal;
-  /** Calls the listener on each SIGHUP, which then ends nothing; absent where there are no signals. */
+  /** Calls the listener on each SIGHUP, which then no longer ends the process; absent if there are no signals. */
   readonly onHangup?: (listener: () => void) => void;
-  /** Asks the command to end, as a signal does. */
+  /** Stops the command, as a signal does. */
   readonly stop: (reason: HoldfastError) => void;
 };
 
-/** Whether a person sits in front of it, who can be asked. */
+/** Whether a person can be asked for confirmation: stdin and stderr are terminals, and this is no CI job. */
 export function isInteractive({ stdin, stderr, env }: Terminal): boolean {
   return stdin.isTTY === true && stderr.isTTY === true && !env.CI;
 }
 
-/** Ends the command when its time is over. */
+/** Stops the command when its time limit is reached. */
 export function endAfter(seconds: number | null | undefined, { stop }: Terminal): void {
   if (seconds === null || seconds === undefined) return;
   setTimeout(
@@ -47,17 +47,17 @@ export function endAfter(seconds: number | null | undefined, { stop }: Terminal)
 
 const COLUMNS = 80;
 
-/** Columns that a line on a stream may take. */
+/** The width of a stream in columns. */
 export function columnsOn({ columns = COLUMNS }: { readonly columns?: number }): number {
   return columns;
 }
 
-/** Prints a sentence on stderr, in as many lines as it takes. */
+/** Prints a sentence on stderr, wrapped to its width. */
 export function say({ stderr }: Pick<Terminal, "stderr">, text: string): void {
   stderr.write(sentenceText(printable(text), columnsOn(stderr)));
 }
 
-/** Prints what is waited for. */
+/** Prints what the command waits for. */
 export function sayWait(terminal: Pick<Terminal, "stderr">, text: string): void {
   say(terminal, `waiting: ${text}`);
 }
@@ -66,7 +66,7 @@ export function sayWait(terminal: Pick<Terminal, "stderr">, text: string): void 
 export async function confirm(question: string, { stdin, stderr, stopping }: Terminal): Promise<boolean> {
   const prompt = createInterface({ input: stdin, output: stderr });
   try {
-    // Without this, an input that ends would leave the question open for ever.
+    // Without this, the question would stay open forever when the input ends.
     const ended = new Promise<string>((done) => prompt.once("close", () => done("")));
     const answer = await Promise.race([prompt.question(`${question} [y/N] `, { signal: stopping }), ended]);
     return /^y(?:es)?$/i.test(answer.trim());
@@ -75,25 +75,25 @@ export async function confirm(question: string, { stdin, stderr, stopping }: Ter
   }
 }
 
-const answered = new WeakSet<Writable>();
+const streamsWithResult = new WeakSet<Writable>();
 
 /** Whether a result was written to stdout. */
 export function hasResult({ stdout }: Pick<Terminal, "stdout">): boolean {
-  return answered.has(stdout);
+  return streamsWithResult.has(stdout);
 }
 
-/** Says that what goes to stdout is the result, and that nothing else is to follow. */
+/** Marks stdout as carrying a result, so that no failure report is written after it. */
 export function markAnswered({ stdout }: Pick<Terminal, "stdout">): void {
-  answered.add(stdout);
+  streamsWithResult.add(stdout);
 }
 
-/** Writes a result to stdout and waits until it is handed over, so that a pipe gets all of it. */
+/** Writes a result to stdout and waits until it is flushed, so that a pipe receives all of it. */
 export async function writeResult({ stdout }: Terminal, text: string): Promise<void> {
   if (text === "") return;
-  answered.add(stdout);
+  streamsWithResult.add(stdout);
   await new Promise<void>((resolve, reject) => {
     stdout.write(text, (error) => {
-      // A reader that has seen enough (`| head`) is no failure of ours.
+      // A reader that closes the pipe early (`| head`) is not a failure.
       if (error && !("code" in error && error.code === "EPIPE")) reject(error);
       else resolve();
     });

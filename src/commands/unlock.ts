@@ -24,7 +24,7 @@ export async function run(invocation: InvocationOf<typeof unlock>): Promise<numb
   const mode = { is: "unlock", confirm: asking } as const;
   const end = await reconcile(target, mode, { ...terminal, emit: passNotices(whole, view) });
   if (end.what === "declined") {
-    terminal.stderr.write("nothing was broken\n");
+    terminal.stderr.write("no lease was broken\n");
     return 0;
   }
   if (end.what !== "unlocked") return endWithInvalidSource(end, invocation);

@@ -9,7 +9,7 @@ import { openWatchServer } from "./watch/http-server.ts";
 import { createWatchNotifier } from "./watch/notifier.ts";
 import { type OpenWatch, openWatch, runWatch } from "./watch/run-watch.ts";
 
-/** Keeps live true to the manifests until asked to end, by one configuration after another. */
+/** Keeps live equal to the manifests until it is stopped, and reloads a changed configuration. */
 export async function run(invocation: InvocationOf<typeof watch>): Promise<number> {
   const { terminal } = invocation;
   const { stopping } = terminal;
@@ -20,7 +20,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   let current = await open(await readOperatorFile(invocation));
   terminal.onHangup?.(() => current.fire("signal"));
   let isReloaded = false;
-  // What to go back to where a new configuration ends before its first pass.
+  // The configuration to roll back to if a new one fails before its first pass.
   let earlier: OpenWatch | null = null;
   try {
     while (!stopping.aborted) {
@@ -28,8 +28,8 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
       await current[Symbol.asyncDispose]();
       if (end.is === "stopped") break;
       if (end.is === "failed" && (earlier === null || current.hasWorked())) throw end.error;
-      if (end.is === "failed") tellUnusable(end.error);
-      const next = end.is === "replaced" ? end.next : await open(goneBack(earlier ?? current, current));
+      if (end.is === "failed") reportUnusable(end.error);
+      const next = end.is === "replaced" ? end.next : await open(rolledBack(earlier ?? current, current));
       earlier = end.is === "replaced" ? current : null;
       current = next;
       isReloaded = true;
@@ -40,12 +40,12 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   if (stopping.reason instanceof HoldfastError && stopping.reason.code === "terminated") return 0;
   throw stopping.reason;
 
-  // Only another change is tried, and not the same again.
-  function goneBack({ operatorFile }: OpenWatch, failed: OpenWatch): OperatorFile {
+  // The fingerprint of the failed file is kept, so that only a further change reloads it.
+  function rolledBack({ operatorFile }: OpenWatch, failed: OpenWatch): OperatorFile {
     return { ...operatorFile, state: failed.operatorFile.state };
   }
 
-  function tellUnusable(error: unknown): void {
+  function reportUnusable(error: unknown): void {
     const why = printable(error instanceof Error ? error.message : String(error));
     const message = `the new configuration cannot be used: ${why}`;
     terminal.stderr.write(

@@ -52,7 +52,7 @@ async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal
   };
 }
 
-// Where the folder differs from its commit, the line may be another one there.
+// If the folder differs from its commit, the line number may be another one in the commit.
 async function authorOf(
   { revision, wanted }: WhyEvent,
   { remote, source }: CommandTarget,
@@ -69,7 +69,7 @@ async function authorOf(
   return blameLine(repository, { commit: revision, path, line }, { signal });
 }
 
-// The pass of a daemon during which it was written.
+// The commit of the daemon's pass during which the value was written.
 function passAt({ state }: CommandTarget, at: number | null): string | null {
   if (at === null) return null;
   const passes = readHistory(state.folder);

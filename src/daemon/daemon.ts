@@ -186,7 +186,7 @@ function createPass(
     context.onPassBegin(cause ?? defaultCause);
     defaultCause = "interval";
     const begunAt = performance.now();
-    // A monotonic clock, which nobody can set; jitter can start a poll up to a tenth early.
+    // `performance.now` is monotonic: a change of the system clock has no effect. Jitter can start a poll a tenth early.
     const isDue = begunAt - lastFullPassAt >= 0.9 * driftIntervalMs - 1;
     const scope: PassScope = trigger.takeScope() === "all" || isDue ? "all" : "changes";
     try {

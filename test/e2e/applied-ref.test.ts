@@ -78,7 +78,9 @@ test("apply publishes the commit that it has applied whole, and a lost race fail
   await chmod(hook, 0o755);
   const raced = await run("apply", "--yes");
   expect(raced).toMatchObject({ code: 0 });
-  expect(raced.stderr).toContain("refs/holdfast/prod was not published: somebody else has moved it meanwhile");
+  expect(raced.stderr).toContain(
+    "refs/holdfast/prod was not published: another writer moved the ref; it was not changed",
+  );
   expect(await published()).toBe(other);
 
   await writeFile(hook, "#!/bin/sh\necho 'the writer may not' >&2\nexit 1\n");

@@ -30,7 +30,7 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
     { args: ["validate", "--source", "nowhere"], message: /^error: the source .*nowhere is no folder\n {2}→ /m },
     { args: ["validate", "--config", "nowhere.yaml"], message: /^error: .*nowhere\.yaml does not exist\n {2}→ /m },
     { args: ["validate", "--only", "service/dev:web/apii"], message: /service\/dev:web\/apii matches nothing/ },
-    { args: ["validate", "--kind", "sevice"], message: /--kind sevice is no kind/ },
+    { args: ["validate", "--kind", "sevice"], message: /--kind sevice is not a kind/ },
     { args: ["plan", "--server", "not a url"], message: /^error: .*\n {2}→ /m },
     { args: ["plan", "--server", "ftp://127.0.0.1"], message: /^error: .*\n {2}→ /m },
     { args: ["apply", "--yes", "--lease-scope", ".."], message: /--lease-scope[\s\S]*without spaces, such as c1:ws1/ },
@@ -60,7 +60,11 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
   test("apply without a terminal wants --yes or a plan", async () => {
     const server = await serve();
     const source = await sourceOf(everyKind, server);
-    expectRefusal(await source.runHere(["apply"]), 3, /nobody to ask\n {2}→ run it with --yes, or with --plan FILE/);
+    expectRefusal(
+      await source.runHere(["apply"]),
+      3,
+      /there is no terminal\n {2}→ run it with --yes, or with --plan FILE/,
+    );
     expect(server.effects()).toEqual([]);
   });
 

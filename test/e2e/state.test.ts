@@ -43,7 +43,7 @@ test("F44 a ledger of a newer release is refused by every command, and nothing i
     expect(ended).toMatchObject({ code: 1 });
     const said = ended.stdout + ended.stderr;
     expect(said).toMatch(/ledger\.db: a newer release made it/);
-    expect(said).toMatch(/→ run the release that made it, or a newer one; nothing was changed/);
+    expect(said).toMatch(/→ run the release that created it, or a newer one; nothing was changed/);
   }
   expect(server.effects()).toEqual(before);
   setLedger(state, "DELETE FROM kysely_migration WHERE name = '999-of-tomorrow'");
@@ -124,7 +124,7 @@ describe("holdfast state", () => {
     const fresh = { HOLDFAST_STATE: join(await temporaryFolder(), "fresh") };
     const refusals = [
       [env, exportKey, 5, "has a ledger already"],
-      [fresh, {}, 3, "an exported state is sealed with a key, and there is none"],
+      [fresh, {}, 3, "an exported state is sealed with a key, and none is given"],
       [fresh, { HOLDFAST_EXPORT_KEY: "cd".repeat(32) }, 3, "was sealed with another key"],
       [fresh, { HOLDFAST_EXPORT_KEY: "short" }, 3, "a key is 32 bytes"],
     ] as const;

@@ -11,11 +11,11 @@ import { makeFolder } from "../../store/make-folder.ts";
 import type { Invocation } from "../command.ts";
 import type { CommandTarget, TargetUse } from "../targets/create-target.ts";
 
-/** Publishes which commit was applied last, as a ref of the repository. */
+/** Publishes the last applied commit as a ref of the repository. */
 export type Publisher = AsyncDisposable & {
-  /** Reads what the ref names, unless that is known: only from there it is moved. */
+  /** Reads the ref unless its commit is known: the ref is moved only from a known commit. */
   readonly begin: () => void;
-  /** Moves the ref to the commit of a complete apply; whatever fails is told, and fails nothing. */
+  /** Moves the ref to the commit of a complete apply; a failure is only a warning. */
   readonly publish: (applied: ApplyEvent) => Promise<void>;
 };
 
@@ -23,20 +23,20 @@ type Known =
   | { readonly is: "read"; readonly commit: string | null }
   | { readonly is: "failed"; readonly error: unknown };
 
-const NOBODY: Publisher = {
+const NO_PUBLISHER: Publisher = {
   begin: () => undefined,
   publish: async () => undefined,
   [Symbol.asyncDispose]: async () => undefined,
 };
 
-/** What publishes the commits of a target; nothing where its configuration does not ask for it. */
+/** Creates the publisher of a target; it does nothing if the target has no `publishRef`. */
 export function appliedRefPublisher(
   target: CommandTarget,
   { flags, terminal }: Pick<Invocation, "flags" | "terminal">,
   meter?: TargetUse["meter"],
 ): Publisher {
   const { choice, source } = target;
-  if (!choice?.publish) return NOBODY;
+  if (!choice?.publish) return NO_PUBLISHER;
   const { stderr, stopping } = terminal;
   const ended = new AbortController();
   const signal = AbortSignal.any([stopping, ended.signal]);
@@ -62,9 +62,8 @@ export function appliedRefPublisher(
     const moved = await inRepository((folder) => published.move(commit, { folder, expected }, { signal }));
     if (moved === "lost") {
       const now = await read();
-      // Another writer that has applied the same commit has said so.
-      if (now.is !== "read" || now.commit !== commit)
-        return warn("somebody else has moved it meanwhile, and it is left as it is");
+      // Another writer that applied the same commit has published it.
+      if (now.is !== "read" || now.commit !== commit) return warn("another writer moved the ref; it was not changed");
     }
     known = Promise.resolve({ is: "read", commit });
     meter?.publish(choice.name, "published");
@@ -93,7 +92,7 @@ export function appliedRefPublisher(
     },
   };
 
-  // Of a checkout neither the configuration nor the hooks are used.
+  // A temporary repository, so that git uses neither the configuration nor the hooks of a checkout.
   async function inRepository<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
     if (target.remote !== null) {
       const { gitFolder } = target.remote.repository;
@@ -107,7 +106,7 @@ export function appliedRefPublisher(
   }
 }
 
-/** Publishes what a daemon has applied; its passes do not wait for it. */
+/** Publishes the commits that a daemon applies; its passes do not wait for it. */
 export function publishObserver(publisher: Publisher): PassObserver {
   let publishing = Promise.resolve();
   return {
@@ -119,7 +118,7 @@ export function publishObserver(publisher: Publisher): PassObserver {
   };
 }
 
-// What a pass over a part has left out was done before.
+// A partial pass skips only what an earlier pass has applied, so it can be complete.
 function leftOf({ report, plan }: ApplyEvent): string | null {
   if (!plan.complete || hasErrors(plan.diagnostics)) return "not everything could be read";
   return isDone(report) ? null : "the apply is not complete";

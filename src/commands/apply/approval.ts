@@ -9,7 +9,7 @@ import type { TerminalView } from "../output/terminal-view.ts";
 import { allowedRisks } from "../targets/pass-rules.ts";
 import { confirm } from "../terminal.ts";
 
-/** Asks whether a plan may be applied. */
+/** Decides whether a plan may be applied. */
 export type Approve = (planned: PlanEvent) => Promise<Approval>;
 
 /** Approves by the sealed plan, by `--yes`, or by asking at the terminal. */
@@ -23,7 +23,7 @@ export function createApproval(
     const { plan } = planned;
     if (sealed !== null) return { is: "agreed", allows: sealed.allows };
     if (flags.yes) return { is: "agreed", allows: allowedRisks(flags) };
-    // An apply without writes does not ask, but another writer may cause some.
+    // A plan without writes needs no confirmation, but another writer can cause a second plan with writes.
     const isFirst = asked === null;
     if (!isFirst && asked !== plan.checksum) throw overtaken();
     asked = plan.checksum;

@@ -11,28 +11,28 @@ import { type LiveBlock, openLiveBlock } from "../output/live-block.ts";
 import type { TerminalView } from "../output/terminal-view.ts";
 import { say, type Terminal } from "../terminal.ts";
 
-/** Shows an apply while it runs. */
+/** Shows the progress of an apply. */
 export type ProgressReport = Disposable & {
-  /** Tells this report, and then another listener. */
-  readonly with: (other: Tell) => Tell;
-  /** Where everything else is written meanwhile. */
+  /** Returns a listener that forwards each event to this report and then to another listener. */
+  readonly with: (other: Listener) => Listener;
+  /** The stream for all other output while the apply runs. */
   readonly stderr: Terminal["stderr"];
-  /** Whether a resource's outcome was shown when it happened. */
+  /** Whether the outcome of a resource was already shown. */
   readonly wasShown: (outcome: Outcome) => boolean;
 };
 
-const REDRAWN_MS = 250;
-/** Lines are written together that come closer than this. */
-const GATHERED_MS = 50;
+const REDRAW_MS = 250;
+/** Lines that arrive within this time are written together. */
+const BATCH_MS = 50;
 const SILENCE_MS = 10_000;
 const MAX_SILENCE_MS = 60_000;
 const ROWS = 24;
 const MAX_ROWS = 8;
 
-/** A block that is redrawn on a terminal; elsewhere a line for each outcome, and for what is waited for. */
+/** Opens a block that is redrawn on a terminal; elsewhere, one line for each outcome and for what is waited for. */
 export async function openProgress(invocation: Invocation, view: TerminalView): Promise<ProgressReport> {
   const { stderr, env } = invocation.terminal;
-  // A dumb terminal cannot take a line back.
+  // A dumb terminal cannot erase a line.
   return stderr.isTTY === true && env.TERM !== "dumb"
     ? blockProgress(invocation, await openLiveBlock(stderr))
     : lineProgress(invocation, view);
@@ -56,7 +56,7 @@ function blockProgress({ flags, terminal }: Invocation, block: LiveBlock): Progr
       counted.emit(event);
       if (event.what !== "begun") return;
       draw();
-      timer = setInterval(draw, REDRAWN_MS).unref();
+      timer = setInterval(draw, REDRAW_MS).unref();
     }),
     [Symbol.dispose]: () => {
       clearInterval(timer);
@@ -92,7 +92,7 @@ function lineProgress({ flags, terminal }: Invocation, { output, paint, width }:
     const lines = outcomeLines(outcome, { paint: style, width, stepOf: () => step });
     gathered += `${lines.join("\n")}\n`;
     if (!needsAttention(outcome)) shown.add(outcome.identity);
-    flushing ??= setTimeout(flush, GATHERED_MS).unref();
+    flushing ??= setTimeout(flush, BATCH_MS).unref();
     listen(SILENCE_MS);
   };
   return {
@@ -111,9 +111,9 @@ function lineProgress({ flags, terminal }: Invocation, { output, paint, width }:
   };
 }
 
-type Tell = (event: PassEvent) => void;
+type Listener = (event: PassEvent) => void;
 
-function following(emit: Tell): (other: Tell) => Tell {
+function following(emit: Listener): (other: Listener) => Listener {
   return (other) => (event) => {
     emit(event);
     other(event);
@@ -121,7 +121,7 @@ function following(emit: Tell): (other: Tell) => Tell {
 }
 
 type Counted = {
-  readonly emit: Tell;
+  readonly emit: Listener;
   /** Null before the first write. */
   readonly current: () => ApplyProgress | null;
 };

@@ -9,7 +9,7 @@ import type { Invocation } from "../command.ts";
 import type { TerminalView } from "../output/terminal-view.ts";
 import { writeResult } from "../terminal.ts";
 
-/** Shows what became of a plan that was carried out, and returns the exit code. */
+/** Shows the outcome of an applied plan, and returns the exit code. */
 export async function showApplyResult(
   end: ApplyEvent,
   { terminal }: Invocation,
@@ -25,7 +25,7 @@ export async function showApplyResult(
   return exitCodeOf(end.report);
 }
 
-/** 0 when all went well; 1 when nothing did; 7 in between; 8 when another writer took over. */
+/** 0 if everything succeeded, 1 if nothing did, 7 if only a part did, 8 if another writer took over. */
 function exitCodeOf({ outcomes, summary }: ApplyEvent["report"]): number {
   if (
     outcomes.some(({ error }) => error?.status === 401 || error?.status === 403) &&

@@ -8,18 +8,18 @@ import type { Invocation } from "../command.ts";
 import { readJsonFile } from "../input/read-json-file.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** Where a comment goes, as flags and the environment of a job say. */
+/** The forge, repository and pull request of a comment, from flags and the environment of the CI job. */
 export type ForgeChoice = Omit<ForgePlace, "signal"> & {
   readonly forge: "github" | "gitlab";
-  /** The pull request: its number, or its head where the job's event has no number; null where neither is known. */
+  /** The pull request: its number, or its head if the job's event has no number; null if neither is known. */
   readonly pullRequest: { readonly number: number } | { readonly head: PullRequestHead } | null;
-  /** The commit that the job is about; null where the environment does not tell. */
+  /** The commit of the job; null if the environment does not name it. */
   readonly revision: string | null;
 };
 
 type Environment = Terminal["env"];
 
-/** Chooses the forge, the repository and the pull request; what the flags leave out the job's environment says. */
+/** Chooses the forge, the repository and the pull request; the job's environment fills in what the flags leave out. */
 export function chooseForge({ flags, terminal: { env, cwd } }: Invocation): ForgeChoice {
   const forge = flags.forge ?? (env.GITLAB_CI ? "gitlab" : env.GITHUB_ACTIONS ? "github" : null);
   if (forge === null) throw lacking("the forge is not named", "name it with --forge github or --forge gitlab");
@@ -58,7 +58,7 @@ function githubJob({ GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_EVENT_PATH, GITHU
   };
 }
 
-// The event is the forge's own word, whatever a pull request's files say.
+// The forge writes the event file, so the files of a pull request cannot forge it.
 function eventOf(event: Json): Pick<Job, "pullRequest" | "revision"> {
   const { pull_request: pull, workflow_run: run } = isObject(event) ? event : {};
   if (isObject(pull) && isObject(pull.head) && typeof pull.number === "number" && typeof pull.head.sha === "string") {

@@ -7,20 +7,20 @@ import type { CommandTarget } from "../targets/create-target.ts";
 import { canBeReadAgain, type FileFingerprint, fingerprintOf, textOrNothing } from "./file-fingerprint.ts";
 import type { OperatorFile } from "./read-operator-file.ts";
 
-/** A file that a configuration consists of or names. */
+/** The configuration file, or a file that the configuration names. */
 export type ConfiguredFile = {
   readonly path: string;
   readonly holds: "configuration" | "secret" | "certificates";
-  /** Whether there was nothing in it when the configuration was opened. */
+  /** Whether the file was empty when the configuration was opened. */
   readonly wasEmpty: boolean;
-  /** How it was before it was read. */
+  /** The fingerprint taken before the file was read. */
   readonly state: FileFingerprint;
 };
 
-/** How often they are looked at: volumes of Kubernetes are replaced by a link, which no file event tells. */
-const LOOK_MS = 500;
+/** The polling interval; Kubernetes replaces volumes by swapping a link, which causes no file event. */
+const POLL_MS = 500;
 
-/** The files that the configuration of these targets consists of and names. */
+/** The configuration file of these targets and the files that it names. */
 export function configuredFiles(
   targets: readonly CommandTarget[],
   { tokenFile, notifications = [], sources = [] }: OperatorConfig,
@@ -73,7 +73,7 @@ export function requireUsable(files: readonly ConfiguredFile[]): void {
   }
 }
 
-/** Calls back with the paths whose content has changed, wherever links lead by then, until the signal is aborted. */
+/** Calls `onChange` with the paths whose content has changed, with links followed, until the signal is aborted. */
 export async function watchFiles(
   files: readonly ConfiguredFile[],
   onChange: (changed: readonly string[]) => Promise<void>,
@@ -82,7 +82,7 @@ export async function watchFiles(
   if (files.length === 0) return;
   const states = new Map(files.map(({ path, state }) => [path, state]));
   try {
-    for await (const _ of setInterval(LOOK_MS, undefined, { signal, ref: false })) {
+    for await (const _ of setInterval(POLL_MS, undefined, { signal, ref: false })) {
       const changed = files.flatMap(({ path }) => {
         const before = states.get(path) ?? null;
         const now = fingerprintOf(path, before);

@@ -18,8 +18,8 @@ export type Confirmation = {
 const MAX_BYTES = 8192;
 
 /**
- * The folder in which confirmations are kept: `$XDG_STATE_HOME/holdfast/confirmed`, by default below `~/.local/state`.
- * Null where there is none outside the checkout, which must not be able to bring its own confirmations.
+ * The folder that stores confirmations: `$XDG_STATE_HOME/holdfast/confirmed`, by default below `~/.local/state`.
+ * Null if it would lie in the checkout, because a checkout must not be able to bring its own confirmations.
  */
 export function confirmationFolder({ env }: Pick<Terminal, "env">, checkout: string): string | null {
   const { XDG_STATE_HOME: given = "", HOME: home = "" } = env;
@@ -40,7 +40,7 @@ export function isConfirmed(folder: string, confirmation: Confirmation): boolean
   }
 }
 
-/** Keeps a confirmation; false where that is not possible. */
+/** Stores a confirmation; returns false if that is not possible. */
 export async function keepConfirmation(folder: string, confirmation: Confirmation): Promise<boolean> {
   try {
     await makeFolder(folder);

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 
-/** What is known of a file, so that a change of it is found. */
+/** The stamp and digest of a file, used to detect changes. */
 export type FileFingerprint = { readonly stamp: string; readonly digest: string };
 
-/** How a file is now, wherever links lead; read only where it may have changed since. */
+/** The current fingerprint of a file, with links followed; the file is read only if its stamp has changed. */
 export function fingerprintOf(path: string, before: FileFingerprint | null): FileFingerprint {
   const { mtimeMs = 0, size = 0, ino = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
   const stamp = `${mtimeMs} ${size} ${ino}`;
@@ -12,12 +12,12 @@ export function fingerprintOf(path: string, before: FileFingerprint | null): Fil
   return { stamp, digest: createHash("sha256").update(textOrNothing(path)).digest("hex") };
 }
 
-/** Whether a file can be read again: what comes out of a pipe comes once. */
+/** Whether a file can be read again; a pipe can be read only once. */
 export function canBeReadAgain(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 }
 
-/** The text of a file; nothing where it cannot be read. */
+/** The text of a file; empty if it cannot be read. */
 export function textOrNothing(path: string): string {
   try {
     return canBeReadAgain(path) ? readFileSync(path, "utf8") : "";

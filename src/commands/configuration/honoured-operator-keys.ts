@@ -9,10 +9,10 @@ import { contentTop } from "../../source/source-root.ts";
 import { columnsOn, confirm, isInteractive, say, type Terminal } from "../terminal.ts";
 import { type Confirmation, confirmationFolder, isConfirmed, keepConfirmation } from "./confirmations.ts";
 
-/** Where the source is, and whether a person may be asked: a daemon never asks. */
+/** The root of the source, and whether the command may ask for confirmation; a daemon never asks. */
 export type Asking = { readonly root: string; readonly mayAsk: boolean };
 
-/** The operator keys of a configuration that are honoured; those of a later file replace those of an earlier one. */
+/** The honoured operator keys of a configuration; keys of a later file replace those of an earlier one. */
 export async function honouredOperatorKeys(
   files: readonly ConfigFile[],
   asking: Asking,
@@ -23,18 +23,18 @@ export async function honouredOperatorKeys(
   return keys;
 }
 
-/** As much of one value as a person can be expected to read before saying yes to it. */
+/** The longest value that a person can be expected to read before confirming it. */
 const MAX_SHOWN_LENGTH = 2048;
 
 /**
- * The operator keys of one file that are honoured: all of a file outside the source; of the source's own file, which a pull request
- * can change, only what a person at a terminal has confirmed once, and never a token file.
+ * The honoured operator keys of one file. All keys of a file outside the source are honoured. The source's own file can be
+ * changed by a pull request: only the keys that a person at a terminal has confirmed once are honoured, and never a token file.
  */
 async function honouredKeys(config: ConfigFile, asking: Asking, terminal: Terminal): Promise<OperatorConfig> {
   const { isInSource, operator, operatorKeys, file } = config;
   if (!isInSource || operatorKeys.length === 0 || file === null) return operator;
   if (!isInteractive(terminal)) throw refusal(config, "which only the operator may");
-  // They name files of credentials too, and where those are sent.
+  // Sources and targets name credential files and the servers that the credentials are sent to.
   if (operator.sources || operator.targets)
     throw refusal(config, "and sources and targets count only outside of the source");
   const { tokenFile: _, ...honoured } = operator;
@@ -42,11 +42,11 @@ async function honouredKeys(config: ConfigFile, asking: Asking, terminal: Termin
   const confirmation = { path: realpathSync(resolve(terminal.cwd, file)), keys };
   const folder = confirmationFolder(terminal, contentTop(asking.root));
   if (folder !== null && isConfirmed(folder, confirmation)) return honoured;
-  if (!asking.mayAsk) throw refusal(config, "which nobody has confirmed yet", "run `holdfast validate` here first");
+  if (!asking.mayAsk) throw refusal(config, "which are not confirmed yet", "run `holdfast validate` here first");
   terminal.stderr.write(shown(config, confirmation, columnsOn(terminal.stderr)));
   if (!(await confirm("Use these values from now on?", terminal))) throw refusal(config, "which you did not confirm");
   if (folder === null || !(await keepConfirmation(folder, confirmation)))
-    say(terminal, "this cannot be remembered outside the checkout: you will be asked again");
+    say(terminal, "the confirmation cannot be stored outside the checkout: you will be asked again");
   return honoured;
 }
 
@@ -62,7 +62,7 @@ function shown(config: ConfigFile, { keys }: Confirmation, width: number): strin
   );
 }
 
-// A look-alike letter of another alphabet would show one server and mean another.
+// A homoglyph could show the name of one server and mean another.
 function ascii(value: Json): string {
   return printable(JSON.stringify(value)).replace(
     /[^ -~]/g,

@@ -4,15 +4,15 @@ import { findRoot } from "../../source/source-root.ts";
 import type { Invocation } from "../command.ts";
 import { type FileFingerprint, fingerprintOf } from "./file-fingerprint.ts";
 
-/** The operator's own file that `--config` names. */
+/** The operator's configuration file that `--config` names. */
 export type OperatorFile = {
-  /** Undefined where there is none outside of the source. */
+  /** Undefined if there is none outside the source. */
   readonly config: ConfigFile | undefined;
-  /** What it was before it was read: a change since then is seen. */
+  /** The fingerprint taken before the file was read, so that a later change is detected. */
   readonly state: FileFingerprint | null;
 };
 
-/** Reads the operator's own file. */
+/** Reads the operator's configuration file. */
 export async function readOperatorFile({ flags, terminal: { cwd } }: Invocation): Promise<OperatorFile> {
   if (flags.config === undefined) return { config: undefined, state: null };
   const state = fingerprintOf(resolve(cwd, flags.config), null);

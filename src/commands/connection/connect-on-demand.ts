@@ -7,7 +7,7 @@ import type { StateLocation } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import type { ServerUse } from "./open-connection.ts";
 
-/** Connects with the chosen control plane when first asked to. */
+/** Connects to the chosen control plane on the first call of `connect`. */
 export function connectOnDemand(
   invocation: Invocation,
   state: StateLocation,
@@ -34,7 +34,7 @@ export function connectOnDemand(
   };
 }
 
-// The first one that is named; a misspelt one must not leave tokens with none.
+// The first named sink; a misspelt name is an error, because one-time tokens would be lost without a sink.
 function chosenSink({ flags }: Invocation, operator: OperatorConfig): SinkType | null {
   const names = flags.sink === undefined ? (operator.sinks ?? []) : [flags.sink];
   const chosen = names.map((name) => {

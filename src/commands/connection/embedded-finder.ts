@@ -2,25 +2,25 @@ import type { Invocation } from "../command.ts";
 import { say } from "../terminal.ts";
 import { attach, noServer, type ServerChoice } from "./server-choice.ts";
 
-/** Answers a function that finds the embedded control plane of a state folder, or starts it once for all targets. */
+/** Returns a function that finds the embedded control plane of a state folder, or starts it once for all targets. */
 export function embeddedFinder(
   { flags, terminal }: Invocation,
   folder: string,
   resources: AsyncDisposableStack,
 ): () => Promise<ServerChoice> {
   let finding: Promise<ServerChoice> | null = null;
-  let isSaid = false;
+  let isAnnounced = false;
   const find = async (): Promise<ServerChoice> => {
     const attached = await attach(folder, { signal: terminal.stopping });
     if (attached !== null) {
-      if (!flags.embedded && !isSaid) say(terminal, `using the embedded control plane at ${attached.url}`);
-      isSaid = true;
-      // Looked up again next time, since the process that serves it may end.
+      if (!flags.embedded && !isAnnounced) say(terminal, `using the embedded control plane at ${attached.url}`);
+      isAnnounced = true;
+      // Looked up again on the next call, because the process that serves it may end.
       finding = null;
       return attached;
     }
     if (!flags.embedded) throw noServer();
-    // Loaded here, so that a command that does not serve it need not load the server.
+    // Loaded here, so that a command that attaches to it does not load the server.
     const { startEmbedded } = await import("./start-embedded.ts");
     const { terminalLog } = await import("../output/terminal-log.ts");
     return resources.use(await startEmbedded(folder, terminalLog({ flags, terminal }), terminal)).choice;

@@ -14,21 +14,21 @@ import { milliseconds } from "../targets/pass-rules.ts";
 import { endAfter, sayWait, type Terminal } from "../terminal.ts";
 import { namedServer, type ServerChoice } from "./server-choice.ts";
 
-/** What a command does with its server. */
+/** How a command uses its server. */
 export type ServerUse = {
-  /** Whether nothing is written to the control plane: then state is not locked. */
+  /** Whether the command only reads from the control plane; the state is then not locked. */
   readonly reading: boolean;
   /** Whether it runs unattended, as a daemon does. @default false */
   readonly unattended?: boolean;
   /** The operator keys that are honoured. */
   readonly operator: OperatorConfig;
-  /** Told of what goes over the network; absent where nobody measures. */
+  /** Measures network requests; undefined if nothing measures them. */
   readonly meter?: Meter | undefined;
   /** Finds or starts the embedded control plane. */
   readonly embedded: () => Promise<ServerChoice>;
 };
 
-/** Opens the state, and a session with the chosen control plane; starts the embedded one where that is chosen. */
+/** Opens the state and a session with the chosen control plane; starts the embedded one if it is chosen. */
 export async function openConnection(
   invocation: Invocation,
   { folder, readKey, build, onForgotten, caches }: StateLocation,
@@ -65,7 +65,7 @@ export async function openConnection(
     ...(flags.caFile === undefined ? {} : { caFile: resolve(terminal.cwd, flags.caFile) }),
     env: terminal.env,
     userAgent: "holdfast",
-    // Reads end at once when asked to; a write in flight is finished.
+    // A stop request cancels reads at once; a write in flight is finished.
     signal: reading ? terminal.stopping : terminal.signal,
     log: terminalLog(invocation),
   });
@@ -77,7 +77,7 @@ const lockNow: LockState = (state) => state.lock();
 
 function sinkUnchosen(choice: ServerChoice, { unattended = false }: ServerUse, { env }: Terminal): SinkType | null {
   if (choice.name === "embedded") return defaultSink;
-  // Nobody reads the output of an unattended run, so the sink of its one-time tokens must be chosen explicitly.
+  // No person reads the output of an unattended run, so the sink of its one-time tokens must be chosen explicitly.
   return unattended || env.CI ? null : defaultSink;
 }
 

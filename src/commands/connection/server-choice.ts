@@ -7,25 +7,25 @@ import { isSentInClear } from "../../http/loopback.ts";
 import { announcedEndpoint } from "../../server/endpoint-file.ts";
 import { say, type Terminal } from "../terminal.ts";
 
-/** A control plane to talk to, and where its token is read from. */
+/** A chosen control plane and its token. */
 export type ServerChoice = {
-  /** `embedded`, or the address: how reports and the ledger call it. */
+  /** Its name in reports and in the ledger: `embedded`, or the address. */
   readonly name: string;
   readonly url: string;
   readonly token: () => Secret;
 };
 
-/** Room for any token. */
+/** Enough for any token. */
 const MAX_TOKEN_BYTES = 64 * 1024;
 
-/** What the user said of the server. */
+/** The server that the user requested. */
 export type ServerRequest = {
   readonly server: string | null;
   readonly embedded: boolean;
   readonly tokenFile: string | null;
 };
 
-/** Folder of the embedded control plane's data in a state folder. */
+/** The data folder of the embedded control plane in a state folder. */
 export function embeddedFolder(state: string): string {
   return join(state, "control-plane");
 }
@@ -33,13 +33,13 @@ export function embeddedFolder(state: string): string {
 /** A server that the user named by its address. */
 export function namedServer(server: string, wish: ServerRequest, { env, cwd, stderr }: Terminal): ServerChoice {
   if (isSentInClear(server)) {
-    // The rest of the address is not shown: before the host there may be a password.
+    // Only the host is shown, because the address may contain a password.
     say({ stderr }, `warning: tokens travel in clear to ${URL.parse(server)?.host}; use https:// for other machines`);
   }
   return { name: server.replace(/\/+$/, ""), url: server, token: () => readToken(wish, env, cwd) };
 }
 
-/** The embedded control plane that another process serves on this state folder; null when none answers. */
+/** The embedded control plane that another process serves on this state folder; null if none responds. */
 export async function attach(
   state: string,
   { signal }: { readonly signal: AbortSignal },
@@ -66,7 +66,7 @@ export function embeddedServer(folder: string, url: string): ServerChoice {
   };
 }
 
-/** What to say when no server was named. */
+/** The error for a command without a server. */
 export function noServer(): HoldfastError {
   return new HoldfastError("invalid", "no control plane is named", {
     hint: "name one with --server URL (or HOLDFAST_SERVER), or use --embedded",

@@ -12,7 +12,7 @@ import { serverKeyOptions } from "../keys/server-key-options.ts";
 import { say, type Terminal } from "../terminal.ts";
 import { embeddedFolder, embeddedServer, type ServerChoice } from "./server-choice.ts";
 
-/** The embedded control plane, served by this process until disposed of. */
+/** The embedded control plane, served by this process until disposal. */
 export type Embedded = AsyncDisposable & { readonly choice: ServerChoice };
 
 /** Starts the embedded control plane with its data under the state folder. */
@@ -28,7 +28,7 @@ export async function startEmbedded(state: string, log: Log, terminal: Terminal)
   }
 }
 
-/** The failure of a control plane to start, with what to do about it. */
+/** Converts the error of a control plane that does not start into an error with a hint. */
 export function startFailure(error: unknown, folder: string): unknown {
   if (error instanceof HoldfastError || error instanceof UnsafePathError) return error;
   if (error instanceof StoreError && error.code === "locked") {

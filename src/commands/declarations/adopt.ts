@@ -1,7 +1,7 @@
 import { declareCommand } from "../command.ts";
 import { serverFlags } from "../flags/flags.ts";
 
-/** What `adopt` is called with. */
+/** The declaration of `adopt`. */
 export const adopt = declareCommand({
   name: "adopt",
   arguments: "[id...]",

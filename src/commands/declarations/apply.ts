@@ -1,7 +1,7 @@
 import { declareCommand } from "../command.ts";
 import { serverFlags, sourceFlags } from "../flags/flags.ts";
 
-/** What `apply` is called with. */
+/** The declaration of `apply`. */
 export const apply = declareCommand({
   name: "apply",
   arguments: "[path...]",

@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `backup` is called with. */
+/** The declaration of `backup`. */
 export const backup = declareCommand({
   name: "backup",
   arguments: "<file>",

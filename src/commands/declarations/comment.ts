@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `comment` is called with. */
+/** The declaration of `comment`. */
 export const comment = declareCommand({
   name: "comment",
   arguments: "<plan>",

@@ -1,7 +1,7 @@
 import { declareCommand } from "../command.ts";
 import { serverFlags, sourceFlags } from "../flags/flags.ts";
 
-/** What `drift` is called with. */
+/** The declaration of `drift`. */
 export const drift = declareCommand({
   name: "drift",
   arguments: "[path...]",

@@ -1,7 +1,7 @@
 import { declareCommand } from "../command.ts";
 import { serverFlags } from "../flags/flags.ts";
 
-/** What `forget` is called with. */
+/** The declaration of `forget`. */
 export const forget = declareCommand({
   name: "forget",
   arguments: "<id...>",

@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `history` is called with. */
+/** The declaration of `history`. */
 export const history = declareCommand({
   name: "history",
   arguments: "",

@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `hold` is called with. */
+/** The declaration of `hold`. */
 export const hold = declareCommand({
   name: "hold",
   arguments: "<what>",

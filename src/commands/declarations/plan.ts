@@ -1,7 +1,7 @@
 import { declareCommand } from "../command.ts";
 import { serverFlags, sourceFlags } from "../flags/flags.ts";
 
-/** What `plan` is called with. */
+/** The declaration of `plan`. */
 export const plan = declareCommand({
   name: "plan",
   arguments: "[path...]",

@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `reconcile` is called with. */
+/** The declaration of `reconcile`. */
 export const reconcile = declareCommand({
   name: "reconcile",
   arguments: "",

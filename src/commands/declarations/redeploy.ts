@@ -1,7 +1,7 @@
 import { declareCommand } from "../command.ts";
 import { serverFlags } from "../flags/flags.ts";
 
-/** What `redeploy` is called with. */
+/** The declaration of `redeploy`. */
 export const redeploy = declareCommand({
   name: "redeploy",
   arguments: "<id...>",

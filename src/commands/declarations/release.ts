@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `release` is called with. */
+/** The declaration of `release`. */
 export const release = declareCommand({
   name: "release",
   arguments: "<what>",

@@ -1,7 +1,7 @@
 import { declareCommand } from "../command.ts";
 import { serverFlags } from "../flags/flags.ts";
 
-/** What `resolve` is called with. */
+/** The declaration of `resolve`. */
 export const resolve = declareCommand({
   name: "resolve",
   arguments: "[id...]",

@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `revoke` is called with. */
+/** The declaration of `revoke`. */
 export const revoke = declareCommand({
   name: "revoke",
   arguments: "<subject...>",

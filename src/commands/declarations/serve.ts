@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `serve` is called with. */
+/** The declaration of `serve`. */
 export const serve = declareCommand({
   name: "serve",
   arguments: "",

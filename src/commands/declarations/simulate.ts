@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `simulate` is called with. */
+/** The declaration of `simulate`. */
 export const simulate = declareCommand({
   name: "simulate",
   arguments: "",

@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `snapshot` is called with. */
+/** The declaration of `snapshot`. */
 export const snapshot = declareCommand({
   name: "snapshot",
   arguments: "",

@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `state` is called with. */
+/** The declaration of `state`. */
 export const state = declareCommand({
   name: "state",
   arguments: "<action...>",

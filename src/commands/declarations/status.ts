@@ -1,6 +1,6 @@
 import { declareCommand } from "../command.ts";
 
-/** What `status` is called with. */
+/** The declaration of `status`. */
 export const status = declareCommand({
   name: "status",
   arguments: "",

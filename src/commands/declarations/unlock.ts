@@ -1,7 +1,7 @@
 import { declareCommand } from "../command.ts";
 import { serverFlags } from "../flags/flags.ts";
 
-/** What `unlock` is called with. */
+/** The declaration of `unlock`. */
 export const unlock = declareCommand({
   name: "unlock",
   arguments: "",

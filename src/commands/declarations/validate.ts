@@ -1,7 +1,7 @@
 import { declareCommand } from "../command.ts";
 import { sourceFlags } from "../flags/flags.ts";
 
-/** What `validate` is called with. */
+/** The declaration of `validate`. */
 export const validate = declareCommand({
   name: "validate",
   arguments: "[path...]",

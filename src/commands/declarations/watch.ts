@@ -1,7 +1,7 @@
 import { declareCommand } from "../command.ts";
 import { serverFlags, sourceFlags } from "../flags/flags.ts";
 
-/** What `watch` is called with. */
+/** The declaration of `watch`. */
 export const watch = declareCommand({
   name: "watch",
   arguments: "[path...]",

@@ -1,7 +1,7 @@
 import { declareCommand } from "../command.ts";
 import { serverFlags } from "../flags/flags.ts";
 
-/** What `why` is called with. */
+/** The declaration of `why`. */
 export const why = declareCommand({
   name: "why",
   arguments: "<id[/pointer]>",

@@ -2,7 +2,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
 import { StoreError, type StoreErrorCode } from "../../store/store-error.ts";
 
-/** An error of a lower layer as a failure for the user; null for an unexpected one. */
+/** Converts an error of a lower layer into an error for the user; null for an unexpected error. */
 export function toHoldfastError(error: unknown): HoldfastError | null {
   if (error instanceof HoldfastError) return error;
   if (error instanceof UnsafePathError) {
@@ -16,9 +16,9 @@ export function toHoldfastError(error: unknown): HoldfastError | null {
 }
 
 const hints: { readonly [fault in StoreErrorCode]?: string } = {
-  full: "make room there, and run it again; nothing was lost",
-  inaccessible: "make room there, or make it writable, and run it again",
-  "older-schema": "make room there, or make it writable, so that it can be upgraded, and run it again",
-  "newer-schema": "run the release that made it, or a newer one; nothing was changed",
-  "no-backup": "make room there, and run it again; nothing was changed",
+  full: "free space there, and run it again; nothing was lost",
+  inaccessible: "free space there, or make it writable, and run it again",
+  "older-schema": "free space there, or make it writable, so that it can be upgraded, and run it again",
+  "newer-schema": "run the release that created it, or a newer one; nothing was changed",
+  "no-backup": "free space there, and run it again; nothing was changed",
 };

@@ -1,11 +1,11 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Output, OutputFormat } from "../../render/output-format.ts";
 
-/** A flag whose value, where it is given, has a type of its own. */
+/** A flag with a typed value. */
 export type Flag<Value> = {
-  /** Makes commander's option of it: one belongs to one command alone. */
+  /** Creates commander's option; each command needs its own. */
   readonly option: () => Option;
-  /** Carries the type of the value; never there. */
+  /** Carries only the type of the value; never set. */
   readonly value?: Value;
 };
 
@@ -14,17 +14,17 @@ export type ValueOf<One> = One extends Flag<infer Value> ? Value : never;
 
 type Reading<Value> = { readonly parse?: (text: string) => Value; readonly byDefault?: NoInfer<Value> };
 
-/** A flag that is there or not. */
+/** A boolean flag. */
 export function toggleFlag(spelling: string, description: string): Flag<boolean> {
   return flag(spelling, description, {});
 }
 
-/** A flag with one text. */
+/** A flag with one string. */
 export function textFlag(spelling: string, description: string, reading: Reading<string> = {}): Flag<string> {
   return flag(spelling, description, reading);
 }
 
-/** A flag with several texts. */
+/** A flag with several strings. */
 export function textsFlag(spelling: string, description: string): Flag<readonly string[]> {
   return flag(spelling, description, {});
 }
@@ -56,7 +56,7 @@ export function choicesFlag<const Value extends string>(
   return { option: () => new Option(spelling, description).choices(of) };
 }
 
-/** The flag that says how the result is written: one form to stdout, and others to files, as `json=plan.json`. */
+/** The flag for the output formats: one format for stdout, and others for files, such as `json=plan.json`. */
 export function outputFlag(formats: readonly OutputFormat[]): Flag<readonly Output[]> {
   const description = `format of the result: ${formats.join(", ")}; FORMAT=FILE writes it to a file. Can be given several times`;
   return {
@@ -83,7 +83,7 @@ function addOutput(text: string, before: readonly Output[], formats: readonly Ou
   }
   const isTaken = (one: Output): boolean =>
     one.file === file && (file !== null || (one.format !== "github" && format !== "github"));
-  // The last of several forms for stdout counts, as of any flag with one value.
+  // Of several formats for stdout the last one counts, as with any flag with one value.
   return [...before.filter((one) => !isTaken(one) && !(one.format === format && one.file === file)), { format, file }];
 }
 

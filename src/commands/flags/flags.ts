@@ -12,7 +12,7 @@ import {
   type ValueOf,
 } from "./flag.ts";
 
-/** A whole number of at least `least`, and at most `most` where that is given. */
+/** Parses a whole number from `least` to `most`. */
 function whole(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -23,7 +23,7 @@ function whole(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) =>
   };
 }
 
-/** A number of seconds above zero (or from zero), fractions allowed. */
+/** Parses a number of seconds above zero, or from zero if `zero` is set; fractions are allowed. */
 function seconds({ zero = false } = {}): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -38,13 +38,13 @@ function artifactUri(text: string): string {
   throw new InvalidArgumentError("It must be file:///folder or s3://bucket/prefix.");
 }
 
-// An empty value is most likely an unset variable, and the wrong data would be used.
+// An empty value usually comes from an unset variable, and the wrong database would be used.
 function given(text: string): string {
   if (text !== "") return text;
   throw new InvalidArgumentError("It must not be empty: leave it out for SQLite.");
 }
 
-// It goes into a header, and into a path, where dots would be steps.
+// The scope is sent in a header and in a path, where `.` and `..` would be resolved as path segments.
 function scope(text: string): string {
   if (/^[\x21-\x7e]{1,256}$/.test(text) && !/^\.{1,2}$/.test(text)) return text;
   throw new InvalidArgumentError("It must be 1 to 256 printable characters without spaces, such as c1:ws1.");
@@ -71,7 +71,7 @@ function hostAndPort(text: string): string {
   throw new InvalidArgumentError("It must be an address and a port, such as 127.0.0.1:7072 or [::1]:7072.");
 }
 
-/** Every flag, by the name that commands pick it with; `HOLDFAST_<FLAG>` is its environment variable. */
+/** Every flag, by the name that commands refer to; `HOLDFAST_<FLAG>` is its environment variable. */
 export const flags = {
   source: textFlag("--source <dir>", "source folder (default: the one with holdfast.yaml)"),
   config: textFlag(
@@ -243,7 +243,7 @@ export const flags = {
 /** Name of a flag. */
 export type FlagName = keyof typeof flags;
 
-/** The name under which a flag's value is read: `--no-wait` sets `wait` to false, and every `--output` sets `output`. */
+/** The attribute that a flag sets: `--no-wait` sets `wait` to false, and every `--output` sets `output`. */
 type Attribute<Name extends FlagName> = Name extends `${string}Output`
   ? "output"
   : Name extends `no${infer Rest}`
@@ -252,7 +252,7 @@ type Attribute<Name extends FlagName> = Name extends `${string}Output`
       : Name
     : Name;
 
-/** Values of some flags, as commander and the environment give them; undefined where not given. */
+/** The values of some flags, from the command line or the environment; undefined if not given. */
 export type Flags<Names extends FlagName = FlagName> = {
   readonly [Name in Names as Attribute<Name>]?: ValueOf<(typeof flags)[Name]>;
 };

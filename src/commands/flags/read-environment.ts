@@ -2,15 +2,15 @@ import { type Command, InvalidArgumentError, type Option } from "commander";
 import { HoldfastError } from "../../core/errors.ts";
 import { isOfService, variableOf } from "./unknown-variables.ts";
 
-// What names the server on the command line overrules the environment's other way to name one.
+// `--server` on the command line overrides HOLDFAST_EMBEDDED, and `--embedded` overrides HOLDFAST_SERVER.
 const rivals: { readonly [attribute: string]: string } = { server: "embedded", embedded: "server" };
 
-/** Fills in from the environment what the command line leaves out: `HOLDFAST_<FLAG>`, empty counting as absent. */
+/** Fills in flags missing on the command line from `HOLDFAST_<FLAG>` in the environment; an empty variable counts as unset. */
 export function readEnvironment(command: Command, env: { readonly [name: string]: string | undefined }): void {
   for (const option of command.options) {
     const attribute = option.attributeName();
-    const said = [attribute, rivals[attribute] ?? attribute].map((name) => command.getOptionValueSource(name));
-    if (said.includes("cli")) continue;
+    const sources = [attribute, rivals[attribute] ?? attribute].map((name) => command.getOptionValueSource(name));
+    if (sources.includes("cli")) continue;
     const name = variableOf(option.name());
     const text = env[name];
     if (text === undefined || text === "" || isOfService(name, text)) continue;
@@ -18,7 +18,7 @@ export function readEnvironment(command: Command, env: { readonly [name: string]
   }
 }
 
-// Commander explains what is wrong with a flag, and does not know its environment variable.
+// The errors of commander name the flag; this one names the environment variable.
 function wrong(name: string, why: string): HoldfastError {
   return new HoldfastError("invalid", `${name} in the environment is wrong: ${why}`, {
     hint: "correct it, unset it, or overrule it with the flag",

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 
-/** Refuses a token on the command line, where everybody on the machine can read it, without a word of it. */
+/** Refuses a token on the command line, where every user of the machine can read it; the error does not quote it. */
 export function refuseTokenFlag(args: readonly string[]): void {
   const end = args.indexOf("--");
   const flags = end === -1 ? args : args.slice(0, end);

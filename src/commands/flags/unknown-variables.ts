@@ -5,7 +5,7 @@ type Environment = { readonly [name: string]: string | undefined };
 
 const PREFIX = "HOLDFAST_";
 
-/** Variables that no flag corresponds to. */
+/** Variables without a corresponding flag. */
 const DOCUMENTED = [
   "HOLDFAST_TOKEN",
   "HOLDFAST_STATE_KEY",
@@ -21,19 +21,19 @@ const DOCUMENTED = [
   "HOLDFAST_URL",
 ];
 
-/** Begin the names of the tokens that belong to an operator's sources and targets. */
+/** Prefixes of the variables for the tokens of sources and targets. */
 const FAMILIES = ["HOLDFAST_SOURCE_TOKEN_", "HOLDFAST_PUBLISH_TOKEN_"];
 
-// Kubernetes gives each pod variables of the services beside it, such as one that is called holdfast.
+// Kubernetes sets variables for the services of the pod's namespace, for example for a service named holdfast.
 const OF_SERVICES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?)$/;
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/** Whether Kubernetes set a variable, for a service and not for us. */
+/** Whether a variable was set by Kubernetes for a service. */
 export function isOfService(name: string, value: string): boolean {
   return OF_SERVICES.test(name) || (name.endsWith("_PORT") && SERVICE_ADDRESS.test(value));
 }
 
-/** A warning for each variable that looks like one of ours and is none. */
+/** A warning for each `HOLDFAST_` variable that is not known. */
 export function unknownVariables(env: Environment): readonly string[] {
   const known = new Set([...Object.values(flags).map(({ option }) => variableOf(option().name())), ...DOCUMENTED]);
   return Object.entries(env).flatMap(([name, value = ""]) => {
@@ -46,7 +46,7 @@ export function unknownVariables(env: Environment): readonly string[] {
   });
 }
 
-/** The variable that says the same as a flag. */
+/** The environment variable of a flag. */
 export function variableOf(flag: string): string {
   return PREFIX + flag.replaceAll("-", "_").toUpperCase();
 }

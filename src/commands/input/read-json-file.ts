@@ -2,11 +2,11 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { Json } from "../../contract/json.ts";
 import { isTooDeep } from "../../contract/measure-json.ts";
 
-/** What is shown is as deep as a manifest may be, and a few levels of ours. */
+/** The depth limit of a manifest plus the levels of a report around it. */
 const MAX_DEPTH = 256;
 const PIECE_BYTES = 1024 * 1024;
 
-/** Reads JSON of at most so many bytes; `refuse` makes the error of what is none, too large or too deep. */
+/** Reads a JSON file of at most `mostBytes`; `refuse` creates the error for a file that is not JSON, too large or too deep. */
 export function readJsonFile(path: string, mostBytes: number, refuse: (why: string, cause?: unknown) => Error): Json {
   const bytes = read(path, mostBytes, refuse);
   if (isTooDeep(bytes, MAX_DEPTH)) throw refuse("its JSON is nested too deeply");
@@ -33,7 +33,7 @@ function read(path: string, mostBytes: number, refuse: (why: string, cause?: unk
   throw refuse(`it is larger than ${mostBytes / 1024 / 1024} MiB`);
 }
 
-// A device or a pipe does not say how much it gives.
+// The size of a device or a pipe is not known before it is read.
 function readAtMost(descriptor: number, mostBytes: number): Buffer | null {
   const pieces: Buffer[] = [];
   for (let length = 0; length <= mostBytes; ) {

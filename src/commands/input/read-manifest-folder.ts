@@ -13,9 +13,8 @@ import { lineFinder } from "../../yaml/locator.ts";
 import { ExactThread, readYaml } from "../../yaml/read-yaml.ts";
 
 /**
- * Reads every manifest of a folder by the rules of a source, and passes over what is not ours as they do; a fault in a
- * manifest of ours ends it.
- * `refused` begins what is said where that cannot be done.
+ * Reads every manifest of a folder by the rules of a source, which also skip foreign documents. The first error in a manifest
+ * is thrown; its message begins with `refused`.
  */
 export async function readManifestFolder(
   folder: string,
@@ -72,7 +71,7 @@ async function documentsIn(file: SourceFile, exact: ExactThread, stop: Stop): Pr
   });
 }
 
-// Besides manifests, what a control plane takes its secrets from.
+// Besides manifests, the documents that a control plane reads its secrets from.
 const secrets = claimOf(["secret-group"]);
 const worthy = new RegExp(`${worthReading.source}|${secrets.source}`, "m");
 

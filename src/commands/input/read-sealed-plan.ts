@@ -2,10 +2,10 @@ import { HoldfastError } from "../../core/errors.ts";
 import { noPlan, parseSealedPlan, type SealedPlan } from "../../core/plan/sealed-plan.ts";
 import { readJsonFile } from "./read-json-file.ts";
 
-/** Room for the plan of a hundred thousand resources. */
+/** Enough for the plan of a hundred thousand resources. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Reads a sealed plan; what is none is refused with the reason. */
+/** Reads a sealed plan; refuses any other file, with the reason. */
 export function readSealedPlan(path: string): SealedPlan {
   return withPath(path, () => parseSealedPlan(readJsonFile(path, MAX_BYTES, noPlan)));
 }

@@ -3,7 +3,7 @@ import { Secret } from "../../contract/secret.ts";
 import type { ControlPlaneOptions } from "../../server/control-plane.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** Where the control plane's key is: in `HOLDFAST_SERVER_KEY`, in the file that its `_FILE` variant names, or in the data folder. */
+/** The control plane's key from the environment: its value or its file; empty if neither is set and the data folder holds it. */
 export function serverKeyOptions({
   env,
   cwd,

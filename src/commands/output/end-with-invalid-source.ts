@@ -7,14 +7,14 @@ import { toHoldfastError } from "../errors/to-holdfast-error.ts";
 import { writeResult } from "../terminal.ts";
 import { terminalViewOf } from "./terminal-view.ts";
 
-/** Shows what input a failure is about. */
+/** Shows the diagnostics of a failure. */
 export function showFaults(error: unknown, invocation: Invocation): void {
   const failure = toHoldfastError(error);
   if (failure === null) return;
   invocation.terminal.stderr.write(diagnosticsText(failure.diagnostics, terminalViewOf(invocation).diagnosticView));
 }
 
-/** Ends a command whose source has errors, which were reported already. */
+/** Ends a command whose source has errors, which were already reported. */
 export async function endWithInvalidSource(end: PassEnd, invocation: Invocation): Promise<number> {
   const { output } = terminalViewOf(invocation);
   if (end.what === "read") {

@@ -1,6 +1,6 @@
 import type { Terminal } from "../terminal.ts";
 
-/** Says in Markdown where all of a report is that is shown in part: the job that made it, or the command that shows it. */
+/** A Markdown sentence that links a shortened report to the full one: the CI job, or the command that shows it. */
 export function fullReportNote(env: Terminal["env"]): string {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run, CI_JOB_URL: job } = env;
   const url = server && repository && run ? `${server}/${repository}/actions/runs/${run}` : job;

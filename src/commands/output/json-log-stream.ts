@@ -6,18 +6,18 @@ import type { Terminal } from "../terminal.ts";
 
 const logs = new WeakMap<Terminal["stderr"], Log>();
 
-/** A stderr on which every line is a JSON object; what is written to it as text is the message of one. */
+/** A stderr that writes each line of text as the message of one JSON object. */
 export function jsonLogStream(stream: Terminal["stderr"]): Terminal["stderr"] {
   const write = (line: string): void => void stream.write(withoutCommands(line));
   return streamOf(createLog({ level: "trace", format: "json", stream: { write } }));
 }
 
-/** The log whose lines a stderr takes; null where it takes text. */
+/** The log that a stderr writes to; null if it is a text stream. */
 export function logOf(stream: Terminal["stderr"]): Log | null {
   return logs.get(stream) ?? null;
 }
 
-/** The same stderr, on which each line names a target; null where it takes text. */
+/** The same stderr with a `target` field on each line; null if it is a text stream. */
 export function withTarget(stream: Terminal["stderr"], target: string): Terminal["stderr"] | null {
   const log = logOf(stream);
   return log === null ? null : streamOf(log.child({ target }));
@@ -35,13 +35,13 @@ function streamOf(log: Log): Terminal["stderr"] {
       done();
     },
   });
-  // A message is one line, however wide.
+  // A message is one line of any width.
   const stream = Object.assign(lines, { isTTY: false, columns: Number.POSITIVE_INFINITY });
   logs.set(stream, log);
   return stream;
 }
 
-// An indented line goes on with the one before it.
+// An indented line continues the previous one.
 function messagesIn(text: string): readonly string[] {
   const lines = stripVTControlCharacters(text).split("\n");
   const messages: string[] = [];

@@ -1,18 +1,18 @@
 import { Writable } from "node:stream";
 import { columnsOn, type Terminal } from "../terminal.ts";
 
-/** Lines at the bottom of a terminal that are drawn again and again. */
+/** A block of lines at the bottom of a terminal that is redrawn in place. */
 export type LiveBlock = {
-  /** What is written here appears above the block. */
+  /** Text written to this stream appears above the block. */
   readonly above: Terminal["stderr"];
   readonly draw: (lines: readonly string[]) => void;
   readonly clear: () => void;
 };
 
-/** A block at the bottom of a terminal. */
+/** Opens a block at the bottom of a terminal. */
 export async function openLiveBlock(stream: Terminal["stderr"]): Promise<LiveBlock> {
   const { createLogUpdate } = await import("log-update");
-  // A hidden cursor would stay hidden where the process is killed.
+  // A hidden cursor would stay hidden if the process is killed.
   const update = createLogUpdate(stream, { showCursor: true });
   let shown = "";
   const draw = (text: string): void => {
@@ -29,7 +29,7 @@ export async function openLiveBlock(stream: Terminal["stderr"]): Promise<LiveBlo
       const text = shown;
       clear();
       stream.write(part);
-      // A line that is not finished is not drawn over; the next tick draws the block.
+      // The block does not overwrite an unfinished line; the next tick draws it.
       if (part.toString().endsWith("\n")) draw(text);
       done();
     },

@@ -4,8 +4,8 @@ import { requireRegularFile } from "../../files/read-own-file.ts";
 import { realPathOutside } from "../../files/real-path.ts";
 
 /**
- * The real path of a file that a command is to write. Refused is what is there and is no regular file, a link to one
- * included, and a way through a link in the source: a repository could lead it anywhere.
+ * The real path of a file that a command will write. Refuses an existing path that is not a regular file, links included, and
+ * a path through a link in the source, because a repository could point it anywhere.
  */
 export function outputPath(
   file: string,

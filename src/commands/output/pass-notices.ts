@@ -8,7 +8,7 @@ import type { Invocation } from "../command.ts";
 import { columnsOn, say, sayWait } from "../terminal.ts";
 import type { TerminalView } from "./terminal-view.ts";
 
-/** A listener that tells on stderr what a pass waits for, warns of and reads; the command shows the result. */
+/** A listener that writes the waits, warnings and source errors of a pass to stderr; the command shows the result. */
 export function passNotices({ flags, terminal }: Invocation, view: TerminalView): (event: PassEvent) => void {
   const { stderr } = terminal;
   return (event) => {
@@ -33,7 +33,7 @@ export function passNotices({ flags, terminal }: Invocation, view: TerminalView)
   };
 }
 
-/** Shows the errors among diagnostics where the result, for people, does not. */
+/** Shows the errors among the diagnostics on stderr, unless the JSON result contains them. */
 export function showErrors(diagnostics: readonly Diagnostic[], { terminal }: Invocation, view: TerminalView): void {
   if (view.output === "json") return;
   const errors = diagnostics.filter(({ severity }) => severity === "error");
@@ -42,7 +42,7 @@ export function showErrors(diagnostics: readonly Diagnostic[], { terminal }: Inv
 
 type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what: What }>;
 
-/** What is wrong with a source, and whether that forbids to go on. */
+/** The diagnostics of a source, and whether they stop the pass. */
 function sourceText(
   event: Event<"read">,
   { strict = false, show = [] }: Invocation["flags"],

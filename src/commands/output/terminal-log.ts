@@ -3,7 +3,7 @@ import { withoutCommands } from "../../render/escape.ts";
 import type { Invocation } from "../command.ts";
 import { logOf } from "./json-log-stream.ts";
 
-/** The log of a command: to stderr, at the level and in the format that its flags say. */
+/** The log of a command on stderr, with the level and format of its flags. */
 export function terminalLog(
   { flags, terminal: { stderr } }: Pick<Invocation, "flags" | "terminal">,
   level: LogLevel = "warn",
@@ -13,7 +13,7 @@ export function terminalLog(
   return createLog({
     level: flags.logLevel ?? level,
     format: flags.logFormat ?? (stderr.isTTY ? "pretty" : "json"),
-    // What requests and replies say ends up here too.
+    // Messages can quote requests and replies, which may contain terminal commands.
     stream: { write: (line) => stderr.write(withoutCommands(line)) },
   });
 }

@@ -5,25 +5,25 @@ import { excerptReader } from "../../source/excerpt-reader.ts";
 import type { Invocation } from "../command.ts";
 import { columnsOn, type Terminal } from "../terminal.ts";
 
-/** How a command shows things on its terminal. */
+/** How a command formats output for its terminal. */
 export type TerminalView = {
-  /** The form of what goes to stdout. */
+  /** The format on stdout. */
   readonly output: OutputFormat;
   readonly paint: Paint;
   /** How diagnostics are shown on stderr. */
   readonly diagnosticView: DiagnosticView;
-  /** Columns that a line may take. */
+  /** Maximum columns of a line. */
   readonly width: number;
-  /** Rows of the terminal; null where it is none. */
+  /** Rows of the terminal; null if stdout is not a terminal. */
   readonly rows: number | null;
-  /** The current time in epoch milliseconds on a terminal, where ages are shown; null elsewhere, where times are. */
+  /** The current time in epoch milliseconds on a terminal, which shows ages; null elsewhere, because files show times. */
   readonly now: number | null;
 };
 
-/** The fewest columns that a report is laid out for. */
+/** The minimum width of a report. */
 const MIN_COLUMNS = 40;
 
-/** How the user wants things shown. */
+/** The view that the flags and the terminal of a command ask for. */
 export function terminalViewOf(invocation: Pick<Invocation, "flags" | "terminal">): TerminalView {
   const { flags, terminal } = invocation;
   const { stdout, stderr } = terminal;
@@ -44,7 +44,7 @@ export function diagnosticViewOn(
   { flags, terminal }: Pick<Invocation, "flags" | "terminal">,
 ): DiagnosticView {
   const paint = choosePaint(stream, terminal.env, { noColor: flags.color === false });
-  // Source lines are shown to people; logs and machines get the position alone.
+  // Excerpts of the source are only for people; logs and machines get the position.
   const excerptOf = paint === plain ? () => null : excerptReader(terminal.cwd);
   return { paint, excerptOf, width: columnsOn(stream) };
 }

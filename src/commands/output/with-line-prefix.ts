@@ -4,7 +4,7 @@ import { columnsOn, type Terminal } from "../terminal.ts";
 
 type Stream = Terminal["stdout"];
 
-/** A stream that begins each line with a prefix. */
+/** A stream that adds a prefix to each line. */
 export function withLinePrefix(stream: Stream, prefix: string): Stream {
   let isAtStart = true;
   const prefixed = new Writable({

@@ -13,20 +13,20 @@ import type { Invocation } from "../command.ts";
 import { type Terminal, writeResult } from "../terminal.ts";
 import { outputPath } from "./output-path.ts";
 
-/** What `-o github` leaves for the job that the command runs in. */
+/** The annotations, summary and outputs that `-o github` writes for the CI job. */
 export type JobReport = {
   readonly remarks: readonly Remark[];
   readonly summary: string;
   readonly outputs: readonly (readonly [name: string, value: string])[];
 };
 
-/** Writes the result in every form that is asked for. */
+/** Writes the result in every requested format. */
 export type WriteOutputs = (result: {
   readonly render: (format: OutputFormat) => string;
   readonly job: () => JobReport;
 }) => Promise<void>;
 
-/** Makes sure that each file may be written, before anything is done for its content. */
+/** Checks that each output file may be written, before the command does any work. */
 export function openOutputs({ flags, terminal }: Invocation, content: string | null): WriteOutputs {
   const outputs = allOutputs(flags.output).map((output): Output => {
     const { file } = output;
@@ -41,12 +41,12 @@ export function openOutputs({ flags, terminal }: Invocation, content: string | n
   };
 }
 
-/** Writes one form of a result to its file. */
+/** Writes a result in one format to its file. */
 export function writeOutputFile({ file }: Output, text: string): void {
   if (file !== null) writeTo(file, text, { what: "result", hint: "name a file in a folder that exists" });
 }
 
-/** Writes a sealed plan to the file of `--out`, in place of an earlier one. */
+/** Writes a sealed plan to the file of `--out`, and replaces an earlier one. */
 export function writeSealedPlan(plan: string, path: string): void {
   writeTo(path, plan, { what: "plan", hint: "name a file in a folder that exists with --out" });
 }
@@ -61,7 +61,7 @@ function writeTo(path: string, text: string, { what, hint }: { readonly what: st
   }
 }
 
-/** Writes why a command ended to each file that was to have its JSON, so that none is left of an earlier run. */
+/** Writes the failure of a command to each of its JSON output files, so that no result of an earlier run remains. */
 export function writeFailureFiles({ flags, terminal }: Invocation, ending: Ending): void {
   for (const { format, file } of flags.output ?? []) {
     if (format !== "json" || file === null || terminal.collect !== undefined) continue;
@@ -69,20 +69,20 @@ export function writeFailureFiles({ flags, terminal }: Invocation, ending: Endin
       const output = { format, file: outputPath(file, { cwd: terminal.cwd, content: checkoutAt(terminal.cwd) }) };
       writeOutputFile(output, failureReport(ending));
     } catch (error) {
-      // Whoever reads the file then has to see the reason of the command itself.
+      // An unwritable output file must not hide the failure of the command itself.
       if (!(error instanceof HoldfastError) && !(error instanceof UnsafePathError)) throw error;
     }
   }
 }
 
-/** Where a file of the working directory lies in the checkout of a job. */
+/** The path of the working directory within the checkout of a CI job. */
 export function folderInCheckout({ cwd, env }: Pick<Terminal, "cwd" | "env">): string {
   const { GITHUB_WORKSPACE: top } = env;
   const path = top === undefined || top === "" ? "" : relative(resolve(top), cwd);
   return path.startsWith("..") ? "" : path.split(sep).join("/");
 }
 
-// The runner names the files; outside of a job only the remarks are written.
+// The runner sets the files; outside a job only the annotations are written.
 function writeJobReport({ remarks, summary, outputs }: JobReport, terminal: Terminal): void {
   const { GITHUB_STEP_SUMMARY: summaryFile, GITHUB_OUTPUT: outputsFile } = terminal.env;
   terminal.stderr.write(annotationsText(remarks, folderInCheckout(terminal)));

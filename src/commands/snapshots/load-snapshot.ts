@@ -10,7 +10,7 @@ import { sayWait } from "../terminal.ts";
 import { readSnapshotFile } from "./snapshot-file.ts";
 import { type ReadSnapshot, takeSnapshot } from "./take-snapshot.ts";
 
-/** Reads what `--snapshot` names: a file, or a control plane by reads alone. */
+/** Reads the snapshot that `--snapshot` names: a file, or a control plane, which is only read. */
 export async function loadSnapshot({ flags, terminal }: Invocation): Promise<ReadSnapshot> {
   const { snapshot: server, tokenFile = null, names, caFile } = flags;
   if (server === undefined) {
@@ -34,14 +34,14 @@ export async function loadSnapshot({ flags, terminal }: Invocation): Promise<Rea
   return await takeSnapshot(connection.reader, named, { signal: terminal.stopping });
 }
 
-/** What a snapshot contains, and what could not be read, one line each. */
+/** Text with the contents of a snapshot, then one line for everything that could not be read. */
 export function snapshotText({ snapshot, unseen }: ReadSnapshot): string {
   const counts = Object.entries(snapshot).map(([what, rows]) => `${rows.length} ${words(what)}`);
   const lines = [`snapshot: ${counts.join(", ")} seen; no token, secret value or job run is copied`];
   return [...lines, ...unseen.map((what) => `not seen: ${printable(what)}`)].map((line) => `${line}\n`).join("");
 }
 
-// `mlRepos` is "ml repos" to people.
+// Turns `mlRepos` into "ml repos".
 function words(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -12,14 +12,14 @@ import type { ReadSnapshot } from "./take-snapshot.ts";
 const FORMAT = "1.0";
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Fields of a row that are names, versions or states; whatever else a row has stays behind. */
+/** Fields of a row that are names, versions or states; all other fields are left out. */
 const FIELDS = new Set([
   ...["id", "fqn", "name", "type", "key", "version", "status", "createdAt", "updatedAt", "created_at", "updated_at"],
   ...["workspaceFqn", "workspace_fqn", "lifecycleStage", "activeDeploymentId", "integrationId"],
   ...["application", "deployments", "currentStatus", "associatedSecrets"],
 ]);
 
-/** A snapshot as a file: names, references, versions and typed fields; digests under a key that nobody keeps stand for the rest. */
+/** A snapshot as a file: names, references, versions and typed fields. Digests under a discarded key replace all other values. */
 export function snapshotFile({ snapshot, unseen }: ReadSnapshot, isShown: (identity: string) => boolean): string {
   const key = randomBytes(32);
   const digest: Digest = (value) => createHmac("sha256", key).update(value).digest("hex").slice(0, 24);
@@ -30,7 +30,7 @@ export function snapshotFile({ snapshot, unseen }: ReadSnapshot, isShown: (ident
   return jsonText({ holdfast_snapshot: FORMAT, unseen, snapshot: Object.fromEntries(rows) });
 }
 
-/** Reads such a file. */
+/** Reads a snapshot file. */
 export function readSnapshotFile(path: string): ReadSnapshot {
   const refuse = (why: string, cause?: unknown): HoldfastError => {
     const hint = "name a file that holdfast snapshot --out wrote";
@@ -53,7 +53,7 @@ export function readSnapshotFile(path: string): ReadSnapshot {
   };
 }
 
-/** The identity that a row is of; of an application that of its newest deployment. Empty where it has no manifest. */
+/** The identity of a row; for an application, that of its newest deployment. Empty if the row has no manifest. */
 function identityOf(row: JsonObject): string {
   const { application, deployments, manifest } = row;
   if (isObject(application)) {
@@ -81,6 +81,6 @@ function field(value: Json, digest: Digest): Json {
 
 function manifestOf(manifest: JsonObject, digest: Digest): JsonObject {
   const kind = kindOf(text(manifest.type) ?? "");
-  // Of a type that is not known no field is.
+  // An unknown type has no known fields.
   return pseudonymiseManifest(kind === undefined ? { is: "object", fields: {} } : shapeOf(kind.type), manifest, digest);
 }

@@ -9,12 +9,12 @@ import type { Snapshot } from "../../server/snapshot/snapshot-part.ts";
 
 const IN_FLIGHT = 16;
 
-/** What could be read of a control plane, and what could not, in words. */
+/** The readable part of a control plane, and one line of text for each part that could not be read. */
 export type ReadSnapshot = { readonly snapshot: Snapshot; readonly unseen: readonly string[] };
 
 type Stop = { readonly signal: AbortSignal };
 
-/** Reads all that lists show, and by name what has no list. */
+/** Reads everything that lists return, and by name what no list returns. */
 export async function takeSnapshot(reader: Reader, named: readonly JsonObject[], stop: Stop): Promise<ReadSnapshot> {
   const unseen: string[] = [];
   const list = async (name: ListOperation, what: string): Promise<readonly JsonObject[]> => {
@@ -41,11 +41,11 @@ export async function takeSnapshot(reader: Reader, named: readonly JsonObject[],
   return { snapshot, unseen: [...unseen, ...absentNames(named, snapshot)] };
 }
 
-// Seen are the failures of one operation; a server that is not there, or takes no token, fails them all.
-const passable: readonly FailureReason[] = ["route-missing", "forbidden", "not-found", "refused"];
+// Failures of a single operation, which a snapshot tolerates. An unreachable server or a rejected token fails every operation.
+const tolerated: readonly FailureReason[] = ["route-missing", "forbidden", "not-found", "refused"];
 
 function whyUnseen(error: unknown): string {
-  if (!(error instanceof ClientError) || !passable.includes(error.reason)) throw error;
+  if (!(error instanceof ClientError) || !tolerated.includes(error.reason)) throw error;
   switch (error.reason) {
     case "route-missing":
       return "this control plane has no list of them";
@@ -56,7 +56,7 @@ function whyUnseen(error: unknown): string {
   }
 }
 
-/** The clusters, by their list, or each by its name where there is no list. */
+/** The clusters: from their list, or each by its name if the control plane has no list. */
 async function clusters(reader: Reader, manifests: readonly JsonObject[], stop: Stop): Promise<readonly JsonObject[]> {
   try {
     return await reader.list("listClusters", {}, stop);
@@ -75,13 +75,13 @@ async function clusters(reader: Reader, manifests: readonly JsonObject[], stop: 
   return found.flat();
 }
 
-// What is read one by one suggests its own id.
+// The kind derives the id of a cluster from its name.
 function idByName(manifest: JsonObject): string | undefined {
   const kind = kindOf(text(manifest.type) ?? "");
   return kind?.single?.operation === "getCluster" ? kind.single.guessId?.(kind.key(manifest)) : undefined;
 }
 
-/** An application with its newest deployment, and its active one where that is another. */
+/** An application with its newest deployment, and with its active one if that differs. */
 async function withDeployments(reader: Reader, application: JsonObject, stop: Stop): Promise<JsonObject> {
   const { id, deployment, activeDeploymentId } = application;
   const newest = isObject(deployment) ? [deployment] : await deployments({});
@@ -101,7 +101,7 @@ async function withDeployments(reader: Reader, application: JsonObject, stop: St
   }
 }
 
-/** Which of the named things are not in the snapshot, whether they are absent or cannot be seen. */
+/** The named manifests that are missing from the snapshot, because they do not exist or cannot be read. */
 function absentNames(named: readonly JsonObject[], { applications = [], ...lists }: Snapshot): readonly string[] {
   const deployments = applications.flatMap((row) => (Array.isArray(row.deployments) ? row.deployments : []));
   const rows = [...Object.values(lists).flat(), ...deployments].filter(isObject);
@@ -112,7 +112,7 @@ function absentNames(named: readonly JsonObject[], { applications = [], ...lists
 
 const seeded: ReadonlySet<string> = new Set(resources.flatMap(({ seeds }) => Object.keys(seeds ?? {})));
 
-// Applications are of any type, and known by their workspace.
+// Applications can have any type; their workspace identifies them.
 function isManaged({ type, workspace_fqn: workspace }: JsonObject): boolean {
   return seeded.has(text(type) ?? "") || text(workspace) !== undefined;
 }
@@ -130,7 +130,7 @@ async function readEach<Item, Result>(
   try {
     return await queue.addAll(items.map((item) => () => read(item)));
   } finally {
-    // After a failure nothing more is asked.
+    // After a failure no further request is sent.
     queue.clear();
   }
 }

@@ -28,14 +28,14 @@ export type TargetChoice = {
   readonly sync: "report" | "heal" | "off";
   /** Seconds between passes; null for the default. */
   readonly interval: number | null;
-  /** Seconds between looks at everything; null for every pass of the interval. */
+  /** Seconds between full passes; null if every pass of the interval is full. */
   readonly driftInterval: number | null;
   readonly confirm: boolean;
-  /** Where it is published which commit was applied last; null where it is not. */
+  /** Where the ref of the last applied commit is pushed; null if it is not published. */
   readonly publish: PublishOptions | null;
 };
 
-/** The targets of a configuration; none where it names neither targets nor a source. */
+/** The targets of a configuration; empty if it names neither targets nor a source. */
 export function chooseTargets(
   { sources, targets }: Pick<OperatorConfig, "sources" | "targets">,
   { cwd, env }: Pick<Terminal, "cwd" | "env">,
@@ -47,7 +47,7 @@ export function chooseTargets(
   return chosen;
 }
 
-// One source alone needs no target of its own.
+// A single source needs no target entry.
 function entriesOf(sources: readonly SourceChoice[], targets: readonly TargetEntry[]): readonly TargetEntry[] {
   const [only, other] = sources;
   if (targets.length > 0 || only === undefined) return targets;
@@ -99,7 +99,7 @@ function targetChoice(
   };
 }
 
-// Never the credentials that the source is fetched with: those need not write.
+// The fetch credentials of the source are never used, because they should be read-only.
 function publishOptions(
   { name, publishUrl, publishCredentials }: TargetEntry,
   source: SourceChoice | null,
@@ -113,7 +113,7 @@ function publishOptions(
     throw refused(`target ${name} follows source ${source.name}, and has publishUrl too`, "leave publishUrl out");
   }
   if (address.protocol === "ssh" && source === null) {
-    throw refused(`the publishUrl of target ${name} is one of ssh`, "give one of https, or let it follow a source");
+    throw refused(`the publishUrl of target ${name} uses ssh`, "use https, or let the target follow a source");
   }
   const { caFile = null, knownHosts = null } = source ?? {};
   const credentials = credentialsOf(publishCredentials, tokenIn(env, "PUBLISH", name), cwd);
@@ -146,7 +146,7 @@ function sourceOf({ name, source }: TargetEntry, sources: readonly SourceChoice[
   }
   const found = sources.find((each) => each.name === source);
   if (found !== undefined) return found;
-  throw refused(`target ${name} follows source ${source}, which there is not`, "correct it, or add that source");
+  throw refused(`target ${name} follows source ${source}, which does not exist`, "correct it, or add that source");
 }
 
 function requireWithin(name: string, paths: readonly string[], allowed: readonly string[] | null): void {

@@ -4,12 +4,12 @@ import { readDesired } from "../../engine/desired/read-desired.ts";
 import type { Target } from "../../engine/target.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** A target, and the control plane that it writes to. */
+/** A target and the address of its control plane. */
 export type Claimant = { readonly target: Target; readonly server: string };
 
 /**
- * Refuses a revision that declares what another target of the same control plane declares. Of targets that have made no
- * pass yet, the sources are read.
+ * Refuses a revision that declares a resource which another target of the same control plane also declares. The source of a
+ * target without a pass is read for that.
  */
 export function claimsOf(
   claimants: ReadonlyMap<string, Claimant>,
@@ -25,7 +25,7 @@ export function claimsOf(
     try {
       return (await readDesired(target, { now, stopping })).desired.declared;
     } catch {
-      // Its own passes say what is wrong with it.
+      // The passes of that target report the error.
       stopping.throwIfAborted();
       return new Set();
     }

@@ -20,43 +20,43 @@ import type { SourceChoice, TargetChoice } from "./choose-targets.ts";
 import { rulesOf } from "./pass-rules.ts";
 import { stateLocation } from "./state-location.ts";
 
-/** What a command does with its target. */
+/** How a command uses its target. */
 export type TargetUse = Omit<ServerUse, "operator" | "embedded"> & {
-  /** What `--base` names: a commit to compare with, or one that is read in the folder's place. @default "compare" */
+  /** Whether the commit of `--base` is compared with the folder, or read instead of it. @default "compare" */
   readonly base?: Base["use"];
-  /** Whether a broken configuration is reported with everything else, and not refused. @default false */
+  /** Whether errors of the configuration are reported with the other diagnostics instead of refused. @default false */
   readonly reportsConfig?: boolean;
-  /** The operator's configuration file, where passes go by it as it was when the targets were opened. */
+  /** The operator's configuration file as it was when the targets were opened; passes use it without reading it again. */
   readonly operatorFile?: ConfigFile | undefined;
-  /** Whether the commit does not matter, so that git need not be there. @default false */
+  /** Whether the command does not need the commit, so that it works without git. @default false */
   readonly doesWithoutGit?: boolean;
 };
 
 /** A target of a command. */
 export type CommandTarget = Target & {
-  /** What the operator's configuration says of it; null where that names no targets. */
+  /** Its entry in the operator's configuration; null if that names no targets. */
   readonly choice: TargetChoice | null;
-  /** The repository that it follows; null for the local folder. */
+  /** The repository that the target follows; null for the local folder. */
   readonly remote: PacedRemote | null;
 };
 
-/** What the targets of one command share. */
+/** The values that the targets of one command share. */
 export type SharedByTargets = {
   readonly invocation: Invocation;
   readonly use: TargetUse;
   readonly operator: OperatorConfig;
   readonly root: string;
-  /** The root by the path that it is named by. */
+  /** The path of the root as the user named it, links unresolved. */
   readonly named: string;
   readonly config: SourceConfig;
   readonly stateFolder: string;
   readonly embedded: ServerUse["embedded"];
-  /** The remotes that were opened, by the name of their source. */
+  /** The open remotes, by the name of their source. */
   readonly remotes: Map<string, PacedRemote>;
   readonly resources: AsyncDisposableStack;
 };
 
-/** Makes a target of what the configuration says of it; of the local folder where that names none. */
+/** Creates a target from its configuration entry, or for the local folder if there is none. */
 export function createTarget(choice: TargetChoice | null, shared: SharedByTargets): CommandTarget {
   const { use, root, named, config, stateFolder, resources } = shared;
   const invocation = choice === null ? shared.invocation : invocationFor(choice, shared.invocation);
@@ -103,7 +103,7 @@ function baseOf(
   return { ref: flags.base, use: use.base ?? "compare", applied: ref === null ? undefined : { ref, isNamed } };
 }
 
-// A commit has no flags of its own to say where it lies.
+// These flags choose a local folder; a target that follows a repository has none.
 function refuseFolderFlags({ flags }: Invocation): void {
   const given = { "--source": flags.source, "--base": flags.base, "--ref": flags.ref };
   const [flag] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
@@ -113,7 +113,7 @@ function refuseFolderFlags({ flags }: Invocation): void {
   });
 }
 
-// What people have decided about a target counts from the next pass on.
+// Holds and releases take effect with the next pass.
 function withDecisions(
   rulesBy: Target["rules"],
   commits: CommitSource | null,
@@ -191,9 +191,9 @@ function measured(remote: Remote, meter: TargetUse["meter"]): Remote {
   };
 }
 
-// Which commit holds is said whenever it is another one.
+// Reports the fetched commit whenever it changes.
 function sayCommits(remote: Remote, { stderr }: Invocation["terminal"]): Remote {
-  let said: string | null = null;
+  let reported: string | null = null;
   return {
     ...remote,
     fetch: async (stop) => {
@@ -202,14 +202,14 @@ function sayCommits(remote: Remote, { stderr }: Invocation["terminal"]): Remote 
       const ref = remote.ref === null ? "" : ` ${remote.ref}`;
       const rewritten =
         change === "rewritten" ? `; its history was rewritten, ${before?.slice(0, 12)} is not in it` : "";
-      if (commit !== said) say({ stderr }, `source ${remote.name}:${ref} is at ${commit.slice(0, 12)}${rewritten}`);
-      said = commit;
+      if (commit !== reported) say({ stderr }, `source ${remote.name}:${ref} is at ${commit.slice(0, 12)}${rewritten}`);
+      reported = commit;
       return fetched;
     },
   };
 }
 
-// What stands beside the server's address belongs to that server: a flag for another one does not replace it.
+// The token and CA files beside the server's address belong to that server, so a flag for another server does not replace it.
 function invocationFor({ name, server, tokenFile, caFile }: TargetChoice, invocation: Invocation): Invocation {
   const { flags } = invocation;
   const isOther = flags.embedded || (flags.server !== undefined && flags.server !== server);
@@ -234,7 +234,7 @@ function operatorKeysOf(choice: TargetChoice | null): { readonly server?: string
   return { ...(server === null ? {} : { server }), ...(tokenFile === null ? {} : { tokenFile }) };
 }
 
-// Server and state were chosen by the operator keys that there were at first.
+// The server and the state folder were chosen by the first operator keys, so a later change of them is refused.
 function acceptor(
   first: SourceConfig,
   { reportsConfig }: TargetUse,
@@ -254,7 +254,7 @@ function acceptor(
   };
 }
 
-// The operator is asked about no commit, so none may set what only the operator decides.
+// Nobody confirms the operator keys of a commit, so a commit may not set any.
 function refuseOperatorKeys({ files }: SourceConfig): void {
   const found = files.find(({ isInSource, operatorKeys }) => isInSource && operatorKeys.length > 0);
   if (found === undefined) return;
@@ -277,7 +277,7 @@ export function requireValidConfig({ diagnostics }: SourceConfig): void {
   });
 }
 
-// A plan kept in the source is no part of it: making one must not change what it was made of.
+// A plan file stored in the source is not part of it: writing a plan must not change the source that it was created from.
 function plansOf({ flags, terminal: { cwd, outputFiles = [] } }: Invocation): readonly string[] {
   const { out, plan, output = [] } = flags;
   const named = [out, plan, ...output.map(({ file }) => file)];

@@ -22,13 +22,13 @@ import {
 /** The targets of a command. */
 export type FoundTargets = AsyncDisposable & {
   readonly targets: readonly CommandTarget[];
-  /** The state folder that those of the targets lie in. */
+  /** The folder that contains the state folders of the targets. */
   readonly stateFolder: string;
-  /** The operator keys that hold for all of them. */
+  /** The operator keys that apply to all targets. */
   readonly operator: OperatorConfig;
 };
 
-/** Says that a command for one target was called where there are several. */
+/** A command for one target was called with several targets configured and none named. */
 export class TargetNeededError extends HoldfastError {
   readonly names: readonly string[];
 
@@ -40,7 +40,7 @@ export class TargetNeededError extends HoldfastError {
   }
 }
 
-/** Finds the one target of a command; its server is connected, and its state opened, when a pass first needs them. */
+/** Finds the one target of a command; the first pass that needs them connects its server and opens its state. */
 export async function findTarget(
   invocation: Invocation,
   use: TargetUse,
@@ -54,13 +54,13 @@ export async function findTarget(
   return { ...target, stateFolder: opened.stateFolder, [Symbol.asyncDispose]: opened[Symbol.asyncDispose] };
 }
 
-/** Finds the targets of a command: the one of `--target`, else all of the configuration, else the local folder. */
+/** Finds the targets of a command: the one that `--target` names, else all configured ones, else the local folder. */
 export async function findTargets(invocation: Invocation, use: TargetUse): Promise<FoundTargets> {
   const { flags, terminal } = invocation;
   const { cwd, stopping: signal } = terminal;
   const named = findSource({ cwd, source: flags.source });
   const root = realRoot(named);
-  // Server and state are chosen by the files that are here, whatever commit is read.
+  // The server and the state folder are chosen by the files in the folder, whichever commit is read.
   const { operatorFile } = use;
   const here = { root, cwd, configFile: flags.config, operatorFile, base: null, repository: null };
   const config = await readSourceConfig(here, { signal });
@@ -70,7 +70,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const stateFolder = realPathOutside(contentTop(root), state);
   const choices = chooseTargets(operator, terminal);
   const chosen = namedIn(choices, flags.target);
-  // The folder of each target is looked at before each pass, and this one lies above it.
+  // Each pass checks only the state folder of its target; this checks the parent folder of them all.
   if (choices.length > 0)
     await requireStateFolder(stateFolder, { content: contentTop(root), isTracked: isTrackedFolder, signal });
   const resources = new AsyncDisposableStack();
@@ -92,7 +92,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   return { targets, operator, stateFolder, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
-// All of them, since no two may declare the same.
+// Creates all targets, also those not selected, because no two may declare the same resource.
 function createTargets(choices: readonly TargetChoice[], shared: SharedByTargets): readonly CommandTarget[] {
   const targets = choices.map((choice) => ({ choice, target: createTarget(choice, shared) }));
   const claimants = targets.map(({ choice, target }) => {
@@ -112,6 +112,6 @@ function namedIn(choices: readonly TargetChoice[], name: string | undefined): re
   if (found.length > 0) return found;
   const names = choices.map((choice) => choice.name).join(", ");
   throw new HoldfastError("invalid", `there is no target ${name}`, {
-    hint: names === "" ? "targets stand in the operator's configuration (--config)" : `there are: ${names}`,
+    hint: names === "" ? "targets are declared in the operator's configuration (--config)" : `there are: ${names}`,
   });
 }

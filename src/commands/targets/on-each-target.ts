@@ -13,7 +13,7 @@ import { TargetNeededError } from "./find-targets.ts";
 
 type Run = (invocation: Invocation) => Promise<number>;
 
-/** Runs a command that writes nothing on the target that is named, or on one after the other where none is. */
+/** Runs a read-only command on the named target, or on every target in turn if none is named. */
 export function onEachTarget(run: Run): Run {
   return async (invocation) => {
     try {
@@ -39,13 +39,14 @@ async function runOnEach(names: readonly string[], run: Run, invocation: Invocat
     if (format === "text") await writeResult(terminal, `Target ${target}\n${text()}\n`);
     else collect({ format, file: null }, text());
   }
-  for (const alike of Map.groupBy(collected, ({ output }) => output.file).values()) await writeJoined(alike, terminal);
+  for (const results of Map.groupBy(collected, ({ output }) => output.file).values())
+    await writeJoined(results, terminal);
   return worstExitCode(codes);
 }
 
 type Collected = { readonly target: string; readonly output: Output; readonly result: string };
 
-// Each document has what was written of every target.
+// Each document contains the results of all targets.
 async function writeJoined(results: readonly Collected[], terminal: Invocation["terminal"]): Promise<void> {
   const [first] = results;
   if (first === undefined) return;
@@ -62,7 +63,7 @@ function joinResults(format: Output["format"], results: readonly Collected[]): s
   return jsonText({ format_version: "2.0", targets: documents });
 }
 
-// What is wrong with one target does not keep the others from being looked at.
+// The failure of one target does not stop the others.
 async function codeOf(run: Run, invocation: Invocation): Promise<number> {
   const { stderr, stopping } = invocation.terminal;
   try {

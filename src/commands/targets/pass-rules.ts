@@ -12,7 +12,7 @@ import type { Invocation } from "../command.ts";
 
 const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
 
-/** The rules of a command's passes, by flag > environment > configuration > default; `root` is null for a commit. */
+/** The rules of a command's passes, in the order flag > environment > configuration > default; `root` is null for a commit. */
 export function rulesOf(invocation: Invocation, root: string | null): Target["rules"] {
   const { flags } = invocation;
   const selection = selectionOf(invocation, root);
@@ -41,7 +41,7 @@ export function rulesOf(invocation: Invocation, root: string | null): Target["ru
   });
 }
 
-/** Seconds in milliseconds; null where nothing is given. */
+/** Converts seconds to milliseconds; null if no value is given. */
 export function milliseconds(seconds: number | null | undefined): number | null {
   return seconds === null || seconds === undefined ? null : seconds * 1000;
 }
@@ -54,13 +54,13 @@ function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: strin
   const kinds = flags.kind ?? [];
   const unknownKind = kinds.find((kind) => kindOf(kind) === undefined);
   if (unknownKind !== undefined) {
-    throw new HoldfastError("invalid", `--kind ${unknownKind} is no kind`, {
+    throw new HoldfastError("invalid", `--kind ${unknownKind} is not a kind`, {
       hint: `the kinds are ${knownKinds.map(({ type }) => type).join(", ")}`,
     });
   }
   const chosen = { only: flags.only ?? [], kinds, exclude: flags.exclude ?? [] };
   if (root === null) return { paths: args.filter((path) => !isWhole(path)), ...chosen };
-  // The source's own folder is the whole of it.
+  // The root of the source selects everything.
   const isRoot = args.some((path) => realpathSync(resolve(cwd, path)) === root);
   const paths = isRoot ? [] : args.map((path) => relative(cwd, resolve(cwd, path)).split(sep).join("/"));
   return { paths, ...chosen };

@@ -4,7 +4,7 @@ import type { Flags } from "../flags/flags.ts";
 import { isInteractive, type Terminal } from "../terminal.ts";
 import type { CommandTarget } from "./create-target.ts";
 
-/** Refuses to write to a target that wants its name confirmed, unless a person types it or `--confirm` gives it. */
+/** Refuses to write to a target with `confirm: true`, unless a person types its name or `--confirm` gives it. */
 export async function requireTargetConfirmed(
   { choice }: Pick<CommandTarget, "choice">,
   { confirm }: Pick<Flags, "confirm">,
@@ -13,8 +13,8 @@ export async function requireTargetConfirmed(
   if (choice === null || !choice.confirm) return;
   const given = confirm ?? (isInteractive(terminal) ? await ask(choice.name, terminal) : null);
   if (given === choice.name) return;
-  const why = given === null ? "and there is nobody to type it" : `and ${JSON.stringify(given)} is not it`;
-  throw new HoldfastError("invalid", `target ${choice.name} wants its name confirmed, ${why}`, {
+  const why = given === null ? "and there is no terminal to type it in" : `and ${JSON.stringify(given)} differs`;
+  throw new HoldfastError("invalid", `target ${choice.name} requires its name as confirmation, ${why}`, {
     hint: `nothing was written; run it with --confirm ${choice.name}`,
   });
 }

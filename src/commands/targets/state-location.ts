@@ -6,7 +6,7 @@ import type { OnForgotten, StateLocation } from "../../state/state.ts";
 import { readStateKey } from "../keys/read-state-key.ts";
 import { say, type Terminal } from "../terminal.ts";
 
-/** The state of a target in a folder: its key, and whether and for which build its caches are read. */
+/** The state of a target in a folder: its key, whether caches are used, and for which build of the program they are valid. */
 export function stateLocation(folder: string, terminal: Terminal): StateLocation {
   return {
     folder,
@@ -17,7 +17,7 @@ export function stateLocation(folder: string, terminal: Terminal): StateLocation
   };
 }
 
-// Names a build of the program by its files: what one build has read, another may read otherwise.
+// Identifies a build of the program by its files, because another build may parse the same source differently.
 function buildDigest(program: string): string {
   const files = readdirSync(program, { recursive: true, encoding: "utf8" }).toSorted();
   const installed = join(program, "../node_modules/.package-lock.json");
@@ -29,22 +29,22 @@ function buildDigest(program: string): string {
   return build.digest("base64url");
 }
 
-// Whether a command may know from a cache what is unchanged since an earlier one: `HOLDFAST_CACHE=off` says no.
+// Whether a command uses the caches of earlier commands; `HOLDFAST_CACHE=off` turns them off.
 function usesCaches({ env: { HOLDFAST_CACHE: choice = "" } }: Pick<Terminal, "env">): boolean {
   if (choice === "off") return false;
   if (choice === "" || choice === "on") return true;
   throw new HoldfastError("invalid", `HOLDFAST_CACHE is "${choice}"`, { hint: "set it to off or on, or leave it out" });
 }
 
-const told = new WeakMap<Terminal, Set<string>>();
+const shownWarnings = new WeakMap<Terminal, Set<string>>();
 
-// Warns, once each, of what cannot be stored for the next run.
+// Warns once about each thing that cannot be stored for the next run.
 function warnNotRemembered(terminal: Terminal): OnForgotten {
-  const before = told.get(terminal) ?? new Set();
-  told.set(terminal, before);
+  const shown = shownWarnings.get(terminal) ?? new Set();
+  shownWarnings.set(terminal, shown);
   return (what, why) => {
     const line = `warning: ${what} is not remembered for the next run: ${why}`;
-    if (!before.has(line)) say(terminal, line);
-    before.add(line);
+    if (!shown.has(line)) say(terminal, line);
+    shown.add(line);
   };
 }

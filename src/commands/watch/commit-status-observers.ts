@@ -8,7 +8,7 @@ import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 import { deliveryTo } from "./notifier.ts";
 
-/** What writes the status of each commit that a target has applied, where its source asks for that. */
+/** The observers that write the commit status of each applied commit; none if the source has no `commitStatus`. */
 export function commitStatusObservers(
   { choice }: CommandTarget,
   { sources }: Pick<OperatorConfig, "sources">,

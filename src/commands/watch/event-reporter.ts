@@ -14,19 +14,19 @@ import { toHoldfastError } from "../errors/to-holdfast-error.ts";
 import { logOf } from "../output/json-log-stream.ts";
 import { markAnswered, type Terminal } from "../terminal.ts";
 
-/** Reports what changes from one pass to the next, and nothing while nothing does. */
+/** Reports what changes from one pass to the next; a pass without a change reports nothing. */
 export type WatchReporter = {
-  /** The target is followed from now on, with a pass every so many seconds. */
+  /** The target is watched from now on, with a pass every `seconds`. */
   readonly started: (seconds: number) => void;
   readonly emit: (event: PassEvent) => void;
   readonly failure: (error: unknown) => void;
-  /** A pass is over, and the next one is due at that time. */
+  /** A pass has ended, and the next one is due at `nextAt`. */
   readonly idle: (nextAt: number) => void;
-  /** The target is followed no longer: because of an error, or because it was asked to end. */
+  /** The target is no longer watched: because of an error, or because of a stop request (null). */
   readonly ended: (error: unknown) => void;
 };
 
-/** What a failure of a pass says. */
+/** The message, hint and diagnostics of a failed pass. */
 export function failureIn(error: unknown): Required<Pick<WatchEventBody, "message" | "hint" | "diagnostics">> {
   const { hint = null, diagnostics = [] } = toHoldfastError(error) ?? {};
   const message = error instanceof Error ? error.message : String(error);
@@ -53,7 +53,7 @@ function changeReporter(write: (body: WatchEventBody) => void): WatchReporter {
   const last = new Map<WatchEventBody["event"], string>();
   const say = (body: WatchEventBody): void => {
     const text = JSON.stringify(body);
-    // The state of the source is told when it changes.
+    // The state of the source is reported only when it changes.
     const isSame = last.get(body.event) === text && (body.event === "read" || body.event === "kept");
     last.set(body.event, text);
     if (!isSame) write(body);

@@ -10,25 +10,25 @@ import type { Terminal } from "../terminal.ts";
 import { secretFileReader } from "./secret-file-reader.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 
-/** What the HTTP server of `watch` is told of the passes of a target. */
+/** The HTTP server of `watch`. */
 export type WatchServer = AsyncDisposable & {
-  /** Serves these targets and webhooks from now on; what it knows of other targets is dropped. */
+  /** Serves these targets and their webhooks from now on, and drops all others. */
   readonly show: (watching: readonly WatchedTarget[]) => void;
   readonly observe: (target: string) => readonly PassObserver[];
-  /** Measures what goes over the network; absent where nobody can ask for it. */
+  /** Measures network requests; undefined if there is no server to show the metrics. */
   readonly meter: Meter | undefined;
-  /** Shows whether the latest configuration is in force, or why it is refused. */
+  /** Sets why the latest configuration is refused; null if it is in force. */
   readonly configured: (refusal: string | null) => void;
 };
 
-/** Starts the HTTP server of `watch` where `--listen` names an address; without it there is none. */
+/** Starts the HTTP server of `watch` if `--listen` names an address; otherwise returns one that does nothing. */
 export async function openWatchServer(invocation: Invocation<"listen">): Promise<WatchServer> {
   const { flags, terminal } = invocation;
   if (flags.listen === undefined) return noServer;
   const colon = flags.listen.lastIndexOf(":");
   const host = flags.listen.slice(0, colon).replace(/^\[|\]$/g, "");
   const port = Number(flags.listen.slice(colon + 1));
-  // Loaded here, so that a watch without it does not load the server.
+  // Loaded here, so that `watch` without `--listen` does not load the server.
   const { startDaemonServer } = await import("../../daemon/http/daemon-server.ts");
   const { now, stopping } = terminal;
   let watching: readonly WatchedTarget[] = [];
@@ -50,11 +50,11 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
         })),
     },
   });
-  let isSaid = false;
+  let isAnnounced = false;
   return {
     show: (all) => {
-      if (!isSaid) terminal.stderr.write(`health and metrics on ${server.url}\n`);
-      isSaid = true;
+      if (!isAnnounced) terminal.stderr.write(`health and metrics on ${server.url}\n`);
+      isAnnounced = true;
       watching = all;
       hooks = webhooksOf(all);
       server.keep(all.map(({ target }) => target.choice?.name ?? "default"));
@@ -74,7 +74,7 @@ const noServer: WatchServer = {
   [Symbol.asyncDispose]: async () => {},
 };
 
-// The webhooks of the sources that have a secret: a push concerns each target that follows the source.
+// The webhooks of the sources that have a secret; a push triggers each target that follows the source.
 function webhooksOf(watching: readonly WatchedTarget[]): ReadonlyMap<string, Webhook> {
   const groups = Map.groupBy(watching, ({ target }) => target.choice?.source ?? null);
   return new Map(
@@ -90,15 +90,15 @@ function webhooksOf(watching: readonly WatchedTarget[]): ReadonlyMap<string, Web
 }
 
 /**
- * Reads the token of the status page anew each time, from the file that `HOLDFAST_UI_TOKEN_FILE` names or from
- * `HOLDFAST_UI_TOKEN`; null where neither is set. A file that has lost its token leaves the one that was read last.
+ * Returns a function that reads the token of the status page on each call, from the file that `HOLDFAST_UI_TOKEN_FILE` names
+ * or from `HOLDFAST_UI_TOKEN`; null if neither is set. While the file is missing or empty, the last token stays valid.
  */
 function pageTokenReader({ env, cwd }: Pick<Terminal, "env" | "cwd">): () => Secret | null {
   const file = env.HOLDFAST_UI_TOKEN_FILE;
   if (!file) return () => (env.HOLDFAST_UI_TOKEN ? new Secret(env.HOLDFAST_UI_TOKEN.trim()) : null);
   const read = secretFileReader(resolve(cwd, file));
-  // Until there is one, nobody's: the page is not open to all where a token was asked for.
-  return () => read() ?? nobodys;
+  // A random token until the file holds one: a page with a configured token must never be open.
+  return () => read() ?? unknownToken;
 }
 
-const nobodys = new Secret(randomUUID());
+const unknownToken = new Secret(randomUUID());

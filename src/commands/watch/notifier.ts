@@ -13,15 +13,15 @@ type Entry = NonNullable<OperatorConfig["notifications"]>[number];
 const TIMEOUT_MS = 10_000;
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000];
 
-/** What tells others about the passes of `watch`, by one configuration after another. */
+/** Sends the notifications of `watch`; its receivers can change with the configuration. */
 export type WatchNotifier = AsyncDisposable & {
-  /** Takes the receivers of a configuration; those of an earlier one are told no more. */
+  /** Replaces the receivers by those of a configuration. */
   readonly configure: (config: Pick<OperatorConfig, "notifications">) => Promise<void>;
   readonly observe: (target: string) => readonly PassObserver[];
   readonly send: (notification: Notification) => void;
 };
 
-/** A notifier that is loaded when a configuration first names somebody. */
+/** Creates a notifier; its code is loaded when a configuration first names a receiver. */
 export function createWatchNotifier(terminal: Terminal): WatchNotifier {
   let notifier: Notifier | null = null;
   return {
@@ -39,12 +39,12 @@ export function createWatchNotifier(terminal: Terminal): WatchNotifier {
   };
 }
 
-/** The receivers that a configuration names; refused where one of them has no address. */
+/** The receivers that a configuration names; refuses a receiver without an address. */
 export function receiversOf(notifications: OperatorConfig["notifications"], cwd: string): readonly ReceiverOptions[] {
   return (notifications ?? []).map((entry) => receiverOf(entry, cwd));
 }
 
-/** How `watch` delivers what it tells others: what cannot be delivered is a warning. */
+/** The delivery settings of `watch`: a failed delivery is a warning on stderr. */
 export function deliveryTo({ now, stderr }: Pick<Terminal, "now" | "stderr">): Delivery {
   const onTrouble = (text: string): void => say({ stderr }, `warning: ${text}`);
   return { now, onTrouble, timeoutMs: TIMEOUT_MS, backoffMs: BACKOFF_MS };

@@ -6,7 +6,7 @@ import { type Mode, reconcile } from "../../engine/reconcile.ts";
 import type { Terminal } from "../terminal.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 
-/** Carries out a command on a target of a daemon, between two of its passes; a pass follows. */
+/** Runs a command on a target of the daemon, between two of its passes; a pass follows. */
 export async function runDaemonCommand(
   command: DaemonCommand,
   watched: WatchedTarget,
@@ -39,13 +39,13 @@ export async function runDaemonCommand(
       const { identities, force } = command;
       const { leader } = watched;
       const end = await passOf({ is: "redeploy", identities, force, leader }, watched, terminal);
-      // A map cannot be written as JSON.
+      // JSON has no maps.
       return end.what === "applied" ? { ...end, places: [...end.places] } : end;
     }
   }
 }
 
-// A command to a standby would not reach the process that writes.
+// A command sent to a standby would not reach the process that writes.
 function requireLeader({ leader }: WatchedTarget): void {
   const holder = leader.standsBy();
   if (holder === null) return;
@@ -55,7 +55,7 @@ function requireLeader({ leader }: WatchedTarget): void {
 }
 
 async function passOf(mode: Mode, { target, trigger, passQueue }: WatchedTarget, terminal: Terminal): Promise<PassEnd> {
-  // A pass that waits for rollouts ends, and one begins afterwards.
+  // The trigger ends a pass that waits for rollouts, so that the command runs soon.
   trigger.fire("request");
   return passQueue.add(async () => {
     const { now, stopping, signal } = terminal;

@@ -27,16 +27,16 @@ export type OpenWatch = AsyncDisposable & {
   readonly opened: FoundTargets;
   readonly operatorFile: OperatorFile;
   readonly watching: readonly WatchedTarget[];
-  /** The files that the configuration consists of and names. */
+  /** The configuration file and the files that the configuration names. */
   readonly files: readonly ConfiguredFile[];
-  /** Asks for a pass of each target. */
+  /** Triggers a pass of each target. */
   readonly fire: (cause: PassCause) => void;
-  /** Whether a pass of it has ended. */
+  /** Whether a pass with this configuration has ended. */
   readonly hasWorked: () => boolean;
   readonly observers: (target: CommandTarget) => readonly PassObserver[];
 };
 
-/** Opens the targets of a configuration; whatever is wrong with it is refused here, and nothing runs yet. */
+/** Opens the targets of a configuration and refuses an invalid one; no pass runs yet. */
 export async function openWatch(
   invocation: Invocation,
   { operatorFile, meter }: Pick<OpenWatch, "operatorFile"> & { readonly meter: Meter | undefined },
@@ -60,7 +60,7 @@ export async function openWatch(
     }),
   );
   let hasWorked = false;
-  const noting: PassObserver = {
+  const workObserver: PassObserver = {
     emit: ({ what }) => {
       hasWorked ||= what === "applied" || what === "planned" || what === "standing-by";
     },
@@ -76,12 +76,12 @@ export async function openWatch(
       for (const { trigger } of watching) trigger.fire(cause);
     },
     hasWorked: () => hasWorked,
-    observers: (target) => [noting, ...(followers.get(target) ?? [])],
+    observers: (target) => [workObserver, ...(followers.get(target) ?? [])],
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-/** What lasts from one configuration to the next. */
+/** What is kept when the configuration changes. */
 type WatchContext = {
   readonly invocation: Invocation;
   readonly http: WatchServer;
@@ -95,16 +95,16 @@ type WatchEnd =
   | { readonly is: "replaced"; readonly next: OpenWatch }
   | { readonly is: "failed"; readonly error: unknown };
 
-/** Watches the targets of a configuration until the process is to end, or a changed configuration takes its place. */
+/** Watches the targets of a configuration until the process is asked to stop or a changed configuration replaces it. */
 export async function runWatch(watch: OpenWatch, context: WatchContext): Promise<WatchEnd> {
   const { invocation, http, notifier, isReloaded } = context;
   const { terminal } = invocation;
   const { opened, watching } = watch;
   await using control = serveCommands(opened.stateFolder, watching, terminal);
   await control.open();
-  const takingOver: PassObserver = {
+  const takeoverObserver: PassObserver = {
     emit: ({ what }) => {
-      // The daemon that answered there has ended.
+      // The daemon that served the socket before has ended.
       if (what === "taking-over") void control.open();
     },
     failure: () => {},
@@ -122,17 +122,17 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
     watch.fire("configuration");
   };
   const signal = AbortSignal.any([terminal.stopping, ended.signal]);
-  const looking = watchFiles(watch.files, replace, { signal });
+  const watchingFiles = watchFiles(watch.files, replace, { signal });
   const observe = (target: CommandTarget): readonly PassObserver[] => {
     const name = target.choice?.name ?? "default";
-    return [...http.observe(name), ...notifier.observe(name), ...watch.observers(target), takingOver];
+    return [...http.observe(name), ...notifier.observe(name), ...watch.observers(target), takeoverObserver];
   };
   const start = (one: WatchedTarget): Promise<void> =>
     watchTarget(one, observe, watching.length === 1 ? invocation : withName(one.target, invocation), {
       replaced: replaced.signal,
       isReloaded,
     });
-  // Where one of them ends for good, the others finish what is in flight.
+  // When one target fails for good, the others finish the pass in progress and end.
   const stopOthers = (error: HoldfastError): void => {
     if (!isReloaded) terminal.stop(error);
     replaced.abort();
@@ -140,7 +140,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
   };
   const failure = await firstFailure(watching.map(start), stopOthers);
   ended.abort();
-  await looking;
+  await watchingFiles;
   return endOf(failure, next, terminal);
 }
 
@@ -169,7 +169,7 @@ async function firstFailure(
   return ends.find((end) => end.status === "rejected") ?? null;
 }
 
-// A configuration that cannot be used changes nothing but what is said of it.
+// An unusable configuration is reported and changes nothing else.
 async function openChanged(
   changed: readonly string[],
   { files }: OpenWatch,
@@ -206,7 +206,7 @@ function withName({ choice }: CommandTarget, invocation: Invocation): Invocation
   const { stdout, stderr } = invocation.terminal;
   const name = choice?.name ?? "";
   const prefix = `${name}: `;
-  // A line of JSON names the target itself.
+  // JSON output needs no prefix: each line has a `target` field.
   const named = {
     stdout: terminalViewOf(invocation).output === "json" ? stdout : withLinePrefix(stdout, prefix),
     stderr: withTarget(stderr, name) ?? withLinePrefix(stderr, prefix),
@@ -214,7 +214,7 @@ function withName({ choice }: CommandTarget, invocation: Invocation): Invocation
   return { ...invocation, terminal: { ...invocation.terminal, ...named } };
 }
 
-// A sidecar removes the folder that its link led to before.
+// A git-sync sidecar removes the folder of the previous link target, and a state folder in it.
 function requireLastingState({ remote, source: { root }, state: { folder } }: CommandTarget): void {
   if (remote !== null || !isLinked(root) || !isAtOrBelow(contentTop(root), folder)) return;
   throw new HoldfastError("invalid", `the state folder ${folder} lies in a source that the link ${root} leads to`, {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Secret } from "../../contract/secret.ts";
 
-/** Reads a secret from a file anew each time; the last good one while there is none, and null before. */
+/** Returns a function that reads a secret from a file on each call. While the file is missing or empty, it returns the last one. */
 export function secretFileReader(file: string): () => Secret | null {
   let last: Secret | null = null;
   return () => {

@@ -4,7 +4,7 @@ import type { Terminal } from "../terminal.ts";
 
 type Untargeted<Command> = Command extends unknown ? Omit<Command, "target"> : never;
 
-/** Lets the daemon that runs on the state folder carry out a command, since it holds what the command needs; null where none runs. */
+/** Sends a command to the daemon on the state folder, which holds the lock that the command needs; null if none runs. */
 export function sendToDaemon<Result>(
   command: Untargeted<DaemonCommand>,
   { choice, stateFolder }: CommandTarget & { readonly stateFolder: string },

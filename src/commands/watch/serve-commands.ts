@@ -5,13 +5,13 @@ import { say } from "../terminal.ts";
 import { runDaemonCommand } from "./run-daemon-command.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 
-/** The socket of a daemon for commands. */
+/** The control socket of a daemon. */
 export type ControlSocket = AsyncDisposable & {
-  /** Opens it where it is not open, unless another daemon answers there. */
+  /** Opens the socket unless it is open or another daemon serves it. */
   readonly open: () => Promise<void>;
 };
 
-/** Serves commands on a socket of the state folder, as soon as no other daemon does. */
+/** Serves commands on the control socket of the state folder, as soon as no other daemon does. */
 export function serveCommands(
   stateFolder: string,
   watching: readonly WatchedTarget[],
@@ -27,7 +27,7 @@ export function serveCommands(
   };
 }
 
-// Passes need none.
+// Passes need no socket, so its failure is only a warning.
 async function openControl(
   stateFolder: string,
   watching: readonly WatchedTarget[],

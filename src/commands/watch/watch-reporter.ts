@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import type { Diagnostic } from "../../core/diagnostic.ts";
-import type { ApplyEvent, KeptEvent } from "../../core/report/events.ts";
+import type { ApplyEvent, KeptEvent, ReadEvent } from "../../core/report/events.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { applyLine, applyLines } from "../../render/apply.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
@@ -19,13 +19,13 @@ import { type TerminalView, terminalViewOf } from "../output/terminal-view.ts";
 import { columnsOn } from "../terminal.ts";
 import { eventReporter, failureIn, logReporter, type WatchReporter } from "./event-reporter.ts";
 
-/** A reporter for people, and for machines where JSON is asked for. */
+/** Creates the reporter of `watch`: text for people, and JSON for machines if it is requested. */
 export function createWatchReporter(invocation: Invocation, name: string | null): WatchReporter {
   const { terminal } = invocation;
   const isJson = terminalViewOf(invocation).output === "json";
   const isLogged = logOf(terminal.stderr) !== null;
   const { stdout, stderr } = terminal;
-  const shown = { stdout: isJson ? nowhere() : stdout, stderr: isLogged ? nowhere() : stderr };
+  const shown = { stdout: isJson ? nullStream() : stdout, stderr: isLogged ? nullStream() : stderr };
   const all = [
     textReporter({ ...invocation, terminal: { ...terminal, ...shown } }),
     ...(isJson ? [eventReporter(invocation, name)] : []),
@@ -50,114 +50,166 @@ export function createWatchReporter(invocation: Invocation, name: string | null)
   };
 }
 
-function nowhere(): Writable {
+function nullStream(): Writable {
   return new Writable({ write: (_, __, done) => done() });
 }
 
 function textReporter(invocation: Invocation): WatchReporter {
   const { stdout, stderr, now } = invocation.terminal;
   const view = terminalViewOf(invocation);
-  const others = passNotices(invocation, view);
-  const last = {
-    diagnostics: "",
-    warnings: "",
-    applied: "",
-    failure: "",
-    kept: "",
-    planned: "",
-    unread: "",
-    notUsed: "",
-  };
-  let hasSpoken = true;
-  let isBad = false;
-  let isRecovering = false;
-  const once = (what: keyof typeof last, text: string, stream: NodeJS.WritableStream = stderr, head = ""): void => {
-    if (text === last[what]) return;
-    last[what] = text;
-    if (text === "") return;
-    stream.write(head + text);
-    hasSpoken = true;
-  };
+  const notice = passNotices(invocation, view);
+  const texts = passTexts(invocation, view);
+  const changes = createChangeWriter(stderr);
+  const applies = createApplyReporter(invocation, { view, texts, changes });
   const say = (text: string): void => void stderr.write(`${timestampText(now())} ${text}\n`);
-  const headOfPass = (revision: string | null): string => {
-    const commit = revision === null ? "" : `, commit ${printable(revision.slice(0, 12))}`;
-    return `${view.paint("bold", `${timestampText(now())}${commit}`)}\n`;
-  };
-  // Files have changed since the last time: their lines are read anew.
-  const shown = (diagnostics: readonly Diagnostic[]): string =>
-    diagnosticsText(diagnostics, terminalViewOf(invocation).diagnosticView);
-  const applied = (event: ApplyEvent): void => {
-    const { plan, notUsed, tokens } = event;
-    once(
-      "unread",
-      shown(plan.diagnostics.filter(({ severity, code }) => severity === "error" && code === "unreadable")),
-    );
-    once("notUsed", missingExtensionsText(notUsed, view).join(""));
-    stderr.write(tokenLocationsText(tokens, view.diagnosticView.width));
-    const isWell = event.report.outcomes.every(({ result }) => result === "unchanged");
-    const text = appliedText(event, view);
-    // That all is well is news at the beginning, and when it was not before.
-    if (isRecovering || last.failure !== "") last.applied = "";
-    if (!isWell || isBad || last.applied === "") {
-      once("applied", text, stdout, headOfPass(event.report.revision));
-    } else last.applied = text;
-    isBad = event.report.outcomes.some(needsAttention);
-    isRecovering = false;
-    last.failure = "";
-  };
   return {
     started: (seconds) => say(startedEvent(seconds).message),
     idle: (nextAt) => {
-      // Nothing is said again while nothing happens.
-      if (!hasSpoken) return;
-      hasSpoken = false;
-      say(last.failure === "" ? idleEvent(nextAt).message : `trying again at ${timestampText(nextAt)}, or on a change`);
+      // The next pass is announced only after new output.
+      if (!changes.takeHasWritten()) return;
+      const retry = `trying again at ${timestampText(nextAt)}, or on a change`;
+      say(changes.last("failure") === "" ? idleEvent(nextAt).message : retry);
     },
     emit: (event) => {
       switch (event.what) {
         case "read":
-          isRecovering ||= last.kept !== "";
-          last.kept = "";
-          return once(
-            "diagnostics",
-            shown(event.diagnostics) + foreignText(event.foreign, { width: view.width, lists: false }),
-          );
+          applies.sourceRead();
+          return changes.write("diagnostics", texts.source(event));
         case "kept":
-          return once(
-            "kept",
-            `${trouble(event)}keeping the last good revision${revisionText(event)}\n`,
-            stderr,
-            headOfPass(event.revision),
-          );
-        case "planned":
-          last.failure = "";
-          return once(
-            "planned",
-            planReport(event, { ...view, output: "text", now: null }),
-            stdout,
-            headOfPass(event.plan.revision),
-          );
+          return changes.write("kept", texts.kept(event), { head: texts.head(event.revision) });
+        case "planned": {
+          changes.set("failure", "");
+          const text = planReport(event, { ...view, output: "text", now: null });
+          return changes.write("planned", text, { stream: stdout, head: texts.head(event.plan.revision) });
+        }
         case "warned":
-          return once("warnings", shown(event.warnings));
+          return changes.write("warnings", texts.diagnostics(event.warnings));
         case "applied":
-          return applied(event);
+          return applies.applied(event);
         case "rolled-out":
           if (event.rollout !== "progressing")
             stdout.write(`${timestampText(now())} ${printable(event.identity)}  rollout ${event.rollout}\n`);
           return;
         default:
-          if (event.what === "waiting" || event.what === "standing-by") hasSpoken = true;
-          return others(event);
+          if (event.what === "waiting" || event.what === "standing-by") changes.markWritten();
+          return notice(event);
       }
     },
-    failure: (error) => once("failure", trouble(failureIn(error)), stderr, headOfPass(null)),
-    // The command itself says what ended it.
+    failure: (error) => changes.write("failure", texts.failure(failureIn(error)), { head: texts.head(null) }),
+    // The command itself reports the error that ended it.
     ended: () => undefined,
   };
+}
 
-  function trouble({ message, hint, diagnostics }: Pick<KeptEvent, "message" | "hint" | "diagnostics">): string {
-    return shown(diagnostics) + failureText({ message, hint }, columnsOn(stderr));
-  }
+type Topic = "diagnostics" | "warnings" | "applied" | "failure" | "kept" | "planned" | "unread" | "notUsed";
+
+type ChangeWriter = {
+  /** Writes a text if it differs from the last one of its topic; an empty text only clears the topic. */
+  readonly write: (
+    topic: Topic,
+    text: string,
+    options?: { readonly stream?: NodeJS.WritableStream; readonly head?: string },
+  ) => void;
+  /** The last text of a topic; empty if it has none. */
+  readonly last: (topic: Topic) => string;
+  /** Sets the last text of a topic without writing it. */
+  readonly set: (topic: Topic, text: string) => void;
+  readonly markWritten: () => void;
+  /** Whether anything was written since the last call; true on the first call. */
+  readonly takeHasWritten: () => boolean;
+};
+
+function createChangeWriter(stderr: NodeJS.WritableStream): ChangeWriter {
+  const texts = new Map<Topic, string>();
+  let hasWritten = true;
+  const last = (topic: Topic): string => texts.get(topic) ?? "";
+  return {
+    write: (topic, text, { stream = stderr, head = "" } = {}) => {
+      if (text === last(topic)) return;
+      texts.set(topic, text);
+      if (text === "") return;
+      stream.write(head + text);
+      hasWritten = true;
+    },
+    last,
+    set: (topic, text) => void texts.set(topic, text),
+    markWritten: () => {
+      hasWritten = true;
+    },
+    takeHasWritten: () => {
+      const taken = hasWritten;
+      hasWritten = false;
+      return taken;
+    },
+  };
+}
+
+type ApplyReporter = {
+  /** A source that is read again after a refusal is a recovery. */
+  readonly sourceRead: () => void;
+  readonly applied: (event: ApplyEvent) => void;
+};
+
+function createApplyReporter(
+  { terminal: { stdout, stderr } }: Invocation,
+  { view, texts, changes }: { readonly view: TerminalView; readonly texts: PassTexts; readonly changes: ChangeWriter },
+): ApplyReporter {
+  let isBad = false;
+  let isRecovering = false;
+  return {
+    sourceRead: () => {
+      isRecovering ||= changes.last("kept") !== "";
+      changes.set("kept", "");
+    },
+    applied: (event) => {
+      const { plan, notUsed, tokens, report } = event;
+      changes.write("unread", texts.diagnostics(plan.diagnostics.filter(isUnreadable)));
+      changes.write("notUsed", missingExtensionsText(notUsed, view).join(""));
+      stderr.write(tokenLocationsText(tokens, view.diagnosticView.width));
+      const isUnchanged = report.outcomes.every(({ result }) => result === "unchanged");
+      const text = appliedText(event, view);
+      // A pass without changes is reported only at the start and after a failure.
+      if (isRecovering || changes.last("failure") !== "") changes.set("applied", "");
+      const isNews = !isUnchanged || isBad || changes.last("applied") === "";
+      if (isNews) changes.write("applied", text, { stream: stdout, head: texts.head(report.revision) });
+      else changes.set("applied", text);
+      isBad = report.outcomes.some(needsAttention);
+      isRecovering = false;
+      changes.set("failure", "");
+    },
+  };
+}
+
+function isUnreadable({ severity, code }: Diagnostic): boolean {
+  return severity === "error" && code === "unreadable";
+}
+
+type PassTexts = {
+  /** The heading of a pass: its time and its commit. */
+  readonly head: (revision: string | null) => string;
+  readonly diagnostics: (diagnostics: readonly Diagnostic[]) => string;
+  readonly source: (event: ReadEvent) => string;
+  readonly kept: (event: KeptEvent) => string;
+  readonly failure: (failure: Pick<KeptEvent, "message" | "hint" | "diagnostics">) => string;
+};
+
+function passTexts(invocation: Invocation, view: TerminalView): PassTexts {
+  const { stderr, now } = invocation.terminal;
+  // A new view each time, because it caches the lines of files that may have changed.
+  const diagnostics: PassTexts["diagnostics"] = (list) =>
+    diagnosticsText(list, terminalViewOf(invocation).diagnosticView);
+  const failure: PassTexts["failure"] = ({ message, hint, diagnostics: list }) =>
+    diagnostics(list) + failureText({ message, hint }, columnsOn(stderr));
+  return {
+    head: (revision) => {
+      const commit = revision === null ? "" : `, commit ${printable(revision.slice(0, 12))}`;
+      return `${view.paint("bold", `${timestampText(now())}${commit}`)}\n`;
+    },
+    diagnostics,
+    source: (event) => diagnostics(event.diagnostics) + foreignText(event.foreign, { width: view.width, lists: false }),
+    kept: (event) => `${failure(event)}keeping the last good revision${revisionText(event)}\n`,
+    failure,
+  };
 }
 
 function revisionText({ revision }: KeptEvent): string {

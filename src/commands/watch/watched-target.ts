@@ -5,20 +5,19 @@ import { observers, type PassObserver } from "../../daemon/pass-observer.ts";
 import { createPassRecorder, type PassRecorder } from "../../daemon/pass-recorder.ts";
 import type { PassTimes } from "../../daemon/status-after-pass.ts";
 import { createLeader, type Leader } from "../../engine/lease/leader.ts";
-
 import type { Invocation } from "../command.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { createWatchReporter } from "./watch-reporter.ts";
 
 const INTERVAL_S = 60;
 
-/** A target with what drives its passes. */
+/** A target with the objects that drive its passes. */
 export type WatchedTarget = {
   readonly target: CommandTarget;
   readonly trigger: ReturnType<typeof createTrigger>;
   readonly leader: Leader;
   readonly recorder: PassRecorder;
-  /** Passes and commands take turns. */
+  /** Runs one pass or command at a time. */
   readonly passQueue: PQueue;
 };
 
@@ -60,7 +59,7 @@ export async function watchTarget(
   }
 }
 
-/** Gives each target its trigger, its lease and the record of its passes. */
+/** Creates the trigger, leader election, pass recorder and queue of each target. */
 export function watchedTargets(
   targets: readonly CommandTarget[],
   resources: AsyncDisposableStack,
@@ -75,7 +74,7 @@ export function watchedTargets(
   });
 }
 
-// Targets of one control plane share a lease, since theirs could exclude each other.
+// Targets of one control plane share a lease, because separate leases could exclude each other.
 function leadersFor(
   targets: readonly CommandTarget[],
   resources: AsyncDisposableStack,

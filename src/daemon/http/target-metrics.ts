@@ -6,13 +6,13 @@ type Reading = (overview: TargetOverview, now: number) => number;
 const readings: readonly (readonly [name: string, help: string, read: Reading])[] = [
   [
     "holdfast_oldest_unapplied_seconds",
-    "How long the oldest commit that is not applied has waited; 0 where there is none.",
+    "How long the oldest unapplied commit has waited; 0 if there is none.",
     ({ status: { oldestUnapplied } }, now) =>
       oldestUnapplied === null ? 0 : Math.max(0, (now - Date.parse(oldestUnapplied.since)) / 1000),
   ],
   [
     "holdfast_unknown_resources",
-    "Resources whose last write may or may not have arrived.",
+    "Resources whose last write has an unknown outcome.",
     ({ status }) => status.unknown.length,
   ],
   ["holdfast_held", "Resources and commits that a person holds.", ({ status }) => status.held.length],

@@ -82,7 +82,7 @@ describe("operator keys in the source's own configuration", () => {
   test("S41 are not asked about by a daemon", async () => {
     const { at, read } = await scene();
     const daemon = at(["y"]);
-    await expect(read(daemon, { mayAsk: false })).rejects.toThrow("which nobody has confirmed yet");
+    await expect(read(daemon, { mayAsk: false })).rejects.toThrow("which are not confirmed yet");
     expect(daemon.stderr()).toBe("");
     await read(at(["y"]));
     expect((await read(daemon, { mayAsk: false })).server).toBe("https://platform.example.com");
