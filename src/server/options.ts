@@ -25,9 +25,9 @@ export type ControlPlaneOptions = {
   readonly unknownFields?: "refuse" | "allow";
   /** How long a simulated rollout takes, or a run of a job. @default 2 */
   readonly rolloutSeconds?: number;
-  /** Carries out rollouts instead of the simulation. */
+  /** Runs rollouts instead of the simulation. */
   readonly rollouts?: RolloutDriver;
-  /** Carries out runs of jobs instead of the simulation. */
+  /** Runs jobs instead of the simulation. */
   readonly runs?: RunDriver;
   /** Where the files of staged versions are stored, a `file://` or `s3://` URI; by default in the data folder. */
   readonly artifactRoot?: string;
@@ -45,7 +45,7 @@ export type ControlPlaneOptions = {
   readonly renewSigningKey?: boolean;
   /** Certificate and key for TLS, PEM files; they may be replaced while the server runs. */
   readonly tls?: TlsFiles;
-  /** Requests a second that one caller may make; 0 is no limit. @default 0 */
+  /** Maximum requests per second of one caller; 0 is no limit. @default 0 */
   readonly rateLimit?: number;
   /** The longest time for which a lease is granted. @default 900 */
   readonly maxLeaseSeconds?: number;
@@ -53,7 +53,7 @@ export type ControlPlaneOptions = {
   readonly bodyBytes?: number;
   /** Limit of all large replies that clients have not read yet. @default 128 MiB */
   readonly replyBytes?: number;
-  /** How long requests are still answered while closing, so that load balancers notice. @default 0 */
+  /** How long requests are still served while closing, so that load balancers notice. @default 0 */
   readonly drainSeconds?: number;
   /** Subjects (`virtualaccount:ci`, `user:admin`) whose tokens are revoked at the start. */
   readonly revoke?: readonly string[];

@@ -14,7 +14,7 @@ export type ReferenceSection = { readonly name: string; readonly description: st
 /** Work that runs in the background. */
 export type BackgroundJob = {
   readonly name: string;
-  /** Does what is due, and returns when to run again, in epoch milliseconds; null when nothing is scheduled. */
+  /** Does the work that is due, and returns when to run again, in epoch milliseconds; null when nothing is scheduled. */
   readonly run: (context: Context) => Promise<number | null>;
   /** Work when the server stops. */
   readonly finish?: (context: Context) => Promise<void>;
@@ -26,11 +26,11 @@ export type ResourceDefinition = {
   readonly operations: readonly ServedOperation[];
   /** Authenticates callers by tokens of this resource. */
   readonly authenticate?: Authenticator;
-  /** What manifests can refer to. */
+  /** The kinds that manifests can refer to. */
   readonly references?: readonly ReferenceTarget[];
   /** How the manifests of a seed folder are created, by their `type`. */
   readonly seeds?: { readonly [type: string]: SeedRule };
-  /** What is copied from a snapshot of another control plane. */
+  /** The rows that are copied from a snapshot of another control plane. */
   readonly snapshot?: readonly SnapshotPart[];
   /** Advances rollouts or runs; returns when to run again, like a background job. */
   readonly advance?: (context: Context) => Promise<number | null>;

@@ -3,7 +3,7 @@ import { type Principal, tenant } from "./principal.ts";
 const MAX_ROLES = 8;
 const headers = new WeakMap<Principal, string>();
 
-/** Who a caller is and what it may do, as JSON in ASCII: lists tell it, so that a client knows whose token it has. */
+/** The caller and its first roles as JSON in ASCII; list replies carry it, so that a client knows whose token it uses. */
 export function callerReplyHeader(principal: Principal): string {
   const known = headers.get(principal);
   if (known !== undefined) return known;
@@ -12,8 +12,8 @@ export function callerReplyHeader(principal: Principal): string {
     resource_type: resourceType,
     resource_fqn: resourceFqn,
   }));
-  const told = { tenant, subject: principal.name, roles, more_roles: principal.roles.length - roles.length };
-  const header = JSON.stringify(told).replace(/[^\x20-\x7e]/g, (character) => {
+  const caller = { tenant, subject: principal.name, roles, more_roles: principal.roles.length - roles.length };
+  const header = JSON.stringify(caller).replace(/[^\x20-\x7e]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
   headers.set(principal, header);

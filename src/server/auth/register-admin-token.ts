@@ -53,10 +53,10 @@ export async function registerAdminToken(context: Context, given: Secret | undef
       .where("hash", "!=", hash)
       .returning("hash")
       .execute();
-    // Personal tokens made with a former token are deleted, so that they stay invalid if that token is configured again.
+    // Personal tokens created with a former token are deleted, so that they stay invalid if that token is configured again.
     for (const { hash: credential } of former) {
-      const made = transaction.deleteFrom("personal_tokens").where("credential", "=", credential);
-      const { length: ended } = await made.returning("id").execute();
+      const dependent = transaction.deleteFrom("personal_tokens").where("credential", "=", credential);
+      const { length: ended } = await dependent.returning("id").execute();
       if (ended > 0) context.log.warn({ ended }, "personal tokens ended with the administrator's former token");
     }
     await transaction

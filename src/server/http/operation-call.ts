@@ -80,7 +80,7 @@ export type OperationResult<Name extends OperationName> = Row<Name>["reply"] ext
       ? JsonText<Replies[Name]>
       : undefined;
 
-/** Carries out an operation; throws an HttpError when it is refused. */
+/** Executes an operation; throws an HttpError when it is refused. */
 export type Handler<Name extends OperationName> = (
   call: OperationCall<Name>,
   context: Context,

@@ -41,7 +41,7 @@ export type OperationRouting = {
   readonly runOperation: RunOperation;
 };
 
-/** Adds the route of an operation; without a handler it answers 501. */
+/** Adds the route of an operation; without a handler it returns 501. */
 export function addOperationRoute(
   app: FastifyInstance,
   name: OperationName,
@@ -132,7 +132,7 @@ function sendInPieces(
   return reply.header("content-length", size).send(chunkStream(chunks));
 }
 
-/** Runs operations: a write with an idempotency key or a fencing token is checked by them. */
+/** Runs operations; writes are checked by their idempotency key and their fencing token. */
 export function createOperationRunner(context: Context): RunOperation {
   const guardedWrite = createGuardedWrite(context);
   return async (served, request, headers) => {
@@ -168,5 +168,5 @@ export function fastifyPath(path: string): string {
 
 function tooMany(seconds: number): HttpError {
   const headers = { "retry-after": String(Math.ceil(seconds)) };
-  return new HttpError(429, "rate-limited", "you ask more often than this server allows", { headers });
+  return new HttpError(429, "rate-limited", "you send more requests than this server allows", { headers });
 }

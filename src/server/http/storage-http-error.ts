@@ -19,7 +19,7 @@ export function storageHttpError(error: unknown): HttpError | null {
         cause: error,
       });
     case "full":
-      // It says that nothing was changed, so the client need not check the outcome of its write.
+      // The message says that nothing was changed, so the client need not check the outcome of its write.
       return new HttpError(
         507,
         STORAGE_FULL,
@@ -33,7 +33,7 @@ export function storageHttpError(error: unknown): HttpError | null {
       return badRequest("text with the character U+0000 cannot be stored");
     case "commit-unknown":
       // A 503 would mean that nothing was changed.
-      return new HttpError(504, "outcome-unknown", "whether this was done is not known: look before you ask again", {
+      return new HttpError(504, "outcome-unknown", "the outcome is unknown: read the resource before you retry", {
         cause: error,
       });
     default:

@@ -34,7 +34,7 @@ export async function danglingReferences(
 
 /**
  * The references of a manifest that the existing one does not have. Only these are checked: a resource can be updated
- * although something that it has referred to before is gone.
+ * although a resource that it already refers to no longer exists.
  */
 export function newReferences(manifest: JsonObject, existing: JsonObject | null): readonly ResourceReference[] {
   if (existing === null) return referencesOf(manifest, tenant);

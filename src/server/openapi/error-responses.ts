@@ -88,7 +88,7 @@ const examples: { readonly [status: number]: Omit<ErrorBody, "statusCode"> } = {
     message: "there is no room left on the disk of the server, and nothing was changed",
     code: "storage-full",
   },
-  504: { message: "whether this was done is not known: look before you ask again", code: "outcome-unknown" },
+  504: { message: "the outcome is unknown: read the resource before you retry", code: "outcome-unknown" },
 };
 
 /** All error replies in the document. */

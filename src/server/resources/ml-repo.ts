@@ -91,7 +91,7 @@ function makeRepo(
     created_by_subject: subject,
     created_at: createdAt,
     num_runs: existing?.num_runs ?? 0,
-    // No operation makes data sets.
+    // No operation creates data sets.
     datasets_count: 0,
     artifact_type_counts: existing?.artifact_type_counts ?? {},
   };

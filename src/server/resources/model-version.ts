@@ -53,8 +53,8 @@ export const resource: ResourceDefinition = {
         model_id: { description: "Only versions of this model", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
         ml_repo_id: { description: "Only those in this ml repo", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
         version: { description: "Only this version", example: 3 },
-        run_ids: { description: "Only those that these runs made", example: ["run-1"] },
-        run_steps: { description: "Only those that were made at these steps", example: [1] },
+        run_ids: { description: "Only versions that these runs created", example: ["run-1"] },
+        run_steps: { description: "Only versions that were created at these steps", example: [1] },
         include_internal_metadata: {
           description: "Whether internal metadata of the platform is included",
           example: false,

@@ -29,7 +29,7 @@ export type RolloutObservation = {
   readonly dueAt: number | null;
 };
 
-/** Carries out deployments. It is stateless, and polled for the progress of each. */
+/** Rolls out deployments. It is stateless, and polled for the progress of each. */
 export type RolloutDriver = {
   /** The status with which a rollout begins. */
   readonly begin: (manifest: JsonObject) => RolloutStatus;

@@ -69,11 +69,11 @@ export async function openServerKeys({ source, store, now, log }: Parts): Promis
   return { current: () => ring, refresh };
 }
 
-// Longer than any write, so that the second sweep finds what was being written during the first.
+// Longer than any write, so that the second sweep finds values that were written during the first.
 const LATE_MS = 30_000;
 
 /**
- * When to look for values sealed with a former key although none is registered: another server may have deleted the
+ * When to search for values sealed with a former key although none is registered: another server may have deleted the
  * registration while this one was still using the key.
  */
 function sweepsFrom(now: number): readonly number[] {
@@ -127,7 +127,7 @@ function requireKeys({ all }: KeyRing, known: readonly KnownKey[]): void {
 
 function neededText(known: readonly Pick<KnownKey, "version">[]): string {
   if (known.length === 0) return "";
-  return `: give the one it was sealed with (${known.map(({ version }) => version).join(", ")}), after a new one if there is one`;
+  return `: give the one it was sealed with (${known.map(({ version }) => version).join(", ")}); a new key, if any, comes before it`;
 }
 
 async function registerKey(store: Store<Tables>, { newest }: KeyRing, now: () => number): Promise<void> {

@@ -6,7 +6,7 @@ import type { Context } from "../context.ts";
 /** The principal that creates seeded resources. */
 export const seedPrincipal = systemPrincipal("seed");
 
-/** A call that tells whether a manifest's resource exists. */
+/** A call that checks whether a manifest's resource exists. */
 export type ExistenceCheck = {
   readonly operation: OperationName;
   readonly query: ReadonlyMap<string, readonly string[]>;

@@ -114,7 +114,7 @@ function stuck(waiting: readonly Waiting[]): SeedError {
 
 const MAX_REASONS = 5;
 const COMPLETE =
-  "what is referred to has to exist, or to be in the folder too; secrets come from a manifest of type secret-group";
+  "each reference must name an existing resource or one in the folder; secrets come from a manifest of type secret-group";
 
 function refused({ place }: SeedDocument, { message }: HttpError): SeedError {
   return new SeedError(`${place}: ${message}`);

@@ -7,7 +7,7 @@ import type { DeclaredKind } from "../manifest/put-declared.ts";
 import { readRowFields } from "./read-row.ts";
 import { type CopyOutcome, notCopied } from "./snapshot-part.ts";
 
-/** Copies resources of a declared kind; `naming` are the fields that make its name. */
+/** Copies resources of a declared kind; `naming` are the fields that form its name. */
 export function copyDeclared<Resource extends { readonly manifest: JsonObject }>(
   kind: DeclaredKind<Resource>,
   naming: readonly string[] = ["name"],

@@ -17,7 +17,7 @@ export type OperationReply = {
   readonly isReplay: boolean;
 };
 
-/** Carries out a write as its headers ask: once for an idempotency key, and only with a current fencing token. */
+/** Executes a write as its headers require: once for an idempotency key, and only with a current fencing token. */
 export type GuardedWrite = (
   served: ServedOperation,
   request: OperationRequest,
@@ -25,9 +25,9 @@ export type GuardedWrite = (
 ) => Promise<OperationReply>;
 
 /**
- * Carries out each write with an idempotency key once, and refuses writers with a stale fencing token. The reply is
- * stored in the transaction of the effect. Where several replies fit, a refusal of the write itself comes first, then the
- * stored reply, then the refusal of the fencing token.
+ * Executes each write with an idempotency key once, and refuses writers with a stale fencing token. The reply is stored in
+ * the transaction of the effect. When several replies apply, a refusal of the write itself comes first, then the stored
+ * reply, then the refusal of the fencing token.
  */
 export function createGuardedWrite(context: Context): GuardedWrite {
   const inFlight = new Set<string>();

@@ -96,7 +96,7 @@ export async function deleteExpiredReplies(database: Kysely<Tables>, now: number
 function openReply(replayKey: ReplayKey, sealed: Buffer, keys: readonly SealKey[]): StoredReply {
   const version = sealedVersion(sealed);
   const key = keys.map((candidate) => sealKeyOf(candidate, replayKey)).find((derived) => derived.version === version);
-  // It was sealed with a server key that is gone: only the fact that there was an effect is known.
+  // The reply was sealed with a server key that is no longer available: only the fact that there was an effect is known.
   if (key === undefined) throw conflict("reply-lost", "this key was used, and its reply can no longer be read");
   const content: unknown = JSON.parse(unseal(key, sealed, associatedData(replayKey)).toString("utf8"));
   if (isObject(content)) {

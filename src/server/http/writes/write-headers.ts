@@ -6,7 +6,7 @@ import { badRequest } from "../../../http/http-error.ts";
 /** The number of a writer's lease, and the scope of the lease. */
 export type FencingToken = { readonly number: number; readonly scope: string };
 
-/** The headers of a write: an idempotency key, and a fencing token that keeps out writers whose lease was lost. */
+/** The headers of a write: an idempotency key, and a fencing token that rejects writers whose lease was lost. */
 export type WriteHeaders = { readonly key: Secret | null; readonly fence: FencingToken | null };
 
 /** Whether a text is a valid scope, in a header and as a path segment. */

@@ -105,9 +105,9 @@ function refusalChip({ components }: OpenApiDocument, status: string, { $ref }: 
 const retryWords: { readonly [retry: string]: string } = {
   read: "Reads only; repeat it freely.",
   repeat: "Repeating the same call is harmless.",
-  version: "Each call may make a version: when the outcome is unknown, read back before you repeat it.",
-  once: "Repeat it under the same `Idempotency-Key` alone.",
-  token: "The reply may carry a one-time token: repeat it under the same `Idempotency-Key` alone.",
+  version: "Each call may create a version: when the outcome is unknown, read the resource before you repeat it.",
+  once: "Repeat it only with the same `Idempotency-Key`.",
+  token: "The reply may carry a one-time token: repeat it only with the same `Idempotency-Key`.",
 };
 
 function facts({ operationId, "x-number": number, "x-retry": retry }: OperationObject): Html {

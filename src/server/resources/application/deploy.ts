@@ -74,7 +74,7 @@ type DeployInput = {
   readonly principal: Principal;
   readonly manifest: JsonObject;
   readonly place: DeploymentTarget;
-  /** Who triggers a run of a job after the deployment; null when nobody does. */
+  /** The caller that triggers a run of a job after the deployment; null when none is triggered. */
   readonly trigger: RunTrigger | null;
 };
 

@@ -28,7 +28,7 @@ export type RunObservation = {
   readonly dueAt: number | null;
 };
 
-/** Carries out runs of jobs. It is stateless, and polled for the progress of each. */
+/** Runs jobs. It is stateless, and polled for the progress of each run. */
 export type RunDriver = {
   readonly observe: (run: Run, now: number) => Promise<RunObservation>;
 };

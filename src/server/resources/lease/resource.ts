@@ -109,16 +109,16 @@ async function release(change: Change): Promise<LeaseRow> {
   const former = overlapping.filter((lease) => lease.scope === scope);
   await endOthers(change, former);
   const [own] = former.filter((lease) => isHeldBy(lease, change));
-  const ended = { scope, ...nobody, number: own?.number ?? former[0]?.number ?? 0, expires_at: now };
+  const ended = { scope, ...noHolder, number: own?.number ?? former[0]?.number ?? 0, expires_at: now };
   if (own !== undefined) await saveLease(transaction, ended);
   if (own !== undefined && own.expires_at > now) await audit(change, `lease/${scope}`);
   return { ...ended, holder };
 }
 
 // A released lease has no holder: it gets a new number even when the same holder takes it again.
-const nobody = { holder: "", principal: "" };
+const noHolder = { holder: "", principal: "" };
 
-/** Ends those of these leases that others hold, if the caller asks for it and may; their numbers become stale. */
+/** Ends the leases that other holders have, if the caller requests it and is allowed to; their numbers become stale. */
 async function endOthers(change: Change, leases: readonly LeaseRow[]): Promise<void> {
   const { transaction, call, now } = change;
   const conflicting = leases
@@ -130,7 +130,7 @@ async function endOthers(change: Change, leases: readonly LeaseRow[]): Promise<v
   for (const { scope } of conflicting) {
     if (!isAllowed(call.principal, "admin", scopeTarget(scope)))
       throw forbidden(`you may not break the lease on ${scope}`);
-    await saveLease(transaction, { scope, ...nobody, number: await issueNumber(transaction), expires_at: now });
+    await saveLease(transaction, { scope, ...noHolder, number: await issueNumber(transaction), expires_at: now });
     await audit(change, `broken-lease/${scope}`);
   }
 }

@@ -21,7 +21,7 @@ export async function isPathAvailable(database: Kysely<Tables>, account: string,
   return row === undefined || row.account === account;
 }
 
-/** Makes a secret the place of an account's token, if `creator` created it and no other account uses it. */
+/** Assigns a secret to an account as the place of its token, if `creator` created it and no other account uses it. */
 export async function assignToAccount(
   transaction: Transaction<Tables>,
   { account, path, creator }: { readonly account: string; readonly path: string; readonly creator: Principal },

@@ -139,7 +139,7 @@ async function decideAccount(
   throw new HttpError(424, "secret-store-failed", "the secret store of this integration cannot be reached from here");
 }
 
-/** The account to store; a new one gets a token, which is also stored as a secret when the manifest says so. */
+/** The account to store; a new one gets a token, which is also stored as a secret when the manifest has a secret store. */
 async function carryOut(
   transaction: Transaction<Tables>,
   principal: Principal,
