@@ -21,7 +21,7 @@ export async function run(invocation: InvocationOf<typeof resolve>): Promise<num
   if (as !== null && args.length === 0) {
     throw new HoldfastError("invalid", "--as needs identities", { hint: "holdfast resolve lists the open writes" });
   }
-  const asking = async (report: ResolveReport): Promise<boolean> => {
+  const confirmClose = async (report: ResolveReport): Promise<boolean> => {
     if (flags.yes || !isInteractive(terminal)) return true;
     terminal.stderr.write(resolveText(report));
     return confirm(`Close as ${as}?`, terminal);
@@ -29,7 +29,7 @@ export async function run(invocation: InvocationOf<typeof resolve>): Promise<num
   const whole = { ...invocation, args: [], flags: { ...flags, partial: true } };
   const view = terminalViewOf(invocation);
   await using target = await findTarget(whole, { reading: as === null });
-  const mode = { is: "resolve", identities: [...new Set(args)], as, confirm: asking } as const;
+  const mode = { is: "resolve", identities: [...new Set(args)], as, confirm: confirmClose } as const;
   const end =
     (await closedByDaemon(mode, target, terminal)) ??
     (await reconcile(target, mode, { ...terminal, emit: passNotices(whole, view) }));
@@ -44,12 +44,12 @@ export async function run(invocation: InvocationOf<typeof resolve>): Promise<num
 
 // A daemon cannot ask for confirmation, so this shows the open writes and asks before it sends the command.
 async function closedByDaemon(
-  { identities, as, confirm: asking }: ResolveMode,
+  { identities, as, confirm: confirmClose }: ResolveMode,
   target: Parameters<typeof sendToDaemon>[1],
   terminal: Terminal,
 ): Promise<PassEnd | null> {
   const shown = await sendToDaemon<PassEnd>({ is: "resolve", identities, as: null }, target, terminal);
   if (shown?.what !== "resolved" || as === null) return shown;
-  if (!(await asking(shown.report))) return { what: "declined" };
+  if (!(await confirmClose(shown.report))) return { what: "declined" };
   return sendToDaemon<PassEnd>({ is: "resolve", identities, as }, target, terminal);
 }

@@ -14,7 +14,7 @@ export type Terminal = {
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
-  /** The files that a shell has redirected the output to. */
+  /** The files that the shell redirected the output to. */
   readonly outputFiles?: readonly string[];
   /** Collects results instead of writing them to a file, when the results of several targets are joined. */
   readonly collect?: (output: Output, text: string) => void;

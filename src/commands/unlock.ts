@@ -13,7 +13,7 @@ import { confirm, isInteractive, say, writeResult } from "./terminal.ts";
 /** Breaks the lease of a writer that has died. */
 export async function run(invocation: InvocationOf<typeof unlock>): Promise<number> {
   const { flags, terminal } = invocation;
-  const asking = async (lease: LeaseHolder): Promise<boolean> => {
+  const confirmBreak = async (lease: LeaseHolder): Promise<boolean> => {
     if (flags.yes || !isInteractive(terminal)) return true;
     say(terminal, `the lease on ${lease.scope} is ${holderText(lease)}`);
     return confirm("Break this lease?", terminal);
@@ -21,7 +21,7 @@ export async function run(invocation: InvocationOf<typeof unlock>): Promise<numb
   const whole = { ...invocation, flags: { ...flags, partial: true } };
   const view = terminalViewOf(invocation);
   await using target = await findTarget(whole, { reading: false });
-  const mode = { is: "unlock", confirm: asking } as const;
+  const mode = { is: "unlock", confirm: confirmBreak } as const;
   const end = await reconcile(target, mode, { ...terminal, emit: passNotices(whole, view) });
   if (end.what === "declined") {
     terminal.stderr.write("no lease was broken\n");

@@ -39,7 +39,7 @@ export type DaemonContext = PassContext & {
   readonly onPassEnd: (pass: PassTimes) => Promise<void>;
 };
 
-// Only a token or a flag that is refused in the first pass ends the daemon.
+// Only a token or a flag that is refused before the first successful pass ends the daemon.
 const FATAL: readonly FailureCode[] = ["unauthorized", "invalid"];
 
 /** Reconciles a target on every change of its source and on an interval, until it is stopped. */

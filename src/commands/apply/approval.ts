@@ -18,15 +18,15 @@ export function createApproval(
   view: TerminalView & Pick<ReportView, "target">,
   sealed: SealedPlan | null,
 ): Approve {
-  let asked: string | null = null;
+  let promptedChecksum: string | null = null;
   return async (planned) => {
     const { plan } = planned;
     if (sealed !== null) return { is: "agreed", allows: sealed.allows };
     if (flags.yes) return { is: "agreed", allows: allowedRisks(flags) };
     // A plan without writes needs no confirmation, but another writer can cause a second plan with writes.
-    const isFirst = asked === null;
-    if (!isFirst && asked !== plan.checksum) throw overtaken();
-    asked = plan.checksum;
+    const isFirst = promptedChecksum === null;
+    if (!isFirst && promptedChecksum !== plan.checksum) throw overtaken();
+    promptedChecksum = plan.checksum;
     if (!isFirst || !plan.steps.some(writes)) return { is: "confirmed" };
     terminal.stderr.write(planReport({ ...planned, notUsed: [] }, { ...view, output: "text" }));
     return { is: (await confirm("Apply this plan?", terminal)) ? "confirmed" : "declined" };

@@ -29,7 +29,7 @@ const MAX_SILENCE_MS = 60_000;
 const ROWS = 24;
 const MAX_ROWS = 8;
 
-/** Opens a block that is redrawn on a terminal; elsewhere, one line for each outcome and for what is waited for. */
+/** Opens a block that is redrawn on a terminal; elsewhere, one line for each outcome and for each long wait. */
 export async function openProgress(invocation: Invocation, view: TerminalView): Promise<ProgressReport> {
   const { stderr, env } = invocation.terminal;
   // A dumb terminal cannot erase a line.

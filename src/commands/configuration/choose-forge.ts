@@ -58,7 +58,7 @@ function githubJob({ GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_EVENT_PATH, GITHU
   };
 }
 
-// The forge writes the event file, so the files of a pull request cannot forge it.
+// The forge writes the event file, so the files of a pull request cannot change it.
 function eventOf(event: Json): Pick<Job, "pullRequest" | "revision"> {
   const { pull_request: pull, workflow_run: run } = isObject(event) ? event : {};
   if (isObject(pull) && isObject(pull.head) && typeof pull.number === "number" && typeof pull.head.sha === "string") {

@@ -19,7 +19,7 @@ const MAX_BYTES = 8192;
 
 /**
  * The folder that stores confirmations: `$XDG_STATE_HOME/holdfast/confirmed`, by default below `~/.local/state`.
- * Null if it would lie in the checkout, because a checkout must not be able to bring its own confirmations.
+ * Null if there is none outside the checkout, because a checkout must not be able to bring its own confirmations.
  */
 export function confirmationFolder({ env }: Pick<Terminal, "env">, checkout: string): string | null {
   const { XDG_STATE_HOME: given = "", HOME: home = "" } = env;

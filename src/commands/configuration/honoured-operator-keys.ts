@@ -10,16 +10,16 @@ import { columnsOn, confirm, isInteractive, say, type Terminal } from "../termin
 import { type Confirmation, confirmationFolder, isConfirmed, keepConfirmation } from "./confirmations.ts";
 
 /** The root of the source, and whether the command may ask for confirmation; a daemon never asks. */
-export type Asking = { readonly root: string; readonly mayAsk: boolean };
+export type PromptContext = { readonly root: string; readonly mayAsk: boolean };
 
 /** The honoured operator keys of a configuration; keys of a later file replace those of an earlier one. */
 export async function honouredOperatorKeys(
   files: readonly ConfigFile[],
-  asking: Asking,
+  context: PromptContext,
   terminal: Terminal,
 ): Promise<OperatorConfig> {
   let keys: OperatorConfig = {};
-  for (const file of files) keys = { ...keys, ...(await honouredKeys(file, asking, terminal)) };
+  for (const file of files) keys = { ...keys, ...(await honouredKeys(file, context, terminal)) };
   return keys;
 }
 
@@ -30,7 +30,7 @@ const MAX_SHOWN_LENGTH = 2048;
  * The honoured operator keys of one file. All keys of a file outside the source are honoured. The source's own file can be
  * changed by a pull request: only the keys that a person at a terminal has confirmed once are honoured, and never a token file.
  */
-async function honouredKeys(config: ConfigFile, asking: Asking, terminal: Terminal): Promise<OperatorConfig> {
+async function honouredKeys(config: ConfigFile, context: PromptContext, terminal: Terminal): Promise<OperatorConfig> {
   const { isInSource, operator, operatorKeys, file } = config;
   if (!isInSource || operatorKeys.length === 0 || file === null) return operator;
   if (!isInteractive(terminal)) throw refusal(config, "which only the operator may");
@@ -40,9 +40,9 @@ async function honouredKeys(config: ConfigFile, asking: Asking, terminal: Termin
   const { tokenFile: _, ...honoured } = operator;
   const keys: JsonObject = Object.fromEntries(Object.entries(operator));
   const confirmation = { path: realpathSync(resolve(terminal.cwd, file)), keys };
-  const folder = confirmationFolder(terminal, contentTop(asking.root));
+  const folder = confirmationFolder(terminal, contentTop(context.root));
   if (folder !== null && isConfirmed(folder, confirmation)) return honoured;
-  if (!asking.mayAsk) throw refusal(config, "which are not confirmed yet", "run `holdfast validate` here first");
+  if (!context.mayAsk) throw refusal(config, "which are not confirmed yet", "run `holdfast validate` here first");
   terminal.stderr.write(shown(config, confirmation, columnsOn(terminal.stderr)));
   if (!(await confirm("Use these values from now on?", terminal))) throw refusal(config, "which you did not confirm");
   if (folder === null || !(await keepConfirmation(folder, confirmation)))

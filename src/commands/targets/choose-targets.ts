@@ -99,7 +99,7 @@ function targetChoice(
   };
 }
 
-// The fetch credentials of the source are never used, because they should be read-only.
+// The fetch credentials of the source are never used here, because they need no write access.
 function publishOptions(
   { name, publishUrl, publishCredentials }: TargetEntry,
   source: SourceChoice | null,

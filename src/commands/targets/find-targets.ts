@@ -28,7 +28,7 @@ export type FoundTargets = AsyncDisposable & {
   readonly operator: OperatorConfig;
 };
 
-/** A command for one target was called with several targets configured and none named. */
+/** The error of a command for one target when several targets are configured and none is named. */
 export class TargetNeededError extends HoldfastError {
   readonly names: readonly string[];
 

@@ -81,7 +81,7 @@ export async function openWatch(
   };
 }
 
-/** What is kept when the configuration changes. */
+/** The parts of `watch` that stay when the configuration changes. */
 type WatchContext = {
   readonly invocation: Invocation;
   readonly http: WatchServer;

@@ -25,11 +25,11 @@ export function refuseInvisible(
 /** The references to absent resources; references to invisible ones must be refused before. */
 export async function danglingReferences(
   database: Kysely<Tables>,
-  asked: readonly ResourceReference[],
+  requested: readonly ResourceReference[],
   { targets }: Pick<Context, "targets">,
 ): Promise<readonly ErrorDetail[]> {
-  const found = await findAll(database, asked, targets);
-  return asked.filter((reference) => !found.has(identityOf(reference))).map((reference) => detail(reference));
+  const found = await findAll(database, requested, targets);
+  return requested.filter((reference) => !found.has(identityOf(reference))).map((reference) => detail(reference));
 }
 
 /**
@@ -44,11 +44,11 @@ export function newReferences(manifest: JsonObject, existing: JsonObject | null)
 
 async function findAll(
   database: Kysely<Tables>,
-  asked: readonly ResourceReference[],
+  requested: readonly ResourceReference[],
   targets: Context["targets"],
 ): Promise<ReadonlySet<string>> {
   const found = new Set([identityOf({ kind: "tenant", key: tenant })]);
-  for (const [kind, references] of Map.groupBy(asked, (reference) => reference.kind)) {
+  for (const [kind, references] of Map.groupBy(requested, (reference) => reference.kind)) {
     const keys = [...new Set(references.map(({ key }) => key))];
     // The number of values in a statement is limited.
     for (let at = 0; at < keys.length; at += 500) {

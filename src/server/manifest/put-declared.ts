@@ -127,7 +127,10 @@ export async function decideWrite<Resource extends { readonly manifest: JsonObje
   return { action: existing === null ? "create" : "update", existing, resource };
 }
 
-/** The existing resource, or null for a new one, which only a tenant-admin may create; refuses what the principal may not write or grant. */
+/**
+ * The existing resource, or null for a new one, which only a tenant-admin may create; refuses a manifest that the principal
+ * may not write, or whose roles it may not grant.
+ */
 async function findForWrite<Resource extends { readonly manifest: JsonObject }>(
   kind: WriteRules<Resource>,
   principal: Principal,
