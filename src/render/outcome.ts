@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Step } from "../core/plan/plan.ts";
-import type { Outcome, OutcomeResult } from "../core/report/report.ts";
+import { hasBadRollout, type Outcome, type OutcomeResult } from "../core/report/report.ts";
 import { changeSummary } from "./change.ts";
 import { contentFields } from "./created-content.ts";
 import { printable } from "./escape.ts";
@@ -39,8 +39,8 @@ const interruptedText: { readonly [found in NonNullable<Outcome["interrupted"]>]
 };
 
 /** Whether something is left to be done about an outcome. */
-export function needsAttention({ error, rollout }: Outcome): boolean {
-  return error !== null || rollout === "failed" || rollout === "timeout";
+export function needsAttention(outcome: Outcome): boolean {
+  return outcome.error !== null || hasBadRollout(outcome);
 }
 
 /** What became of one resource, with its changed fields, in one line as far as they fit. */

@@ -1,6 +1,7 @@
 import type { WatchEvent } from "../contract/generated/output.ts";
 import { hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
 import type { ApplyEvent, PassEvent } from "../core/report/events.ts";
+import { hasBadRollout } from "../core/report/report.ts";
 import { timestampText } from "../core/timestamp-text.ts";
 import { applyLine } from "./apply.ts";
 import { count, joinCounts } from "./count-text.ts";
@@ -29,7 +30,7 @@ export function toWatchEvents(event: PassEvent): readonly WatchEventBody[] {
       return appliedBodies(event);
     case "rolled-out": {
       const { identity, rollout } = event;
-      const level = rollout === "failed" || rollout === "timeout" ? "error" : "info";
+      const level = hasBadRollout(event) ? "error" : "info";
       return [{ level, event: "rollout", revision: null, identity, message: `rollout ${rollout}`, rollout }];
     }
     case "waiting":

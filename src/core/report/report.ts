@@ -1,4 +1,4 @@
-import type { ApplyReport, Outcome } from "../../contract/generated/output.ts";
+import type { ApplyReport, Outcome, OutcomeResult } from "../../contract/generated/output.ts";
 
 export type {
   ApplyReport,
@@ -23,13 +23,20 @@ export function summariseOutcomes(outcomes: readonly Outcome[]): ApplyReport["su
   return count;
 }
 
-/** Whether everything was done: nothing failed, is blocked, left out or unknown, and no rollout failed. */
+const SUCCESSES: readonly string[] = ["created", "updated", "unchanged"] satisfies readonly OutcomeResult[];
+
+/** Whether a result or state means that the resource is as declared. */
+export function isSuccess(result: string): boolean {
+  return SUCCESSES.includes(result);
+}
+
+/** Whether everything was done: nothing failed, was blocked or skipped, or is unknown, and no rollout failed. */
 export function isDone({ summary, outcomes }: Pick<ApplyReport, "summary" | "outcomes">): boolean {
   const { failed, blocked, skipped, unknown } = summary;
   return failed + blocked + skipped + unknown === 0 && !outcomes.some(hasBadRollout);
 }
 
-/** Whether the rollout of a write failed, or took too long. */
-export function hasBadRollout({ rollout }: Outcome): boolean {
+/** Whether the rollout of a write failed or timed out. */
+export function hasBadRollout({ rollout }: Pick<Outcome, "rollout">): boolean {
   return rollout === "failed" || rollout === "timeout";
 }

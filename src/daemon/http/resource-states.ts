@@ -2,7 +2,7 @@ import type { Identity } from "../../core/manifest.ts";
 import { type Action, isDrifted, reasonText, type Step } from "../../core/plan/plan.ts";
 import { redactFailureMessage } from "../../core/redact/redact-message.ts";
 import type { ApplyEvent, PlanEvent } from "../../core/report/events.ts";
-import type { RolloutResult } from "../../core/report/report.ts";
+import { hasBadRollout, isSuccess, type RolloutResult } from "../../core/report/report.ts";
 import type { ResourceState, ResourceStatus } from "../../core/report/target-status.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
@@ -108,9 +108,7 @@ function troubledFirst(all: readonly ResourceStatus[]): readonly ResourceStatus[
   return all.toSorted((a, b) => Number(isTroubled(b)) - Number(isTroubled(a)));
 }
 
-const settled: readonly ResourceState[] = ["created", "updated", "unchanged"];
-
 /** Whether a resource needs attention: it is not as declared, its rollout failed, or live had drifted. */
 export function isTroubled({ state, rollout, hasDrifted }: ResourceStatus): boolean {
-  return !settled.includes(state) || rollout === "failed" || rollout === "timeout" || hasDrifted;
+  return !isSuccess(state) || hasBadRollout({ rollout }) || hasDrifted;
 }

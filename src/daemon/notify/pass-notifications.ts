@@ -2,6 +2,7 @@ import { needsAdoption } from "../../core/guards/step-guards.ts";
 import { isDrifted, type Plan } from "../../core/plan/plan.ts";
 import { redactFailureMessage } from "../../core/redact/redact-message.ts";
 import type { ApplyEvent, PassEvent } from "../../core/report/events.ts";
+import { hasBadRollout } from "../../core/report/report.ts";
 import { count } from "../../render/count-text.ts";
 import type { PassObserver } from "../pass-observer.ts";
 import type { Notification, NotificationEvent } from "./notification.ts";
@@ -73,8 +74,8 @@ function recovery(target: string, revision: string | null): Notification {
 
 type Outcome = ApplyEvent["report"]["outcomes"][number];
 
-function isFailed({ result, rollout }: Outcome): boolean {
-  return result === "failed" || result === "unknown" || rollout === "failed" || rollout === "timeout";
+function isFailed(outcome: Outcome): boolean {
+  return outcome.result === "failed" || outcome.result === "unknown" || hasBadRollout(outcome);
 }
 
 // The code without the message: a receiver is a third party, and an error of the control plane may quote refused values.

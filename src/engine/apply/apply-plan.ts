@@ -11,7 +11,7 @@ import { type Step, writes } from "../../core/plan/plan.ts";
 import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
 import { equalRecorded, isRecordOf, type Recorded, type RecordedHead, requireOpened } from "../../core/recorded.ts";
 import type { ProgressEvent } from "../../core/report/events.ts";
-import { type ApplyReport, type OutcomeError, summariseOutcomes } from "../../core/report/report.ts";
+import { type ApplyReport, isSuccess, type OutcomeError, summariseOutcomes } from "../../core/report/report.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import type { SourceHead } from "../../manifests/source-manifest.ts";
 import { isStorageError } from "../../state/is-storage-error.ts";
@@ -91,7 +91,7 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
   );
   const results = await schedule(tasks, {
     concurrency: STEPS_PER_REQUEST * on.concurrency,
-    isGood: ({ outcome: { result } }) => result === "created" || result === "updated" || result === "unchanged",
+    isGood: ({ outcome: { result } }) => isSuccess(result),
     isStopped: on.isStopped,
   });
   const until = on.now() + on.rolloutTimeoutMs;

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { PassEnd } from "../../core/report/events.ts";
-import type { OutcomeResult } from "../../core/report/report.ts";
+import { isSuccess } from "../../core/report/report.ts";
 import { SourceError } from "../../source/source-error.ts";
 import type { PassContext } from "../pass.ts";
 import type { Target } from "../target.ts";
@@ -30,11 +30,9 @@ export async function keepAsGood(
 
 function undoneIn(end: PassEnd): LastGood["undone"] {
   if (end.what !== "applied" || !end.plan.complete) return null;
-  const left = end.report.outcomes.filter(({ result }) => !DONE.includes(result));
+  const left = end.report.outcomes.filter(({ result }) => !isSuccess(result));
   return new Set(left.map(({ identity }) => identity));
 }
-
-const DONE: readonly OutcomeResult[] = ["created", "updated", "unchanged"];
 
 /** Answers the last good revision in place of a refused one and reports that; throws the refusal where there is none. */
 export async function lastGoodInstead(
