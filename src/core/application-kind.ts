@@ -5,8 +5,8 @@ import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
 type DeclaredApplication = { readonly type: string; readonly name: string; readonly workspace_fqn: string };
 
 /**
- * A kind of application: `putApp` writes it and starts a rollout. Live is the manifest of its newest deployment,
- * however that deployment fares.
+ * A kind of application. `putApp` writes it and starts a rollout. Live is the manifest of its newest deployment,
+ * whatever that deployment's status.
  */
 export function applicationKind<Declared extends DeclaredApplication>(
   type: Declared["type"],
@@ -44,7 +44,7 @@ function keyOf({ workspace_fqn, name }: { readonly workspace_fqn?: unknown; read
 }
 
 function applicationRow({ id, type, deployment, workspaceFqn, name }: Application, wanted: string): LiveRow | null {
-  // Without the member it is not known whether there is one, and absent would mean to deploy it again.
+  // Without this field the application's state is unknown; treating it as absent would deploy it again.
   if (deployment === undefined) throw new TypeError("the list does not carry the newest deployments");
   if (type !== wanted || deployment === null) return null;
   return { ...deploymentRow(deployment), key: keyOf({ workspace_fqn: workspaceFqn, name }), id };

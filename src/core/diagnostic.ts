@@ -8,7 +8,7 @@ export function hasErrors(diagnostics: readonly Diagnostic[], { strict = false }
   return diagnostics.some(({ severity }) => severity === "error" || strict);
 }
 
-/** What is wrong, in one line, with the number of documents that it is about where there are several. */
+/** The diagnostic's summary line, with the number of documents it covers if there are several. */
 export function summaryText({
   summary,
   documents,
@@ -19,7 +19,7 @@ export function summaryText({
   return documents === undefined ? summary : `${summary} (${documents} documents)`;
 }
 
-/** Orders by file, line and column, files in code-unit order; faults of no file come first. */
+/** Orders by file (in code-unit order), line and column; diagnostics without a file come first. */
 export function sortDiagnostics<One extends Diagnostic>(diagnostics: readonly One[]): readonly One[] {
   return diagnostics.toSorted(
     (a, b) =>

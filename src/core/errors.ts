@@ -3,7 +3,7 @@ import type { Diagnostic } from "./diagnostic.ts";
 
 export type { FailureCode } from "../contract/generated/output.ts";
 
-/** Exit code of each failure; 0 is done, 2 is "changes or drift" where asked. */
+/** Exit code of each failure. 0 is success; 2 means "changes or drift" when requested. */
 export const exitCodes: { readonly [code in FailureCode]: number } = {
   error: 1,
   invalid: 3,
@@ -17,7 +17,7 @@ export const exitCodes: { readonly [code in FailureCode]: number } = {
   terminated: 143,
 };
 
-// Whoever sees one code of several should first see to what stands first.
+// Most urgent first.
 const WORST_FIRST: readonly FailureCode[] = [
   "terminated",
   "interrupted",
@@ -31,18 +31,18 @@ const WORST_FIRST: readonly FailureCode[] = [
   "error",
 ];
 
-/** The exit code that stands for several. */
+/** The most urgent of several exit codes. */
 export function worstExitCode(codes: readonly number[]): number {
   return WORST_FIRST.map((code) => exitCodes[code]).find((code) => codes.includes(code)) ?? Math.max(0, ...codes);
 }
 
-/** A failure to report to the user: what happened, and what to do now. */
+/** A failure to report to the user: what happened and what to do now. */
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError";
   readonly code: FailureCode;
   /** The next step, in a sentence. */
   readonly hint: string | null;
-  /** What is wrong with the input, where that is the reason. */
+  /** The faults of the input that caused the failure. */
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(

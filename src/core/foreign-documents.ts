@@ -1,20 +1,20 @@
 import type { Diagnostic } from "./diagnostic.ts";
 
-/** A diagnostic of a source; `foreign` where it says no more than that documents are not ours. */
+/** A diagnostic of a source. `foreign` is set when it only reports documents that are not ours. */
 export type SourceDiagnostic = Diagnostic & { readonly foreign?: ForeignDocuments };
 
-/** Documents of one file that are not ours and name the same type, or all none. */
+/** Documents of one file that are not ours and share a type, or have none. */
 export type ForeignDocuments = { readonly type: string | null; readonly documents: number };
 
-/** The documents of a source that are no manifests of ours. */
+/** The documents of a source that are not our manifests. */
 export type ForeignSummary = {
   readonly documents: number;
-  /** How many documents name a type that is not managed, by type. */
+  /** Number of documents per type that is not managed. */
   readonly types: ReadonlyMap<string, number>;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Counts the documents that are no manifests of ours, by type. */
+/** Counts the documents that are not our manifests, by type. */
 export function summariseForeign(found: readonly SourceDiagnostic[]): ForeignSummary {
   const types = new Map<string, number>();
   let documents = 0;

@@ -1,25 +1,25 @@
 import { compareText } from "../contract/json.ts";
 import type { Identity, Reference } from "./manifest.ts";
 
-/** A resource and its references: all that ordering needs. */
+/** A resource and its references: the input for ordering. */
 export type GraphNode = { readonly identity: Identity; readonly references: readonly Reference[] };
 
-/** The reference graph of a source; references to what is not among its nodes carry no order. */
+/** The reference graph of a source. References to resources outside the graph do not affect the order. */
 export type Graph = {
   /** Every node outside a cycle, each after everything it refers to. */
   readonly order: readonly Identity[];
-  /** Depth from 0: one more than the deepest of what the node refers to. */
+  /** Depth from 0: one more than the deepest node that it refers to. */
   readonly waves: ReadonlyMap<Identity, number>;
-  /** A shortest path of each cycle, first and last being the same. */
+  /** A shortest path of each cycle; its first and last node are the same. */
   readonly cycles: readonly (readonly Identity[])[];
-  /** Every node that lies on a cycle, the ones off its shortest path included. */
+  /** Every node on a cycle, including nodes that are not on its shortest path. */
   readonly cyclic: ReadonlySet<Identity>;
 };
 
-/** Whom each node refers to, nodes being numbered in the order of their identities. */
+/** The targets of each node's references. Nodes are numbered in the order of their identities. */
 type Targets = readonly (readonly number[])[];
 
-/** Orders the nodes by their references; the same nodes in any order give the same graph. */
+/** Orders the nodes by their references. The result does not depend on the order of the input. */
 export function resolveGraph(nodes: readonly GraphNode[]): Graph {
   const sorted = nodes.toSorted((a, b) => compareText(a.identity, b.identity));
   const targets = targetsOf(sorted);
@@ -39,7 +39,7 @@ export function resolveGraph(nodes: readonly GraphNode[]): Graph {
   };
 }
 
-/** Who refers to each identity. */
+/** The referrers of each identity. */
 export function referrersOf(nodes: readonly GraphNode[]): ReadonlyMap<Identity, readonly Identity[]> {
   const referrers = new Map<Identity, Identity[]>();
   for (const { identity, references } of nodes) {
@@ -48,7 +48,7 @@ export function referrersOf(nodes: readonly GraphNode[]): ReadonlyMap<Identity, 
   return referrers;
 }
 
-/** Everything that refers to one of the identities, directly or through others, these not included. */
+/** Everything that refers to one of the identities, directly or transitively, without the identities themselves. */
 export function transitiveDependantsOf(
   nodes: readonly GraphNode[],
   identities: Iterable<Identity>,
@@ -56,7 +56,7 @@ export function transitiveDependantsOf(
   return reach(referrersOf(nodes), identities);
 }
 
-/** Everything that the identities refer to, directly or through others, these not included. */
+/** Everything that the identities refer to, directly or transitively, without the identities themselves. */
 export function requirementsOf(nodes: readonly GraphNode[], identities: Iterable<Identity>): ReadonlySet<Identity> {
   const known = new Set(nodes.map(({ identity }) => identity));
   const edges = nodes.map(({ identity, references }): [Identity, readonly Identity[]] => [
@@ -139,7 +139,7 @@ function components(targets: Targets): readonly (readonly number[])[] {
   return found;
 }
 
-// Kahn's algorithm, one wave at a time; what lies on a cycle never becomes ready and is left out beforehand.
+// Kahn's algorithm, one wave at a time. Nodes on a cycle never become ready, so they are excluded beforehand.
 function wavesOf(targets: Targets, cyclic: ReadonlySet<number>): readonly (readonly number[])[] {
   const users: number[][] = targets.map(() => []);
   const waiting = new Int32Array(targets.length);

@@ -13,15 +13,15 @@ export type LiveRow = {
   readonly version?: number;
   /** Changes whenever the resource does: `updatedAt`, or the deployment's id. */
   readonly stamp: string | null;
-  /** When this version, or the resource itself, was made. */
+  /** When this version, or the resource itself, was created. */
   readonly createdAt?: string;
-  /** The subject that made this version. */
+  /** The subject that created this version. */
   readonly createdBy?: string;
   /** The newest deployment's status, where the kind rolls out. */
   readonly status?: { readonly status: string; readonly state?: unknown } | null;
 };
 
-/** Who wrote what is live, and when, as reports say it; null where the control plane does not tell. */
+/** The subject and time of the last write, for reports; null when the control plane does not report them. */
 export function writerIn({ createdBy, createdAt }: LiveRow): { readonly changedBy: LastWrite } | null {
   return createdBy === undefined ? null : { changedBy: { subject: createdBy, at: createdAt ?? null } };
 }
@@ -34,16 +34,18 @@ export type ListReading = {
   readonly narrow?: (key: string) => { readonly [name: string]: string };
   /** Reads one row; null when the row is not of this kind. */
   readonly row: (row: never) => LiveRow | null;
-  /** Reads key and type of any row, where the list without `query` shows the other kinds that share names with this one. */
+  /**
+   * Reads key and type of any row, when the list without `query` shows the other kinds that share names with this one.
+   */
   readonly anyKind?: (row: never) => { readonly key: string; readonly type: string };
 };
 
-/** How one resource is read when there is no list: by an id that is guessed, remembered, or answered by a dryRun. */
+/** How one resource is read when no list exists: by an id that is guessed, recorded, or returned by a dry run. */
 export type SingleReading = {
   readonly operation: GetOperation | ListOperation;
-  /** An id that the manifest alone suggests (a cluster's name is its id on some servers). */
+  /** An id derived from the manifest alone (on some servers a cluster's name is its id). */
   readonly guessId?: (key: string) => string;
-  /** The id in a dryRun's reply, or in a write's; null when the resource does not exist yet. */
+  /** The id in the reply of a dry run or a write; null when the resource does not exist yet. */
   readonly idFrom: (reply: never) => string | null;
   readonly row: (reply: never) => LiveRow | null;
 };
@@ -56,22 +58,22 @@ export type WriteRoute = {
   /** Reads the reply of the write or of its dry run; null when the reply does not carry the resource. */
   readonly row: (reply: never) => LiveRow | null;
   /**
-   * `registers`: the operation is known to do something else on some servers (`postModelVersion`), so it is used only where
-   * the control plane is known to register versions with it, or no version of the name exists that it could harm.
+   * `registers`: on some servers the operation (`postModelVersion`) is known to do something else. It is used only if
+   * the control plane is known to register versions with it, or if the name has no version that it could harm.
    */
   readonly caution?: "registers";
 };
 
 /**
- * A kind of manifest: what it is called, and what a control plane can do with it. Data and pure
- * functions; a missing member is a missing capability.
+ * A kind of manifest: its names, and its capabilities on a control plane. It consists of data and pure functions; a
+ * missing member is a missing capability.
  */
 export type Kind = {
   /** The manifest's `type`, also the first part of its identities. */
   readonly type: string;
   /** Other `type` values that declare the same kind. */
   readonly aliases?: readonly string[];
-  /** Kinds with the same word here share their names: a key is that of one resource, of whatever kind. */
+  /** Kinds with the same value share a namespace: a key names one resource across all of them. */
   readonly sharesNames?: string;
   /** A manifest that names no `workspace_fqn` gets the default one. */
   readonly takesWorkspace?: true;
@@ -81,21 +83,24 @@ export type Kind = {
   readonly group: (key: string) => string | null;
   readonly list?: ListReading;
   readonly single?: SingleReading;
-  /** In order of preference; the first that the server has and that its caution allows is used. */
+  /** In order of preference: the first route that the server has and its caution allows is used. */
   readonly writeRoutes: readonly WriteRoute[];
-  /** There are numbered versions under one name (prompts, models), whose content never changes. */
+  /** A name has numbered versions (prompts, models), whose content never changes. */
   readonly hasVersions?: true;
-  /** The manifest names files on this machine, which would have to be uploaded first. */
+  /** Whether the manifest names files on this machine, which would have to be uploaded first. */
   readonly needsUpload?: (manifest: JsonObject) => boolean;
   /** Its writes start a rollout, which `--wait` follows through `listDeployments`. */
   readonly rollsOut?: true;
-  /** A version of this manifest starts a run once it is deployed (`triggerOnDeploy`), which `--wait` follows too. */
+  /**
+   * Whether a version of this manifest starts a run once it is deployed (`triggerOnDeploy`), which `--wait` follows
+   * too.
+   */
   readonly startsRun?: (manifest: JsonObject) => boolean;
-  /** Its creation answers a one-time token. */
+  /** Whether creating it returns a one-time token. */
   readonly issuesToken?: (manifest: JsonObject) => boolean;
 };
 
-/** A kind as its file writes it: its own functions see manifests typed by the schema that they have passed. */
+/** A kind as its file declares it: its functions take manifests typed by their schema. */
 export type KindFor<Declared> = Omit<Kind, "key" | "issuesToken" | "needsUpload" | "startsRun"> & {
   readonly key: (manifest: Declared) => string;
   readonly issuesToken?: (manifest: Declared) => boolean;
@@ -103,12 +108,12 @@ export type KindFor<Declared> = Omit<Kind, "key" | "issuesToken" | "needsUpload"
   readonly startsRun?: (manifest: Declared) => boolean;
 };
 
-/** Defines a kind; from here on its manifests are plain objects that have passed its schema. */
+/** Defines a kind. Callers pass its manifests as plain objects that were validated against its schema. */
 export function defineKind<Declared>(kind: KindFor<Declared>): Kind {
   return kind as unknown as Kind;
 }
 
-/** The workspace, repo or cluster that a resource is shown under; null for the whole tenant. */
+/** The workspace, repo or cluster that reports group a resource under; null for the whole tenant. */
 export function groupOf(
   { identity }: { readonly identity: Identity },
   kindOf: (type: string) => Kind | undefined,
@@ -117,10 +122,10 @@ export function groupOf(
   return kindOf(kind)?.group(key) ?? null;
 }
 
-/** Types the row readers of a kind by the reply of the operation they belong to. */
+/** A row reader, typed by the reply of its operation. */
 export type RowOf<Name extends keyof Replies> = (reply: Replies[Name]) => LiveRow | null;
 
-/** Reads a reply with one of a kind's row readers; throws a `TypeError` where it lacks what a row needs. */
+/** Reads a reply with one of a kind's row readers. Throws a `TypeError` when the reply lacks a required field. */
 export function readRow({ row }: { readonly row: (reply: never) => LiveRow | null }, reply: unknown): LiveRow | null {
   if (!isObject(reply)) throw new TypeError("the reply is not an object");
   const found = row(reply as never);

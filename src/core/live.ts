@@ -1,23 +1,23 @@
 import type { LiveRow } from "./kind.ts";
 import type { Identity } from "./manifest.ts";
 
-/** Why live could not be read although it may be there. */
+/** Why the live state of a resource that may exist could not be read. */
 export type UnknownReason =
-  /** The control plane has no way to read this kind. */
+  /** The control plane has no operation that reads this kind. */
   | "no-read"
-  /** The caller may not dry-run the write that would tell. */
+  /** Only a dry run of the write would show it, and the caller may not make one. */
   | "needs-write"
-  /** The control plane refused the dry run that would tell; the write would be refused too. */
+  /** The control plane refused the dry run that would show it; it would refuse the write too. */
   | "refused"
   /** Another kind has the name. */
   | "type-changed"
   /** The read failed; the plan is not complete. */
   | "unreadable";
 
-/** What is live of one identity: there, not there, or honestly unknown. */
+/** The live state of one identity: present, absent or unknown. */
 export type Live =
   | { readonly state: "present"; readonly row: LiveRow }
-  /** `newest`: the highest version that exists under the name, where the kind has versions. */
+  /** `newest`: the highest existing version of the name, when the kind has versions. */
   | { readonly state: "absent"; readonly newest?: number }
   | {
       readonly state: "unknown";
@@ -28,15 +28,15 @@ export type Live =
     };
 
 /**
- * Resources that are known to be in sync, so that nothing is decided about them: by live, or by the ledger where live
- * cannot be read. Of one that is not declared, by live says only that it is there.
+ * Resources known to be in sync, for which no decision is made: according to live, or to the ledger when live cannot be
+ * read. For a resource that is not declared, "live" means only that it exists.
  */
 export type InSync = ReadonlyMap<Identity, "live" | "ledger">;
 
-/** What is live of each resource, but for those that are known to be in sync by live. */
+/** The live state of each resource, except those known to be in sync by live. */
 export type LiveView = { readonly live: ReadonlyMap<Identity, Live>; readonly inSync: InSync };
 
-/** Whether a resource is known to be there. */
+/** Whether a resource is known to exist. */
 export function exists({ live, inSync }: LiveView, identity: Identity): boolean {
   return inSync.get(identity) === "live" || live.get(identity)?.state === "present";
 }

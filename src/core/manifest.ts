@@ -3,10 +3,10 @@ import type { JsonObject } from "../contract/json.ts";
 /** `kind/` and the fqn-like key of a resource, such as `service/c1:ws1/api`. */
 export type Identity = string;
 
-/** A resource that a manifest names, and the JSON Pointer of the field that does. */
+/** A resource that a manifest refers to, and the JSON Pointer of the field with the reference. */
 export type Reference = { readonly identity: Identity; readonly pointer: string };
 
-/** What names a declared resource, and where it stands. */
+/** The identity and position of a declared resource. */
 export type ManifestHead = {
   /** Its kind's `type`; an alias such as `sso-team` is found under its kind. */
   readonly kind: string;
@@ -24,7 +24,7 @@ export type Manifest = ManifestHead & {
   readonly value: JsonObject;
 };
 
-/** The manifest with its value, which must have been read by the code that decides on it. */
+/** The manifest with its value. The caller must have read it. */
 export function requireRead(manifest: ManifestHead): Manifest {
   if (isRead(manifest)) return manifest;
   throw new TypeError(`the manifest of ${manifest.identity} was not read`);
@@ -40,7 +40,7 @@ export function splitIdentity(identity: Identity): { readonly kind: string; read
   return { kind: identity.slice(0, slash), key: identity.slice(slash + 1) };
 }
 
-/** Splits the version from a key such as `repo/name@3`; null where it names none. */
+/** Splits the version from a key such as `repo/name@3`; null when the key has none. */
 export function splitVersion(key: string): { readonly name: string; readonly version: number | null } {
   const at = key.lastIndexOf("@");
   const digits = at === -1 ? "" : key.slice(at + 1);

@@ -4,7 +4,7 @@ import { type OperationName, operation } from "../contract/operations.ts";
 
 export type { MissingExtension } from "../contract/generated/output.ts";
 
-/** The extensions that the control plane lacks, each with what that costs. */
+/** The extensions that the control plane lacks, each with the consequence. */
 export function missingExtensions(names: readonly OperationName[]): readonly MissingExtension[] {
   const rows = [...new Set(names)].map(operation).toSorted((a, b) => compareText(a.number, b.number));
   return rows.map(({ number, method, path, without = "" }) => ({

@@ -4,12 +4,12 @@ import { type Identity, type ManifestHead, splitIdentity } from "./manifest.ts";
 
 const pointers: readonly string[] = Object.keys(referenceKinds.fields).map((field) => `/${field}`);
 
-/** The workspace, cluster or repo that a manifest's resource lies in; null for the tenant. */
+/** The workspace, cluster or repo that contains a manifest's resource; null for the tenant. */
 export function parentOf({ references }: Pick<ManifestHead, "references">): Identity | null {
   return references.find(({ pointer }) => pointers.includes(pointer))?.identity ?? null;
 }
 
-/** The parent of an identity, read from its name alone; null for the tenant. */
+/** The parent of an identity, derived from its name alone; null for the tenant. */
 export function parentByName(identity: Identity): Identity | null {
   const { kind, key } = splitIdentity(identity);
   const above = roleTypeOf(kind)?.above;

@@ -4,30 +4,30 @@ import { isIgnored } from "./ignore/ignore-rules.ts";
 import { keepIgnored } from "./ignore/keep-ignored.ts";
 import type { Identity } from "./manifest.ts";
 
-/** The unsealed part of a record: that something was written, and its id and version. */
+/** The unsealed part of a record: the resource's id and version, and the time of the write. */
 export type RecordedHead = {
   readonly identity: Identity;
   readonly kind: string;
   readonly id: string | null;
-  /** Version number that the write made, where the kind has versions. */
+  /** Version number that the write created, when the kind has versions. */
   readonly version: number | null;
-  /** When it was last written or seen equal, epoch milliseconds. */
+  /** When it was last written or confirmed equal, in epoch milliseconds. */
   readonly at: number;
 };
 
-/** What we last wrote of a resource and what the control plane answered: it distinguishes drift from change. */
+/** The last written manifest of a resource and the control plane's answer, which distinguish drift from a change. */
 export type Recorded = RecordedHead & {
   /** The manifest as it was sent. */
   readonly written: JsonObject;
-  /** The manifest as the control plane answered it; null when the reply carried none. */
+  /** The manifest as the control plane answered it; null when the reply had none. */
   readonly echo: JsonObject | null;
-  /** Paths under an ignore rule, never written by us: the record says nothing about them. */
+  /** Paths under an ignore rule that we never wrote: the record does not cover them. */
   readonly unrecorded?: readonly (readonly string[])[];
 };
 
 /**
- * The receipt of a resource of which rules left some fields as live has them: those are not ours. There it says what
- * was recorded before, or nothing.
+ * The record of a write in which ignored fields kept live's values, which are not ours. For those fields it keeps the
+ * previously recorded value, or none.
  */
 export function withoutIgnored(
   shape: Shape,
@@ -56,22 +56,22 @@ export function withoutIgnored(
   };
 }
 
-/** Whether two receipts of a resource say the same of it. */
+/** Whether two records of a resource are equal. */
 export function equalRecorded(one: Recorded, other: Recorded): boolean {
   const { written, echo, id, version, unrecorded = [] } = one;
   const isSame = id === other.id && version === other.version && equal(unrecorded, other.unrecorded ?? []);
   return isSame && equal(written, other.written) && equal(echo ?? undefined, other.echo ?? undefined);
 }
 
-/** Whether a record equals what is declared and live now. */
+/** Whether a record equals the current manifest and live state. */
 export function isRecordOf({ written, echo }: Recorded, manifest: JsonObject, live: JsonObject): boolean {
   return equal(written, manifest) && equal(echo ?? undefined, live);
 }
 
-/** The record with its sealed part, which the caller must have opened. */
+/** The record with its sealed part. The caller must have opened it. */
 export function requireOpened(recorded: RecordedHead): Recorded {
   if (isOpened(recorded)) return recorded;
-  throw new TypeError(`the receipt of ${recorded.identity} was not opened`);
+  throw new TypeError(`the record of ${recorded.identity} was not opened`);
 }
 
 function isOpened(recorded: RecordedHead): recorded is Recorded {

@@ -1,4 +1,4 @@
-/** A time for people, in UTC and to the second. */
+/** A time as display text, in UTC and to the second. */
 export function timestampText(epochMs: number): string {
   return new Date(epochMs).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -84,7 +84,7 @@ describe.each(controlPlaneVariants)("on a $name control plane that takes no keys
     const ended = await source.runHere([...through, "-o", "json"]);
     expect(fateOf(ended, "service/dev:web/api")).toEqual(["created", "duplicate-version"]);
     expect(ended.code).toBe(0);
-    expect(ended.stdout).toContain("versions 1 and 2 of service/dev:web/api were made of one write");
+    expect(ended.stdout).toContain("versions 1 and 2 of service/dev:web/api were created by one write");
     way.manners.twice = null;
     await source.write("api.yaml", service("api", "replicas: 2\n"));
     expect((await source.runHere(through)).stdout).toMatch(/^Applied: 1 updated/m);
@@ -129,7 +129,7 @@ describe("two state folders on a control plane without leases", () => {
     const warned = await first.runHere(flags);
     expect(warned.code).toBe(0);
     expect(warned.stderr).toContain(
-      "another writer may be at work: version 2 of service/dev:web/one was just made with this token, and this state folder's ledger knows 1 as the newest [other-writer]",
+      "another writer may be at work: version 2 of service/dev:web/one was just created with this token, and this state folder's ledger knows 1 as the newest [other-writer]",
     );
     expect(warned.stderr).toContain("version 2 of chat_prompt/registry/greeting");
     // What it has seen it knows.

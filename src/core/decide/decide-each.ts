@@ -9,14 +9,14 @@ import type { BlockingReference, Decision, DecisionInput } from "./decision.ts";
 import { risksOf } from "./step-risks.ts";
 import { hiddenFrom, type IsHidden } from "./visibility.ts";
 
-// Where live cannot be read, the ledger's word is taken for this long.
+// How long a ledger record counts as current when live cannot be read.
 const TRUST_MS = 24 * 60 * 60 * 1000;
 
-/** Decides on every selected manifest, in order; what is in sync is left out. */
+/** Decides on every selected manifest, in order. Resources in sync are left out. */
 export function decideEach(input: PlanInput): ReadonlyMap<Identity, Decision> {
   const { guards, desired } = input;
   const decisions = decideAll(input, { writes: null, updates: null });
-  // Whether too much is updated at once, or everything waits, shows when everything is decided.
+  // The update limit and the first-write hold depend on all decisions, so they are computed in a second pass.
   if (guards === null) return decisions;
   const steps = desired.map(({ manifest }) => decisions.get(manifest.identity) ?? { action: "keep" as const });
   const all = {
@@ -40,7 +40,7 @@ function decideAll(input: PlanInput, all: HoldAll): ReadonlyMap<Identity, Decisi
 }
 
 type Before = {
-  /** What was decided about the manifests before it. */
+  /** Decisions on the manifests earlier in the order. */
   readonly decisions: ReadonlyMap<Identity, Decision>;
   readonly isStale: (identity: Identity) => boolean;
   readonly isHidden: IsHidden;
@@ -74,8 +74,9 @@ function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStal
 }
 
 /**
- * Tells whether the ledger's word on a resource that cannot be read is too old, or not to be trusted: a recorded
- * resource that can be read is gone, and has not left the source as well, which would mean that it was deleted on purpose.
+ * Reports whether the ledger is not to be trusted for a resource that cannot be read: its record is older than a day,
+ * or another recorded resource that can be read and is still declared is gone. One that also left the source was
+ * probably deleted on purpose.
  */
 export function staleness({
   recorded,
@@ -86,14 +87,14 @@ export function staleness({
 }: Pick<PlanInput, "recorded" | "declared" | "live" | "now"> & Partial<Pick<PlanInput, "dryRuns">>): (
   identity: Identity,
 ) => boolean {
-  let isDoubted: boolean | null = null;
+  let isUntrusted: boolean | null = null;
   return (identity) => {
-    // What this token cannot see is not gone.
+    // A resource that this token cannot see does not count as gone.
     const isGone = (one: Identity): boolean =>
       declared.has(one) && live.get(one)?.state === "absent" && dryRuns?.get(one)?.state !== "forbidden";
-    isDoubted ??= recorded.keys().some(isGone);
+    isUntrusted ??= recorded.keys().some(isGone);
     const known = recorded.get(identity);
-    return isDoubted || (known !== undefined && now - known.at > TRUST_MS);
+    return isUntrusted || (known !== undefined && now - known.at > TRUST_MS);
   };
 }
 
@@ -104,7 +105,7 @@ function obstacleOf(
 ): BlockingReference | null {
   const { live, invalid, declared, kindOf } = input;
   for (const { identity } of references) {
-    // What a guard holds back is to come first, whatever of it is there.
+    // A dependency that a guard holds back must be applied first, even if it exists.
     if (decisions.get(identity)?.reason === "guard") return { reason: "dependency", identity };
     if (exists(input, identity)) continue;
     if (invalid.has(identity)) return { reason: "dependency", identity };

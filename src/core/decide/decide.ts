@@ -75,23 +75,23 @@ function isRefusal(
 
 function decideAbsent(one: DecisionInput, newest: number): Decision {
   const { manifest, kind, dryRun } = one;
-  // What has no parent but the tenant is told by its dry run alone.
+  // For a resource directly under the tenant, only its dry run shows whether it may be hidden.
   if (one.isHidden || (dryRun?.state === "forbidden" && parentOf(manifest) === null)) return hidden(one);
   if (dryRun?.state === "refused") return refuse(one, "refused", dryRun.message);
   const { version } = manifest.value;
-  const leaps = kind.hasVersions && typeof version === "number" && version > newest + 1;
-  const follows = manifest.references.some(
+  const skipsVersion = kind.hasVersions && typeof version === "number" && version > newest + 1;
+  const declaresPrevious = manifest.references.some(
     ({ identity }) => identity === `${manifest.kind}/${kind.key(manifest.value)}@${Number(version) - 1}`,
   );
-  return leaps && !follows ? block("version-gap") : act(one, "create", {});
+  return skipsVersion && !declaresPrevious ? block("version-gap") : act(one, "create", {});
 }
 
 function decideUnknown(one: DecisionInput, why: UnknownReason): Decision {
   const { shape, recorded, dryRun } = one;
   const reason = reasonOf(why);
   if (dryRun?.state === "refused" && !isSameAsWritten(one)) return refuse(one, "refused", dryRun.message);
-  const mayNot = why === "needs-write" || dryRun?.state === "forbidden";
-  if (recorded === null && (mayNot || one.isHidden)) return hidden(one);
+  const isForbidden = why === "needs-write" || dryRun?.state === "forbidden";
+  if (recorded === null && (isForbidden || one.isHidden)) return hidden(one);
   if (recorded === null) return act(one, "ensure", { reason });
   const [desired, written] = [contentFor(one, one.manifest.value), contentFor(one, recorded.written)];
   if (equal(desired, written)) return trust(one, reason);
@@ -99,7 +99,7 @@ function decideUnknown(one: DecisionInput, why: UnknownReason): Decision {
   return follow(one, compareFields(one, before, expectedLive(shape, desired, { written, echo: before })));
 }
 
-// What keeps it from being made anyway says more than that nobody knows whether it is there.
+// Report the blocking dependency rather than the unknown visibility.
 function hidden({ obstacle }: DecisionInput): Decision {
   const detail = obstacle?.identity ?? null;
   return block(obstacle?.reason === "dependency" ? "dependency" : "forbidden", { detail, isHidden: true });
@@ -114,7 +114,7 @@ function reasonOf(why: UnknownReason): Reason | null {
   return why === "needs-write" ? why : null;
 }
 
-// The record equals the manifest: it counts as in sync while the record is fresh.
+// The record equals the manifest, so the resource counts as in sync while the record is fresh.
 function trust(one: DecisionInput, reason: Reason | null): Decision {
   return one.isStale ? act(one, "ensure", { reason }) : { ...NOTHING, action: "keep", reason: "by-ledger" };
 }
@@ -135,7 +135,7 @@ function decidePresent(one: DecisionInput, row: LiveRow): Decision {
   return follow(one, found);
 }
 
-// Most resources are in sync: comparing them without normalising saves most of the work of a plan.
+// Most resources are in sync, so comparing them without normalising saves most of a plan's work.
 function isSurelyKept({ kind, shape, manifest, recorded, dryRun }: DecisionInput, row: LiveRow): boolean {
   const [desired, live] = [withoutVersion(kind, manifest.value), withoutVersion(kind, row.manifest)];
   if (equal(desired, live)) return true;
@@ -144,7 +144,7 @@ function isSurelyKept({ kind, shape, manifest, recorded, dryRun }: DecisionInput
   return equal(recorded.written, manifest.value) && equal(recorded.echo, row.manifest);
 }
 
-/** Whether a manifest and live are equal without normalising; false means that normalising has to decide. */
+/** Whether a manifest and live are equal without normalising. False means that they must be normalised to decide. */
 export function isFastEqual(kind: Kind, shape: Shape, manifest: JsonObject, live: JsonObject): boolean {
   const [desired, found] = [withoutVersion(kind, manifest), withoutVersion(kind, live)];
   return equal(desired, found) || fastEqual(shape, desired, found);
@@ -170,18 +170,18 @@ function act(one: DecisionInput, action: "create" | "update" | "ensure", found: 
   return { ...NOTHING, ...found, action };
 }
 
-// A refusal that a missing reference explains is that reference's fault.
+// When a reference is missing, report it instead of the refusal that it caused.
 function refuse(
   one: DecisionInput,
   reason: Reason,
-  said: string | undefined,
+  serverMessage: string | undefined,
   found: Partial<Comparison> = {},
 ): Decision {
   const { obstacle, shape, manifest, dryRun } = one;
   if (obstacle !== null) return block(obstacle.reason, { ...found, detail: obstacle.identity });
-  if (said === undefined) return block(reason, found);
+  if (serverMessage === undefined) return block(reason, found);
   const pointer = dryRun?.state === "refused" ? (dryRun.pointer ?? null) : null;
-  const message = redactMessage(said, shape, manifest.value);
+  const message = redactMessage(serverMessage, shape, manifest.value);
   return block(reason, { ...found, pointer, detail: pointer === null ? message : `${pointer}: ${message}` });
 }
 

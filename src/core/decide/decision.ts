@@ -14,7 +14,7 @@ import type { ServerFacts } from "./choose-write-operation.ts";
 /** The reply of a dry run (a write with `dryRun`). */
 export type DryRunReply =
   | { readonly state: "answered"; readonly row: LiveRow | null }
-  /** `pointer`: where in the manifest, where the server tells. */
+  /** `pointer`: the field of the manifest, when the server names it. */
   | {
       readonly state: "refused";
       readonly message: string;
@@ -23,13 +23,13 @@ export type DryRunReply =
     }
   | { readonly state: "forbidden" };
 
-/** A reference that keeps a step from being carried out. */
+/** A reference that blocks a step. */
 export type BlockingReference = {
   readonly reason: Extract<Reason, "dependency" | "reference-absent">;
   readonly identity: Identity;
 };
 
-/** Everything a decision on one manifest rests on. */
+/** The input of a decision on one manifest. */
 export type DecisionInput = {
   readonly kind: Kind;
   readonly shape: Shape;
@@ -37,18 +37,18 @@ export type DecisionInput = {
   readonly live: Live;
   readonly recorded: Recorded | null;
   readonly dryRun: DryRunReply | null;
-  /** The manifest at the base commit, undefined where the base has none; null when no base is given. */
+  /** The manifest at the base commit, undefined when the base has none; null when no base is given. */
   readonly base: { readonly manifest: JsonObject | undefined } | null;
-  /** The same at the commit that was applied last, which tells causes where nothing is recorded; null where none does. */
+  /** The manifest at the commit applied last, for causes without a record; null when no commit is used. */
   readonly applied: { readonly manifest: JsonObject | undefined } | null;
   readonly serverFacts: ServerFacts;
   readonly ignored: readonly (readonly string[])[];
   readonly obstacle: BlockingReference | null;
-  /** Whether it may be there although no list shows it, since nothing that it lies in is visible. */
+  /** Whether the resource may exist although no list shows it, because its parent is not visible. */
   readonly isHidden: boolean;
-  /** Whether a one-time token would be kept. */
+  /** Whether a sink is configured for one-time tokens. */
   readonly hasSink: boolean;
-  /** Whether the ledger's word is too old, or not to be trusted, where live cannot be read. */
+  /** Whether the record is too old, or not to be trusted, when live cannot be read. */
   readonly isStale: boolean;
 };
 
@@ -63,22 +63,22 @@ export type Difference = FieldDifference & {
 export type Decision = {
   readonly action: Exclude<Action, "orphan">;
   readonly reason: Reason | null;
-  /** Which reference is in the way, or what the control plane said where it refused, without the manifest's secrets. */
+  /** The blocking reference, or the control plane's message when it refused, without the manifest's secrets. */
   readonly detail: string | null;
-  /** JSON Pointer of the field that the detail is about; null where it is about the whole manifest. */
+  /** JSON Pointer of the field that the detail is about; null when it is about the whole manifest. */
   readonly pointer: string | null;
-  /** What differs, the server's own additions and rewrites included. */
+  /** The differing fields, including the server's own additions and rewrites. */
   readonly differences: readonly Difference[];
-  /** The paths that differ and are left as live has them. */
+  /** The differing paths that keep live's value. */
   readonly ignored: readonly (readonly string[])[];
   readonly drifted: boolean;
-  /** Whether no list shows it, and this token might not see it. @default false */
+  /** Whether no list shows the resource and this token might not see it. @default false */
   readonly isHidden?: boolean;
-  /** What makes it dangerous. */
+  /** The risks of the action. */
   readonly risks: readonly Risk[];
-  /** Who caused what is done; null where nothing is, or nobody moved. */
+  /** Who caused the action; null when nothing is done, or nothing changed. */
   readonly causedBy: CausedBy | null;
-  /** Live, and what the acted-on differences make of it, in normal form: the two ends of the patch. */
+  /** Live before and after the acted-on differences, in normal form: the two ends of the patch. */
   readonly before: Json | undefined;
   readonly after: Json | undefined;
 };

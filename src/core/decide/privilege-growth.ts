@@ -1,14 +1,14 @@
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { roleAccess, roleTypeOf } from "../../model/roles.ts";
 
-/** A right that a manifest gives: to whom (or what it is itself), on what, and how much. */
+/** A right that a manifest grants: the holder (empty for the resource itself), the scope and the role. */
 type Privilege = { readonly holder: string; readonly type: string; readonly fqn: string; readonly role: string };
 
 /** The roles within a team: a manager is at least a member. */
 const MEMBERSHIP = "membership";
 const SSO_FIELDS = ["sso_name", "group_name"] as const;
 
-/** Whether a manifest gives somebody a right that the one before did not give. */
+/** Whether a manifest grants a right that the previous one did not. */
 export function growsPrivileges(before: JsonObject, after: JsonObject): boolean {
   const wanted = privilegesOf(after);
   if (wanted.length === 0) return false;
@@ -26,7 +26,7 @@ function privilegesOf(manifest: JsonObject): readonly Privilege[] {
     ),
     ...texts(manifest.managers).map((holder) => privilege({ holder, type: MEMBERSHIP, role: "manager" })),
     ...texts(manifest.members).map((holder) => privilege({ holder, type: MEMBERSHIP, role: "member" })),
-    // Whoever is in another group of the identity provider becomes a member.
+    // All users in the identity provider's group become members.
     ...SSO_FIELDS.flatMap((field) =>
       typeof manifest[field] === "string"
         ? [privilege({ holder: `${field}:${manifest[field]}`, type: MEMBERSHIP })]
@@ -44,7 +44,7 @@ function covers(held: Privilege, wanted: Privilege): boolean {
   const isSame = held.type === wanted.type && held.fqn === wanted.fqn;
   if (isSame && (held.role === wanted.role || (held.type === MEMBERSHIP && held.role === "manager"))) return true;
   const [has, wants] = [roleAccess(held.type, held.role), roleAccess(wanted.type, wanted.role)];
-  // What a role allows that is not built in, nobody here knows.
+  // The permissions of a custom role are unknown.
   if (has === null || wants === null) return false;
   if (isSame) return has.here >= wants.here && has.below >= wants.below;
   return isAbove(held, wanted) && has.below >= wants.here && has.below >= wants.below;

@@ -5,18 +5,18 @@ import { secretsOf } from "../../model/references.ts";
 import type { Decision, DecisionInput } from "./decision.ts";
 import { growsPrivileges } from "./privilege-growth.ts";
 
-/** A manifest on both sides of a write; `before` is undefined for what is new. */
+/** A manifest before and after a write; `before` is undefined for a new resource. */
 type Sides = { readonly before: Json | undefined; readonly after: Json | undefined };
 
-/** Which control plane it is, and whom it takes us for. */
+/** The control plane, and our identity on it. */
 type RiskContext = {
-  /** The id of our own subject; null while nobody knows. */
+  /** The id of our own subject; null while unknown. */
   readonly subject: string | null;
-  /** Whether it is the embedded control plane, which has no other users: what is created there takes nothing from them. */
+  /** Whether it is the embedded control plane, which has no other users: a new resource there affects no one else. */
   readonly isEmbedded: boolean;
 };
 
-/** What makes a decision on a manifest dangerous. */
+/** The risks of a decision on a manifest. */
 export function risksOf(one: DecisionInput, decision: Decision, context: RiskContext): readonly Risk[] {
   const { action, reason, differences, before, after } = decision;
   if (action === "keep") return NONE;
@@ -31,16 +31,16 @@ export function risksOf(one: DecisionInput, decision: Decision, context: RiskCon
   return found.flatMap(([risk, holds]) => (holds ? [risk] : []));
 }
 
-// What is not recorded is ours only where its newest version, or the resource itself, was made by our own subject.
+// A resource without a record is ours only if our own subject created its newest version, or the resource itself.
 function adopts({ recorded, live, dryRun }: DecisionInput, { subject }: RiskContext): boolean {
-  // Of what cannot be read a dry run tells that it is there, and who made it.
+  // When live cannot be read, the dry run shows that it exists and who created it.
   const answered = dryRun?.state === "answered" && dryRun.row?.id ? dryRun.row : null;
   const row = live.state === "present" ? live.row : answered;
   if (recorded !== null || row === null) return false;
   return subject === null || row.createdBy !== subject;
 }
 
-/** The risks that a write's content has, whoever made what it replaces. */
+/** The risks of a write's content, whoever wrote the content that it replaces. */
 function contentRisks({ before, after }: Sides): readonly Risk[] {
   if (!isObject(after)) return [];
   const old = isObject(before) ? before : {};
@@ -59,13 +59,13 @@ function scalesToZero({ replicas: before }: JsonObject, { replicas: after }: Jso
   return fewestReplicas(after) === 0 && fewestReplicas(before) !== 0;
 }
 
-// Without a number the platform's own default of one holds.
+// Without a number, the platform's default of one applies.
 function fewestReplicas(replicas: Json | undefined): number {
   if (typeof replicas === "number") return replicas;
   return isObject(replicas) && typeof replicas.min_replicas === "number" ? replicas.min_replicas : 1;
 }
 
-// A port that is exposed as before, but for what routes to it inside, is not exposed anew.
+// A port that stays exposed in the same way, with only its internal routing changed, is not newly exposed.
 function exposes(before: JsonObject, after: JsonObject): boolean {
   const known = exposedPorts(before);
   return exposedPorts(after)
@@ -91,6 +91,6 @@ function removesSecret(before: JsonObject, after: JsonObject): boolean {
 
 function secretsIn(manifest: JsonObject): ReadonlySet<string> {
   const named = secretsOf(manifest).map(({ key }) => key);
-  // In any other text the control plane does not look one up; whoever takes the text away takes the secret away.
+  // The control plane resolves no secret references in other texts, but removing the text removes the secret.
   return new Set([...named, ...secretReferences(manifest).map(({ fqn }) => fqn)]);
 }

@@ -4,20 +4,20 @@ import { parentByName, parentOf } from "../parent.ts";
 import { writes } from "../plan/plan.ts";
 import type { Decision } from "./decision.ts";
 
-/** What visibility rests on. */
+/** The input of the visibility check. */
 type Seen = LiveView & {
   readonly desired: readonly { readonly manifest: ManifestHead }[];
   readonly declared: ReadonlySet<Identity>;
   readonly seesAll: boolean;
 };
 
-/** Whether a resource that no list shows may be there all the same, hidden from this token. */
+/** Whether a resource that no list shows may still exist, hidden from this token. */
 export type IsHidden = (manifest: ManifestHead, decisions: ReadonlyMap<Identity, Decision>) => boolean;
 
 /**
- * Tells what may be hidden. Where a role shows the whole tenant, nothing is. Where the workspace, cluster or repo that a
- * resource lies in is visible, or made by this plan, what a list does not show is not there. Where that is not visible,
- * nobody knows. What something visible lies in is there.
+ * Returns a check for hidden resources. If a role shows the whole tenant, nothing is hidden. If the parent (workspace,
+ * cluster or repo) is visible or created by this plan, a resource missing from a list does not exist; if the parent is
+ * not visible, its existence is unknown. The parent of a visible resource exists.
  */
 export function hiddenFrom(seen: Seen): IsHidden {
   if (seen.seesAll) return () => false;
@@ -36,7 +36,7 @@ export function hiddenFrom(seen: Seen): IsHidden {
 function isParentHidden(parent: Identity, seen: Seen, decisions: ReadonlyMap<Identity, Decision>): boolean {
   if (exists(seen, parent)) return false;
   const decision = decisions.get(parent);
-  // One that is declared and not made is told of by itself.
+  // A declared parent that this plan does not create has its own step.
   if (decision !== undefined) return !writes(decision) && decision.isHidden === true;
   if (seen.declared.has(parent) || seen.live.get(parent)?.state !== "absent") return false;
   const above = parentByName(parent);

@@ -7,14 +7,14 @@ import type { FieldDifference } from "./differences.ts";
 import { pointerIn } from "./pointer.ts";
 import { textDiff } from "./text-diff.ts";
 
-/** The two sides of a difference as they are written: paths point into them. */
+/** The two sides of a difference, not normalised; paths point into them. */
 export type Sides = {
   readonly shape: Shape;
   readonly manifest: Json | undefined;
   readonly live: Json | undefined;
 };
 
-/** A difference as reports show it: values that could be secrets are masked. */
+/** A difference as reports show it: possible secrets are masked. */
 export function changeOf(
   { tokens, before, after, sensitive }: FieldDifference,
   cause: Cause,
@@ -22,7 +22,7 @@ export function changeOf(
 ): Change {
   const [was, is] = [redactValue(before, sensitive), redactValue(after, sensitive)];
   return {
-    // What is removed stands in live alone.
+    // A removed field exists only in live.
     path: pointerIn(shape, after === undefined ? [live, manifest] : [manifest, live], tokens),
     label: labelOf(shape, tokens),
     before: was,
@@ -32,7 +32,10 @@ export function changeOf(
   };
 }
 
-/** A field for people: `image.image_uri`; items of a keyed list are named by their key, as in `ports[8080:TCP].host`. */
+/**
+ * A field's display name, such as `image.image_uri`; items of a keyed list are named by their key, as in
+ * `ports[8080:TCP].host`.
+ */
 export function labelOf(shape: Shape, tokens: readonly string[]): string {
   let label = "";
   let at = shape;

@@ -8,10 +8,10 @@ import { differences, type FieldDifference } from "./differences.ts";
 import { withDefaults } from "./expected-live.ts";
 import { type FieldViews, fieldCauseOf, isActedOn, isOfThisChange } from "./field-cause.ts";
 
-/** What comparing a manifest with live found. */
+/** The result of comparing a manifest with live. */
 export type Comparison = Pick<Decision, "differences" | "ignored" | "drifted" | "before" | "after">;
 
-const NOWHERE: readonly never[] = [];
+const NO_PATHS: readonly never[] = [];
 
 /** The fields in which a manifest differs from live, each with its cause. */
 export function compareFields(one: DecisionInput, before: Json | undefined, after: Json | undefined): Comparison {
@@ -34,7 +34,7 @@ export function compareFields(one: DecisionInput, before: Json | undefined, afte
   };
 }
 
-// Defaults are filled in on every side: a field that is left to its default has not moved when it is written out.
+// Defaults are filled in on every side, so that writing out a default value does not count as a change.
 function viewsOf(one: DecisionInput): (difference: FieldDifference) => FieldViews {
   const { shape, base, applied, manifest } = one;
   const recorded = recordedContent(one);
@@ -42,22 +42,23 @@ function viewsOf(one: DecisionInput): (difference: FieldDifference) => FieldView
   const desired = withDefaults(shape, given);
   const written = withDefaults(shape, recorded?.written);
   const origin = base === null ? undefined : withDefaults(shape, contentFor(one, base.manifest));
-  // What it did not declare was not applied with it.
-  const stood = applied?.manifest === undefined ? null : withDefaults(shape, contentFor(one, applied.manifest));
+  // A resource that the applied commit does not declare was not applied with it.
+  const appliedContent =
+    applied?.manifest === undefined ? null : withDefaults(shape, contentFor(one, applied.manifest));
   return ({ tokens, before }) => ({
     desired: valueAt(shape, desired, tokens),
     live: before,
     recorded:
-      recorded === null || isIgnored(one.recorded?.unrecorded ?? NOWHERE, tokens)
+      recorded === null || isIgnored(one.recorded?.unrecorded ?? NO_PATHS, tokens)
         ? null
         : { written: valueAt(shape, written, tokens), echo: valueAt(shape, recorded.echo, tokens) },
-    applied: stood === null ? null : { desired: valueAt(shape, stood, tokens) },
+    applied: appliedContent === null ? null : { desired: valueAt(shape, appliedContent, tokens) },
     base: base && { desired: valueAt(shape, origin, tokens) },
     isGiven: valueAt(shape, given, tokens) !== undefined,
   });
 }
 
-/** What was written last and what the server made of it, in normal form; null where that is not known. */
+/** The last written manifest and the server's echo of it, in normal form; null when unknown. */
 export function recordedContent(one: DecisionInput): { written: Json | undefined; echo: Json | undefined } | null {
   const { recorded } = one;
   if (recorded === null || recorded.echo === null) return null;

@@ -3,7 +3,9 @@ import type { Shape } from "../../contract/manifest-shape.ts";
 import { children } from "../../model/normal-form.ts";
 import { isSecretReference, isSensitiveField } from "../redact/sensitive-fields.ts";
 
-/** One field that differs; undefined where a side has none. Values are real: `redact` before showing them. */
+/**
+ * One differing field; a side without it is undefined. Values are not masked: call `redactValue` before showing them.
+ */
 export type FieldDifference = {
   readonly tokens: readonly string[];
   readonly before: Json | undefined;
@@ -35,7 +37,7 @@ export function differences(
 
 type Children = ReturnType<typeof children>;
 
-// A container against nothing is compared child by child, so that each leaf gets its own line, cause and mask.
+// A container that only one side has is compared child by child, so that each leaf gets its own line, cause and mask.
 function comparable(left: Children, before: Json | undefined, right: Children, after: Json | undefined): boolean {
   if (left !== null && right !== null) return Array.isArray(before) === Array.isArray(after);
   return (hasChildren(left) && after === undefined) || (hasChildren(right) && before === undefined);

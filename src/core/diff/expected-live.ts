@@ -2,14 +2,14 @@ import { compareText, equal, isObject, type Json, own } from "../../contract/jso
 import { fillDefaults, type Shape } from "../../contract/manifest-shape.ts";
 import { fieldShape, normalise } from "../../model/normal-form.ts";
 
-/** The normalised manifest with the schema's defaults, as far as they are known without asking the control plane. */
+/** The normalised manifest with the schema's defaults. Defaults that only the control plane knows are not included. */
 export function withDefaults(shape: Shape, value: Json | undefined): Json | undefined {
   return value === undefined || shape.is === "free" ? value : normalise(shape, fillDefaults(shape, value));
 }
 
 /**
- * What a manifest becomes on the control plane, as far as its record shows: where desired is what we wrote last time,
- * the server's echo of it; elsewhere desired itself with the schema's defaults. All values normalised.
+ * What live should be after the manifest is written, according to its record. Fields equal to the last written manifest
+ * take the server's echo; other fields take the desired value with the schema's defaults. All values are normalised.
  */
 export function expectedLive(
   shape: Shape,

@@ -3,21 +3,21 @@ import { equal, type Json } from "../../contract/json.ts";
 
 export type { Cause } from "../../contract/generated/output.ts";
 
-/** One field as everybody has it, defaults filled in; undefined where it is absent. */
+/** One field on each side, defaults filled in; undefined when absent. */
 export type FieldViews = {
   readonly desired: Json | undefined;
   readonly live: Json | undefined;
   /** Null when the ledger has no record. */
   readonly recorded: { readonly written: Json | undefined; readonly echo: Json | undefined } | null;
-  /** As the commit that was applied last has it, where that stands in for a record. @default nothing does */
+  /** The value in the commit applied last, when that replaces a missing record. @default no such commit */
   readonly applied?: { readonly desired: Json | undefined } | null;
   /** Null when there is no base commit to compare with. */
   readonly base: { readonly desired: Json | undefined } | null;
-  /** Whether the manifest itself names the field: what it does not name, the server adds. */
+  /** Whether the manifest itself sets the field; the server adds fields that it does not set. */
   readonly isGiven: boolean;
 };
 
-/** The cause of a difference: which of manifest and live changed since the last write; neither means the server did. */
+/** The cause of a difference: which of manifest and live changed since the last write. If none did, the server did. */
 export function fieldCauseOf(views: FieldViews): Cause {
   const { desired, live, recorded, base, isGiven } = views;
   if (recorded === null) {
@@ -32,7 +32,7 @@ export function fieldCauseOf(views: FieldViews): Cause {
   return base !== null && equal(desired, base.desired) ? "pending" : "manifest";
 }
 
-// Without a record nobody knows whether live has moved, unless the repository tells what was applied.
+// Without a record, only the commit applied last shows whether live has changed.
 function causeByApplied({ desired, live, applied }: FieldViews): Cause {
   if (!applied) return "unrecorded";
   const [desiredMoved, liveMoved] = [!equal(desired, applied.desired), !equal(live, applied.desired)];
@@ -40,13 +40,13 @@ function causeByApplied({ desired, live, applied }: FieldViews): Cause {
   return liveMoved ? "drift" : "unrecorded";
 }
 
-/** Whether the change under review made a difference: against the base where there is one, else against the record. */
+/** Whether the change under review caused a difference: compared with the base, or with the record without one. */
 export function isOfThisChange({ desired, base }: FieldViews, cause: Cause): boolean {
   if (cause !== "conflict") return cause === "manifest";
   return base === null || !equal(desired, base.desired);
 }
 
-/** Whether a difference is acted on: what a rule suppresses, or what the server alone adds or rewrites, is not. */
+/** Whether a difference is acted on: not if a rule ignores it, nor if only the server adds or rewrites the field. */
 export function isActedOn(cause: Cause): boolean {
   return cause !== "ignored" && cause !== "default" && cause !== "server";
 }

@@ -5,11 +5,11 @@ import { MASK } from "../../model/credential.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
 import { mergeIntoWritten } from "./merge-into-written.ts";
 
-// Separates a mask from the value it hides while two masked documents are compared; never leaves this file.
+// Separates a mask from the value that it hides while two masked documents are compared; it never leaves this file.
 const HIDDEN = `${MASK}\u0000`;
 
 /**
- * RFC 6902 operations that make of live, as it was answered, what has the wanted normal form; values that could be
+ * RFC 6902 operations that turn live, as the server answered it, into a document with the wanted normal form. Possible
  * secrets are masked.
  */
 export function jsonPatchTo(shape: Shape, live: Json | undefined, wanted: Json | undefined): readonly Json[] {

@@ -5,8 +5,8 @@ import { fieldShape, itemToken, normalise } from "../../model/normal-form.ts";
 type List = Extract<Shape, { is: "list" }>;
 
 /**
- * A value as it is written, changed so that its normal form is `wanted`: what says the same already stays as it stands,
- * with its order and with what means nothing.
+ * The written value, changed so that its normal form is `wanted`. Parts that already have the wanted meaning stay as
+ * written, including their order and the values that normalise to nothing.
  */
 export function mergeIntoWritten(shape: Shape, written: Json | undefined, wanted: Json | undefined): Json | undefined {
   return equal(normalise(shape, written), wanted) ? written : changed(shape, written, wanted);
@@ -21,7 +21,7 @@ function inObject(shape: Shape, written: JsonObject, wanted: JsonObject): JsonOb
   const names = [...new Set([...Object.keys(written), ...Object.keys(wanted)])];
   const fields = names.flatMap((name): [string, Json][] => {
     const [was, is] = [own(written, name), own(wanted, name)];
-    // Told by the object around it: what means nothing in one object is a value in another.
+    // Compared inside the object: a value without meaning in one object can have meaning in another.
     const isSame = equal(normalise(shape, only(name, was)), normalise(shape, only(name, is)));
     const field = isSame ? was : changed(fieldShape(shape, name), was, is);
     return field === undefined ? [] : [[name, field]];
@@ -35,7 +35,7 @@ function only(name: string, field: Json | undefined): JsonObject {
 
 function inList(shape: List, written: readonly Json[], wanted: readonly Json[]): readonly Json[] {
   const left = new Map(wanted.map((item, index) => [itemToken(shape, item, index), item]));
-  // Items that share a key are told apart by their places alone.
+  // Items that share a key can be distinguished only by their positions.
   if (left.size < wanted.length) return wanted;
   let place = 0;
   const kept = written.flatMap((item): readonly Json[] => {

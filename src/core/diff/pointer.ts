@@ -3,12 +3,12 @@ import { escapePointer } from "../../contract/json-pointer.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import { fieldShape, itemPlaces } from "../../model/normal-form.ts";
 
-/** The JSON Pointer of a path of names and places. */
+/** The JSON Pointer of a path of field names and list indexes. */
 export function pointerOf(tokens: readonly string[]): string {
   return tokens.map((token) => `/${escapePointer(token)}`).join("");
 }
 
-/** The value at a path of names and places; undefined where there is none. */
+/** The value at a path of field names and list indexes; undefined when there is none. */
 export function writtenValueAt(value: Json | undefined, tokens: readonly string[]): Json | undefined {
   let at = value;
   for (const token of tokens) {
@@ -19,8 +19,8 @@ export function writtenValueAt(value: Json | undefined, tokens: readonly string[
 }
 
 /**
- * The JSON Pointer of a field in the first of some values, as they are written, that has it; in the first of all, where
- * none has. `tokens` name it in normal form, items of keyed lists by their key.
+ * The JSON Pointer of a field in the first of the (not normalised) values that has it, or in the first value if none
+ * has it. `tokens` is the path in normal form: items of keyed lists are named by their key.
  */
 export function pointerIn(shape: Shape, values: readonly (Json | undefined)[], tokens: readonly string[]): string {
   let nearest = tokens;

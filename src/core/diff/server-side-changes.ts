@@ -5,7 +5,10 @@ import { changeOf, labelOf } from "./change.ts";
 import { contentOf } from "./compared-content.ts";
 import { differences } from "./differences.ts";
 
-/** The plan with what only the server added or rewrote beside each step's own changes; `after` is the manifest's word. */
+/**
+ * The plan, with the fields that only the server added or rewrote next to each step's own changes. `after` is the
+ * manifest's value.
+ */
 export function withServerSide(
   { plan, decisions }: PlanWithDecisions,
   input: Pick<PlanInput, "desired" | "live" | "kindOf" | "shapeOf">,

@@ -4,34 +4,34 @@ export type { CausedBy } from "../../contract/generated/output.ts";
 
 import type { Cause } from "./field-cause.ts";
 
-/** One difference, and whether the change under review made it. */
+/** One difference, and whether the change under review caused it. */
 export type CausedDifference = { readonly cause: Cause; readonly isOfThisChange: boolean };
 
-/** Who caused a step, by the differences that it acts on; null where it acts on none. */
+/** Who caused a step, by the differences that it acts on; null when it acts on none. */
 export function causedByDifferences(differences: readonly CausedDifference[]): CausedBy | null {
   const causes = new Set(differences.map(({ cause }) => cause));
   if (differences.some(({ isOfThisChange }) => isOfThisChange)) {
     const isAlone = differences.every(({ cause, isOfThisChange }) => isOfThisChange && cause !== "conflict");
     return isAlone ? "change" : "mixed";
   }
-  // What somebody did in live and is undone comes before what nobody knows, and that before what was merged already.
+  // Priority: drift, unrecorded, pending.
   if (causes.has("drift") || causes.has("conflict")) return "drift";
   if (causes.has("unrecorded")) return "unrecorded";
   return causes.has("pending") ? "pending" : null;
 }
 
-/** How a manifest as a whole compares with what was recorded and with the base. */
+/** How a manifest as a whole compares with the record and with the base. */
 export type ManifestViews = {
   readonly atBase: "same" | "otherwise" | "not-compared";
-  /** Whether it is what was last written; null where nothing is recorded. */
+  /** Whether it equals the last written manifest; null when nothing is recorded. */
   readonly isAsWritten: boolean | null;
-  /** How it was in the commit that was applied last, where that stands in for a record. @default nothing does */
+  /** How it compares with the commit applied last, when that replaces a missing record. @default no such commit */
   readonly applied?: "same" | "otherwise" | "absent" | null;
   /** Whether it is known to be absent from live. */
   readonly isAbsent: boolean;
 };
 
-/** Who caused a step that makes a whole resource, or that live says nothing of; null where nobody moved. */
+/** Who caused a step that creates a resource, or whose live state is unknown; null when nothing changed. */
 export function causedByManifest({ atBase, isAsWritten, applied = null, isAbsent }: ManifestViews): CausedBy | null {
   const isOfThisChange = atBase === "otherwise";
   if (isAsWritten === null) return atBase === "same" ? causedByApplied(applied, isAbsent) : "change";

@@ -1,17 +1,17 @@
 import { structuredPatch } from "diff";
 import type { Json } from "../../contract/json.ts";
 
-/** Of longer texts there is no diff: it would cost more than it tells. */
+/** Longer texts get no diff: computing it costs more than it is worth. */
 const MAX_TEXT_LENGTH = 256 * 1024;
-/** Lines removed and added that are looked for at most: the cost grows with their square. */
+/** Maximum number of removed and added lines in the search: the cost grows with their square. */
 const MAX_EDITS = 200;
 /** A shorter text on one line needs no diff. */
 const SHORT = 80;
 const CONTEXT = 3;
 
 /**
- * A unified diff of two texts, where one of them has several lines or is long; null for other values, and where it
- * would be too large. The same texts always give the same diff: its bounds are counted, not timed.
+ * A unified diff of two texts when at least one has several lines or is long; null for other values, and when it would
+ * be too large. The bounds are counts, not times, so the same texts always give the same diff.
  */
 export function textDiff(before: Json, after: Json): string | null {
   if (typeof before !== "string" || typeof after !== "string") return null;
@@ -34,7 +34,7 @@ function lineDiff(before: string, after: string): string | null {
   return `${hunks.join("\n")}\n`;
 }
 
-// Each line that the other side does not have costs an edit: told in one walk, before the search is begun.
+// A lower bound in one pass, before the search: each line that only one side has costs an edit.
 function leastEdits(before: string, after: string): number {
   const counts = new Map<string, number>();
   for (const line of before.split("\n")) counts.set(line, (counts.get(line) ?? 0) + 1);
@@ -42,7 +42,7 @@ function leastEdits(before: string, after: string): number {
   return counts.values().reduce((sum, count) => sum + Math.abs(count), 0);
 }
 
-/** Everything between the lines that both begin and end with, as one hunk. */
+/** One hunk with everything between the common leading and trailing lines. */
 function wholeDiff(before: string, after: string): string {
   const [old, now] = [linesOf(before), linesOf(after)];
   const most = Math.min(old.length, now.length);
@@ -66,7 +66,7 @@ function wholeDiff(before: string, after: string): string {
 
 const NO_NEWLINE = "\n\\ No newline at end of file";
 
-// As in any unified diff, the last line says when no line feed ends it.
+// As in any unified diff, the last line is marked when no line feed ends it.
 function linesOf(text: string): readonly string[] {
   const lines = text.split("\n");
   if (text.endsWith("\n")) return lines.slice(0, -1);

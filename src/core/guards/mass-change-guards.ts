@@ -2,7 +2,7 @@ import { exists, type LiveView } from "../live.ts";
 import { type Identity, splitIdentity } from "../manifest.ts";
 import type { Action } from "../plan/plan.ts";
 
-/** From how many recorded resources on a shrunken source is refused. */
+/** The number of recorded resources from which a shrunken source is refused. */
 const FROM = 10;
 /** The share of the recorded resources that a source must still declare. */
 const SHARE = 0.7;
@@ -10,10 +10,10 @@ const SHARE = 0.7;
 /** The largest share of the resources that a daemon updates in one pass. */
 const UPDATE_SHARE = 0.3;
 
-/** From how many resources on how large a share of them has to be there still. */
+/** `shrinkShare` of the recorded resources must remain when there are at least `shrinkFrom`. */
 export type ShrinkLimits = { readonly shrinkFrom?: number; readonly shrinkShare?: number };
 
-/** Whether guards stop less than the default ones do. */
+/** Whether guards are less strict than the defaults. */
 export function isLooserThanDefault({
   shrinkFrom,
   shrinkShare,
@@ -23,7 +23,9 @@ export function isLooserThanDefault({
   return isLooser || (updateShare ?? UPDATE_SHARE) > UPDATE_SHARE;
 }
 
-/** Why a daemon may not update so much at once, or null; `others` are kept without a step. */
+/**
+ * Why a daemon may not update this many resources at once, or null. `others` counts the kept resources without a step.
+ */
 export function updateGuard(
   steps: readonly { readonly action: Action }[],
   others: number,
@@ -33,10 +35,10 @@ export function updateGuard(
   const existing = steps.filter(({ action }) => action === "keep").length + updates + others;
   if (existing < FROM || updates <= existing * share) return null;
   const most = Math.round(share * 100);
-  return `${updates} of ${existing} resources would be updated in one pass (at most ${most} % expected); apply does it by hand, and guards.updateShare allows it`;
+  return `${updates} of ${existing} resources would be updated in one pass (at most ${most} % expected): run apply by hand, or raise guards.updateShare`;
 }
 
-/** Why a source may not be acted on, or null: an emptied or suddenly smaller source is more often an accident. */
+/** Why a source may not be applied, or null: an emptied or suddenly smaller source is usually an accident. */
 export function shrinkGuard(
   recorded: Iterable<Identity>,
   declared: ReadonlySet<Identity>,
@@ -50,15 +52,15 @@ export function shrinkGuard(
   return `the source declares ${kept} of the ${known.length} resources that the ledger knows (at least ${Math.round(shrinkShare * 100)} % expected)`;
 }
 
-/** Why an emptied source may not even be planned, or null. */
+/** Why an emptied source may not be planned, or null. */
 export function emptyGuard(recorded: readonly Identity[], declared: ReadonlySet<Identity>): string | null {
   if (recorded.length === 0 || declared.size > 0) return null;
   return `the source declares nothing, but the ledger knows ${recorded.length} resources`;
 }
 
 /**
- * Why live may not be acted on, or null. A list is wrong for one kind as a rule, so each kind counts on its own too; what
- * cannot be read counts neither way.
+ * Why live may not be acted on, or null. A wrong list usually affects one kind, so each kind is also checked on its
+ * own. Resources that cannot be read are not counted.
  */
 export function liveGuard(
   recorded: Iterable<Identity>,

@@ -5,7 +5,7 @@ import type { Identity } from "../manifest.ts";
 import type { RecordedHead } from "../recorded.ts";
 import type { OutcomeError } from "../report/report.ts";
 
-/** How long an unrecorded version counts as a sign of another writer, in milliseconds. */
+/** How long after its creation an unrecorded version counts as evidence of another writer, in milliseconds. */
 const LATELY_MS = 5 * 60 * 1000;
 
 /** The code of every diagnostic about another writer. */
@@ -21,7 +21,7 @@ type Seen = {
   readonly now: number;
 };
 
-/** Warns of newest versions that our own subject made in the last minutes and that are not in the ledger. */
+/** Warns about newest versions that our own subject created in the last minutes and that are not in the ledger. */
 export function otherWriterWarnings({ live, recorded, subject, now }: Seen): readonly Diagnostic[] {
   if (subject === null) return [];
   return [...live].flatMap(([identity, one]) => {
@@ -37,28 +37,28 @@ function warning(identity: Identity, version: number, known: number): Diagnostic
   return {
     severity: "warning",
     code: OTHER_WRITER,
-    summary: `another writer may be at work: version ${version} of ${identity} was just made with this token, and this state folder's ledger knows ${ledger}`,
+    summary: `another writer may be at work: version ${version} of ${identity} was just created with this token, and this state folder's ledger knows ${ledger}`,
     detail:
-      "on a control plane without leases, two writers with state folders of their own make versions twice: stop one of them, or let them share a state folder",
+      "on a control plane without leases, two writers with separate state folders create versions twice: stop one of them, or let them share a state folder",
     file: null,
     line: null,
     column: null,
   };
 }
 
-/** A write whose version is not the next after the newest one that was known. */
+/** A write that created a version other than the successor of the newest known one. */
 export type ConcurrentVersions = {
   readonly identity: Identity;
   readonly ours: LiveRow;
   /** Other versions created since live was read; null where they could not be read. */
   readonly others: readonly LiveRow[] | null;
-  /** Whether a version has the content that was sent. */
+  /** Whether a version has the sent content. */
   readonly isSame: (row: LiveRow) => boolean;
-  /** Whether the control plane makes a request with a key once, however often it arrives. */
+  /** Whether the control plane executes requests with the same idempotency key only once. */
   readonly honoursKeys: boolean;
   /** Whether a lease excludes other writers. */
   readonly hasLease: boolean;
-  /** How long the request was under way, in milliseconds. */
+  /** The duration of the request, in milliseconds. */
   readonly elapsed: number;
 };
 
@@ -66,27 +66,27 @@ export type ConcurrentVersions = {
 export function concurrentVersionError(doubled: ConcurrentVersions): OutcomeError | null {
   const { identity, ours, others } = doubled;
   if (others === null) {
-    const message = `${identity} is at version ${ours.version}, and what was made beside it could not be read: the request may have arrived twice`;
+    const message = `${identity} is at version ${ours.version}, and the versions created at the same time could not be read: the request may have arrived twice`;
     return { code: "duplicate-version", message };
   }
   if (others.length === 0) return null;
   const versions = [...others, ours].map(({ version = 0 }) => version).toSorted((a, b) => a - b);
   const both = `versions ${versions.join(" and ")} of ${identity}`;
-  if (others.every((row) => isTwin(row, doubled))) {
-    return { code: "duplicate-version", message: `${both} were made of one write: the request arrived twice` };
+  if (others.every((row) => isOwnDuplicate(row, doubled))) {
+    return { code: "duplicate-version", message: `${both} were created by one write: the request arrived twice` };
   }
   if (doubled.hasLease || others.every(({ createdBy }) => createdBy !== ours.createdBy)) {
     return {
       code: "other-version",
-      message: `${both} were made since live was read, and only ${ours.version} is ours`,
+      message: `${both} were created since live was read, and only ${ours.version} is ours`,
     };
   }
-  const message = `another writer may be at work: ${both} were made with this token, and only ${ours.version} by this run; nothing more is sent`;
+  const message = `another writer may be at work: ${both} were created with this token, and only ${ours.version} by this run; nothing more is sent`;
   return { code: OTHER_WRITER, message };
 }
 
-// Made from what was sent, by whom it was sent, while it was under way.
-function isTwin(row: LiveRow, { ours, isSame, honoursKeys, elapsed }: ConcurrentVersions): boolean {
+// A version with the sent content, created by our own subject while the request was in flight.
+function isOwnDuplicate(row: LiveRow, { ours, isSame, honoursKeys, elapsed }: ConcurrentVersions): boolean {
   if (honoursKeys || row.createdBy !== ours.createdBy || !isSame(row)) return false;
   const apart = Math.abs(Date.parse(ours.createdAt ?? "") - Date.parse(row.createdAt ?? ""));
   return !(apart > elapsed);

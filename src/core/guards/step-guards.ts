@@ -6,7 +6,7 @@ import { HoldfastError } from "../errors.ts";
 import type { Identity } from "../manifest.ts";
 import { type Plan, type Risk, type Step, writes } from "../plan/plan.ts";
 
-/** What is done about each risk that a guard can refuse, where the configuration says nothing. */
+/** The action on each risk that a guard can refuse, when the configuration sets none. */
 const defaults = {
   adopts: "refuse",
   "privilege-growth": "refuse",
@@ -16,10 +16,10 @@ const defaults = {
   reverts: "mark",
 } as const satisfies { readonly [risk in Risk]?: "refuse" | "mark" };
 
-/** What is done about risks: refuse the step where nobody confirms it, or only mark it. */
+/** The action on each risk: refuse the step unless a person confirms it, or only mark it. */
 type RiskGuards = { readonly [risk in keyof typeof defaults]?: "refuse" | "mark" | null };
 
-/** A guard in words: what the step would do, and what allows it. */
+/** The text of a guard: what the step would do, and how to allow it. */
 const guardText: { readonly [risk in Risk]: { readonly danger: string; readonly remedy: string } } = {
   adopts: {
     danger: "would overwrite what somebody else manages",
@@ -39,7 +39,7 @@ function remedied(danger: string): { readonly danger: string; readonly remedy: s
   return { danger, remedy: "confirm it at a terminal, or change guards in the configuration" };
 }
 
-/** Whether guards refuse less than the default ones do. */
+/** Whether guards refuse less than the defaults. */
 export function isLooserGuard(guards: RiskGuards): boolean {
   return (Object.keys(defaults) as (keyof typeof defaults)[]).some(
     (risk) => defaults[risk] === "refuse" && guards[risk] === "mark",
@@ -52,21 +52,23 @@ export function refusedRisks(guards: RiskGuards): ReadonlySet<Risk> {
   return new Set(risks.filter((risk) => (guards[risk] ?? defaults[risk]) === "refuse"));
 }
 
-/** What a daemon does not do on its own. */
+/** What a daemon does not do without a person. */
 export type PlanGuards = {
   readonly refused: ReadonlySet<Risk>;
-  /** The largest share of the resources that is updated at once. */
+  /** The largest share of the resources that one pass may update. */
   readonly updateShare?: number;
-  /** Resources that a person holds, and why. */
+  /** Resources that a person put on hold, and the reason. */
   readonly held?: ReadonlyMap<Identity, string>;
-  /** Whether nothing was written yet: then a resource that somebody else manages holds all of them. @default false */
+  /** Whether nothing was written yet: then one resource that somebody else manages blocks all writes. @default false */
   readonly isFirst?: boolean;
 };
 
-/** Why nothing may be written, or nothing updated, whatever the resource; null where it may. */
+/** Why all writes, or all updates, are held back; null when they are not. */
 export type HoldAll = { readonly writes: string | null; readonly updates: string | null };
 
-/** Why nothing is written for the first time, or null: resources that somebody else manages may tell of a wrong target. */
+/**
+ * Why the first write is held back, or null: resources that somebody else manages may mean that the target is wrong.
+ */
 export function firstWriteGuard(
   decisions: Iterable<Pick<Step, "action" | "risks">>,
   { isFirst = false }: PlanGuards,
@@ -75,18 +77,19 @@ export function firstWriteGuard(
   const unadopted = [...decisions].filter(needsAdoption).length;
   if (unadopted === 0) return null;
   const what =
-    unadopted === 1
-      ? "a resource that somebody else manages is"
-      : `${unadopted} resources that somebody else manages are`;
-  return `waits for the first write: ${what} to be adopted before; holdfast adopt records what is live`;
+    unadopted === 1 ? "a resource that somebody else manages" : `${unadopted} resources that somebody else manages`;
+  return `held back before the target's first write: ${what} must be adopted first; holdfast adopt records what is live`;
 }
 
-/** Whether a step is held back until somebody adopts its resource. */
+/** Whether a step is blocked until its resource is adopted. */
 export function needsAdoption({ action, risks }: Pick<Step, "action" | "risks">): boolean {
   return action === "block" && risks.includes("adopts");
 }
 
-/** The decision, or that it is held back: for one of its risks, or since nothing of its sort may be written. */
+/**
+ * The decision, blocked if a person holds the resource, a guard refuses one of its risks, or all such writes are held
+ * back.
+ */
 export function holdBack(
   identity: Identity,
   decision: Decision,
@@ -105,7 +108,7 @@ export function holdBack(
   return why === null ? decision : { ...decision, action: "block", reason: "guard", detail: why };
 }
 
-/** What guards say of a step: the dangers, of live what would be lost, and what allows it. */
+/** The guard's message for a step: the dangers, the fields of live that would be lost, and how to allow it. */
 function guardDetail(risks: readonly Risk[], lost: readonly string[]): string {
   const dangers = risks.map((risk) => guardText[risk].danger + (risk === "adopts" ? lostText(lost) : ""));
   const remedies = new Set(risks.map((risk) => guardText[risk].remedy));
@@ -118,7 +121,7 @@ function lostText(lost: readonly string[]): string {
   return ` (${lost.slice(0, LISTED).join(", ")}${more})`;
 }
 
-/** Fails where a guard refuses a step of a plan that nobody has confirmed. */
+/** Throws if a guard refuses a step of a plan that nobody has confirmed. */
 export function requireUnguarded(
   { steps }: Plan,
   refused: ReadonlySet<Risk>,
@@ -129,7 +132,7 @@ export function requireUnguarded(
   const count = guarded.length === 1 ? "one step" : `${guarded.length} steps`;
   throw new HoldfastError("refused", `guards refuse ${count} of this plan`, {
     hint: isVerified
-      ? "nothing was written: look at the steps; each says what allows it"
+      ? "nothing was written: review the steps; each names what allows it"
       : "nothing was written: another key has sealed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY",
     diagnostics: guarded.flat(),
   });

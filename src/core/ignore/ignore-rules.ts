@@ -2,24 +2,24 @@ import { pointerTokens } from "../../contract/json-pointer.ts";
 import type { Identity } from "../manifest.ts";
 import { type Glob, globMatcher } from "../selection/glob.ts";
 
-/** A field that another system owns: differences there are counted, never acted on. */
+/** A field that another system owns: its differences are counted, never acted on. */
 export type IgnoreRule = {
-  /** JSON Pointer in which `*` stands for one step; everything below it is ignored too. */
+  /** JSON Pointer in which `*` matches one segment; everything below it is ignored too. */
   readonly path: string;
   /** Glob over identities; all when absent. */
   readonly match?: Glob;
   readonly reason: string;
   readonly owner?: string;
-  /** `yyyy-mm-dd`, the last day on which the rule holds. */
+  /** `yyyy-mm-dd`, the last day on which the rule applies. */
   readonly expires?: string;
 };
 
-/** Finds the rules that hold for a resource: the tokens of each one's path. */
+/** Returns the path tokens of each rule that applies to a resource. */
 export type RuleFinder = (identity: Identity) => readonly (readonly string[])[];
 
 const NONE: ReturnType<RuleFinder> = [];
 
-/** A finder over the rules in force on a day (`yyyy-mm-dd`); results are kept, so that they can be computed ahead. */
+/** A finder for the rules in force on a day (`yyyy-mm-dd`). Results are kept, so they can be computed ahead. */
 export function ruleFinder(rules: readonly IgnoreRule[], today: string): RuleFinder {
   const inForce = rules
     .filter(({ expires }) => expires === undefined || expires >= today)
@@ -36,7 +36,7 @@ export function ruleFinder(rules: readonly IgnoreRule[], today: string): RuleFin
   };
 }
 
-/** Whether a path lies at or below one of the ignored ones. */
+/** Whether a path is at or below one of the ignored paths. */
 export function isIgnored(rules: readonly (readonly string[])[], tokens: readonly string[]): boolean {
   return rules.some(
     (rule) => rule.length <= tokens.length && rule.every((step, index) => step === "*" || step === tokens[index]),

@@ -6,8 +6,8 @@ type Path = readonly string[];
 type List = Extract<Shape, { is: "list" }>;
 
 /**
- * The manifest to send when another system owns some of its fields: desired, with those fields as live has them, since
- * a PUT replaces the whole. List items are matched by their key, or by their index where they have none.
+ * The manifest to send when another system owns some of its fields: desired, with live's values for those fields, since
+ * a PUT replaces the whole resource. List items are matched by key, or by index when they have none.
  */
 export function keepIgnored(
   shape: Shape,
@@ -26,7 +26,7 @@ function replace(shape: Shape, mine: Json | undefined, theirs: Json | undefined,
   const [object, other] = [isObject(mine) ? mine : {}, isObject(theirs) ? theirs : {}];
   const field = replace(fieldShape(shape, step), own(object, step), own(other, step), rest);
   const kept = withField(object, step, field);
-  // An object that only held what live does not have means nothing.
+  // An object whose only fields live does not have is left out.
   return theirs === undefined && Object.keys(kept).length === 0 ? undefined : kept;
 }
 
@@ -41,7 +41,7 @@ function replaceItem(
   const item = replace(shape.items, mine[at], theirs.find(isNamed), rest);
   if (at === -1) return item === undefined ? unlessEmpty(mine) : [...mine, item];
   if (item !== undefined) return mine.with(at, item);
-  // Without keys the later items would change their places, and with them their names.
+  // Without keys, removing the item would shift the indexes, and so the names, of the later ones.
   return shape.key === undefined ? mine : unlessEmpty(mine.toSpliced(at, 1));
 }
 

@@ -3,16 +3,16 @@ import { type Plan, type Risk, reasonText, type Step } from "./plan.ts";
 import type { SealedPlan } from "./sealed-plan.ts";
 
 /**
- * What a plan's file says that recomputing it does not. Where the key is another, whoever edits the file can make its
- * digest anew. What is done is compared before; causes, and whether a step adopts, follow from the ledger of whoever
- * made the plan, so that of these only what contradicts itself can be told.
+ * Finds contradictions in a plan file that comparing its steps does not detect. When the plan was sealed with another
+ * key, an editor of the file can recompute its digest. The actions were already compared. Causes, and whether a step
+ * adopts, follow from the ledger of the plan's author, so for them only contradictions within the file can be detected.
  */
 export function findForged(sealed: SealedPlan, plan: Plan): readonly string[] {
   const now = new Map(plan.steps.map((step) => [step.identity, step]));
   return [
     ...(isCounted(sealed, plan) ? [] : ["its summary does not count its steps"]),
-    ...saidOtherwise(sealed, plan),
-    ...[...sealed.steps].flatMap(([identity, step]) => markedOtherwise(identity, step, now.get(identity))),
+    ...diagnosticContradictions(sealed, plan),
+    ...[...sealed.steps].flatMap(([identity, step]) => riskContradictions(identity, step, now.get(identity))),
   ];
 }
 
@@ -20,7 +20,7 @@ function isCounted({ summary, steps, revision }: SealedPlan, plan: Plan): boolea
   const all = [...steps.values()];
   const kept = new Set(plan.steps.flatMap(({ action, identity }) => (action === "keep" ? [identity] : [])));
   const done = all.filter(({ identity }) => kept.has(String(identity))).length;
-  // Elsewhere a manifest that is in sync may have come or gone.
+  // At another commit, the number of manifests in sync may differ.
   const isSameCommit = revision !== null && revision === plan.revision;
   return (
     counted.every((action) => summary[action] === all.filter((step) => step.action === action).length) &&
@@ -39,11 +39,11 @@ function isUnrecorded({ causedBy, changes }: JsonObject): boolean {
   );
 }
 
-/** What is said of a pass's surroundings, which are others where it is applied. */
+/** Diagnostics about the environment of a pass, which differs between plan and apply. */
 const OF_SURROUNDINGS: readonly string[] = ["behind-base", "applied-ref", "unknown-revision"];
 
-// What is said of blocked steps is compared with the steps.
-function saidOtherwise({ diagnostics }: SealedPlan, plan: Plan): readonly string[] {
+// Diagnostics of blocked steps are skipped: the steps themselves are compared.
+function diagnosticContradictions({ diagnostics }: SealedPlan, plan: Plan): readonly string[] {
   const was = new Set(diagnostics.filter(isObject).map(saidIn));
   const is = new Set(plan.diagnostics.map((diagnostic) => saidIn({ ...diagnostic })));
   return [
@@ -52,13 +52,13 @@ function saidOtherwise({ diagnostics }: SealedPlan, plan: Plan): readonly string
   ];
 }
 
-// Where it is said depends on the working directory.
+// The position is left out: it depends on the working directory.
 function saidIn({ severity, code, summary, detail }: JsonObject): string {
   if (Object.hasOwn(reasonText, String(code)) || OF_SURROUNDINGS.includes(String(code))) return "";
   return [`${severity}: ${summary} [${code}]`, ...(detail === null ? [] : [detail])].join(" ");
 }
 
-/** The marks that follow from what a step does, whatever is recorded. */
+/** The risks that follow from a step's content, whatever is recorded. */
 const OF_CONTENT: readonly Risk[] = [
   "privilege-growth",
   "scale-to-zero",
@@ -67,8 +67,8 @@ const OF_CONTENT: readonly Risk[] = [
   "version-immutable",
 ];
 
-// A step that is done already shows nothing any more of what it did.
-function markedOtherwise(identity: string, was: JsonObject, now: Step | undefined): readonly string[] {
+// A step that is already done no longer shows its changes.
+function riskContradictions(identity: string, was: JsonObject, now: Step | undefined): readonly string[] {
   if (now === undefined || now.action === "keep") return [];
   const marks = Array.isArray(was.risks) ? was.risks.map(String) : [];
   const causes = new Set(Array.isArray(was.changes) ? was.changes.filter(isObject).map(({ cause }) => cause) : []);
@@ -83,7 +83,7 @@ function markedOtherwise(identity: string, was: JsonObject, now: Step | undefine
   ];
 }
 
-// Of a conflict the base tells whether this change is part of it.
+// Whether a conflict includes this change depends on the base, so both causes are accepted.
 function isCausedSo({ action, causedBy }: JsonObject, causes: ReadonlySet<Json | undefined>): boolean {
   if (action !== "update") return true;
   const isOfThisChange = causes.has("manifest");

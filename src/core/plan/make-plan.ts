@@ -11,7 +11,7 @@ import { PLAN_FORMAT, type Plan, reasonText, type Step, summarise, writes } from
 import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";
 import { orphanSteps, stepOf } from "./plan-steps.ts";
 
-/** Decides on every manifest, in order, with a checksum of what is done. */
+/** Decides on every manifest, in order, and makes a plan with a checksum over its actions. */
 export function makePlan(input: PlanInput): PlanWithDecisions {
   const decisions = decideEach(input);
   const declared = input.desired.map((waved) => stepOf(input, waved, decisions.get(waved.manifest.identity)));
@@ -29,7 +29,7 @@ export function makePlan(input: PlanInput): PlanWithDecisions {
   return { plan: withChecksum(plan, () => checksum(input, steps)), decisions };
 }
 
-// It takes longer than the rest of the plan, and an apply that nobody gave a plan looks at none.
+// Computed on first access: it takes longer than the rest of the plan, and an apply without a plan file never reads it.
 function withChecksum(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
   let known: string | null = null;
   return {
@@ -41,14 +41,14 @@ function withChecksum(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
   };
 }
 
-// Named one by one: a copy of the whole plan would compute its checksum.
+// The fields are listed one by one: a spread of the whole plan would compute its checksum.
 function withParts(plan: Plan, parts: Partial<Pick<Plan, "steps" | "summary" | "diagnostics">>): Plan {
   const { format_version, revision, server, complete, summary, steps, diagnostics } = plan;
   const same = { format_version, revision, server, complete, summary, steps, diagnostics, ...parts };
   return withChecksum(same, () => plan.checksum);
 }
 
-/** The same plan, with what says why its creates were not checked. */
+/** The same plan, with the reason why each write without a dry run was not checked. */
 export function withNotChecked(
   { plan, decisions }: PlanWithDecisions,
   notChecked: ReadonlyMap<Identity, NotChecked>,
@@ -62,7 +62,7 @@ export function withNotChecked(
   return { plan: withParts(plan, { steps, summary: { ...plan.summary, notChecked: count } }), decisions };
 }
 
-/** A manifest whose step is blocked, and where in it stands what blocks it. */
+/** A manifest whose step is blocked, and the position in it of the cause. */
 export type BlockedManifest = { readonly manifest: ManifestHead; readonly position: Position };
 
 /** The same plan, with a warning for each manifest whose step is blocked. */
@@ -85,14 +85,14 @@ function blockDiagnostic(
   return { severity: "warning", code: reason, summary, detail, file, ...position };
 }
 
-// What is done counts: not where it is declared, nor the cause, which depends on the base that was compared with, nor the
-// risks, which depend on what this state folder has recorded.
+// Only what is done counts. Left out are the position, the cause (it depends on the base) and the risks (they depend on
+// the records of this state folder).
 function checksummedStep({ risks: _, causedBy: __, notChecked: ___, ...step }: Step): Json {
   return { ...step, file: null, line: null, changes: step.changes.map((change) => ({ ...change, cause: null })) };
 }
 
-// Masked values are not in the checksum: revision and live stamps stand for them, so that a published plan gives no
-// secret away to guessing.
+// Masked values are not in the checksum; the revision and live stamps represent them, so that a secret cannot be
+// guessed from a published plan.
 function checksum({ server, revision, live, desired, shapeOf }: PlanInput, steps: readonly Step[]): string {
   const acting = steps.filter(({ action }) => action !== "keep");
   const isActing = new Set(acting.map(({ identity }) => identity));

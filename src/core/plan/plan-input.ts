@@ -14,7 +14,7 @@ import type { Plan } from "./plan.ts";
 /** A manifest and its depth in the reference graph. */
 export type WavedManifest = { readonly manifest: ManifestHead; readonly wave: number };
 
-/** Everything a plan rests on; the same input always gives the same plan. */
+/** The input of a plan; the same input always gives the same plan. */
 export type PlanInput = LiveView & {
   readonly server: string;
   readonly revision: string | null;
@@ -24,33 +24,33 @@ export type PlanInput = LiveView & {
   readonly declared: ReadonlySet<Identity>;
   /** Declared identities whose manifests were refused. */
   readonly invalid: ReadonlySet<Identity>;
-  /** Every receipt, opened where something is decided by it. */
+  /** Every record, opened when a decision depends on it. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
-  /** Manifests at the base commit; null when none is compared with. */
+  /** Manifests at the base commit; null when no base is given. */
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
-  /** Manifests at the commit that was applied last, where that stands in for records; null where none does. */
+  /** Manifests at the commit applied last, when they replace missing records; null otherwise. */
   readonly applied: ReadonlyMap<Identity, JsonObject> | null;
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
   readonly serverFacts: ServerFacts;
   /** The id of the subject of our writes; null while unknown. */
   readonly subject: string | null;
-  /** Whether what no list shows is not there for sure. */
+  /** Whether a resource that no list shows certainly does not exist. */
   readonly seesAll: boolean;
   readonly rulesFor: RuleFinder;
   readonly hasSink: boolean;
-  /** Epoch milliseconds; decides which ledger entries still count. */
+  /** Epoch milliseconds; decides which ledger entries are still current. */
   readonly now: number;
   readonly complete: boolean;
   readonly diagnostics: readonly Diagnostic[];
-  /** What holds steps back where nobody is asked; null where somebody is, or nothing is written. */
+  /** The guards that hold steps back when no person can confirm; null when a person confirms, or nothing is written. */
   readonly guards: PlanGuards | null;
-  /** How many resources are in sync as far as anybody knows, and not among `desired`. @default 0 */
+  /** Number of resources outside `desired` that are presumably in sync. @default 0 */
   readonly outOfScope?: number;
-  /** Whether orphans belong in the plan: not when only a part of the source was selected. */
+  /** Whether the plan includes orphans: not when only a part of the source was selected. */
   readonly withOrphans: boolean;
 };
 
-/** A plan with the decisions behind its steps, by identity: none for what is known to be in sync. */
+/** A plan with the decisions behind its steps, by identity; resources known to be in sync have none. */
 export type PlanWithDecisions = { readonly plan: Plan; readonly decisions: ReadonlyMap<Identity, Decision> };

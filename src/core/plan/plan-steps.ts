@@ -18,7 +18,7 @@ function keptBy({ inSync }: PlanInput, identity: Identity): "by-ledger" | null {
   return inSync.get(identity) === "ledger" ? "by-ledger" : null;
 }
 
-/** What a plan shows of one manifest; without a decision it is in sync. */
+/** The step of one manifest; without a decision it is in sync. */
 export function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, decision: Decision | undefined): Step {
   const { kind, identity, file, line } = manifest;
   const { action, reason, risks, causedBy, differences } = decision ?? { ...KEEP, reason: keptBy(input, identity) };
@@ -37,7 +37,7 @@ export function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, deci
   return { action, kind, identity, file, line, wave, changes, patch, reason, risks, causedBy, ...writer };
 }
 
-// Whoever wrote the newest version is known, and not who changed which field of it.
+// The writer of the newest version is known, but not who changed which of its fields.
 function writerOf(
   { live }: PlanInput,
   { identity }: ManifestHead,
@@ -48,7 +48,7 @@ function writerOf(
   return hasMoved && found?.state === "present" ? writerIn(found.row) : null;
 }
 
-// What a create makes: the whole manifest, masked like every change.
+// The content of a create: the whole manifest, masked like every change.
 function contentChange({ shapeOf, recorded, applied, base }: PlanInput, manifest: ManifestHead): Change {
   const { kind, identity, value } = requireRead(manifest);
   const isPending = base !== null && equal(base.get(identity), value);
@@ -56,7 +56,7 @@ function contentChange({ shapeOf, recorded, applied, base }: PlanInput, manifest
   return createdFrom(shapeOf(kind), value, isGone ? "drift" : isPending ? "pending" : "manifest");
 }
 
-// Masked when somebody looks: an apply that is not shown its plan would mask 10,000 manifests for nobody.
+// Masked on first access: an apply whose plan is not shown would mask 10,000 manifests for nothing.
 function createdFrom(shape: Shape, value: JsonObject, cause: Change["cause"]): Change {
   return {
     path: "",
@@ -70,13 +70,13 @@ function createdFrom(shape: Shape, value: JsonObject, cause: Change["cause"]): C
   };
 }
 
-// A version's number is part of its identity: what is compared, and patched, is the rest.
+// The version number is part of the identity, so it is neither compared nor patched.
 function liveOf({ live, kindOf }: PlanInput, { identity, kind: type }: ManifestHead): JsonObject | undefined {
   const [found, kind] = [live.get(identity), kindOf(type)];
   return found?.state === "present" && kind !== undefined ? withoutVersion(kind, found.row.manifest) : undefined;
 }
 
-/** What is recorded and no longer declared; with a base, what the change removed, whether it is recorded here or not. */
+/** Resources that are recorded and no longer declared; with a base, also those that the change removed. */
 export function orphanSteps({ recorded, declared, live, base, applied }: PlanInput): readonly Step[] {
   const known = base === null ? recorded : new Set([...recorded.keys(), ...base.keys(), ...(applied?.keys() ?? [])]);
   return known

@@ -2,7 +2,7 @@ import type { Action, NotChecked, Plan, PlanSummary, Reason, Step } from "../../
 
 export type { Action, Change, Plan, PlanSummary, Reason, Risk, Step } from "../../contract/generated/output.ts";
 
-/** Each action's glyph, the same in every output for people. */
+/** Each action's glyph, the same in all text and Markdown output. */
 export const glyphs: { readonly [action in Action]: string } = {
   create: "+",
   update: "~",
@@ -12,7 +12,7 @@ export const glyphs: { readonly [action in Action]: string } = {
   orphan: "○",
 };
 
-/** One sentence for each reason: what holds the step, and what to do now. */
+/** One sentence for each reason: what blocks the step, and what to do now. */
 export const reasonText: { readonly [reason in Reason]: string } = {
   "read-only": "this control plane has no operation that writes this kind: change it there by hand",
   dependency: "what it refers to is blocked or invalid: fix that first",
@@ -27,28 +27,28 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   refused: "the control plane refuses this manifest",
   "type-changed":
     "an application of another type has this name, and a type never changes: choose another name, or remove that one first",
-  unreadable: "live could not be read just now, so nothing is decided",
+  unreadable: "live could not be read, so nothing is decided",
   "by-ledger": "live cannot be read; equal to what was last written",
-  "needs-write": "live could be read only by a dry run, which this token may not ask for",
+  "needs-write": "live can be read only by a dry run, which this token may not request",
   forbidden: "it may exist; this token cannot see it",
   guard: "a guard holds it back until a person allows it",
 };
 
 const notCheckedTexts: { readonly [reason in Exclude<NotChecked["reason"], "depends-on">]: string } = {
-  unproven: "not checked: dryRun unproven (not yet seen here to change nothing)",
-  "needs-write": "not checked: needs write (the token may not ask for a dry run)",
+  unproven: "not checked: dryRun unproven (not yet verified on this server to change nothing)",
+  "needs-write": "not checked: needs write (the token may not request a dry run)",
   unsupported: "not checked: this kind has no dry run",
   unanswered: "not checked: the dry run failed",
   skipped: "not checked: --no-dry-run",
 };
 
-/** One phrase on why a step was not checked. */
+/** The reason why a step was not checked, as one phrase. */
 export function notCheckedText(notChecked: NotChecked): string {
   const { reason, on = [] } = notChecked;
   return reason === "depends-on" ? `not dry-run: depends on ${on.join(", ")}` : notCheckedTexts[reason];
 }
 
-/** The format of plans that this release writes and reads. */
+/** The plan format that this release writes and reads. */
 export const PLAN_FORMAT = "2.0";
 
 /** Whether the step sends a write. */
@@ -56,15 +56,15 @@ export function writes({ action }: Pick<Step, "action">): boolean {
   return action === "create" || action === "update" || action === "ensure";
 }
 
-/** Whether a resource has moved in live behind what was last written. */
+/** Whether a resource has changed in live since the last write. */
 export function isDrifted({ changes }: Pick<Step, "changes">): boolean {
   return changes.some(({ cause }) => cause === "drift" || cause === "conflict");
 }
 
-/** Which changes count where a plan is asked whether there are any: those of the change under review, or all. */
+/** The changes that count when a plan is checked for changes: those of the change under review, or all. */
 export type Gate = "change" | "all";
 
-/** Whether a plan has a step that counts: it creates, updates or is blocked, and for `change` it is caused by that. */
+/** Whether a plan has a create, an update or a block; for `change`, one that the change under review caused. */
 export function hasChanges({ steps }: Pick<Plan, "steps">, gate: Gate): boolean {
   return steps.some(({ action, causedBy }) => {
     const isCounted = action === "create" || action === "update" || action === "block";
@@ -72,7 +72,7 @@ export function hasChanges({ steps }: Pick<Plan, "steps">, gate: Gate): boolean 
   });
 }
 
-/** Counts the steps by action, and what is kept without one; drift counts on its own, since a drifted step has an action too. */
+/** Counts the steps by action, and the kept resources without a step. A drifted step also counts by its action. */
 export function summarise(steps: readonly Step[], drift: number, others = 0): PlanSummary {
   const count = { create: 0, update: 0, keep: others, ensure: 0, block: 0, orphan: 0 };
   let unrecorded = 0;

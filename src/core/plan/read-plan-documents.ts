@@ -5,14 +5,16 @@ import type { DriftReport } from "../report/report.ts";
 import { type Simulation, UNKNOWN_TO_SIMULATION } from "../report/simulation.ts";
 import { glyphs, PLAN_FORMAT, type Plan, reasonText, type Step } from "./plan.ts";
 
-/** A document that `plan -o json` writes of one target: its plan, or why there is none; or what `simulate -o json` writes. */
+/**
+ * A document for one target from `plan -o json` or `drift -o json` (or its failure), or one from `simulate -o json`.
+ */
 export type PlanDocument =
   | { readonly is: "plan"; readonly target: string | null; readonly plan: Plan }
   | { readonly is: "simulation"; readonly target: null; readonly simulation: Simulation }
   | { readonly is: "drift"; readonly target: string | null; readonly report: DriftReport }
   | { readonly is: "failure"; readonly target: string | null; readonly failure: Failure["error"] };
 
-/** Reads what `plan -o json` wrote, of one target or of several; null where it is something else. */
+/** Reads such an output, for one target or several; null for any other document. */
 export function readPlanDocuments(document: Json): readonly PlanDocument[] | null {
   if (!isObject(document) || document.format_version !== PLAN_FORMAT) return null;
   const { targets } = document;
@@ -47,7 +49,7 @@ function readDocument(document: Json): PlanDocument | null {
   return isPlan(document) ? { is: "plan", target, plan: document as unknown as Plan } : null;
 }
 
-// What is shown is checked, as far as it is shown: the file may come from a stranger's job.
+// All fields that are shown are checked, because the file may come from an untrusted job.
 function isPlan({ revision, server, complete, summary, steps, diagnostics }: JsonObject): boolean {
   return (
     isTextOrNull(revision) &&
@@ -95,7 +97,7 @@ function isSimulation({ base, change, revert, stays, notComparable, unknown, uns
     isListOf(stays, isLeftover) &&
     isTexts(notComparable) &&
     isTexts(unseen) &&
-    // What is not ours would be shown as ours.
+    // Foreign text would be shown as our own.
     Array.isArray(unknown) &&
     unknown.every((one) => UNKNOWN_TO_SIMULATION.some((known) => known === one))
   );

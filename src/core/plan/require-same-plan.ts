@@ -3,13 +3,13 @@ import type { Diagnostic } from "../diagnostic.ts";
 import { HoldfastError } from "../errors.ts";
 import { findForged } from "./forged-plan.ts";
 import type { Plan, Step } from "./plan.ts";
-import { digestsOf, keptDigests, liveStamp, type Sealable, type Sealing, shareOf } from "./seal.ts";
+import { bucketOf, digestsOf, keptDigests, liveStamp, type Sealable, type Sealing } from "./seal.ts";
 import { bareStep, edited, type SealedPlan, stale, stepJson } from "./sealed-plan.ts";
 
-/** What is planned now, and what it rests on. */
+/** The plan computed now, and its inputs for comparison with a seal. */
 export type CurrentPlan = { readonly plan: Plan; readonly sealable: Sealable; readonly sealing: Sealing };
 
-/** What a sealed plan rests on that is no longer so. */
+/** An input of a sealed plan that has changed. */
 type Moved = {
   readonly what: "source" | "live" | "source-or-live" | "configuration" | "plan";
   readonly identity: string | null;
@@ -17,13 +17,13 @@ type Moved = {
 };
 
 /**
- * Fails unless what is planned now is what the sealed plan says, or the rest of it: steps that were done already are
- * recognised by live being what their manifest says, and that being the manifest that was sealed.
+ * Throws unless the current plan equals the sealed plan or the rest of it. A step counts as done if live equals its
+ * manifest and the manifest equals the sealed one.
  */
 export function requireSamePlan(sealed: SealedPlan, current: CurrentPlan): void {
   if (sealed.server !== current.plan.server) {
     throw new HoldfastError("stale", `the plan is for ${sealed.server}, and this is ${current.plan.server}`, {
-      hint: "name the server that it was made for with --server, or make it again",
+      hint: "pass the plan's server with --server, or make the plan again",
     });
   }
   const { seal } = sealed;
@@ -39,7 +39,7 @@ export function requireSamePlan(sealed: SealedPlan, current: CurrentPlan): void 
   const isNew = ({ action, identity }: Step): boolean => action !== "keep" && !sealed.steps.has(identity);
   const unplanned = current.plan.steps.filter(isNew);
   const isSourceMoved = unplanned.length === 0 ? () => null : findMovedSources(sealed, current);
-  // Nothing is done about an orphan, and another ledger may know others.
+  // Orphans cause no action, and another ledger may know other ones.
   const fresh = unplanned.filter(({ action, identity }) => action !== "orphan" || isSourceMoved(identity) === true);
   const moved = [
     ...[...sealed.steps]
@@ -53,7 +53,7 @@ export function requireSamePlan(sealed: SealedPlan, current: CurrentPlan): void 
   throw refusal(isConfigured ? [...all, CONFIGURATION] : all, current);
 }
 
-// Each step has what it rests on, and nothing else has.
+// The seal covers exactly the plan's steps.
 function isWhole({ seal, steps }: SealedPlan): boolean {
   const sealedSteps = Object.keys(seal.live);
   return sealedSteps.length === steps.size && sealedSteps.every((identity) => steps.has(identity));
@@ -65,7 +65,7 @@ const CONFIGURATION: Moved = {
   text: "the configuration, or what was selected, is not what it was",
 };
 
-// Of the same commit the secrets are the same; otherwise only the key tells.
+// The same commit has the same secrets; otherwise only the key can compare them.
 function requireKey({ seal, revision }: SealedPlan, { plan, sealing }: CurrentPlan): void {
   const isSameCommit = revision !== null && revision === plan.revision;
   if (isSameCommit || seal.key === sealing.key || Object.keys(seal.secrets).length === 0) return;
@@ -81,7 +81,7 @@ function isDone(
   sealed: SealedPlan,
   current: CurrentPlan,
 ): boolean {
-  // Under another configuration a step may be gone because a rule suppresses it.
+  // Under another configuration, a step may be missing because an ignore rule suppresses it.
   if (sealed.seal.configuration !== current.sealing.configuration) return false;
   const didWrite = action === "create" || action === "update" || action === "ensure";
   return didWrite && step?.action === "keep" && isSameSource(identity, sealed, current);
@@ -93,7 +93,7 @@ function isSameSource(identity: string, { seal, revision }: SealedPlan, current:
   const { open, keyed } = digestsOf(manifest, current.sealable, current.sealing);
   if (seal.source[identity] !== open) return false;
   const sealedKeyed = seal.secrets[identity] ?? null;
-  // Without secrets the open digest tells all.
+  // Without secrets the open digest covers the whole manifest.
   if (keyed === null && sealedKeyed === null) return true;
   if (seal.key !== current.sealing.key) return revision !== null && revision === current.plan.revision;
   return sealedKeyed === keyed;
@@ -139,7 +139,7 @@ function liveText(identity: string, was: JsonObject, now: Step | undefined, { se
   return `${fields ?? (was.action === "create" ? "it exists now" : "it was written again")}${by}`;
 }
 
-// Each field of which that side was another, as far as both plans show it.
+// The fields whose value on that side differs between the plans, as far as both show it.
 function fieldsText(was: JsonObject, now: Step | undefined, side: "before" | "after"): string | null {
   const before = sidesOf(Array.isArray(was.changes) ? was.changes : [], side);
   const after = sidesOf(now?.changes.map((change): Json => ({ ...change })) ?? [], side);
@@ -160,7 +160,7 @@ function sidesOf(changes: readonly Json[], side: "before" | "after"): ReadonlyMa
   return new Map(changes.filter(isObject).map((change) => [String(change.path), canonical(change[side] ?? null)]));
 }
 
-// Null where neither the documents nor the commit tell.
+// Null when neither the documents nor the commit determine it.
 function findMovedSources(
   { seal, steps, revision }: SealedPlan,
   { plan, sealable, sealing }: CurrentPlan,
@@ -169,15 +169,15 @@ function findMovedSources(
   const { kept } = seal;
   if (isSameCommit || kept === undefined || seal.key !== sealing.key) return () => (isSameCommit ? false : null);
   const now = keptDigests(sealable, (identity) => steps.has(identity), sealing);
-  return (identity) => kept[shareOf(identity)] !== now[shareOf(identity)];
+  return (identity) => kept[bucketOf(identity)] !== now[bucketOf(identity)];
 }
 
 function newStep(step: Step, isOfSource: boolean | null, isConfigured: boolean): Moved {
   const { action, identity, causedBy, changes } = step;
   const isOurs = isOfSource ?? (causedBy === "change" || causedBy === "pending" || causedBy === null);
-  const live = changes.map(isText).join("; ") || "it is not there";
-  if (isOurs) return { what: "source", identity, text: `the plan does not have it, and now it is to ${action}` };
-  if (isConfigured) return { what: "configuration", identity, text: `${live}, and the plan leaves that` };
+  const live = changes.map(isText).join("; ") || "it does not exist";
+  if (isOurs) return { what: "source", identity, text: `the plan does not have it, and its action is now ${action}` };
+  if (isConfigured) return { what: "configuration", identity, text: `${live}, and the plan does not change that` };
   return { what: isOfSource === null && causedBy !== "drift" ? "source-or-live" : "live", identity, text: live };
 }
 
@@ -200,7 +200,7 @@ function refusal(moved: readonly Moved[], { sealable }: CurrentPlan): HoldfastEr
     "stale",
     `the plan is stale: ${said} ${kinds.length > 1 ? "have" : "has"} changed since it was made`,
     {
-      hint: `${hint}, and look at what changed; what plan was told to select, apply must be told too`,
+      hint: `${hint}, and review what changed; apply needs the same selection as plan`,
       diagnostics: moved.map(({ what, identity, text }): Diagnostic => {
         const manifest = identity === null ? undefined : sealable.manifestOf(identity);
         return {

@@ -7,39 +7,39 @@ import type { Identity, Manifest } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
 import type { Step } from "./plan.ts";
 
-/** What a plan rests on, by the identities of its steps: apply compares it with what it finds. */
+/** The inputs of a plan, by the identities of its steps: apply compares them with the current ones. */
 export type Seal = {
-  /** Names the key of the digests of secrets; the state keeps it. */
+  /** Id of the key for the keyed digests; the key is kept in the state. */
   readonly key: string;
-  /** Digest of the configuration and of what was selected. */
+  /** Digest of the configuration and the selection. */
   readonly configuration: string;
   /** Digest of each manifest with its secret values masked. */
   readonly source: { readonly [identity: Identity]: string };
   /** Keyed digest of each manifest that has secret values. */
   readonly secrets: { readonly [identity: Identity]: string };
-  /** What changes whenever the resource does; null where live does not tell. */
+  /** A stamp that changes with every change of the resource; null when live has none. */
   readonly live: { readonly [identity: Identity]: string | null };
-  /** Keyed digests of the documents without a step, by shares of them. @default in plans of earlier releases there are none */
+  /** Keyed digests of the documents without a step, one per bucket. @default absent in plans of earlier releases */
   readonly kept?: readonly string[];
 };
 
-/** A seal over everything that its plan shows. */
+/** A seal that also covers everything its plan shows. */
 export type SignedSeal = Seal & {
-  /** Digest of what the plan promises and shows. */
+  /** Digest of the plan's content as its file shows it. */
   readonly content: string;
-  /** Keyed digest of that: whoever has the key sees that nobody else made the plan. */
+  /** Keyed digest of `content`: it proves to a holder of the key that the plan was made with it. */
   readonly signature: string;
 };
 
-/** What a plan is sealed with. */
+/** The key and configuration that a plan is sealed with. */
 export type Sealing = {
   readonly key: string;
-  /** Digest of a text by that key: without it, nothing can be guessed by trying. */
+  /** Keyed digest of a text: it cannot be guessed by trial without the key. */
   readonly keyed: (text: string) => string;
   readonly configuration: string;
 };
 
-/** What is sealed of a plan. */
+/** The parts of a plan that a seal covers. */
 export type Sealable = {
   readonly steps: readonly Step[];
   readonly manifestOf: (identity: Identity) => Manifest | undefined;
@@ -49,7 +49,7 @@ export type Sealable = {
   readonly shapeOf: (type: string) => Shape;
 };
 
-/** Seals what a plan rests on; steps that do nothing are left out. */
+/** Seals the inputs of a plan; steps without an action are left out. */
 export function makeSeal(plan: Sealable, sealing: Sealing): Seal {
   const acting = plan.steps.filter(({ action }) => action !== "keep");
   const source: { [identity: Identity]: string } = {};
@@ -67,36 +67,36 @@ export function makeSeal(plan: Sealable, sealing: Sealing): Seal {
   return { key: sealing.key, configuration: sealing.configuration, source, secrets, live, kept };
 }
 
-// So many that a change of one document rarely hides behind that of another, and few enough for a small file.
-const SHARES = 64;
+// Enough that the changes of two documents rarely share a bucket, and few enough for a small file.
+const BUCKETS = 64;
 
-/** Digests of the documents that have no step; of each share one. They are keyed, since documents may hold secrets. */
+/** Digests of the documents without a step, one per bucket. They are keyed, since documents may hold secrets. */
 export function keptDigests(
   { documents }: Pick<Sealable, "documents">,
   hasStep: (identity: Identity) => boolean,
   { keyed }: Pick<Sealing, "keyed">,
 ): readonly string[] {
-  const shares = Array.from({ length: SHARES }, (): string[] => []);
+  const buckets = Array.from({ length: BUCKETS }, (): string[] => []);
   for (const [identity, document = ""] of documents()) {
-    if (!hasStep(identity)) shares[shareOf(identity)]?.push(`${identity} ${document}`);
+    if (!hasStep(identity)) buckets[bucketOf(identity)]?.push(`${identity} ${document}`);
   }
-  return shares.map((share) => (share.length === 0 ? "" : keyed(share.toSorted().join("\n"))));
+  return buckets.map((bucket) => (bucket.length === 0 ? "" : keyed(bucket.toSorted().join("\n"))));
 }
 
-/** The share of the documents that an identity's is in. */
-export function shareOf(identity: Identity): number {
+/** The bucket of an identity's document. */
+export function bucketOf(identity: Identity): number {
   let sum = 0;
   for (let at = 0; at < identity.length; at += 1) sum = (sum * 31 + identity.charCodeAt(at)) % 0x10000;
-  return sum % SHARES;
+  return sum % BUCKETS;
 }
 
-/** Signs a seal, and with it the plan as its file shows it. */
+/** Signs a seal together with its plan as the file shows it. */
 export function signSeal(plan: JsonObject, seal: Seal, { keyed }: Pick<Sealing, "keyed">): SignedSeal {
   const content = contentDigest({ ...plan, seal });
   return { ...seal, content, signature: keyed(content) };
 }
 
-/** The digest of a manifest without its secrets, and the keyed one with them; null where it has none. */
+/** The digest of a manifest without its secrets, and the keyed digest with them; null when it has none. */
 export function digestsOf(
   { kind, identity, value }: Manifest,
   { shapeOf }: Pick<Sealable, "shapeOf">,
@@ -111,12 +111,12 @@ export function digestsOf(
   return { open: digest(shown), keyed: hasSecrets ? keyed(`${identity} ${canonical(value)}`) : null };
 }
 
-/** What changes whenever a resource does. */
+/** A stamp that changes with every change of the resource. */
 export function liveStamp(live: Live | undefined): string | null {
   return live?.state === "present" ? live.row.stamp : (live?.state ?? null);
 }
 
-/** Digest of everything that a plan promises and shows: who edits its file has another plan. */
+/** Digest of everything that a plan shows, so that an edit of its file is detected. */
 export function contentDigest(plan: JsonObject): string {
   const { format_version, revision, server, complete, summary, steps, diagnostics, allows, checksum, seal } = plan;
   const acting = Array.isArray(steps) ? steps.filter((step) => !isObject(step) || step.action !== "keep") : null;

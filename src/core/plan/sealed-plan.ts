@@ -3,20 +3,20 @@ import { HoldfastError } from "../errors.ts";
 import { PLAN_FORMAT, type Plan } from "./plan.ts";
 import { contentDigest, type SignedSeal } from "./seal.ts";
 
-/** A plan as stored in its file: what it will do, what it shows, and what it rests on. */
+/** A plan as stored in its file: its steps, what it shows, and its sealed inputs. */
 export type SealedPlan = {
   readonly revision: string | null;
   readonly server: string;
   readonly summary: JsonObject;
-  /** The steps that do something, by identity. */
+  /** The steps with an action other than keep, by identity. */
   readonly steps: ReadonlyMap<string, JsonObject>;
   readonly diagnostics: readonly Json[];
-  /** The risks that were allowed by flag when it was made. */
+  /** The risks that flags allowed when the plan was made. */
   readonly allows: readonly string[];
   readonly seal: SignedSeal;
 };
 
-/** Reads a sealed plan from JSON. Fails for anything else, for an incomplete plan, and for one that was edited. */
+/** Reads a sealed plan from JSON. Throws for any other document, for an incomplete plan and for an edited one. */
 export function parseSealedPlan(plan: unknown): SealedPlan {
   if (!isObject(plan) || !Array.isArray(plan.steps)) throw noPlan("it has no steps");
   const { format_version: format, revision, server, summary, diagnostics, steps } = plan;
@@ -57,7 +57,7 @@ function readSeal(seal: Json | undefined): SignedSeal | null {
   };
 }
 
-/** What to say of a file that is no plan of this version. */
+/** The error for a file that is not a plan of this version. */
 export function noPlan(why: string, cause?: unknown): HoldfastError {
   return new HoldfastError("invalid", `that is no plan of this version: ${why}`, {
     hint: "make one with plan --out FILE",
@@ -65,17 +65,17 @@ export function noPlan(why: string, cause?: unknown): HoldfastError {
   });
 }
 
-/** What to say of a plan that is not what was made. */
+/** The error for an edited plan. */
 export function edited(): HoldfastError {
   return stale("the plan was edited after it was made");
 }
 
-/** What to say of a plan that cannot be applied any more. */
+/** The error for a plan that can no longer be applied. */
 export function stale(message: string): HoldfastError {
   return new HoldfastError("stale", message, { hint: "make it again with plan --out FILE" });
 }
 
-/** A step without what depends on the checkout, on the base and on what is recorded, and not on what is done. */
+/** A step without the fields that depend on the checkout, the base or the records rather than on the action. */
 export function bareStep(step: JsonObject): string {
   const {
     file: _file,
@@ -96,7 +96,7 @@ function bareChange(change: Json): Json {
   return rest;
 }
 
-/** A step as its JSON has it. */
+/** A step as plain JSON. */
 export function stepJson(step: Plan["steps"][number]): JsonObject {
   return JSON.parse(JSON.stringify(step));
 }

@@ -1,19 +1,19 @@
 import { isCredential, MASK } from "../../model/credential.ts";
 import { isSecretKey, redactValue } from "./sensitive-fields.ts";
 
-/** A line of a source file as a report may show it, and where the caret goes (from 1). */
+/** A line of a source file as a report may show it, and the column of the caret (from 1). */
 export type Excerpt = { readonly line: string; readonly column: number };
 
 const WIDEST = 72;
-/** Longer lines are not shown: nobody reads them, and masking them is slow. */
+/** Longer lines are not shown: they are unreadable, and masking them is slow. */
 const MAX_LINE_LENGTH = 2000;
 const KEYED = /^(?<lead>[\s-]*)(?<quote>["']?)(?<key>[\w./@-]{1,128})\k<quote>\s*:(?:\s+(?<value>.*))?$/;
 const ITEM = /^(?<lead>[\s-]*-\s+)(?<value>\S.*)$/;
 const MARK = "…";
 
 /**
- * The line that a fault is on, with every value masked that could be a secret. A line that is neither a field nor an
- * item may be the inside of a longer text, a private key say, and is not shown; null then.
+ * The line of a fault, with every possible secret masked. A line that is neither a field nor an item may be part of a
+ * longer text, such as a private key; it is not shown, and the result is null.
  */
 export function excerptOf(line: string, column: number): Excerpt | null {
   if (line.length > MAX_LINE_LENGTH) return null;
@@ -23,7 +23,7 @@ export function excerptOf(line: string, column: number): Excerpt | null {
   if (keyed === undefined && item === undefined) return null;
   const shown = value === "" ? "" : maskText(value, isSecretKey(key));
   const start = line.length - value.length;
-  // Masking moves what follows a value: the caret goes to the start of the value.
+  // Masking shifts the text after a value, so the caret goes to the start of the value.
   const caret = column > start && shown !== value ? start + 1 : column;
   if (caret > WIDEST || lead.length > WIDEST) return null;
   const text = line.slice(0, start) + shown;
@@ -33,7 +33,7 @@ export function excerptOf(line: string, column: number): Excerpt | null {
 
 function maskText(value: string, sensitive: boolean): string {
   const [, opening] = /^([[{])/.exec(value) ?? [];
-  // A flow collection is a small document of its own: one doubtful word hides all of it.
+  // A flow collection is a small document of its own: one suspicious key hides all of it.
   const doubtful = opening !== undefined && value.split(/[^\w-]+/).some((word) => isSecretKey(word));
   if (doubtful) return `${opening}${MARK}`;
   const shown = redactValue(value, sensitive);

@@ -3,16 +3,16 @@ import type { Shape } from "../../contract/manifest-shape.ts";
 import { isCredential } from "../../model/credential.ts";
 import { isSecretReference } from "./sensitive-fields.ts";
 
-/** A keyed digest of a text in hexadecimal: equal texts stay equal, and the text cannot be read. */
+/** A keyed digest of a text in hexadecimal: equal texts have equal digests, and the text cannot be recovered. */
 export type Digest = (text: string) => string;
 
-/** Begins every pseudonym of a value. */
+/** The prefix of every pseudonym. */
 export const PSEUDONYM_PREFIX = "stand-in:";
 
 const EMAIL = /[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(?:\.[a-z\d-]+)+/gi;
 const URL_PASSWORD = /:\/\/[^\s/@]*@/;
 
-/** Fields at the top of a manifest whose texts are names. */
+/** Top-level fields of a manifest whose strings are names. */
 const NAMES = new Set([
   "type",
   "name",
@@ -25,7 +25,7 @@ const NAMES = new Set([
   "managers",
   "roles",
 ]);
-/** Fields at any depth whose texts have a meaning for the control plane. */
+/** Fields at any depth whose strings have a meaning for the control plane. */
 const TYPED = new Set([
   "type",
   "image_uri",
@@ -39,8 +39,8 @@ const TYPED = new Set([
 ]);
 
 /**
- * A manifest with its names, references, numbers and typed texts; other texts and free values are replaced by digests,
- * and e-mail addresses wherever they stand.
+ * A manifest that keeps its names, references, numbers and typed strings. Other strings, free values and all e-mail
+ * addresses are replaced by digests.
  */
 export function pseudonymiseManifest(shape: Shape, manifest: JsonObject, digest: Digest): JsonObject {
   return Object.fromEntries(
@@ -53,7 +53,7 @@ export function pseudonymiseManifest(shape: Shape, manifest: JsonObject, digest:
   );
 }
 
-/** A name as a snapshot holds it: e-mail addresses are digests, and what looks like a credential is one whole. */
+/** A name as a snapshot stores it: e-mail addresses and possible credentials are replaced by digests. */
 export function pseudonymiseName(text: string, digest: Digest): string {
   if (isCredential(text) || URL_PASSWORD.test(text)) return PSEUDONYM_PREFIX + digest(text);
   return text.replace(EMAIL, (address) => `${digest(address.toLowerCase())}@snapshot.invalid`);

@@ -4,10 +4,10 @@ import { MASK } from "../../model/credential.ts";
 import { fieldShape } from "../../model/normal-form.ts";
 import { isSensitiveField, redactValue } from "./sensitive-fields.ts";
 
-/** How values are masked. */
+/** Masking options. */
 type Masking = { readonly mask?: (hidden: Json) => Json; readonly sensitive?: boolean };
 
-/** A manifest, its keys in order, with every value that could be a secret replaced, by the mask or by what `mask` makes of it. */
+/** A manifest with sorted keys, and every possible secret replaced by the mask or by the result of `mask`. */
 export function redactManifest(
   shape: Shape,
   value: Json,

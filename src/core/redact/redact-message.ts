@@ -3,7 +3,7 @@ import type { Shape } from "../../contract/manifest-shape.ts";
 import { MASK, redactCredentials } from "../../model/credential.ts";
 import { redactManifest } from "./redact-manifest.ts";
 
-// Shorter secrets occur in ordinary words; masking them would only garble the message.
+// Shorter secrets occur in ordinary words, so masking them would only garble the message.
 const SHORTEST = 4;
 
 /** A server's message about a manifest, without the manifest's secrets: servers quote what they refuse. */
@@ -24,7 +24,7 @@ export function redactMessage(said: string, shape: Shape, manifest: JsonObject):
 const ADDRESS_USER = /\b([a-z][a-z0-9+.-]{1,30}:\/\/)[^\s/@]{1,512}@/gi;
 const BEARER = /\b(bearer|basic) +[\w.~+/=-]{8,}/gi;
 
-/** A message of a failure for those who may not see secrets: without credentials of known formats, in headers or in addresses. */
+/** A failure message with masked credentials: those of known formats, and those in headers or addresses. */
 export function redactFailureMessage(message: string): string {
   return redactCredentials(message).replace(ADDRESS_USER, `$1${MASK}@`).replace(BEARER, `$1 ${MASK}`);
 }

@@ -5,7 +5,7 @@ import { isCredential, MASK } from "../../model/credential.ts";
 const SECRET_KEY =
   /pass(?:word|wd|phrase)?$|pwd|secret|token(?!i[sz])|credential|api[-_]?key|access[-_]?key|private[-_]?key|auth(?:orization)?$|(?:^|[-_])(?:dsn|salt|cookie|signature)$/i;
 
-// `tokenizer` names no token, and `max_tokens` and the like count tokens.
+// `tokenizer` is not a token, and `max_tokens` and similar fields count tokens.
 const HARMLESS_KEY = /^(?:max|min|num|total|n)[-_].*tokens?$|(?:fqn|_name|_path|_file|_url)$/i;
 
 const URL_PASSWORD = /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]{0,256}:[^\s/@]{1,256}@/i;
@@ -15,12 +15,12 @@ export function isSecretKey(name: string): boolean {
   return SECRET_KEY.test(name) && !HARMLESS_KEY.test(name);
 }
 
-/** Whether the whole value is a reference to a secret, which is no secret itself. */
+/** Whether the whole value is a reference to a secret, which is not a secret itself. */
 export function isSecretReference(value: Json | undefined): boolean {
   return typeof value === "string" && /^(?:[a-z][a-z0-9+.]*-)?secret:\/\/[\w.:-]+$/.test(value);
 }
 
-/** Whether outputs must mask a field: if its schema says so, or by its name where no schema describes it. */
+/** Whether outputs must mask a field: according to its schema, or by its name when no schema describes it. */
 export function isSensitiveField(parent: Shape, field: Shape, name: string, ...owners: readonly unknown[]): boolean {
   if (field.is !== "object" && field.is !== "list" && field.sensitive === true) return true;
   const isUndescribed = parent.is === "object" && !Object.hasOwn(parent.fields, name);
@@ -29,18 +29,18 @@ export function isSensitiveField(parent: Shape, field: Shape, name: string, ...o
   return isFree && (isSecretKey(name) || owners.some((owner) => keepsSecret(owner, name)));
 }
 
-// Objects that name what they hold: a Kubernetes Secret, or an environment variable with a secret name.
+// Objects whose other fields describe the value: a Kubernetes Secret, or an environment variable with a secret name.
 function keepsSecret(owner: unknown, name: string): boolean {
   if (!isObject(owner)) return false;
   return name === "value" ? isNamedSecret(owner) : /^(?:stringData|data)$/.test(name) && owner.kind === "Secret";
 }
 
-// `{name: DB_PASSWORD, value: …}` is how environment variables look in patches.
+// Environment variables in patches have the form `{name: DB_PASSWORD, value: …}`.
 function isNamedSecret({ name }: JsonObject): boolean {
   return typeof name === "string" && isSecretKey(name);
 }
 
-/** The value as outputs may show it; what could be a secret inside is masked, references to secrets are not. */
+/** The value as outputs may show it: possible secrets are masked, references to secrets are not. */
 export function redactValue(
   value: Json | undefined,
   sensitive = false,

@@ -12,7 +12,7 @@ import type { PlanInput, PlanWithDecisions } from "../plan/plan-input.ts";
 import { type RecordedHead, requireOpened } from "../recorded.ts";
 import type { DriftEntry, DriftReport } from "./report.ts";
 
-/** What a drift report rests on: the input of a plan, and the plan made of it. */
+/** The input of a drift report: the input of a plan, and the plan itself. */
 export type DriftInput = Pick<
   PlanInput,
   | "server"
@@ -29,15 +29,15 @@ export type DriftInput = Pick<
   | "withOrphans"
 > & {
   readonly planned: PlanWithDecisions;
-  /** Whether manifests stand in for a missing record; else what is new and absent has only not been applied yet. */
+  /** Whether manifests replace missing records; otherwise a new, absent resource has only not been applied yet. */
   readonly standsIn: boolean;
 };
 
 type Finding = DriftEntry | "unchanged" | null;
 
 /**
- * Reports what changed in live since it was recorded. Without a record the manifest takes its place, so that a runner
- * without a ledger sees drift too.
+ * Reports what changed in live since it was recorded. Without a record, the manifest takes its place, so that a runner
+ * without a ledger also detects drift.
  */
 export function makeDrift(input: DriftInput): DriftReport {
   const manifests = new Map(input.desired.map(({ manifest }) => [manifest.identity, manifest]));
@@ -82,12 +82,12 @@ function findingFor(identity: Identity, manifest: ManifestHead | null, input: Dr
   if (manifest === null && !input.declared.has(identity)) return live?.state === "absent" ? null : entry("orphan");
   if (input.inSync.get(identity) === "live") return "unchanged";
   if (live === undefined || live.state === "unknown") return entry("unknown");
-  // What this token cannot see is not absent.
+  // A resource that this token cannot see does not count as absent.
   if (live.state === "absent" && input.planned.decisions.get(identity)?.isHidden) return entry("unknown");
   if (live.state === "absent") return recorded === undefined && !input.standsIn ? null : entry("absent");
   const sides = {
     shape: input.shapeOf(splitIdentity(identity).kind),
-    // One that nothing was decided of was not read.
+    // A manifest without a decision was not read.
     manifest: manifest !== null && input.planned.decisions.has(identity) ? requireRead(manifest).value : undefined,
     live: live.row.manifest,
   };
@@ -117,7 +117,7 @@ function moved(
   return [...changes, ...others].toSorted((a, b) => compareText(a.label, b.label));
 }
 
-// The plan compares live with the manifest: the same fields, seen from the other side. Without a record nobody knows who moved.
+// The plan compares live with the manifest, so its sides are swapped. Without a record the side that moved is unknown.
 function standIn(
   identity: Identity,
   { planned }: DriftInput,

@@ -4,7 +4,7 @@ import type { ApplyEvent } from "./events.ts";
 
 export type { Simulation } from "../../contract/generated/output.ts";
 
-/** What no simulation can know, one sentence each. */
+/** What a simulation cannot know, one phrase each. */
 export const UNKNOWN_TO_SIMULATION: readonly string[] = [
   "whether live has changed since the snapshot was taken",
   "whether images exist and start, and whether there is room for them",
@@ -13,7 +13,7 @@ export const UNKNOWN_TO_SIMULATION: readonly string[] = [
   "what policies of the real control plane refuse beyond the rules of this one",
 ];
 
-/** What three applies on a copy came to: the base, the change, and the base again. */
+/** The result of three applies on a copy: the base, the change, and the base again. */
 export function makeSimulation(
   base: ApplyEvent,
   change: ApplyEvent,

@@ -1,15 +1,15 @@
 import type { Identity } from "../manifest.ts";
 import type { OutcomeResult, RolloutResult } from "./report.ts";
 
-/** How a pass ended. */
+/** The result of a pass. */
 export type PassResult = "applied" | "partial" | "reported" | "kept" | "refused" | "standing-by" | "failed";
 
 /** One pass, or a commit that a later one replaced before its pass. */
 export type PassRecord = {
-  /** ISO time of its beginning and its end. */
+  /** ISO times of its start and end. */
   readonly startedAt: string;
   readonly endedAt: string;
-  /** The commit that was carried out, or would have been; null where there is none. */
+  /** The commit that was applied, or would have been; null when there is none. */
   readonly commit: string | null;
   readonly result: PassResult | "superseded";
   readonly reason: string | null;
@@ -17,7 +17,7 @@ export type PassRecord = {
   readonly counts: { readonly [name: string]: number };
 };
 
-/** What a daemon knows of one target. */
+/** A daemon's status of one target. */
 export type TargetStatus = {
   readonly target: string;
   readonly source: string | null;
@@ -28,25 +28,25 @@ export type TargetStatus = {
   readonly wantedRevision: string | null;
   readonly appliedRevision: string | null;
   readonly counts: { readonly [name: string]: number };
-  /** Resources whose last write may or may not have arrived. */
+  /** Resources whose last write may or may not have reached the control plane. */
   readonly unknown: readonly Identity[];
   readonly held: readonly string[];
-  /** The first commit since the applied one that is not applied, and since when. */
+  /** The first unapplied commit after the applied one, and since when it is unapplied. */
   readonly oldestUnapplied: { readonly commit: string; readonly since: string } | null;
   readonly lastPass: PassRecord | null;
   readonly nextPassAt: string | null;
 };
 
-/** How a resource stood when the last pass ended: what a pass that writes did, or what one that reports would do. */
+/** A resource's state at the end of the last pass: the outcome of a writing pass, or what a reporting pass would do. */
 export type ResourceState = OutcomeResult | "to-create" | "to-update" | "to-ensure" | "orphan";
 
-/** What the last pass said of one resource. */
+/** The status of one resource after the last pass. */
 export type ResourceStatus = {
   readonly identity: Identity;
   readonly state: ResourceState;
   readonly rollout: RolloutResult;
-  /** Whether it had moved in live when the pass began. */
+  /** Whether it had drifted when the pass began. */
   readonly hasDrifted: boolean;
-  /** Why it does not stand as declared; null where it does. */
+  /** Why it is not as declared; null when it is. */
   readonly why: string | null;
 };

@@ -1,12 +1,12 @@
 import { type Matcher, matcherOf, type PatternPart } from "./pattern-matcher.ts";
 
 /**
- * A pattern over identities or paths: `*` within one segment, `**` across segments, `?` one character; a segment of `**`
- * alone may be left out, unless it is the last.
+ * A pattern for identities or paths: `*` matches within one segment, `**` across segments, `?` one character. A segment
+ * that is only `**` may match nothing, unless it is the last.
  */
 export type Glob = string;
 
-/** Makes a matcher of whole texts by a glob. */
+/** Compiles a glob into a matcher for whole strings. */
 export function globMatcher(glob: Glob): Matcher {
   return matcherOf((glob.match(/(?:^|(?<=\/))\*\*\/|\*\*|./gs) ?? []).map(partOf));
 }

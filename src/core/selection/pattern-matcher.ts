@@ -1,23 +1,23 @@
-/** One part of a pattern over texts with slashes in them, such as paths and identities. */
+/** One part of a pattern for strings with slashes, such as paths and identities. */
 export type PatternPart =
   | { readonly is: "character"; readonly character: string }
-  /** Any one character but a slash. */
+  /** Any one character except a slash. */
   | { readonly is: "one" }
-  /** One character but a slash, of those that the class has. */
+  /** One character of a class, except a slash. */
   | { readonly is: "class"; readonly has: (character: string) => boolean }
-  /** Any number of characters but slashes. */
+  /** Any number of characters except slashes. */
   | { readonly is: "some" }
   /** Any number of characters. */
   | { readonly is: "all" }
-  /** Any number of folders, each with its slash; stands at the beginning or after a slash. */
+  /** Any number of folders, each with its slash. Only at the beginning or after a slash. */
   | { readonly is: "folders" };
 
-/** Whether a whole text matches. */
+/** Whether a whole string matches. */
 export type Matcher = (text: string) => boolean;
 
 /**
- * Makes a matcher whose time grows with the length of the text and never with the number of ways to match it, since
- * patterns come from repositories: it follows all ways at once, a bit for each place in the pattern.
+ * Compiles a pattern into a matcher whose time grows with the length of the text, never with the number of ways to
+ * match it, because patterns come from repositories. It is a bit-parallel NFA with one bit per place in the pattern.
  */
 export function matcherOf(parts: readonly PatternPart[]): Matcher {
   const prefix = literalOf(parts);
@@ -26,7 +26,7 @@ export function matcherOf(parts: readonly PatternPart[]): Matcher {
   const suffix = literalOf(rest.toReversed()).split("").toReversed().join("");
   const isFramed: Matcher = (text) =>
     text.length >= prefix.length + suffix.length && text.startsWith(prefix) && text.endsWith(suffix);
-  // Most patterns are a name, a beginning or an ending.
+  // Fast path: most patterns are a literal, a prefix or a suffix.
   const [middle, ...more] = rest.slice(0, rest.length - suffix.length);
   if (more.length === 0 && middle?.is === "all") return isFramed;
   if (more.length === 0 && middle?.is === "some") {
@@ -40,7 +40,7 @@ export function matcherOf(parts: readonly PatternPart[]): Matcher {
   };
 }
 
-/** The characters that parts begin with. */
+/** The literal prefix of a pattern. */
 function literalOf(parts: readonly PatternPart[]): string {
   const end = parts.findIndex(({ is }) => is !== "character");
   const literal = end === -1 ? parts : parts.slice(0, end);
@@ -49,10 +49,10 @@ function literalOf(parts: readonly PatternPart[]): string {
 
 type Run = Extract<PatternPart, { is: "some" | "all" }>;
 
-/** A place in a pattern: what may be passed over there, and what leads on; null at the end. */
+/** A state of the automaton: the run of characters that it may skip, and the part that leads on (null at the end). */
 type Place = { readonly run: Run["is"] | null; readonly next: Exclude<PatternPart, Run> | null };
 
-// `**/**/` says no more than `**/`, and `****` no more than `**`.
+// `**/**/` is equivalent to `**/`, and `****` to `**`.
 function placesOf(parts: readonly PatternPart[]): readonly Place[] {
   const places: Place[] = [];
   let run: Place["run"] = null;
@@ -66,21 +66,24 @@ function placesOf(parts: readonly PatternPart[]): readonly Place[] {
   return [...places, { run, next: null }];
 }
 
-/** Places of a pattern, a bit each. */
+/** A set of places, one bit each. */
 type Bits = Uint32Array;
 
 type Automaton = {
   readonly end: number;
-  /** From which places an ASCII character leads on, and any other one: most are not named by the pattern. */
+  /**
+   * The places from which a character advances, by ASCII code, and for other characters; `unnamed` is for characters
+   * that the pattern does not name.
+   */
   readonly ascii: readonly Bits[];
   readonly beyond: ReadonlyMap<number, Bits>;
   readonly unnamed: Bits;
-  /** Asked one by one, and only for the characters that come. */
+  /** Checked one by one, for each character of the text. */
   readonly classes: readonly { readonly place: number; readonly has: (character: string) => boolean }[];
-  /** At which places a slash, and any other character, may be passed over. */
+  /** The places at which a slash, and any other character, may be skipped. */
   readonly slashRuns: Bits;
   readonly otherRuns: Bits;
-  /** From which places nothing need be read to go on. */
+  /** The places that may be passed without reading a character. */
   readonly folders: Bits;
 };
 

@@ -2,7 +2,7 @@ import { requirementsOf } from "../graph.ts";
 import type { Identity, ManifestHead } from "../manifest.ts";
 import { globMatcher } from "./glob.ts";
 
-/** The part of a source that a command works on. */
+/** The part of a source that a command applies to. */
 export type Selection = {
   /** Files and folders, relative to the working directory; all when empty. */
   readonly paths: readonly string[];
@@ -12,12 +12,12 @@ export type Selection = {
   readonly exclude: readonly string[];
 };
 
-/** Whether the selection takes the whole source. */
+/** Whether the selection includes the whole source. */
 export function isEverything({ paths, only, kinds, exclude }: Selection): boolean {
   return paths.length + only.length + kinds.length + exclude.length === 0;
 }
 
-/** The selected manifests, with everything that they refer to. */
+/** The selected manifests and everything that they refer to. */
 export function select<One extends ManifestHead>(manifests: readonly One[], selection: Selection): readonly One[] {
   if (isEverything(selection)) return manifests;
   const chosen = selectNamed(manifests, selection).map(({ identity }) => identity);
@@ -26,7 +26,7 @@ export function select<One extends ManifestHead>(manifests: readonly One[], sele
   return manifests.filter(({ identity }) => all.has(identity));
 }
 
-/** The manifests that the selection itself names, without those that they refer to. */
+/** The manifests that the selection itself names, without their references. */
 export function selectNamed<Item extends Choosable>(items: readonly Item[], selection: Selection): readonly Item[] {
   const excluded = selection.exclude.map(globMatcher);
   return items.filter((item) => isChosen(item, selection) && !excluded.some((matches) => matches(item.identity)));
@@ -34,7 +34,7 @@ export function selectNamed<Item extends Choosable>(items: readonly Item[], sele
 
 type Choosable = Pick<ManifestHead, "identity" | "kind" | "file">;
 
-/** The parts of a selection that match nothing, most likely typing mistakes. */
+/** The parts of a selection that match nothing, probably typing errors. */
 export function unmatched(
   declared: ReadonlySet<Identity>,
   { only, paths }: Selection,
@@ -52,7 +52,7 @@ function isChosen({ identity, kind, file }: Choosable, { paths, only, kinds }: S
   return kinds.length === 0 || kinds.includes(kind);
 }
 
-/** Whether a file is the path, or lies below it. */
+/** Whether a file is the path, or is below it. */
 export function isUnder(path: string, file: string): boolean {
   const folder = path.replace(/^\.\//, "").replace(/\/+$/, "");
   return folder === "." || folder === "" || file === folder || file.startsWith(`${folder}/`);
