@@ -9,7 +9,9 @@ const row: RowOf<"getCluster"> = ({ id, name, manifest, createdBySubject, update
   createdBy: createdBySubject?.subjectId,
 });
 
-/** A cluster. Without the list E3 it is read by its id: its name on some servers, what a dryRun answers on others. */
+/**
+ * A cluster. Without the list E3 it is read by its id: on some servers its name, on others the id in a dry run's reply.
+ */
 export const kind: Kind = defineKind<ClusterManifest>({
   type: "cluster",
   key: ({ name }) => name,

@@ -10,13 +10,13 @@ const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, createdAt, create
   createdBy: createdBySubject?.subjectId,
 });
 
-/** A virtual account. Its creation answers a token once; only the extension E5 reads accounts. */
+/** A virtual account. Creating it returns a one-time token; only the extension E5 reads accounts. */
 export const kind: Kind = defineKind<VirtualAccountManifest>({
   type: "virtual-account",
   key: ({ name }) => name,
   group: () => null,
   list: { operation: "listVirtualAccounts", row },
   writeRoutes: [{ operation: "putVirtualAccount", dryRun: "putVirtualAccount", row }],
-  // With a secret store the server keeps the token itself, so losing our copy loses nothing.
+  // With a secret store the server keeps the token itself, so losing our copy does no harm.
   issuesToken: ({ secret_store_config }) => !secret_store_config,
 });

@@ -4,7 +4,7 @@ export const MASK = "(sensitive)";
 const CREDENTIAL_VALUES = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
   /\bA[KS]IA[0-9A-Z]{16}\b/,
-  // Distinctive enough to be found inside other letters too.
+  // Distinctive enough to match inside other letters.
   /gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22}/,
   /\bglpat-[A-Za-z0-9_-]{20,}/,
   /\bxox[abprs]-[A-Za-z0-9-]{10,}/,
@@ -15,9 +15,9 @@ const CREDENTIAL_VALUES = [
   /\bnpm_[A-Za-z0-9]{36}\b/,
   /\bpypi-[A-Za-z0-9_-]{50,}/,
   /\bAGE-SECRET-KEY-1[0-9A-Z]{50,}/,
-  // Matched from its first dot: matched from the start, a long text of repeated beginnings would take quadratic time.
+  // The match starts at the first dot: starting at the beginning would take quadratic time on repeated prefixes.
   /(?<=\beyJ[A-Za-z0-9_-]{8,})\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+/,
-  // Whoever has the address of such a webhook may post to it.
+  // The URL of such a webhook is enough to post to it.
   /\bhooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/]{20,}/,
   /\bdiscord(?:app)?\.com\/api\/webhooks\/\d{15,20}\/[\w-]{30,}/,
   /\.webhook\.office\.com\/webhookb2\/[\w@-]{36,}/,
@@ -27,7 +27,7 @@ const CREDENTIAL_VALUES = [
 /** No known credential is shorter than this. */
 export const SHORTEST_CREDENTIAL = 15;
 
-// One regular expression for all: every text of every manifest is checked.
+// A single regular expression, because every text of every manifest is checked.
 const CREDENTIAL = new RegExp(CREDENTIAL_VALUES.map(({ source }) => source).join("|"));
 
 /** Whether a text is in a known credential format: private keys, cloud keys, forge tokens, JWTs. */
@@ -35,7 +35,7 @@ export function isCredential(value: string): boolean {
   return CREDENTIAL.test(value);
 }
 
-/** A text with the credentials in it replaced by the mask. */
+/** A text with its credentials replaced by the mask. */
 export function redactCredentials(text: string): string {
   return isCredential(text) ? text.replaceAll(new RegExp(CREDENTIAL, "g"), MASK) : text;
 }

@@ -1,4 +1,4 @@
-/** The top-level fields that make a manifest's identity, whatever its kind. */
+/** The top-level fields that form a manifest's identity, whatever its kind. */
 export const namingFields: readonly string[] = ["type", "name", "cluster_fqn", "workspace_fqn", "ml_repo"];
 
 /** The fields of a numbered version (a prompt, a model) that may change in place; all others are its content. */

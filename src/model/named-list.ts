@@ -1,19 +1,19 @@
 import { once } from "./once.ts";
 
-/** A list that does not change, and its members by their names. */
+/** An immutable list with lookup of its members by name. */
 export type NamedList<One> = {
   readonly list: readonly One[];
-  /** The member of a name; the first of several. */
+  /** The member with a name; the first if there are several. */
   readonly named: (name: string) => One | undefined;
-  /** The members that have one of the names, in the order of the list. */
+  /** The members with one of the names, in the order of the list. */
   readonly among: (names: Iterable<string>) => readonly One[];
-  /** The same with some of its members replaced by those of the same names. */
+  /** A copy with some members replaced by those of the same name. */
   readonly withReplaced: (members: readonly One[]) => NamedList<One>;
 };
 
 type Positions = () => ReadonlyMap<string, number>;
 
-/** A list whose members are found by name; it is gone through when one is first asked for, which most lists never are. */
+/** A list with lookup by name. The index is built on the first lookup, which most lists never have. */
 export function namedList<One>(list: readonly One[], nameOf: (one: One) => string): NamedList<One> {
   return withPositions(
     list,
@@ -31,7 +31,7 @@ function positionsIn<One>(list: readonly One[], nameOf: (one: One) => string): R
   return positions;
 }
 
-// A list with other members of the same names has the same positions: a small change costs little in a long list.
+// A list with other members of the same names has the same index, so a small change to a long list is cheap.
 function withPositions<One>(list: readonly One[], nameOf: (one: One) => string, positions: Positions): NamedList<One> {
   return {
     list,

@@ -3,20 +3,20 @@ import type { Shape } from "../contract/manifest-shape.ts";
 
 type List = Extract<Shape, { is: "list" }>;
 
-/** Whether an empty list or object means nothing, or is content like any other. */
+/** Whether an empty list or object means nothing or counts as content. */
 type Empty = "nothing" | "content";
 
 const FREE: Shape = { is: "free" };
 
-/** The shape of a field; what a schema does not describe belongs to the user and is compared exactly. */
+/** The shape of a field. A field that the schema does not describe belongs to the user and is compared exactly. */
 export function fieldShape(shape: Shape, name: string): Shape {
   return (shape.is === "object" && Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined) ?? FREE;
 }
 
 /**
- * The form in which manifests are compared: without what means nothing (null, empty lists and objects, key order, the
- * order of keyed lists and their duplicates, number-or-string of values compared as text). The inside of a free field means
- * what its owner says, `null` included, and stays. Undefined when nothing is left.
+ * The normal form in which manifests are compared, without differences that have no meaning: null, empty lists and
+ * objects, key order, the order and duplicates of keyed lists, number or string in values compared as text. The content
+ * of a free field, `null` included, is kept, since only its owner knows its meaning. Undefined when nothing is left.
  */
 export function normalise(shape: Shape, value: Json | undefined, empty: Empty = "nothing"): Json | undefined {
   if (value === null || value === undefined) return undefined;
@@ -38,7 +38,7 @@ function normaliseFree({ asText }: Extract<Shape, { is: "free" }>, value: JsonOb
   });
 }
 
-// Most manifests are in normal form already, and are then returned as they are: a plan normalises every one of them.
+// Most manifests are already in normal form and are returned unchanged, because a plan normalises every one of them.
 function mapFields(value: JsonObject, map: (field: Json, key: string) => Json | undefined): JsonObject | undefined {
   let isChanged = false;
   const fields: [string, Json][] = [];
@@ -75,7 +75,7 @@ function byToken(a: NamedItem, b: NamedItem): number {
   return compareText(a.token, b.token) || compareText(canonical(a.item), canonical(b.item));
 }
 
-/** Where the items of a list stand as written, by the tokens that `children` knows them by in normal form. */
+/** The indexes of a list's items as written, by the tokens that `children` uses for them in normal form. */
 export function itemPlaces(shape: List, value: readonly Json[]): ReadonlyMap<string, number> {
   const items = value
     .map((item, place) => ({ item: normalise(shape.items, item), place }))
@@ -90,10 +90,7 @@ export function itemPlaces(shape: List, value: readonly Json[]): ReadonlyMap<str
   return places;
 }
 
-/**
- * The name of an item: in a keyed list its key fields, with their defaults where it leaves them out, or the whole item
- * where the list is a set; elsewhere its place.
- */
+/** The name of an item: in a keyed list its key fields, with defaults; in a set the whole item; otherwise its index. */
 export function itemToken({ key, items }: List, item: Json, index: number): string {
   if (key === undefined) return String(index);
   if (!isObject(item)) return word(item);
@@ -121,7 +118,7 @@ function listChildren(shape: List, value: readonly Json[]): ReadonlyMap<string, 
   const found = new Map<string, { shape: Shape; value: Json }>();
   for (const [index, item] of value.entries()) {
     const token = itemToken(shape, item, index);
-    // Duplicates in a keyed list are kept: the second is named by its index.
+    // Duplicates in a keyed list are kept: the second one is named by its index.
     found.set(found.has(token) ? `${token}#${index}` : token, { shape: shape.items, value: item });
   }
   return found;

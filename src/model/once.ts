@@ -1,6 +1,6 @@
 type State<Value> = { readonly make: () => Value } | { readonly value: Value };
 
-/** Computes a value when it is first needed; what it is computed from is released then. */
+/** Computes a value on first use and then releases its input. */
 export function once<Value>(make: () => Value): () => Value {
   let state: State<Value> = { make };
   return () => {
@@ -9,7 +9,7 @@ export function once<Value>(make: () => Value): () => Value {
   };
 }
 
-/** The same for a value of each key, of which there must be few: what is derived from a schema. */
+/** Computes one value per key on first use. Only for few keys, such as schemas, because all values are kept. */
 export function oncePer<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, Value>();
   return (key) => {

@@ -1,7 +1,4 @@
-/**
- * How manifests of any kind refer to resources: the one place that says which kind a field, a subject or an owner
- * refers to.
- */
+/** How manifests of any kind refer to resources: the only map from fields, subjects and owners to kinds. */
 export const referenceKinds = {
   /** Top-level fields. */
   fields: { cluster_fqn: "cluster", workspace_fqn: "workspace", ml_repo: "ml-repo" },

@@ -4,7 +4,7 @@ import { secretReferences } from "../contract/secret-references.ts";
 import { kindOfSubject, referenceKinds } from "./reference-kinds.ts";
 import { roleTypeOf, shortFqn } from "./roles.ts";
 
-/** A resource that a manifest refers to, and the place of the reference. */
+/** A resource that a manifest refers to, and the position of the reference. */
 export type ResourceReference = { readonly kind: string; readonly key: string; readonly pointer: string };
 
 /** All references of a manifest, whatever its kind; `tenant` is ours. */
@@ -12,11 +12,11 @@ export function referencesOf(manifest: JsonObject, tenant: string): readonly Res
   return [...referencesWithoutSecrets(manifest, tenant), ...secretsOf(manifest)];
 }
 
-/** The references of a manifest to anything but secrets; `tenant` is null where nobody knows which is ours. */
+/** The references of a manifest to anything except secrets; `tenant` is null while our tenant is unknown. */
 export function referencesWithoutSecrets(manifest: JsonObject, tenant: string | null): readonly ResourceReference[] {
   const { ownedBy, collaborators, permissions } = manifest;
   const found: ResourceReference[] = [];
-  // A plan looks at every manifest, and most have one of these fields and nothing else.
+  // A fast path: a plan reads every manifest, and most have only one of these fields.
   for (const { field, kind, pointer } of fields) found.push(...named(kind, manifest[field], pointer));
   if (isObject(ownedBy)) found.push(...named(referenceKinds.owner, ownedBy.team, "/ownedBy/team"));
   for (const [item, at] of items(collaborators)) found.push(...subjectReference(item, `/collaborators/${at}/subject`));
@@ -44,7 +44,7 @@ function subjectReference({ subject }: JsonObject, pointer: string): readonly Re
   return resource === null ? [] : [{ ...resource, pointer }];
 }
 
-// The team or virtual account that a role is granted to; null for people, who are in the identity provider.
+// The team or virtual account that a role is granted to; null for people, who are managed in the identity provider.
 function subjectResource(subject: string): { readonly kind: string; readonly key: string } | null {
   const [scheme = "", key = ""] = subject.split(":", 2);
   const kind = kindOfSubject(scheme);

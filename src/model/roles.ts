@@ -1,13 +1,13 @@
-/** How much a role allows: 1 to read, 2 to write what the resource contains, 3 to change it and its access. */
+/** The access level of a role: 1 to read, 2 to write what the resource contains, 3 to change it and its access. */
 export type AccessLevel = 0 | 1 | 2 | 3;
 
-/** What a role allows on its own resource, and on the resources below it. */
+/** A role's access to its own resource, and to the resources below it. */
 export type RoleAccess = { readonly here: AccessLevel; readonly below: AccessLevel };
 
-/** A type of resource that roles are granted on. */
+/** A resource type on which roles are granted. */
 export type RoleType = {
   readonly roles: { readonly [roleId: string]: RoleAccess };
-  /** The type of the parent resource: an fqn begins with the parent's fqn and a colon. */
+  /** The type of the parent resource: an fqn starts with the parent's fqn and a colon. */
   readonly above?: string;
   /** Whether an fqn may also be written as `type:tenant/name`. */
   readonly hasLongFqn?: true;
@@ -43,7 +43,7 @@ const roleTypes: { readonly [type: string]: RoleType } = {
   "secret-group": { roles: { "secret-group-user": { here: 1, below: 0 } } },
 };
 
-/** The short form of an fqn that a role or a manifest names; `tenant` is null where nobody knows which is ours. */
+/** The short form of an fqn in a role or a manifest; `tenant` is null while our tenant is unknown. */
 export function shortFqn(type: string, fqn: string, tenant: string | null): string {
   if (roleTypeOf(type)?.hasLongFqn !== true) return fqn;
   if (tenant === null) return fqn.slice(fqn.lastIndexOf("/") + 1);
@@ -58,7 +58,7 @@ export function roleTypeOf(type: string): RoleType | undefined {
 
 const none: RoleAccess = { here: 0, below: 0 };
 
-/** What a role allows; null when it is not built in. */
+/** The access of a role; null for a custom role. */
 export function roleAccess(type: string, roleId: string): RoleAccess | null {
   const roles = roleTypeOf(type)?.roles ?? {};
   return Object.hasOwn(roles, roleId) ? (roles[roleId] ?? none) : null;

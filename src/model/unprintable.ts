@@ -1,20 +1,20 @@
 /** Characters that reorder text or have no width: format characters, line and paragraph separators. */
 export const INVISIBLE: RegExp = /[\p{Cf}\p{Zl}\p{Zp}]/u;
 
-// These, control characters and lone surrogates: they could control a terminal or mislead a reader.
+// Invisible characters, control characters and lone surrogates: they could control a terminal or mislead a reader.
 const UNPRINTABLE: RegExp = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-// A line feed in JSON text ends a line; inside a string it is escaped already.
+// A line feed in JSON text ends a line; inside a string it is already escaped.
 const UNPRINTABLE_IN_JSON = new RegExp(`(?!\\n)${UNPRINTABLE.source}`, "gu");
 
-/** JSON text with the unprintable characters escaped that JSON allows; its value is the same. */
+/** JSON text with unprintable characters escaped as far as JSON allows; its value does not change. */
 export function escapeJson(text: string): string {
   return text.replace(UNPRINTABLE_IN_JSON, (character) =>
     Array.from({ length: character.length }, (_, at) => `\\u${hex(character.charCodeAt(at))}`).join(""),
   );
 }
 
-/** A text with every unprintable character shown as `\uXXXX`, or `\u{XXXXX}` beyond that. */
+/** A text with every unprintable character shown as `\uXXXX`, or as `\u{XXXXX}` above U+FFFF. */
 export function escapeUnprintable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => {
     const code = hex(character.codePointAt(0) ?? 0);

@@ -1,18 +1,18 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { type Fault, fault } from "./fault.ts";
 
-/** The text of a file, its lines ended by line feeds, or what keeps it from being text. */
+/** The text of a file with LF line endings, or the reason why it is not text. */
 export type Decoded =
-  /** `isSimple`: printable ASCII and line feeds alone, which most files are. */
+  /** `isSimple`: only printable ASCII and line feeds, as most files. */
   { readonly text: string; readonly isSimple: boolean } | { readonly fault: Fault; readonly text: string };
 
 const NOT_SIMPLE = /[^\n\x20-\x7e]/;
 
-// What YAML 1.2 calls non-printable, and the byte-order mark, which may stand only at the very start.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+// The characters that YAML 1.2 calls non-printable, and the byte-order mark, which is allowed only at the very start.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match them.
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]|\r/;
 
-/** Reads bytes as UTF-8, refusing what is not text in one agreed form. */
+/** Decodes bytes as UTF-8. Anything else is refused. */
 export function decode(bytes: Uint8Array): Decoded {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const isPlain = isAscii(whole);
@@ -24,7 +24,7 @@ export function decode(bytes: Uint8Array): Decoded {
   return found === null ? { text, isSimple: false } : { fault: characterFault(text, found.index, whole), text };
 }
 
-/** A rough reading of bytes that are not proper text, good enough to look for a word in it. */
+/** A rough decoding of bytes that are not valid text, good enough to search for a word. */
 export function decodeRoughly(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
@@ -43,7 +43,7 @@ function sixteenBit(): Fault {
   return fault(0, "encoding", "UTF-16 or UTF-32 text where UTF-8 is expected", "Save the file as UTF-8.");
 }
 
-// A prefix of valid text is valid but for a cut last character, so halving finds the first bad byte.
+// A prefix of valid text is valid except for a cut last character, so a binary search finds the first bad byte.
 function firstInvalid(bytes: Uint8Array): number {
   let [low, high] = [0, bytes.length];
   while (low < high) {

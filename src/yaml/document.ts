@@ -6,27 +6,27 @@ import type { Chunk } from "./split-documents.ts";
 
 /** One document of a file. Offsets count from the start of the file's text. */
 export type ParsedDocument = {
-  /** Null when the document is empty, or could not be read at all. */
+  /** Null when the document is empty or could not be read. */
   readonly value: Json;
   readonly faults: readonly Fault[];
-  /** Where its content starts. */
+  /** The offset of its content. */
   readonly offset: number;
   /** Whether a text in it is in a known credential format. */
   readonly hasCredentials: boolean;
   readonly chunk: Chunk;
   readonly readBy: "fast" | "exact";
-  /** Where its fields stand, read from the text again; null when it cannot be read. */
+  /** The offsets of its fields, parsed from the text again; null when it cannot be read. */
   readonly fieldOffsets: () => FieldOffsets | null;
 };
 
-/** What a file holds. A file that is no text has faults and no documents. */
+/** The content of a file. A file that is not text has faults and no documents. */
 export type ParsedFile = {
   readonly text: string;
   readonly faults: readonly Fault[];
   readonly documents: readonly ParsedDocument[];
 };
 
-/** How a file is to be read, by its name. */
+/** The format of a file, by its name. */
 export type Format = "yaml" | "json";
 
 /** The format of a manifest file, or null for any other file. */
@@ -36,15 +36,15 @@ export function formatOf(path: string): Format | null {
   return ending === "json" ? "json" : "yaml";
 }
 
-/** By what rules a file is read: plain data, which a worker can be given. */
+/** Options for reading a file: plain data, so that they can be sent to a worker. */
 export type ReadOptions = {
   readonly format: Format;
   readonly limits: YamlLimits;
-  /** What a document must match to be worth the exact reader: most of what is not plain in a repository is not ours. */
+  /** Pattern that a document must match before the exact reader is used: most non-plain documents are not ours. */
   readonly worthy: RegExp | null;
 };
 
-/** A document that has faults and no value. */
+/** A document with faults and no value. */
 export function faultyDocument(chunk: Chunk, faults: readonly Fault[]): ParsedDocument {
   const { offset } = chunk;
   return { value: null, faults, offset, hasCredentials: false, chunk, readBy: "fast", fieldOffsets: () => null };

@@ -1,15 +1,15 @@
 import { isCredential, MASK } from "../model/credential.ts";
 import { escapeUnprintable } from "../model/unprintable.ts";
 
-/** Something wrong in a text, at an offset into it (UTF-16 code units from 0). */
+/** An error or warning at an offset in a text (UTF-16 code units from 0). */
 export type Fault = {
   readonly severity: "error" | "warning";
   readonly code: string;
-  /** One line, never with a value of the text and never a parser's own words. */
+  /** One line. Never contains a value of the text or a parser's own message. */
   readonly summary: string;
   readonly detail: string | null;
   readonly offset: number;
-  /** Offset of what it is at odds with, where that stands elsewhere. */
+  /** Offset of the text that it conflicts with, when that is elsewhere. */
   readonly other?: number;
 };
 
@@ -34,20 +34,20 @@ export function tooManyNodes(nodes: number, offset: number): Fault {
   return fault(offset, "too-many-nodes", `more than ${nodes} values in one document`, detail);
 }
 
-/** The fault of a key that stands twice in a mapping; `first` is where it stands first. */
+/** The fault of a duplicate key; `first` is the offset of its first occurrence. */
 export function duplicateKey(key: string, offset: number, first: number): Fault {
   return {
-    ...fault(offset, "duplicate-key", `the key ${quoted(key)} is there twice`, "Keep one of them."),
+    ...fault(offset, "duplicate-key", `the key ${quoted(key)} occurs twice`, "Keep one of them."),
     other: first,
   };
 }
 
-/** The most faults that are reported of one document. */
+/** The maximum number of faults reported per document. */
 export const MAX_FAULTS = 100;
 
 const MAX_QUOTED_LENGTH = 80;
 
-/** A name as messages show it: in back quotes, shortened, with everything invisible escaped; a credential not at all. */
+/** A name as messages show it: in back quotes, shortened, with invisible characters escaped. A credential is masked. */
 export function quoted(name: string): string {
   if (isCredential(name)) return MASK;
   const short = name.length > MAX_QUOTED_LENGTH ? `${name.slice(0, MAX_QUOTED_LENGTH)}…` : name;

@@ -1,13 +1,13 @@
-/** Where a value stands in a file's text and what is inside it: plain data, linear in the size of the document. */
+/** The offsets of a value and its children in a file's text: plain data, linear in the size of the document. */
 export type FieldOffsets = {
   /** Offset of its key; for an item of a list, of the item. */
   readonly key: number;
   readonly value: number;
-  /** Fields by name, items by number; null where nothing is inside. */
+  /** Fields by name, items by index; null when it has no children. */
   readonly inside: ReadonlyMap<string, FieldOffsets> | null;
 };
 
-/** The offsets of at most so many fields: the deepest levels go first. */
+/** The offsets of at most `most` fields; the deepest levels are dropped first. */
 export function limitFieldOffsets(offsets: FieldOffsets, most: number): FieldOffsets {
   let [count, depth, level] = [1, 0, [offsets]];
   while (level.length > 0) {

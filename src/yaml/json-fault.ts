@@ -1,6 +1,8 @@
 import { type Fault, fault, tooDeep } from "./fault.ts";
 
-/** What keeps a text from being strict JSON within a depth; null where nothing does, or it is empty. */
+/**
+ * The first violation of strict JSON or of the depth limit in a text; null when there is none, or the text is empty.
+ */
 export function jsonFault(text: string, depth: number): Fault | null {
   const state: State = { text, depth, at: 0 };
   skipSpace(state);
@@ -11,7 +13,7 @@ export function jsonFault(text: string, depth: number): Fault | null {
 type State = { readonly text: string; readonly depth: number; at: number };
 
 const SPACE = /[ \t\n]*/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON strings hold none unescaped.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON strings must not contain them unescaped.
 const STRING = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.+-])/y;
 const WORD = /(?:true|false|null)(?!\w)/y;

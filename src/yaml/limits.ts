@@ -1,10 +1,10 @@
-/** How much of one file is read; what exceeds a limit is refused with the limit named, never cut silently. */
+/** Limits for reading one file. A file that exceeds a limit is refused with the limit named, never cut silently. */
 export type YamlLimits = {
   /** Bytes of one file. */
   readonly fileBytes: number;
   /** Documents in one file. */
   readonly documents: number;
-  /** Collections inside each other in one document. */
+  /** Nesting depth of the collections of one document. */
   readonly depth: number;
   /** Keys of one mapping. */
   readonly keys: number;
@@ -12,7 +12,7 @@ export type YamlLimits = {
   readonly nodes: number;
 };
 
-/** The limits of a file that hold unless told otherwise. */
+/** The default limits of a file. */
 export const defaultYamlLimits: YamlLimits = {
   fileBytes: 1024 * 1024,
   documents: 200,

@@ -3,10 +3,10 @@ import type { Position } from "../model/position.ts";
 import type { ParsedDocument } from "./document.ts";
 import type { FieldOffsets } from "./field-offsets.ts";
 
-/** Finds fields by JSON Pointer; a field that is not there is found where its parent is. */
+/** Finds the position of a field by its JSON Pointer; for a missing field, that of its nearest existing parent. */
 export type Locate = (pointer: string, at?: "key" | "value") => Position;
 
-/** Positions in one document, read when first asked and kept. */
+/** Positions in one document. The field offsets are read on first use and kept. */
 export function locator(document: ParsedDocument, positionAt: (offset: number) => Position): Locate {
   let fieldOffsets: FieldOffsets | null | undefined;
   return (pointer, at = "value") => {
@@ -15,7 +15,7 @@ export function locator(document: ParsedDocument, positionAt: (offset: number) =
   };
 }
 
-// A missing field is named by its parent's key, a wrong value by itself; the document by its beginning.
+// A missing field has the position of its parent's key, a wrong value its own, the document its start.
 function offsetOf(fieldOffsets: FieldOffsets | null, pointer: string, at: "key" | "value"): number | null {
   let place: FieldOffsets | undefined;
   let inside = fieldOffsets?.inside;
@@ -28,7 +28,7 @@ function offsetOf(fieldOffsets: FieldOffsets | null, pointer: string, at: "key" 
   return place?.[at] ?? null;
 }
 
-/** Line and column of offsets into one text, both from 1; the text is scanned when first asked. */
+/** Converts offsets in one text to line and column, both from 1. The text is scanned on first use. */
 export function lineFinder(text: string): (offset: number) => Position {
   let starts: readonly number[] | null = null;
   return (offset) => {

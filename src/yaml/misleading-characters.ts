@@ -1,23 +1,23 @@
 import { INVISIBLE } from "../model/unprintable.ts";
 import { type Fault, fault, warningFault } from "./fault.ts";
 
-// A zero-width joiner between pictographs makes one emoji of them, and hides nothing.
+// A zero-width joiner between pictographs forms one emoji and hides nothing.
 const JOINED = /(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?=\p{Extended_Pictographic})/gu;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match them.
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
-// The line feed of other times.
+// NEL, a line break in YAML 1.1.
 const NEXT_LINE = "\u0085";
 
-/** What kinds of characters a text has. */
+/** The kinds of characters in a text. */
 export type TextTraits = {
-  /** Whether it could hold anything that `checkText` finds, raw or as an escape. */
+  /** Whether `checkText` could find anything in it, raw or as an escape. */
   readonly isOdd: boolean;
-  /** Whether each character is what it looks like, and each line ends with a line feed. */
+  /** Whether it has no invisible characters, and each line ends with a line feed. */
   readonly isPlain: boolean;
 };
 
-/** The traits of a text; a simple one is printable ASCII and line feeds alone. */
+/** The traits of a text; a simple text is only printable ASCII and line feeds. */
 export function traitsOf(text: string, isSimple: boolean): TextTraits {
   const isHiding = !isSimple && INVISIBLE.test(text);
   return {
@@ -32,8 +32,8 @@ export function checkText(text: string, offset: number, where: "key" | "value"):
     return fault(offset, "control-character", "a key with a control character in it");
   if (!text.isWellFormed())
     return where === "key"
-      ? fault(offset, "encoding", "a key with half a character in it")
-      : warningFault(offset, "encoding", "a value with half a character in it (a lone surrogate)");
+      ? fault(offset, "encoding", "a key with a lone surrogate (half a character)")
+      : warningFault(offset, "encoding", "a value with a lone surrogate (half a character)");
   const found = INVISIBLE.exec(text.replace(JOINED, ""));
   if (found === null) return null;
   const name = `U+${(found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;

@@ -8,16 +8,13 @@ import type { YamlLimits } from "./limits.ts";
 import { traitsOf } from "./misleading-characters.ts";
 import { type Chunk, splitDocuments } from "./split-documents.ts";
 
-/** Reads a document that the fast reader does not take; null where there is none after all. */
+/** Reads a document that the fast reader cannot read; null when it turns out to be no document. */
 export type ExactReader = (chunk: Chunk) => ParsedDocument | null;
 
-/** Makes the exact reader of one file; `checksText` has every string looked at for characters that mislead. */
+/** Creates the exact reader for one file; with `checksText`, every string is checked for misleading characters. */
 export type ExactReaderOf = (limits: YamlLimits, checksText: boolean) => ExactReader;
 
-/**
- * Parses the bytes of one file: pure, bounded by the limits, and never throws. Null where a document needs the exact reader
- * and there is none.
- */
+/** Parses one file: pure, bounded by the limits, never throws. Null if it needs the exact reader and none is given. */
 export function parseFile(bytes: Uint8Array, options: ReadOptions, exactOf: ExactReaderOf | null): ParsedFile | null {
   const decoded = decode(bytes);
   if ("fault" in decoded) return { text: decoded.text, faults: [decoded.fault], documents: [] };
@@ -42,20 +39,20 @@ export function parseFile(bytes: Uint8Array, options: ReadOptions, exactOf: Exac
   return { text, faults: [], documents };
 }
 
-/** The exact reader takes more than a second for twice as much. */
+/** The exact reader takes more than a second for twice this length. */
 const MAX_EXACT_LENGTH = 256 * 1024;
 
-// What is known of a document that is not plain without the exact reader.
+// Handles a document that is not plain YAML, as far as possible without the exact reader.
 function unlessExact(chunk: Chunk, { worthy }: ReadOptions): ParsedDocument | "exact" | null {
   const { text, offset, isExplicit } = chunk;
   if (isBlank(text)) return isExplicit ? faultyDocument(chunk, []) : null;
   if (worthy?.test(text) === false) return faultyDocument(chunk, [fault(offset, "not-read", "not plain YAML")]);
   if (text.length <= MAX_EXACT_LENGTH) return "exact";
-  const summary = `larger than ${MAX_EXACT_LENGTH / 1024} KiB, and not plain enough to be read`;
+  const summary = `larger than ${MAX_EXACT_LENGTH / 1024} KiB, and not plain YAML`;
   return faultyDocument(chunk, [fault(offset, "too-large", summary, "Split it, or write it more simply.")]);
 }
 
-// Spaces, comments and the marker that opens it.
+// Whether a chunk has only spaces, comments and the opening marker.
 function isBlank(text: string): boolean {
   for (let start = text.startsWith("---") ? 3 : 0; start < text.length; ) {
     const at = afterSpaces(text, start);
@@ -79,7 +76,7 @@ function moved(found: Fault, by: number): Fault {
   return { ...found, offset: offset + by, ...(other === undefined ? {} : { other: other + by }) };
 }
 
-// Made apart, since functions made in one place keep alive what either of them needs.
+// A function of its own, since closures created in one scope keep alive everything that any of them uses.
 function offsetsLater(chunk: Chunk, limits: YamlLimits): ParsedDocument["fieldOffsets"] {
   return () => offsetsOfPlain(chunk, limits);
 }

@@ -1,10 +1,10 @@
 import type { Json } from "../contract/json.ts";
 import { type Fault, fault } from "./fault.ts";
 
-/** Why the reading of a number would surprise. */
+/** Why a number would be read in a surprising way. */
 type NumberTrouble = "octal-looking" | "unsafe-integer" | "not-finite";
 
-/** A plain scalar as YAML 1.2 core reads it, or why its reading would surprise. */
+/** A plain scalar by the YAML 1.2 core schema, or why it would be read in a surprising way. */
 export type Scalar = { readonly is: "value"; readonly value: Json } | { readonly is: NumberTrouble };
 
 const NUMBER_FAULTS: { readonly [trouble in NumberTrouble]: readonly [summary: string, detail: string] } = {
@@ -41,7 +41,7 @@ const WORDS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ["FALSE", false],
 ]);
 
-/** Resolves an unquoted scalar: `no`, `on` and dates are strings, and numbers that would lose something are told apart. */
+/** Resolves an unquoted scalar: `no`, `on` and dates are strings; inexact numbers are reported. */
 export function resolvePlain(text: string): Scalar {
   const word = text.length <= 5 ? WORDS.get(text) : undefined;
   if (word !== undefined) return { is: "value", value: word };
@@ -59,6 +59,6 @@ function resolveNumeric(text: string): Scalar {
 function safe(number: number): Scalar {
   if (!Number.isFinite(number)) return { is: "not-finite" };
   if (Number.isInteger(number) && !Number.isSafeInteger(number)) return { is: "unsafe-integer" };
-  // A minus zero would come back from the control plane as 0.
+  // The control plane would return a minus zero as 0.
   return { is: "value", value: number === 0 ? 0 : number };
 }

@@ -5,8 +5,8 @@ import { parseFile } from "./parse-file.ts";
 export { ExactThread };
 
 /**
- * Reads the documents of a file: at once where all of them are plain YAML, else with the exact reader in its thread;
- * null where it takes one and there is none.
+ * Reads the documents of a file: synchronously when all are plain YAML, otherwise with the exact reader in its thread.
+ * Null when that is needed and none is given.
  */
 export function readYaml(bytes: Uint8Array, options: ReadOptions, exact: ExactThread): ParsedFile | Promise<ParsedFile>;
 export function readYaml(bytes: Uint8Array, options: ReadOptions, exact: null): ParsedFile | null;

@@ -1,17 +1,17 @@
-/** One document's part of a file's text; it starts with its own `---` when it has one. */
+/** One document's part of a file's text; it includes the opening `---` if there is one. */
 export type Chunk = {
   readonly text: string;
   /** Offset of the chunk in the file's text. */
   readonly offset: number;
-  /** Whether a `---` opens it: even an empty one is then a document. */
+  /** Whether a `---` opens it: then it is a document even if empty. */
   readonly isExplicit: boolean;
 };
 
-// A line that starts so ends whatever came before it, block and quoted scalars included, so splitting is exact.
-// After `...` only a comment may follow; anything else is left for the parser to refuse.
+// A line that starts with a marker ends everything before it, block and quoted scalars included, so splitting is exact.
+// After `...` only a comment may follow; the parser refuses anything else.
 const MARKER = /^(?:---(?=[ \t\r\n]|$)|\.\.\.(?=[ \t]*\r?$|[ \t]+#))/gm;
 
-/** Cuts a text into its documents, so that a broken one does not hide the others. */
+/** Splits a text into its documents, so that a broken document does not hide the others. */
 export function splitDocuments(text: string): readonly Chunk[] {
   if (!text.includes("---") && !text.includes("...")) return [{ text, offset: 0, isExplicit: false }];
   const chunks: Chunk[] = [];

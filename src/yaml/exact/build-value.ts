@@ -8,20 +8,20 @@ import { checkText } from "../misleading-characters.ts";
 import { numberFault, resolvePlain } from "../plain-scalar.ts";
 import { collectionTagFault, resolveTagged } from "./resolve-tag.ts";
 
-/** The value of a document, with everything in it that manifests may not contain. */
+/** The value of a document, with the faults of everything that manifests may not contain. */
 export type Built = {
   readonly value: Json;
   readonly faults: readonly Fault[];
-  /** Where the content starts. */
+  /** The offset of its content. */
   readonly offset: number;
   /** Whether a text in it is in a known credential format. */
   readonly hasCredentials: boolean;
 };
 
-/** Characters that the aliases of a file may still repeat. */
+/** The number of characters that a file's aliases may still repeat. */
 export type AliasBudget = { left: number };
 
-/** What an anchor stands for: its value, and how many nodes, characters and levels one alias to it adds. */
+/** An anchored value, and the number of nodes, characters and levels that each alias to it adds. */
 type Anchored = { readonly value: Json; readonly nodes: number; readonly characters: number; readonly depth: number };
 
 type Node = ParsedNode | null;
@@ -38,13 +38,13 @@ type State = {
   readonly anchors: Map<string, Anchored | null>;
   hasCredentials: boolean;
   nodes: number;
-  /** Characters of the keys and values seen so far, aliases expanded. */
+  /** Number of characters in the keys and values read, aliases expanded. */
   characters: number;
-  /** Levels of the deepest node seen so far, aliases expanded. */
+  /** Depth of the deepest node read, aliases expanded. */
   deepest: number;
 };
 
-/** Builds a document's value from its nodes; `checksText` has every string looked at for characters that mislead. */
+/** Builds a document's value from its nodes; with `checksText`, every string is checked for misleading characters. */
 export function build(
   root: ParsedNode,
   limits: YamlLimits,
@@ -56,7 +56,7 @@ export function build(
   return { value, faults: state.faults, offset: Math.max(0, startOf(root)), hasCredentials: state.hasCredentials };
 }
 
-/** Where a node starts in the text; -1 where there is nothing, an empty value. */
+/** The offset of a node in the text; -1 for an empty value. */
 export function startOf(node: Node): number {
   if (node === null) return -1;
   const isEmpty = isScalar(node) && node.source === "" && node.type === "PLAIN";
@@ -88,7 +88,7 @@ function readContent(state: State, node: ParsedNode, depth: number): Json {
   return isSeq(node) ? readSequence(state, node as ListNode, depth + 1) : readScalar(state, node as ScalarNode);
 }
 
-// Remembers how large the node is, since every alias to it counts as much again.
+// Records the size of the node, since every alias to it counts as much again.
 function readAnchored(state: State, node: ParsedNode, anchor: string, depth: number): Json {
   const { nodes, characters, deepest } = state;
   state.anchors.set(anchor, null);
@@ -118,7 +118,7 @@ function goDeeper(state: State, depth: number, offset: number): void {
   if (depth > state.limits.depth && isFirst) report(state, tooDeep(state.limits.depth, offset));
 }
 
-// Its name is not shown: a password that begins with `*` looks like one.
+// The name is not shown: a password that starts with `*` looks like an alias.
 const UNNAMED = 'Anchor it (`&…`) before it is used. If it is a text, put it in "quotes".';
 
 function readAlias(state: State, name: string, offset: number, depth: number): Json {
@@ -128,7 +128,10 @@ function readAlias(state: State, name: string, offset: number, depth: number): J
     return null;
   }
   if (anchored === null) {
-    report(state, fault(offset, "recursive-alias", "an alias (`*…`) of what it is in", "Write out what is meant."));
+    report(
+      state,
+      fault(offset, "recursive-alias", "an alias (`*…`) to the value that contains it", "Write the value out."),
+    );
     return null;
   }
   countNodes(state, anchored.nodes, offset);
@@ -136,7 +139,7 @@ function readAlias(state: State, name: string, offset: number, depth: number): J
   return takeFromBudget(state, anchored.characters, offset) ? anchored.value : null;
 }
 
-// A long text behind an alias costs nothing here, and as much as it is long each time it is sent or shown.
+// A long aliased text costs nothing here, but its full length each time it is sent or shown.
 function takeFromBudget(state: State, characters: number, offset: number): boolean {
   const { aliases, limits } = state;
   const wasWithin = aliases.left >= 0;
@@ -197,14 +200,14 @@ function readMapping(state: State, node: MapNode, depth: number): Json {
 }
 
 function reportTwice(state: State, key: string, second: Node, { items }: MapNode): void {
-  // Looking for the first takes as long as the mapping is.
+  // Finding the first occurrence is linear in the size of the mapping.
   if (state.faults.length >= MAX_FAULTS) return;
   const first = items.find((pair) => isScalar(pair.key) && pair.key.source === key);
   const [at, before] = [startOf(second), startOf((first?.key ?? null) as Node)];
   report(state, duplicateKey(key, Math.max(0, at), Math.max(0, before)));
 }
 
-// Beyond the limits nothing is kept but what the document is called.
+// Beyond the limits only the naming fields are kept.
 function isKept(
   { nodes, limits }: State,
   key: string,
@@ -245,7 +248,7 @@ function plainKey(state: State, key: string, offset: number): string | null {
   return null;
 }
 
-// Anchored and tagged keys are legal YAML, if rare; lists, mappings and aliases as keys are not ours.
+// Anchored and tagged keys are legal YAML, though rare; lists, mappings and aliases as keys are not supported.
 function readOddKey(state: State, node: Node, depth: number): string | null {
   const value = readNode(state, node, depth);
   const offset = Math.max(0, startOf(node));

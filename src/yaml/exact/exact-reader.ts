@@ -8,7 +8,7 @@ import { CONFLICT, TEMPLATE } from "./likely-mistake.ts";
 import { nodeOffsets } from "./node-offsets.ts";
 import { parseExact } from "./parse-exact.ts";
 
-/** Reads the documents of one file with the library `yaml`; what their aliases repeat counts together. */
+/** Reads the documents of one file with the library `yaml`; their aliases share one budget. */
 export function exactReader(limits: YamlLimits, checksText: boolean): ExactReader {
   const aliases: AliasBudget = { left: limits.fileBytes };
   return (chunk) => readExact(chunk, limits, { checksText, aliases });
@@ -16,13 +16,13 @@ export function exactReader(limits: YamlLimits, checksText: boolean): ExactReade
 
 type ExactOptions = { readonly checksText: boolean; readonly aliases: AliasBudget };
 
-function readExact(chunk: Chunk, limits: YamlLimits, manner: ExactOptions): ParsedDocument | null {
+function readExact(chunk: Chunk, limits: YamlLimits, options: ExactOptions): ParsedDocument | null {
   const parsed = parseExact(chunk.text, limits);
   const shifted = (faults: readonly Fault[]) => faults.map((each) => shift(each, chunk.offset));
   if ("faults" in parsed) return { ...faultyDocument(chunk, shifted(withoutEchoes(parsed.faults))), readBy: "exact" };
   const { root } = parsed;
   if (root === null) return chunk.isExplicit ? faultyDocument(chunk, []) : null;
-  const { value, faults, offset, hasCredentials } = build(root, limits, manner);
+  const { value, faults, offset, hasCredentials } = build(root, limits, options);
   return {
     value,
     faults: shifted(faults.map((each) => (isTemplate(each, chunk.text) ? { ...each, ...TEMPLATE } : each))),
@@ -39,13 +39,13 @@ function shift({ other, ...found }: Fault, by: number): Fault {
   return other === undefined ? shifted : { ...shifted, other: Math.max(0, other) + by };
 }
 
-// Each marker of a conflict is a fault, and so is what both sides say.
+// Each conflict marker causes a fault, and so do the conflicting lines, so only one is reported.
 function withoutEchoes(faults: readonly Fault[]): readonly Fault[] {
   const conflict = faults.find(({ summary }) => summary.endsWith(CONFLICT));
   return conflict === undefined ? faults : [conflict];
 }
 
-// Two opening brackets are a mapping as the key of another: nobody means that.
+// `{{` in YAML is a mapping as the key of another, which is never intended.
 function isTemplate({ code, offset }: Fault, text: string): boolean {
   return code === "key" && text.startsWith("{{", offset - 1);
 }

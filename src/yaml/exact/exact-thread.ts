@@ -4,84 +4,84 @@ import { Worker } from "node:worker_threads";
 import type { ParsedFile, ReadOptions } from "../document.ts";
 import { fault } from "../fault.ts";
 import { unpack } from "./pack-file.ts";
-import type { Question, WorkerReply } from "./worker.ts";
+import type { ReadRequest, WorkerReply } from "./worker.ts";
 
 /** The limits on time and memory for reading one file. */
 export type Cost = {
-  /** Of the processor's time, so that a busy machine refuses no file. */
+  /** CPU time, so that a busy machine refuses no file. */
   readonly milliseconds: number;
   readonly mebibytes: number;
 };
 
-/** The cost that is allowed unless told otherwise. */
+/** The default cost limits. */
 const mostCost: Cost = { milliseconds: 2000, mebibytes: 64 };
 
-/** The timeout of a file by the clock, as a multiple of the processor's time that it may take. */
+/** The wall-clock timeout of a file, as a multiple of its CPU time limit. */
 const TIMEOUT_FACTOR = 15;
 
-/** The part of the memory that holds what is alive for a moment only. */
+/** The share of the memory for V8's young generation. */
 const YOUNG_SHARE = 1 / 4;
 
-/** Files that the worker has at a time, so that it never waits for the next one. */
+/** Number of files sent to the worker at once, so that it never waits for the next one. */
 const AHEAD = 16;
 
-// The sources have the worker beside them, the bundle has it at its top under the same name.
+// The worker file is next to this one in the sources, and under the same name at the top of the bundle.
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 type Job = PromiseWithResolvers<ParsedFile> & { readonly bytes: Uint8Array; readonly options: ReadOptions };
 
 /**
- * Reads files with the exact reader in a thread of its own, one at a time, so that none can hold up the rest or take more than
- * is allowed. The thread starts when it is first needed, is replaced when a file was too much for it, and ends with its owner.
+ * Reads files with the exact reader in a separate thread, one at a time, so that no file can block the others or exceed
+ * its limits. The thread starts on first use, is replaced when a file exceeds the limits, and ends with its owner.
  */
 export class ExactThread implements AsyncDisposable {
   readonly #most: Cost;
   readonly #ended = new AbortController();
   readonly #waiting: Job[] = [];
-  /** The jobs that the worker has, the one that it works at first. */
-  #asked: readonly Job[] = [];
+  /** The jobs sent to the worker; it works on the first. */
+  #sent: readonly Job[] = [];
   #worker: Worker | null = null;
-  /** Why the worker is about to end; null as long as nothing says so. */
+  /** Why the worker is about to end; null while it is not. */
   #refused: Refused | null = null;
   #isReady = false;
   #isWatched = false;
-  /** Milliseconds of the processor's time that the worker had used when it answered last. */
+  /** CPU time in milliseconds that the worker had used at its last reply. */
   #spentBefore = 0;
 
   constructor(most: Cost = mostCost) {
     this.#most = most;
   }
 
-  /** Reads a file with the exact reader at hand; a file that costs too much has that as its fault. */
+  /** Reads a file, with the exact reader where needed; a file that exceeds the limits has that as its fault. */
   async read(bytes: Uint8Array, options: ReadOptions): Promise<ParsedFile> {
     this.#ended.signal.throwIfAborted();
     const job = { ...Promise.withResolvers<ParsedFile>(), bytes, options };
     this.#waiting.push(job);
-    this.#ask();
+    this.#send();
     return job.promise;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort();
-    for (const { reject } of [...this.#asked, ...this.#waiting.splice(0)]) reject(this.#ended.signal.reason);
+    for (const { reject } of [...this.#sent, ...this.#waiting.splice(0)]) reject(this.#ended.signal.reason);
     const worker = this.#worker;
     this.#worker = null;
     await worker?.terminate();
   }
 
-  #ask(): void {
+  #send(): void {
     const worker = this.#worker ?? this.#start();
     if (!this.#isReady) return;
-    const next = this.#waiting.splice(0, AHEAD - this.#asked.length);
-    this.#asked = [...this.#asked, ...next];
+    const next = this.#waiting.splice(0, AHEAD - this.#sent.length);
+    this.#sent = [...this.#sent, ...next];
     for (const { bytes, options } of next) {
-      const question: Question = { bytes: new Uint8Array(bytes), options };
-      worker.postMessage(question, [question.bytes.buffer]);
+      const request: ReadRequest = { bytes: new Uint8Array(bytes), options };
+      worker.postMessage(request, [request.bytes.buffer]);
     }
-    // Waiting for an answer is work; waiting for the next file must keep no process alive.
-    if (this.#asked.length === 0) worker.unref();
+    // A pending reply keeps the process alive; an idle worker does not.
+    if (this.#sent.length === 0) worker.unref();
     else worker.ref();
-    // What is thrown is that the owner has ended, which who waits for an answer hears as well.
+    // The only possible error is that the owner has ended, which the waiting callers also receive.
     if (!this.#isWatched) this.#watch().catch(() => undefined);
   }
 
@@ -93,8 +93,8 @@ export class ExactThread implements AsyncDisposable {
     const worker = new Worker(WORKER, { env: {}, execArgv: [], resourceLimits });
     this.#worker = worker;
     this.#isReady = false;
-    worker.on("message", (answer: WorkerReply) => {
-      if (this.#worker === worker) this.#hear(answer);
+    worker.on("message", (reply: WorkerReply) => {
+      if (this.#worker === worker) this.#receive(reply);
     });
     worker.on("error", (error) => {
       this.#refused ??= refusedBy(error);
@@ -105,34 +105,34 @@ export class ExactThread implements AsyncDisposable {
     return worker;
   }
 
-  #hear({ file, spent }: WorkerReply): void {
+  #receive({ file, spent }: WorkerReply): void {
     this.#spentBefore = spent;
     this.#isReady = true;
-    const [job, ...others] = this.#asked;
-    this.#asked = others;
+    const [job, ...others] = this.#sent;
+    this.#sent = others;
     if (file !== null) job?.resolve(unpack(file, job.bytes, job.options.limits));
-    this.#ask();
+    this.#send();
   }
 
   #stop(worker: Worker): void {
     this.#refused = "time";
     this.#isReady = false;
-    // An answer that comes too late would have the next job refused in place of this one.
+    // A late reply would cause the next job to be refused instead of this one.
     worker.removeAllListeners("message");
     worker.terminate().catch(() => undefined);
   }
 
-  // Only when its thread is gone: Node may crash where one thread starts while another ends. The job that it worked at is
-  // the one that was too much for it.
+  // Called only after the thread has exited: Node may crash if one thread starts while another ends. The first job is
+  // the one that exceeded the limits.
   #replace(): void {
-    const [job = this.#waiting.shift(), ...others] = this.#asked;
+    const [job = this.#waiting.shift(), ...others] = this.#sent;
     const why = this.#refused ?? "crash";
     this.#worker = null;
     this.#refused = null;
-    this.#asked = [];
+    this.#sent = [];
     this.#waiting.unshift(...others);
     job?.resolve({ text: "", faults: [REFUSED[why]], documents: [] });
-    if (this.#waiting.length > 0) this.#ask();
+    if (this.#waiting.length > 0) this.#send();
   }
 
   async #watch(): Promise<void> {
@@ -140,13 +140,13 @@ export class ExactThread implements AsyncDisposable {
     const { signal } = this.#ended;
     this.#isWatched = true;
     try {
-      let [job] = this.#asked;
+      let [job] = this.#sent;
       let [left, since] = [milliseconds, performance.now()];
       for (let worker = this.#worker; job !== undefined && worker !== null; worker = this.#worker) {
         if (left <= 0 || performance.now() - since > TIMEOUT_FACTOR * milliseconds) return this.#stop(worker);
         await setTimeout(left, undefined, { signal, ref: false });
         const spent = await spentBy(worker, since);
-        const [now] = this.#asked;
+        const [now] = this.#sent;
         if (now !== job) [job, left, since] = [now, milliseconds, performance.now()];
         else left = milliseconds - (spent - this.#spentBefore);
       }
@@ -168,17 +168,17 @@ const REFUSED = {
   ),
 } as const;
 
-/** Why the thread has no answer to give. */
+/** Why the thread did not reply. */
 type Refused = keyof typeof REFUSED;
 
-// A string or a stack that grew too large is a RangeError.
+// An oversized string or a stack overflow is a RangeError.
 function refusedBy(error: unknown): Refused {
   if (error instanceof RangeError) return "memory";
   const isTooMuch = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
   return isTooMuch ? "memory" : "crash";
 }
 
-/** Milliseconds of the processor's time that a thread has used; by the clock where Node cannot tell. */
+/** CPU time in milliseconds that a thread has used; wall-clock time if Node cannot report it. */
 async function spentBy(worker: Worker, since: number): Promise<number> {
   try {
     const { user, system } = await worker.cpuUsage();

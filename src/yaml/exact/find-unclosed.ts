@@ -1,7 +1,7 @@
-/** Where the last bracket and the quote begin that are still open at a place in a text; null where none is. */
+/** The offsets of the last open bracket and of the open quote at an offset in a text; null when there is none. */
 export type Unclosed = { readonly bracket: number | null; readonly quote: number | null };
 
-// A block scalar begins: what is in it opens nothing.
+// The start of a block scalar, whose content opens nothing.
 const BLOCK = /(?:^|[:\-?])\s+[|>][-+\d]*\s*(?:\s#.*)?$/;
 const STARTS = new Set(["", ":", "-", ",", "[", "{", "?"]);
 

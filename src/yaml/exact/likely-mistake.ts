@@ -1,13 +1,13 @@
 import type { ErrorCode } from "yaml";
 import { findUnclosed } from "./find-unclosed.ts";
 
-/** What a person most likely did where a parser gave up. */
+/** The most likely mistake behind a parser error. */
 export type Mistake = { readonly offset: number; readonly summary: string; readonly detail: string | null };
 
-/** A parser's error; its words tell more than its code, quote the text, and are never shown. */
+/** A parser's error. Its message has more information than its code, but it quotes the text, so it is never shown. */
 export type ParserError = { readonly code: ErrorCode; readonly message: string; readonly offset: number };
 
-/** The mistake that most likely led to a parser's error. */
+/** The most likely mistake behind a parser's error. */
 export function likelyMistake(error: ParserError, text: string): Mistake {
   const { code, offset } = error;
   const line = lineAt(text, offset);
@@ -18,11 +18,11 @@ export function likelyMistake(error: ParserError, text: string): Mistake {
     (code === "MULTILINE_IMPLICIT_KEY" || code === "BLOCK_AS_IMPLICIT_KEY" ? misplaced(error, line, text) : null) ??
     (code === "UNEXPECTED_TOKEN" || code === "MISSING_CHAR" ? surplus(error, line, text) : null);
   if (found !== null) return found;
-  const [summary, detail] = REASONS[code] ?? ["not in the form of YAML", null];
+  const [summary, detail] = REASONS[code] ?? ["a syntax error", null];
   return { offset: code === "BAD_INDENT" ? Math.max(offset, line.start + line.indent) : offset, summary, detail };
 }
 
-/** Why something that has `{{` in its line is no manifest. */
+/** The message for a line with `{{`. */
 export const TEMPLATE: { readonly summary: string; readonly detail: string } = {
   summary: "a template (`{{ … }}`)",
   detail: 'Manifests are plain YAML: render templates first. If it belongs to a text, put the text in "quotes".',
@@ -37,7 +37,7 @@ function lineAt(text: string, offset: number): Line {
   return { start, text: line, indent: line.length - line.trimStart().length };
 }
 
-/** What is said of a text in which a merge was not finished. */
+/** The message for unresolved merge conflicts. */
 export const CONFLICT = "a merge conflict that is not resolved";
 
 function conflict({ start, text }: Line): Mistake | null {
@@ -51,7 +51,7 @@ function template({ start, text }: Line): Mistake | null {
   return at < 0 ? null : { offset: start + at, ...TEMPLATE };
 }
 
-// Found out only where the text ends or something else begins: what is to be mended is at its beginning.
+// The parser reports it at the end of the text or at the next token; the mistake is at the opening character.
 function unclosed({ message, offset }: ParserError, text: string): Mistake | null {
   const [, closing] = /end with a ([\]}])$/.exec(message) ?? [];
   if (closing !== undefined) {
@@ -73,7 +73,7 @@ function misplaced({ message, offset }: ParserError, line: Line, text: string): 
     return {
       offset: next.start + next.indent,
       summary,
-      detail: "The line above has a value already: indent both alike.",
+      detail: "The line above already has a value: indent both lines equally.",
     };
   }
   const rest = text.slice(offset, line.start + line.text.length);
@@ -118,16 +118,16 @@ function surplus({ message, offset }: ParserError, line: Line, text: string): Mi
   return message.startsWith("Implicit map keys") && isFirst ? { offset, ...NO_COLON } : null;
 }
 
-/** What each of the parser's codes means to a person, where nothing closer is known. */
+/** The message for each parser code, when nothing more specific is found. */
 const REASONS: { readonly [code in ErrorCode]?: readonly [summary: string, detail: string | null] } = {
   ALIAS_PROPS: ["an alias with a tag or anchor of its own", "An alias (`*name`) stands alone."],
   BAD_ALIAS: ["an anchor or alias without a name", QUOTE_IT],
   BAD_DIRECTIVE: ["a YAML directive", "Remove the line that starts with `%`."],
   BAD_DQ_ESCAPE: ["an unknown escape in a double-quoted text", "Use 'single quotes', or double the backslash."],
-  BAD_INDENT: ["an indentation that fits nothing above", "Indent with the same number of spaces as its neighbours."],
+  BAD_INDENT: ["an indentation that matches no line above", "Indent with the same number of spaces as its neighbours."],
   BAD_PROP_ORDER: ["a tag or anchor in the wrong place", "It stands directly before its value."],
-  BAD_SCALAR_START: ["a text that begins with a character of YAML's own", 'Put the text in "quotes".'],
-  BLOCK_AS_IMPLICIT_KEY: ["a mapping inside a line", `Is a \`:\` too many on the line? ${QUOTE_IT}`],
+  BAD_SCALAR_START: ["a text that begins with a reserved YAML character", 'Put the text in "quotes".'],
+  BLOCK_AS_IMPLICIT_KEY: ["a mapping inside a line", `Is there one \`:\` too many on the line? ${QUOTE_IT}`],
   BLOCK_IN_FLOW: ["an indented block inside brackets", "Inside `[…]` and `{…}` write `[…]` and `{…}`."],
   KEY_OVER_1024_CHARS: ["a key of more than 1,024 characters", null],
   MISSING_CHAR: [
@@ -138,6 +138,6 @@ const REASONS: { readonly [code in ErrorCode]?: readonly [summary: string, detai
   MULTIPLE_ANCHORS: ["two anchors on one value", null],
   MULTIPLE_TAGS: ["two tags on one value", null],
   TAB_AS_INDENT: ["a tab where the indentation is", "Indent with spaces."],
-  TAG_RESOLVE_FAILED: ["a tag that manifests do not have", null],
+  TAG_RESOLVE_FAILED: ["a tag that manifests do not support", null],
   UNEXPECTED_TOKEN: ["something that does not belong here", QUOTE_IT],
 };

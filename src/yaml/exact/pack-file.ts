@@ -6,20 +6,20 @@ import type { Fault } from "../fault.ts";
 import { type FieldOffsets, limitFieldOffsets } from "../field-offsets.ts";
 import type { YamlLimits } from "../limits.ts";
 
-/** A parsed file as it crosses from a worker: the text stays where it is. */
+/** A parsed file for transfer from a worker. The text is not transferred. */
 export type PackedFile = { readonly faults: readonly Fault[]; readonly documents: readonly PackedDocument[] };
 
 type PackedDocument = Pick<ParsedDocument, "faults" | "offset" | "hasCredentials" | "readBy"> & {
-  /** As JSON, which is quicker to cross with than an object. */
+  /** As JSON, which is faster to transfer than an object. */
   readonly value: string;
   readonly from: number;
   readonly to: number;
   readonly isExplicit: boolean;
-  /** Null where there is none, or it can be had again at once. */
+  /** Null when there is none, or it can be recomputed quickly. */
   readonly fieldOffsets: FieldOffsets | null;
 };
 
-/** Makes a parsed file ready to cross. */
+/** Packs a parsed file for transfer. */
 export function pack({ faults, documents }: ParsedFile, { nodes }: YamlLimits): PackedFile {
   return { faults, documents: documents.map((document) => packDocument(document, nodes)) };
 }
@@ -40,7 +40,7 @@ function packDocument({ value, chunk, fieldOffsets, ...rest }: ParsedDocument, n
   };
 }
 
-/** The parsed file again, beside the bytes that it was read from. */
+/** Restores a parsed file from its bytes and the transferred data. */
 export function unpack({ faults, documents }: PackedFile, bytes: Uint8Array, limits: YamlLimits): ParsedFile {
   const { text } = decode(bytes);
   return { text, faults, documents: documents.map((document) => unpackDocument(document, text, limits)) };
@@ -49,7 +49,7 @@ export function unpack({ faults, documents }: PackedFile, bytes: Uint8Array, lim
 function unpackDocument(packed: PackedDocument, text: string, limits: YamlLimits): ParsedDocument {
   const { faults, offset, hasCredentials, from, to, isExplicit, readBy, fieldOffsets } = packed;
   const chunk = { text: text.slice(from, to), offset: from, isExplicit };
-  // A document that could not be read at all has none.
+  // A document that could not be read has no offsets.
   const isUnread = packed.value === "null" && faults.length > 0;
   return {
     faults,
@@ -57,7 +57,7 @@ function unpackDocument(packed: PackedDocument, text: string, limits: YamlLimits
     hasCredentials,
     chunk,
     readBy,
-    // Ours, made a moment ago from what is checked to be JSON.
+    // Our own JSON, serialised by `pack` from a checked value.
     value: JSON.parse(packed.value) as Json,
     fieldOffsets: () => (readBy === "exact" || isUnread ? fieldOffsets : offsetsOfPlain(chunk, limits)),
   };

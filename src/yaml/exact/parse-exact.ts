@@ -4,13 +4,13 @@ import type { YamlLimits } from "../limits.ts";
 import { lineFinder } from "../locator.ts";
 import { likelyMistake } from "./likely-mistake.ts";
 
-/** The root of a document's nodes (null where there is only white space and comments), or what is wrong with it. */
+/** The root of a document's nodes (null when it has only white space and comments), or its faults. */
 export type Parsed = { readonly root: ParsedNode | null } | { readonly faults: readonly Fault[] };
 
-/** Parses one document with the library `yaml`: the authority on what a text means, and slow. */
+/** Parses one document with the library `yaml`: the reference for the meaning of a text, and slow. */
 export function parseExact(text: string, { depth }: YamlLimits): Parsed {
   const { stackTraceLimit } = Error;
-  // The parser makes an error object for every fault; their stack traces would cost more than the parsing.
+  // The parser creates an error object for every fault; their stack traces would cost more than the parsing.
   Error.stackTraceLimit = 0;
   try {
     const { errors, contents } = parseDocument(text, OPTIONS);
@@ -18,7 +18,7 @@ export function parseExact(text: string, { depth }: YamlLimits): Parsed {
     const faults = errors.slice(0, MAX_FAULTS).map((error) => syntaxFault(error, text));
     return { faults: firstOfEachLine(faults, text) };
   } catch (error) {
-    // Deeper than the stack of calls.
+    // The nesting exceeds the call stack.
     if (error instanceof RangeError) return { faults: [tooDeep(depth, 0)] };
     throw error;
   } finally {
@@ -28,16 +28,16 @@ export function parseExact(text: string, { depth }: YamlLimits): Parsed {
 
 const OPTIONS = { schema: "failsafe", uniqueKeys: false, prettyErrors: false, logLevel: "silent" } as const;
 
-/** Faults beyond the first few follow from them. */
+/** Faults after the first few are usually consequences of them. */
 const MAX_FAULTS = 10;
 
-// Its own messages quote the text and are never shown.
+// The parser's own messages quote the text and are never shown.
 function syntaxFault({ code, message, pos: [at] }: YAMLError, text: string): Fault {
   const { offset, summary, detail } = likelyMistake({ code, message, offset: at }, text);
   return fault(offset, code === "TAG_RESOLVE_FAILED" ? "tag" : "syntax", `not valid YAML: ${summary}`, detail);
 }
 
-// What comes later in the same line is a consequence of the first, and so is much of what comes after an open bracket.
+// Later faults on the same line are consequences of the first, as are many after an open bracket.
 function firstOfEachLine(faults: readonly Fault[], text: string): readonly Fault[] {
   const positionAt = lineFinder(text);
   return [...new Map(faults.toReversed().map((each) => [positionAt(each.offset).line, each])).values()].toReversed();

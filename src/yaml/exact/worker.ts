@@ -5,24 +5,24 @@ import { parseFile } from "../parse-file.ts";
 import { exactReader } from "./exact-reader.ts";
 import { type PackedFile, pack } from "./pack-file.ts";
 
-/** One file to be read. */
-export type Question = { readonly bytes: Uint8Array<ArrayBuffer>; readonly options: ReadOptions };
+/** A request to read one file. */
+export type ReadRequest = { readonly bytes: Uint8Array<ArrayBuffer>; readonly options: ReadOptions };
 
-/** What was read; null at first, which says that the worker is there. */
+/** The parsed file; null in the first message, which reports that the worker is ready. */
 export type WorkerReply = {
   readonly file: PackedFile | null;
-  /** Milliseconds of the processor's time that the worker has used so far. */
+  /** CPU time in milliseconds that the worker has used. */
   readonly spent: number;
 };
 
-function say(file: PackedFile | null): void {
+function reply(file: PackedFile | null): void {
   const { user, system } = threadCpuUsage();
-  const answer: WorkerReply = { file, spent: (user + system) / 1000 };
-  parentPort?.postMessage(answer);
+  const message: WorkerReply = { file, spent: (user + system) / 1000 };
+  parentPort?.postMessage(message);
 }
 
-parentPort?.on("message", ({ bytes, options }: Question) => {
+parentPort?.on("message", ({ bytes, options }: ReadRequest) => {
   const parsed = parseFile(bytes, options, exactReader);
-  say(parsed === null ? { faults: [], documents: [] } : pack(parsed, options.limits));
+  reply(parsed === null ? { faults: [], documents: [] } : pack(parsed, options.limits));
 });
-say(null);
+reply(null);

@@ -3,7 +3,7 @@ import { duplicateKey } from "../fault.ts";
 import { keysOf, type MappingShape, objectOf } from "./mapping-shape.ts";
 import { noteFault, type ParserState } from "./parser-state.ts";
 
-/** The mapping of a shape, with the values from the given place on; undefined where a key is there twice and that ends it. */
+/** Builds the mapping of a shape from the values starting at `from`; undefined when a duplicate key ends the read. */
 export function mappingOf(state: ParserState, shape: MappingShape, from: number): JsonObject | undefined {
   const { values, faults } = state;
   const fields = objectOf(shape, values, from);
@@ -20,7 +20,7 @@ function firstOfEach(shape: MappingShape, values: readonly Json[], from: number)
   return fields;
 }
 
-/** Notes the fault where the last key of a mapping is a duplicate; the values of the mapping begin at `from`. */
+/** Records a fault if the last key of a mapping is a duplicate; the mapping's values start at `from`. */
 export function noteDuplicateKey(state: ParserState, from: number, shape: MappingShape): void {
   const { places, open } = state;
   if (places === null) return;

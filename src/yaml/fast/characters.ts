@@ -1,4 +1,4 @@
-/** The characters that plain YAML is made with, by their codes. */
+/** The character codes of plain YAML syntax. */
 export const TAB = 0x09;
 export const SPACE = 0x20;
 export const LINE_FEED = 0x0a;
@@ -18,32 +18,32 @@ export const OPENING_BRACE = 0x7b;
 export const BAR = 0x7c;
 export const CLOSING_BRACE = 0x7d;
 
-/** Where the spaces end that stand at a place. */
+/** The offset of the first non-space character at or after `from`. */
 export function afterSpaces(text: string, from: number): number {
   let at = from;
   while (text.charCodeAt(at) === SPACE) at++;
   return at;
 }
 
-/** Where a line ends: its line feed, or the end of the text. */
+/** The end of a line: the offset of its line feed, or the end of the text. */
 export function endOfLine(text: string, from: number): number {
   const end = text.indexOf("\n", from);
   return end < 0 ? text.length : end;
 }
 
-/** Whether a space, a line's end or the text's end stands at a place. */
+/** Whether the character at an offset is a space, a line feed or the end of the text. */
 export function isGap(text: string, at: number): boolean {
   if (at >= text.length) return true;
   const code = text.charCodeAt(at);
   return code === SPACE || code === LINE_FEED;
 }
 
-/** Whether an item of a list begins at a place. */
+/** Whether a list item starts at an offset. */
 export function isItem(text: string, at: number): boolean {
   return text.charCodeAt(at) === DASH && isGap(text, at + 1);
 }
 
-/** Whether a line holds nothing more from a place on but spaces or a comment. */
+/** Whether the rest of a line has only spaces or a comment. */
 export function isRest(text: string, from: number): boolean {
   const at = afterSpaces(text, from);
   if (at >= text.length) return true;
@@ -51,7 +51,7 @@ export function isRest(text: string, from: number): boolean {
   return code === LINE_FEED || (code === HASH && text.charCodeAt(at - 1) === SPACE);
 }
 
-// What begins an unquoted scalar and nothing else, among ASCII.
+// The ASCII characters that can only start an unquoted scalar.
 const BEGINNINGS = tableOf(/[\w./$()+;=^~\\<]/);
 const BRACKETS = tableOf(/[[\]{},]/);
 
@@ -63,10 +63,10 @@ function begins(code: number): boolean {
   return code > 0x7f || BEGINNINGS[code] === 1;
 }
 
-/** Whether an unquoted scalar begins at a place, for sure. */
+/** Whether an unquoted scalar certainly starts at an offset. */
 function mayBegin(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
-  // Three of either end a document, here or for somebody.
+  // `...` and `---` end a document, in this parser or in others.
   if (code === DOT) return !text.startsWith("...", at);
   if (begins(code)) return true;
   return code === DASH && !text.startsWith("---", at) && (begins(text.charCodeAt(at + 1)) || isOption(text, at));
@@ -76,7 +76,7 @@ function isOption(text: string, at: number): boolean {
   return text.charCodeAt(at + 1) === DASH && begins(text.charCodeAt(at + 2));
 }
 
-/** Where an unquoted value ends that has the rest of its line to itself; -1 where it is not surely one. */
+/** The end of an unquoted value that takes the rest of its line; -1 if it is not certainly one. */
 export function endOfValue(text: string, from: number): number {
   if (!mayBegin(text, from)) return -1;
   let end = from;
@@ -91,7 +91,7 @@ export function endOfValue(text: string, from: number): number {
   return end;
 }
 
-/** Where an unquoted key ends, which is where its colon stands; -1 where it is not surely one. */
+/** The end of an unquoted key, which is the offset of its colon; -1 if it is not certainly one. */
 export function endOfKey(text: string, from: number): number {
   if (!mayBegin(text, from)) return -1;
   for (let at = from; at < text.length; at++) {
@@ -107,7 +107,9 @@ function isGapOrMark(code: number): boolean {
   return code === SPACE || code === HASH || code === COLON;
 }
 
-/** Where an unquoted scalar between brackets ends: at a bracket, a comma, its line's end, or a colon with a gap; -1 as above. */
+/**
+ * The end of an unquoted scalar in brackets: a bracket, comma, line end, or colon with a gap; -1 if not certainly one.
+ */
 export function endBetween(text: string, from: number): number {
   if (!mayBegin(text, from)) return -1;
   let end = from;

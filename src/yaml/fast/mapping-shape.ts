@@ -1,33 +1,35 @@
 import type { Json, JsonObject } from "../../contract/json.ts";
 
 /**
- * The keys of a mapping in their order, as a path from none to all of them. Manifests are much alike: what key followed
- * last time is a good guess at what follows now, and that all of them differ is seen once.
+ * The keys of a mapping in order, as a path in a tree that starts with no keys (like a hidden class). Manifests are
+ * similar: the previous successor of a key is a good guess, and duplicates are checked once per shape.
  */
 export type MappingShape = {
-  /** The last of the keys. */
+  /** The last key. */
   readonly key: string;
   readonly before: MappingShape | null;
   readonly size: number;
-  /** What followed last, where its key needs no quotes. */
+  /** The previous successor, if its key needs no quotes. */
   guess: MappingShape | null;
-  /** The first key of the last mapping under this key, where it needs no quotes. */
+  /** The first key of the previous mapping under this key, if it needs no quotes. */
   inside: MappingShape | null;
-  /** Everything that followed, by key. */
+  /** All successors, by key. */
   next: Map<string, MappingShape> | null;
-  /** All of its keys, once an object has shown that they differ. */
+  /** All keys, once an object has shown that they are distinct. */
   keys: readonly string[] | null;
-  /** What further objects are copies of, where they are wide. */
+  /** The template that further objects are copied from, for wide shapes. */
   template: JsonObject | null;
 };
 
-/** Shapes that are remembered at a time; then all are forgotten, since what comes next may well be other ones. */
+/** Maximum number of stored shapes. When it is reached all are dropped, since later files may have other shapes. */
 const MAX_SHAPES = 8192;
 
-/** Mappings of more keys are none that people write by hand. */
+/** Mappings with more keys are not written by hand. */
 const MAX_KEYS = 256;
 
-/** An object of more fields becomes a dictionary when they are set one by one, and takes four times the room. */
+/**
+ * An object with more fields becomes a V8 dictionary when they are set one by one, which takes four times the memory.
+ */
 const WIDE = 12;
 
 let remembered = 0;
@@ -40,7 +42,7 @@ function after(before: MappingShape | null, key: string): MappingShape {
   return { key, before, size, guess: null, inside: null, next: null, keys: null, template: null };
 }
 
-/** The shape with one more key; null where that is one too many. */
+/** The shape with one more key; null when it would have too many. */
 export function withKey(shape: MappingShape, key: string): MappingShape | null {
   const known = shape.next?.get(key);
   if (known !== undefined) return known;
@@ -56,14 +58,14 @@ function remember(shape: MappingShape, next: MappingShape): MappingShape {
   return next;
 }
 
-// What a document still uses goes with it.
+// Shapes still used by a document are released with it.
 function forget(): void {
   remembered = 0;
   noKeys.inside = null;
   noKeys.next = null;
 }
 
-/** An object of a shape, with the values from the given place on; null where a key is there twice. */
+/** Builds an object of a shape from the values starting at `from`; null when a key is a duplicate. */
 export function objectOf(shape: MappingShape, values: readonly Json[], from: number): JsonObject | null {
   const { keys } = shape;
   if (keys === null) return firstOf(shape, values, from);
@@ -84,14 +86,14 @@ function firstOf(shape: MappingShape, values: readonly Json[], from: number): Js
   return fields;
 }
 
-/** The keys of a shape, in their order. */
+/** The keys of a shape, in order. */
 export function keysOf(shape: MappingShape): readonly string[] {
   const keys: string[] = [];
   for (let each: MappingShape | null = shape; each !== null && each.size > 0; each = each.before) keys.push(each.key);
   return keys.reverse();
 }
 
-// What JSON.parse makes is no dictionary, and no copy of it is one.
+// V8 does not use a dictionary for an object from JSON.parse, or for a copy of it.
 function templateOf(keys: readonly string[]): JsonObject {
   return JSON.parse(`{${keys.map((key) => `${JSON.stringify(key)}:null`).join()}}`) as JsonObject;
 }

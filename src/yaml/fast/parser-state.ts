@@ -11,30 +11,30 @@ export type ParserState = {
   readonly text: string;
   readonly limits: YamlLimits;
   readonly slice: Slice;
-  /** The values inside what is open, in the order of the text, and how many they are. */
+  /** The values of the open collections, in text order; `open` is their number. */
   readonly values: Json[];
   open: number;
-  /** Where reading goes on: at the content of a line, once something is read whole. */
+  /** The offset where reading continues: the content of a line, after a complete value. */
   at: number;
   /** Column of that content; -1 at the end of the text. */
   column: number;
-  /** Keys and values so far. */
+  /** Number of keys and values read. */
   nodes: number;
   hasCredentials: boolean;
-  /** Lines inside brackets stand to the right of this column. */
+  /** Lines inside brackets must be indented beyond this column. */
   margin: number;
-  /** Where the value read last begins; -1 where its key says more, or there is nothing. */
+  /** The offset of the last read value; -1 when its key's offset is used, or there is no value. */
   start: number;
-  /** Where each of the values stands, and what is inside the one read last; null where nobody asks. */
+  /** The offsets of each value, and the children of the last read one; null when offsets are not requested. */
   readonly places: FieldOffsets[] | null;
   inside: FieldOffsets["inside"];
-  /** What is wrong with keys and numbers; null where a document with such a fault is read no further. */
+  /** Faults of keys and numbers; null when the first such fault ends the read. */
   readonly faults: Fault[] | null;
-  /** Whether it was read no further for such a fault. */
+  /** Whether such a fault was found. */
   isFaulty: boolean;
 };
 
-/** Notes a fault; false where the document is read no further for it. */
+/** Records a fault; false when it ends the read of the document. */
 export function noteFault(state: ParserState, found: () => Fault): boolean {
   state.isFaulty = true;
   if (state.faults === null) return false;
@@ -43,8 +43,8 @@ export function noteFault(state: ParserState, found: () => Fault): boolean {
 }
 
 /**
- * Adds a value, which counts as one node, or as two with its key; false when there are too many nodes. `key` is where its
- * key begins, or where an item stands that has no place of its own.
+ * Adds a value, which counts as one node, or as two with its key; false when there are too many nodes. `key` is the
+ * offset of its key, or of the list for an item without an offset of its own.
  */
 export function addValue(state: ParserState, value: Json, nodes: 1 | 2, key: number): boolean {
   if (state.places !== null) state.places[state.open] = placeOf(state, nodes, key);
@@ -60,7 +60,7 @@ function placeOf(state: ParserState, nodes: 1 | 2, key: number): FieldOffsets {
   return { key: nodes === 1 ? value : key, value, inside };
 }
 
-/** Notes what is inside the collection whose values begin at the given one, and where it begins itself. */
+/** Records the offset of a collection and its children, whose values start at `from`. */
 export function noteInside(state: ParserState, from: number, start: number, shape: MappingShape | null): void {
   state.start = start;
   if (state.places === null) return;
@@ -69,13 +69,13 @@ export function noteInside(state: ParserState, from: number, start: number, shap
   const inside = new Map<string, FieldOffsets>();
   for (const [nth, place] of places.entries()) {
     const name = keys?.[nth] ?? String(nth);
-    // Of a key that stands twice the first one counts.
+    // For a duplicate key the first occurrence counts.
     if (!inside.has(name)) inside.set(name, place);
   }
   state.inside = inside;
 }
 
-/** The list of the values from the given one on; a list that grew item by item would keep room for more of them. */
+/** Builds a list of the values starting at `from`; a list that grew item by item would reserve more memory. */
 export function listOf(state: ParserState, from: number, start: number): Json {
   noteInside(state, from, start, null);
   const items = state.values.slice(from, state.open);
@@ -83,7 +83,7 @@ export function listOf(state: ParserState, from: number, start: number): Json {
   return items;
 }
 
-/** Returns a text as it is, after it was checked for credentials. */
+/** Checks a text for credentials and returns it unchanged. */
 export function checkedText(state: ParserState, word: string): string {
   if (word.length >= SHORTEST_CREDENTIAL && !state.hasCredentials && isCredential(word)) state.hasCredentials = true;
   return word;

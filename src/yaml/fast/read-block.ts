@@ -3,8 +3,8 @@ import { checkedText, type ParserState } from "./parser-state.ts";
 import type { Slice } from "./slice.ts";
 
 /**
- * Reads a text over several lines (`|` or `>`) under what stands at a column, and goes to the start of the line behind
- * it; undefined where its indentation is told, or has to be guessed.
+ * Reads a block scalar (`|` or `>`) under a parent at a column and moves to the line after it; undefined when its
+ * indentation is explicit, or ambiguous.
  */
 export function readBlock(state: ParserState, column: number): string | undefined {
   const { text, slice } = state;
@@ -12,7 +12,7 @@ export function readBlock(state: ParserState, column: number): string | undefine
   const chomping = text.charCodeAt(state.at + 1);
   const header = state.at + (chomping === DASH || chomping === PLUS ? 2 : 1);
   const from = endOfLine(text, header) + 1;
-  // Readers differ on what an unfinished last line is worth.
+  // Parsers disagree on a last line without a line feed.
   if (!isRest(text, header) || from >= text.length || text.charCodeAt(text.length - 1) !== LINE_FEED) return undefined;
   const indent = indentOf(text, from);
   if (indent <= column) return undefined;
@@ -28,13 +28,13 @@ type Lines = {
   readonly text: string;
   readonly slice: Slice;
   readonly indent: number;
-  /** Where the next line begins. */
+  /** The offset of the next line. */
   at: number;
   /** Line feeds since the last text. */
   breaks: number;
 };
 
-// By the first line that is not empty; -1 where one before it is longer than that, or there is none.
+// Determined by the first non-empty line; -1 if an earlier line has more spaces, or all are empty.
 function indentOf(text: string, from: number): number {
   let widest = 0;
   for (let start = from; start < text.length; ) {
@@ -46,7 +46,7 @@ function indentOf(text: string, from: number): number {
   return -1;
 }
 
-/** The next line of the text without its indentation; null behind the last, undefined for one of spaces alone. */
+/** The next line of the text without its indentation; null after the last, undefined for a line of only spaces. */
 function nextLine(lines: Lines): string | null | undefined {
   const { text, slice, indent } = lines;
   while (lines.at < text.length) {
@@ -87,11 +87,11 @@ function join(lines: Lines, before: (line: string, isFirst: boolean) => string |
     parts.push(gap, line);
     lines.breaks = 1;
   }
-  // Joined at once, since a text that grows piece by piece is kept in its pieces.
+  // Joined in one call, since V8 stores a concatenated string as its pieces.
   return parts.join("");
 }
 
-// A comment that is indented further than the key could be meant for text.
+// A comment that is indented further than the key could be meant as text.
 function isLooseComment({ text, at: start }: Lines, column: number): boolean {
   const at = afterSpaces(text, start);
   return text.charCodeAt(at) === HASH && at - start > column;

@@ -22,7 +22,7 @@ import { addValue, checkedText, listOf, noteInside, type ParserState } from "./p
 import { readKeyAt } from "./read-key.ts";
 import { readQuoted, scalarAt } from "./scalar.ts";
 
-/** Reads a list or mapping in brackets; undefined where it is not surely one. */
+/** Reads a list or mapping in brackets; undefined if it is not certainly one. */
 export function readBrackets(state: ParserState, depth: number): Json | undefined {
   if (depth > state.limits.depth) return undefined;
   return state.text.charCodeAt(state.at) === OPENING_BRACKET ? readList(state, depth) : readFields(state, depth);
@@ -64,7 +64,7 @@ function isAt({ text, at }: ParserState, code: number): boolean {
   return text.charCodeAt(at) === code;
 }
 
-// To what follows a place, past the ends of lines; to the end of the text where a line is not indented enough.
+// Moves to the next content, across line ends; to the end of the text if a line is not indented enough.
 function toNext(state: ParserState, from: number): void {
   const { text, margin } = state;
   state.at = afterSpaces(text, from);
@@ -73,12 +73,12 @@ function toNext(state: ParserState, from: number): void {
   do {
     start = endOfLine(text, state.at) + 1;
     state.at = afterSpaces(text, start);
-    // At the start of a line a comment is none to every reader.
+    // Some parsers do not accept a comment at the start of a line inside brackets.
   } while (isAt(state, LINE_FEED) || (isAt(state, HASH) && state.at > start));
   if (state.at - start <= margin) state.at = text.length;
 }
 
-// Past the comma behind a value, or to what closes the brackets.
+// Moves past the comma after a value, or to the closing bracket.
 function goesOn(state: ParserState, closing: number): boolean {
   toNext(state, state.at);
   if (isAt(state, closing)) return true;
@@ -87,7 +87,7 @@ function goesOn(state: ParserState, closing: number): boolean {
   return true;
 }
 
-// A colon behind quotes needs no space.
+// A colon after a quoted key needs no space.
 function readKey(state: ParserState): string | null {
   const { text } = state;
   const key = readKeyAt(state, state.at, endBetween);

@@ -3,21 +3,21 @@ import { APOSTROPHE, QUOTE } from "./characters.ts";
 import type { ParserState } from "./parser-state.ts";
 import { type Quoted, readQuoted } from "./scalar.ts";
 
-/** A key, where it ends, and whether it needs no quotes. */
+/** A key, its end, and whether it needs no quotes. */
 export type Key = Quoted & { readonly isBare: boolean };
 
-/** Longer ones are no keys in YAML. */
+/** YAML allows no longer keys. */
 const MAX_KEY_LENGTH = 1000;
 
 const DIGITS = /^\d+$/;
 
-/** The key at a place; null where it is not surely a text, or none that can be a field like any other. */
+/** Reads the key at an offset; null if it is not certainly a string that can be an ordinary field. */
 export function readKeyAt(state: ParserState, from: number, endOf: (text: string, from: number) => number): Key | null {
   const { text } = state;
   const code = text.charCodeAt(from);
   const isBare = code !== QUOTE && code !== APOSTROPHE;
   const key = isBare ? bare(state, from, endOf(text, from)) : quoted(state, from);
-  // Objects give this one a meaning of its own.
+  // This name has a special meaning in JavaScript objects.
   if (key === null || key.word.length > MAX_KEY_LENGTH || key.word === "__proto__") return null;
   return { word: key.word, end: key.end, isBare };
 }
@@ -29,7 +29,7 @@ function bare({ slice }: ParserState, from: number, end: number): Quoted | null 
   return scalar.is === "value" && typeof scalar.value === "string" && word !== "<<" ? { word, end } : null;
 }
 
-// Objects put numbers first, and nobody writes a key with an escape or a tab in it without meaning something by it.
+// JavaScript objects sort numeric keys first. A key with an escape or a tab is left to the exact reader.
 function quoted(state: ParserState, from: number): Quoted | null {
   const key = readQuoted(state, from);
   if (key === null || key.end - from !== key.word.length + 2) return null;

@@ -30,36 +30,37 @@ import { readKeyAt } from "./read-key.ts";
 import { readQuoted, scalarAt } from "./scalar.ts";
 import { type Slice, slicer } from "./slice.ts";
 
-/** The value of a document. */
+/** A document that was read. */
 export type Plain = {
   readonly value: Json;
-  /** Where the content starts. */
+  /** The offset of its content. */
   readonly offset: number;
   /** Whether a text in it is in a known credential format. */
   readonly hasCredentials: boolean;
-  /** What is wrong with keys and numbers. */
+  /** Faults of keys and numbers. */
   readonly faults: readonly Fault[];
 };
 
-/** A document that is read no further. */
+/** A document whose reading was stopped by a fault. */
 export type Refused = { readonly fault: Fault };
 
 /**
- * Reads a document as nearly all are written: block mappings and lists, quoted and unquoted scalars, brackets, block texts.
- * Keys that stand twice and surprising numbers are its faults. Null where it is anything else, has another fault or might
- * have one: the exact reader knows what to say of that. Every character
- * is taken for what it looks like, so the text must hold no carriage return and none that is invisible. The bytes are
- * those of the whole file, where each is a character.
+ * Reads the YAML subset of nearly all documents: block mappings and lists, quoted and unquoted scalars, brackets, block
+ * scalars. Duplicate keys and surprising numbers are reported as faults. Null for any other syntax, and for any other
+ * possible fault, which the exact reader can explain. The text must have no carriage returns and no invisible
+ * characters, since characters are not checked. `bytes` are the whole file's, if each byte is one character.
  */
 export function readPlain(chunk: Chunk, bytes: Uint8Array | null, limits: YamlLimits): Plain | Refused | null {
   const state = beginning(chunk.text, slicer(chunk, bytes), limits, null);
   const read = readFrom(state);
   if (read !== null || !state.isFaulty) return read;
-  // Only now, since noting where everything stands takes longer.
+  // A second pass only for a faulty document, since recording offsets is slower.
   return readFrom(beginning(chunk.text, slicer(chunk, bytes), limits, []));
 }
 
-/** Where the fields of a document stand that `readPlain` can read; its text begins at the chunk's offset. Null for any other. */
+/**
+ * The field offsets of a document that `readPlain` can read, counted from the start of the file; null for any other.
+ */
 export function offsetsOfPlain(chunk: Chunk, limits: YamlLimits): FieldOffsets | null {
   const places: FieldOffsets[] = [];
   const state = beginning(chunk.text, slicer(chunk, null), limits, places);
@@ -81,7 +82,7 @@ function readFrom(state: ParserState): Plain | Refused | null {
   if (state.at === 0) toContent(state, 0);
   const offset = state.at;
   const value = readRoot(state);
-  // Whatever else the text holds, it was plain so far.
+  // The limit applies whatever follows: the text read up to here was plain.
   const faults = state.faults ?? [];
   if (state.nodes > state.limits.nodes && faults.length === 0)
     return { fault: tooManyNodes(state.limits.nodes, offset) };
@@ -106,7 +107,7 @@ function isAtEnd({ column }: ParserState): boolean {
   return column < 0;
 }
 
-// Where this line has no more, goes to the next one that has content.
+// If the line has no more content, moves to the next line that has.
 function toNextLine(state: ParserState, from: number): boolean {
   const { text } = state;
   const isOver = text.charCodeAt(from) === LINE_FEED;
@@ -115,7 +116,7 @@ function toNextLine(state: ParserState, from: number): boolean {
   return true;
 }
 
-// From the start of a line to the content of the first one that has any.
+// Moves from the start of a line to the first content.
 function toContent(state: ParserState, from: number): void {
   const { text } = state;
   let start = from;
@@ -156,7 +157,7 @@ function readMapping(state: ParserState, above: MappingShape, depth: number): Js
   return mappingOf(state, shape, from);
 }
 
-// What followed last time mostly follows again: then the key is known without being copied.
+// The previous successor usually follows again; then the key is known without copying it.
 function readKey(state: ParserState, shape: MappingShape, above: MappingShape): MappingShape | null {
   const { text, at } = state;
   const guess = shape === noKeys ? above.inside : shape.guess;
@@ -185,7 +186,7 @@ function readField(state: ParserState, column: number, key: MappingShape, depth:
   const isInLine = !isRest(text, state.at);
   if (!isInLine) toContent(state, endOfLine(text, at) + 1);
   const value = isInLine ? readInLine(state, at, column, depth) : readBelow(state, column, key, depth);
-  // What goes on below its key is found by it.
+  // A value that continues below its key has the key's offset.
   const first = text.charCodeAt(at);
   if (!isInLine || first === BAR || first === GREATER) state.start = -1;
   return value;
@@ -193,7 +194,7 @@ function readField(state: ParserState, column: number, key: MappingShape, depth:
 
 function readBelow(state: ParserState, column: number, key: MappingShape, depth: number): Json | undefined {
   if (state.column > column) return readNode(state, key, depth + 1);
-  // A list may stand as far to the left as its key.
+  // A list may have the same indentation as its key.
   const isList = state.column === column && isItem(state.text, state.at);
   return isList ? readList(state, key, depth + 1) : null;
 }
@@ -218,7 +219,7 @@ function readItem(state: ParserState, column: number, above: MappingShape, depth
     return state.column > column ? readNode(state, above, depth + 1) : null;
   }
   if (!isItem(text, at) && !isKey(state, at)) return readInLine(state, at, column, depth);
-  // What begins in the line of its dash goes on below its first character.
+  // A collection that starts on the line of its dash is indented to its first character.
   state.column = column + at - state.at;
   state.at = at;
   return readNode(state, above, depth + 1);
@@ -268,7 +269,7 @@ function readScalarOrBrackets(state: ParserState, at: number, column: number, de
   }
 }
 
-// An unquoted text over several lines, each right below the other.
+// An unquoted text over several lines, without blank lines or comments between them.
 function readFolded(state: ParserState, from: number, firstEnd: number, column: number): string | undefined {
   const { text, slice } = state;
   const parts = [slice(from, firstEnd)];

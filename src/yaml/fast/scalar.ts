@@ -4,7 +4,7 @@ import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE, TAB } from "./characters.ts";
 import { checkedText, noteFault, type ParserState } from "./parser-state.ts";
 import type { Slice } from "./slice.ts";
 
-/** The value of an unquoted scalar; undefined where a reader would have something to say about it. */
+/** The value of an unquoted scalar; undefined when a fault ends the read. */
 export function scalarAt(state: ParserState, from: number, end: number): Json | undefined {
   const { text, slice } = state;
   if (isSurelyText(text.charCodeAt(from))) return checkedText(state, slice(from, end));
@@ -19,7 +19,7 @@ export function scalarAt(state: ParserState, from: number, end: number): Json | 
   return typeof scalar.value === "string" ? checkedText(state, word) : scalar.value;
 }
 
-// No number and none of YAML's words begins with any other letter.
+// Numbers and YAML's keywords do not start with any other letter.
 function isSurelyText(first: number): boolean {
   const letter = first | 0x20;
   return letter >= 0x61 && letter <= 0x7a && letter !== 0x66 && letter !== 0x6e && letter !== 0x74;
@@ -27,7 +27,7 @@ function isSurelyText(first: number): boolean {
 
 const MAX_DIGITS = 9;
 
-// Most numbers of manifests: whole, and not negative; -1 for any other.
+// A fast path for most numbers of manifests, non-negative integers; -1 for any other.
 function smallInteger(text: string, from: number, end: number): number {
   if (end - from > MAX_DIGITS || (text.charCodeAt(from) === 0x30 && end - from > 1)) return -1;
   let number = 0;
@@ -39,10 +39,10 @@ function smallInteger(text: string, from: number, end: number): number {
   return number;
 }
 
-/** What stands between quotes, and where it ends behind them. */
+/** A quoted text, and the offset after its closing quote. */
 export type Quoted = { readonly word: string; readonly end: number };
 
-/** Reads what is quoted from a place on; null where it goes over several lines or has an unusual escape. */
+/** Reads a quoted text; null if it spans several lines or has an unusual escape. */
 export function readQuoted({ text, slice }: Source, from: number): Quoted | null {
   return text.charCodeAt(from) === APOSTROPHE ? readSingle(text, slice, from) : readDouble(text, slice, from);
 }
@@ -65,7 +65,7 @@ function readSingle(text: string, slice: Slice, from: number): Quoted | null {
   return null;
 }
 
-// The escapes that JSON has as well; what it has besides tells characters by number.
+// The escapes that YAML shares with JSON, except `\u`.
 const ESCAPES = '"\\/bfnrt';
 
 function readDouble(text: string, slice: Slice, from: number): Quoted | null {

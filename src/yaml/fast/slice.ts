@@ -3,13 +3,15 @@ import type { Chunk } from "../split-documents.ts";
 /** Copies a part of a document's text. */
 export type Slice = (from: number, end: number) => string;
 
-/** Copies parts of a document, which keep nothing of the rest alive; `bytes` are those of its file where each is a character. */
+/**
+ * Copies parts of a document without keeping the rest in memory. `bytes` are the file's, if each byte is one character.
+ */
 export function slicer({ text, offset }: Chunk, bytes: Uint8Array | null): Slice {
   const copy = bytes === null ? fromText(text) : fromBytes(text, bytes, offset);
   return (from, end) => (end - from > MAX_INTERNED_LENGTH ? copy(from, end) : internedAt(text, from, end, copy));
 }
 
-// V8 copies what is shorter, and makes anything else a view of the whole, which then lives as long as its smallest part.
+// V8 copies shorter substrings. A longer one is a view of the whole text, which then lives as long as the substring.
 const SHORTEST_VIEW = 13;
 
 function fromBytes(text: string, bytes: Uint8Array, offset: number): Slice {
@@ -18,12 +20,12 @@ function fromBytes(text: string, bytes: Uint8Array, offset: number): Slice {
     end - from < SHORTEST_VIEW ? text.slice(from, end) : whole.toString("latin1", offset + from, offset + end);
 }
 
-// Of two joined texts a new one is made before it is sliced.
+// Slicing a concatenation forces V8 to create a new string.
 function fromText(text: string): Slice {
   return (from, end) => ` ${text.slice(from, end)}`.slice(1);
 }
 
-// In manifests the same words come again and again, and are kept once.
+// The same words recur in manifests, so each is stored once.
 const SLOTS = 4096;
 const MAX_INTERNED_LENGTH = 80;
 const interned: string[] = Array.from({ length: SLOTS }, () => "");
@@ -37,7 +39,7 @@ function internedAt(text: string, from: number, end: number, copy: Slice): strin
   return word;
 }
 
-// Words that share a slot only drive each other out.
+// A collision only replaces the stored word.
 function slotOf(text: string, from: number, end: number): number {
   const middle = (from + end) >> 1;
   const ends = text.charCodeAt(from) * 31 * 31 + text.charCodeAt(end - 1) * 7;

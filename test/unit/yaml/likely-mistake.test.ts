@@ -33,7 +33,7 @@ describe("what stands in the wrong place is told by itself", () => {
   test.each([
     ["a: 1\n  b: 2\n", "2:3 a line that is indented too far"],
     ["a:\n- b\n- c\n  d: 1\n", "4:3 a line that is indented too far"],
-    ["a:\n  b: 1\n c: 2\n", "3:2 an indentation that fits nothing above"],
+    ["a:\n  b: 1\n c: 2\n", "3:2 an indentation that matches no line above"],
     ["- a\nb: c\n", "2:1 a line that belongs to nothing above"],
     ["a: b: c\n", "1:5 a second `: ` in one line"],
     ["a:b\nc: d\n", "1:3 no space after a `:`"],
