@@ -1,4 +1,4 @@
-/** How long ago something was, in the largest unit that tells it: `4 min ago`. */
+/** The time since a moment in its largest unit: `4 min ago`. */
 export function ageText(at: string, now: number): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
   if (Number.isNaN(seconds)) return at;

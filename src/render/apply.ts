@@ -6,9 +6,9 @@ import { missingExtensionsText } from "./missing-extensions.ts";
 import { needsAttention, outcomeLines } from "./outcome.ts";
 import { wrapWords } from "./wrap.ts";
 
-/** How an apply's report is laid out. */
+/** Layout of an apply's report. */
 export type ApplyView = FailedOutcomesView & {
-  /** Rows of the terminal; null where it is none. */
+  /** Rows of the terminal; null when the output is not a terminal. */
   readonly rows: number | null;
   /** Whether an outcome was shown when it happened. */
   readonly wasShown: (outcome: Outcome) => boolean;
@@ -29,14 +29,16 @@ export function applyLine({ summary }: Pick<ApplyReport, "summary">): string {
   return `Applied: ${text === "" ? "nothing is declared" : text}`;
 }
 
-/** What an apply did, each resource once with its changed fields, but for the unchanged ones; what did not go well is last. */
+/**
+ * The outcomes of an apply, each resource once with its changed fields, without the unchanged ones; failures are last.
+ */
 export function applyLines({ outcomes }: Pick<ApplyReport, "outcomes">, view: ApplyView): readonly string[] {
   const [bad, well] = [outcomes.filter(needsAttention), outcomes.filter((outcome) => !needsAttention(outcome))];
-  const told = well.filter((outcome) => outcome.result !== "unchanged" && !view.wasShown(outcome));
-  return [...told.flatMap((outcome) => outcomeLines(outcome, view)), ...failedOutcomeLines(bad, view)];
+  const listed = well.filter((outcome) => outcome.result !== "unchanged" && !view.wasShown(outcome));
+  return [...listed.flatMap((outcome) => outcomeLines(outcome, view)), ...failedOutcomeLines(bad, view)];
 }
 
-/** An apply's report for people: what it did, and a summary; one line when nothing changed. */
+/** An apply's text report: the outcomes and a summary, or one line when nothing changed. */
 export function applyText(report: ApplyReport, view: ApplyView, notUsed: readonly MissingExtension[] = []): string {
   const { paint, width, rows } = view;
   const summary = applyLine(report);

@@ -5,7 +5,7 @@ import { wrapWords } from "./wrap.ts";
 
 const SHOWN = 3;
 
-/** Whose token it is and what it may do, in a sentence; nothing where that is not known. */
+/** The token's subject and permissions, in one sentence; empty when they are unknown. */
 export function callerAccessLines(
   access: Access | null,
   { paint, width }: { readonly paint: Paint; readonly width: number },

@@ -5,24 +5,24 @@ import { showValue } from "./show-value.ts";
 import { textDiffLines } from "./text-diff.ts";
 import { columnsOf, cutAround, cutEnd, padColumns } from "./text-width.ts";
 
-/** How changes are laid out. */
+/** Layout of changes. */
 export type ChangeView = {
   readonly paint: Paint;
   readonly width: number;
-  /** Who moved live and when, shown beside what drifted; null where nobody knows. */
+  /** Who changed live and when, shown next to drifted fields; null when unknown. */
   readonly by: string | null;
 };
 
 const INDENT = "    ";
 const CAUSE_COLUMNS = 10;
-/** Where the names of fields begin. */
+/** The column where field names start. */
 const labelStart = INDENT.length + CAUSE_COLUMNS + 1;
 const MAX_LABEL_COLUMNS = 28;
-/** Columns that the name of a field leaves to its values. */
+/** Minimum columns for the values next to a field name. */
 const MIN_VALUE_COLUMNS = 12;
-/** Characters that are kept before the first difference of two very long texts. */
+/** Characters kept before the first difference of two very long texts. */
 const MAX_LEAD = 1000;
-/** Columns of one value where a change is told in a few words. */
+/** Columns of one value in the summary of a change. */
 const WIDEST_SUMMARY = 30;
 
 const styles: { readonly [cause in Change["cause"]]: Style } = {
@@ -36,7 +36,7 @@ const styles: { readonly [cause in Change["cause"]]: Style } = {
   ignored: "dim",
 };
 
-/** The fields that differ, one after the other: cause, field, and the value on both sides. */
+/** One entry for each differing field: cause, field, and the value on both sides. */
 export function changeLines(changes: readonly Change[], view: ChangeView): readonly string[] {
   const labels = changes.map(({ label }) => fieldName(label));
   const most = Math.min(MAX_LABEL_COLUMNS, view.width - labelStart - 2 - MIN_VALUE_COLUMNS);
@@ -44,7 +44,7 @@ export function changeLines(changes: readonly Change[], view: ChangeView): reado
   return changes.flatMap((change, index) => linesOf(change, labels[index] ?? "", labelColumns, view));
 }
 
-/** A field's name, without what it repeats: `image.image_uri` is the image. */
+/** A field's name without repetition: `image.image_uri` becomes `image`. */
 export function fieldName(label: string): string {
   return printable(label.replace(/(^|\.)([a-z]+)\.\2_(?:uri|url)$/, "$1$2"));
 }
@@ -91,7 +91,7 @@ function count(diff: string, mark: string): number {
   return diff.split("\n").filter((line) => line.startsWith(mark)).length;
 }
 
-// Of texts that are longer than anybody reads, what is shown begins shortly before they differ.
+// For very long texts, the excerpt starts shortly before the first difference.
 function shownValues({ before, after }: Change): readonly [string, string] {
   if (typeof before !== "string" || typeof after !== "string") return [showValue(before), showValue(after)];
   const from = Math.max(0, sameLength(before, after) - MAX_LEAD);
@@ -100,7 +100,7 @@ function shownValues({ before, after }: Change): readonly [string, string] {
     : [showValue(before.slice(from)), showValue(after.slice(from))];
 }
 
-// A word that does not fit is shown from shortly before its first difference.
+// A word that does not fit is cut to start shortly before its first difference.
 function visibleFrom(before: string, after: string, room: number): number {
   const [word, same] = [changedFrom(before, after), sameLength(before, after)];
   return same - word > room / 2 ? same - Math.floor(room / 4) : word;
@@ -112,7 +112,7 @@ function sameLength(before: string, after: string): number {
   return same;
 }
 
-/** A change of two texts that begin alike, as images of one repository do, without what they have in common. */
+/** A change of two texts without their common prefix, such as the repository of two images. */
 export function withoutSharedStart(change: Change): Change {
   const { before, after } = change;
   if (typeof before !== "string" || typeof after !== "string" || change.diff?.includes("\n ") === true) return change;
@@ -120,7 +120,7 @@ export function withoutSharedStart(change: Change): Change {
   return { ...change, before: before.slice(from), after: after.slice(from) };
 }
 
-/** A change in a few words: the field with both values, or how many lines differ. */
+/** A change in a few words: the field with both values, or the number of changed lines. */
 export function changeSummary(change: Change): string {
   const label = fieldName(change.label);
   const why = change.cause === "manifest" ? "" : ` (${change.cause})`;
@@ -130,7 +130,7 @@ export function changeSummary(change: Change): string {
   return `${label} ${from} → ${to}${why}`;
 }
 
-// Where two texts begin to differ, at the beginning of a word.
+// The offset of the word in which two texts start to differ.
 function changedFrom(before: string, after: string): number {
   return before.slice(0, sameLength(before, after)).search(/[^/:@=\s,"]*$/);
 }

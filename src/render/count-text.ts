@@ -3,7 +3,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
-/** Joins what is not empty with a separator. */
+/** Joins the non-empty parts with a separator. */
 function joined(parts: readonly string[], separator: string): string {
   return parts.filter((part) => part !== "").join(separator);
 }

@@ -9,7 +9,7 @@ const INDENT = "    ";
 const MAX_LINES = 4;
 const WIDEST_VALUE = 36;
 
-/** What a create makes, in a few lines: its fields but for those that its name tells already. */
+/** The content of a create in a few lines: its fields, except those that its name already contains. */
 export function contentLines(
   content: Json,
   identity: string,
@@ -21,7 +21,7 @@ export function contentLines(
   return lines.map((line) => INDENT + paint("dim", line));
 }
 
-/** The fields of what a create makes, each with its value, but for those that its name tells already. */
+/** The fields of a created resource, each with its value, except those that its name already contains. */
 export function* contentFields(content: Json, identity: string): Generator<string> {
   const named = new Set([...identity.split(/[/@]/), ...identity.split(/[/@:]/)]);
   for (const { label, text } of fieldsOf(content, "")) {

@@ -6,21 +6,21 @@ import type { Paint, Style } from "./paint.ts";
 import { columnsOf, cutEnd } from "./text-width.ts";
 import { sentenceText, wordsIn, wrapWords } from "./wrap.ts";
 
-/** How many diagnostics are shown; the rest is counted. */
+/** Maximum number of diagnostics shown; the rest is counted. */
 const MAX_SHOWN = 100;
 
-/** How diagnostics are shown: in which colours, and with which lines of the files. */
+/** Layout of diagnostics: the colours, and the excerpts of the files. */
 export type DiagnosticView = {
   readonly paint: Paint;
-  /** Columns that a line may take. */
+  /** Maximum columns of a line. */
   readonly width: number;
-  /** The line that a diagnostic is about; null where none is shown. */
+  /** The source line of a diagnostic; null when none is shown. */
   readonly excerptOf: (diagnostic: Diagnostic) => Excerpt | null;
 };
 
-/** Diagnostics for people, errors and warnings by file and in its order, one place and one sentence each. */
+/** Diagnostics as text, grouped by file and in file order, each with its position and one sentence. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], view: DiagnosticView): string {
-  // Where not all can be shown, no warning takes the place of an error.
+  // If not all can be shown, errors take precedence over warnings.
   const folded = foldUnmanaged(sortDiagnostics(diagnostics));
   const { error = [], warning = [] } = Object.groupBy(folded, ({ severity }) => severity);
   const ranked = [...error, ...warning];
@@ -57,7 +57,7 @@ function diagnosticText(diagnostic: Diagnostic, view: DiagnosticView): string {
 const INDENT = "    ";
 const NEXT_INDENT = "  ";
 
-// The position stays whole, since editors and people look for it.
+// The position is never cut, since editors and people search for it.
 function headLines(
   diagnostic: Diagnostic,
   { paint, width }: Pick<DiagnosticView, "paint" | "width">,
@@ -97,7 +97,7 @@ function visible(text: string): string {
   return printable(text.replaceAll("\t", "→"));
 }
 
-// A text without quotes may have spaces in it, unless it is between brackets.
+// An unquoted text may contain spaces, unless it is between brackets.
 function wordAt({ line, column }: Excerpt): readonly string[] {
   const [before, rest] = [line.slice(0, column - 1), line.slice(column - 1)];
   const isPlain = /[:-]\s+$/.test(before) && !/[[{]/.test(before) && !/^["'[{(|>&*!]|:(?:\s|$)/.test(rest);
@@ -106,10 +106,10 @@ function wordAt({ line, column }: Excerpt): readonly string[] {
 
 const PLAIN = /^\S+(?: +(?!#)\S+)*/;
 
-// What a place is about: a key without its colon, a quoted text or a word, else the one character that stands there.
+// The token at a position: a key without its colon, a quoted text or a word, otherwise a single character.
 const WORD = /^(?:"[^"]*"|'[^']*'|\(sensitive\)|[\w./@:+-]*[\w/@+-]|.)/;
 
-/** How many errors and warnings there are. */
+/** The number of errors and warnings. */
 export function severityCounts(diagnostics: readonly Diagnostic[]): {
   readonly errors: number;
   readonly warnings: number;
@@ -126,12 +126,12 @@ function countsText({ errors, warnings }: ReturnType<typeof severityCounts>, wha
   ]);
 }
 
-/** What was found in a source. */
+/** The result of validating a source. */
 type Found = {
   readonly files: number;
-  /** Manifests that are valid. */
+  /** Number of valid manifests. */
   readonly manifests: number;
-  /** All that there are, broken ones included. */
+  /** Number of all manifests, including broken ones. */
   readonly declared: number;
   readonly errors: number;
   readonly warnings: number;
@@ -139,7 +139,7 @@ type Found = {
   readonly strict: boolean;
 };
 
-/** What was found, below the diagnostics: `12 of 14 manifests in 9 files are valid: 2 errors`. */
+/** The summary below the diagnostics: `12 of 14 manifests in 9 files are valid: 2 errors`. */
 export function validationText(found: Found, width: number): string {
   const gap = found.errors + found.warnings === 0 ? "" : "\n";
   return gap + sentenceText(validationLine(found), width);
@@ -150,7 +150,7 @@ function validationLine(found: Found): string {
   const where = `in ${count(files, "file")}`;
   const counts = countsText(found);
   if (errors === 0 && warnings > 0 && strict) {
-    return `${count(manifests, "manifest")} ${where}: ${counts}, taken for ${warnings === 1 ? "an error" : "errors"}`;
+    return `${count(manifests, "manifest")} ${where}: ${counts}, treated as ${warnings === 1 ? "an error" : "errors"}`;
   }
   if (errors === 0) return `${count(manifests, "manifest")} ${where}: valid${counts === "" ? "" : `, ${counts}`}`;
   if (declared === 0) return `${count(manifests, "valid manifest")} ${where}: ${counts}`;

@@ -36,21 +36,21 @@ function driftLine({ summary, complete }: Pick<DriftReport, "summary" | "complet
   return `Drift: ${[head, text].filter((part) => part !== "").join("; ")}${tail}`;
 }
 
-/** How a drift report is laid out. */
+/** Layout of a drift report. */
 export type DriftView = {
   readonly paint: Paint;
   readonly width: number;
-  /** The current time in epoch milliseconds, where ages are shown instead of times; null elsewhere. */
+  /** The current time in epoch milliseconds, to show ages; null to show timestamps. */
   readonly now: number | null;
-  /** Whose token it is and what it may do; null where the control plane does not tell. */
+  /** The token's subject and permissions; null when the control plane does not report them. */
   readonly access?: Access | null;
-  /** The name of the target, where there are several. */
+  /** The name of the target, when there are several. */
   readonly target?: string | null;
 };
 
 const SIDES = "recorded → live";
 
-/** A drift report for people: recorded → live for each field that moved, and a summary. */
+/** A drift report as text: recorded → live for each changed field, and a summary. */
 export function driftText(
   report: DriftReport,
   view: DriftView,

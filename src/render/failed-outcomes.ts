@@ -7,20 +7,20 @@ import { wrapWords } from "./wrap.ts";
 /** The position of an outcome's manifest (`file:line:column`), as exact as its error allows; null when unknown. */
 export type PlaceOf = (outcome: Outcome) => string | null;
 
-/** How outcomes that need attention are laid out. */
+/** Layout of outcomes that need attention. */
 export type FailedOutcomesView = OutcomeView & {
   readonly placeOf: PlaceOf;
-  /** Whether the next pass begins on its own. */
+  /** Whether the next pass starts automatically. */
   readonly isRepeated?: boolean;
 };
 
 const INDENT = " ".repeat(12);
-/** Resources with one cause that are named; the rest is counted. */
+/** Maximum number of resources named per cause; the rest is counted. */
 const MAX_NAMES = 20;
 
 const order = ["created", "updated", "unchanged", "skipped", "blocked", "unknown", "failed"] as const;
 
-/** What did not go well, the failures last: the resources of one cause, then the cause and what to do now. */
+/** The outcomes that need attention, failures last: the resources of one cause, then the cause and what to do now. */
 export function failedOutcomeLines(outcomes: readonly Outcome[], view: FailedOutcomesView): readonly string[] {
   const sorted = outcomes.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result));
   const byCause = Map.groupBy(sorted, (outcome) => `${outcome.result}\n${causeOf(outcome)}`);
@@ -55,25 +55,25 @@ function nextStep(outcome: Outcome, { isRepeated = false }: FailedOutcomesView):
   const { result, error, rollout } = outcome;
   if (error === null) {
     return rollout === "timeout"
-      ? "it may still end well: look at it there, or wait longer with --wait-timeout"
-      : "see there why it failed; a corrected manifest starts a new rollout";
+      ? "it may still succeed: check it on the control plane, or wait longer with --wait-timeout"
+      : "check it on the server; a corrected manifest starts a new rollout";
   }
   const again = isRepeated ? "the next pass tries again" : "run apply again";
-  if (result === "skipped") return isRepeated ? again : `${again}: it goes on with what is left`;
-  if (error.code === "token-lost" || error.code === "token-undelivered") return "its token has to be made anew";
-  if (result === "unknown") return `${again}: it looks first whether this was written`;
+  if (result === "skipped") return isRepeated ? again : `${again}: it continues with the remaining resources`;
+  if (error.code === "token-lost" || error.code === "token-undelivered") return "its token must be created again";
+  if (result === "unknown") return `${again}: it first checks whether this was written`;
   const first = firstStep(outcome);
   if (first === null) return again;
   return isRepeated ? first : `${first}, then ${again}`;
 }
 
-// What has to be done before another try; null where nothing has to.
+// What to do before retrying; null when nothing is needed.
 function firstStep({ result, error }: Outcome): string | null {
   const { status = 0, code = "" } = error ?? {};
-  if (code === "dependency") return "put right what it refers to";
-  if (result === "blocked") return "put that right";
+  if (code === "dependency") return "fix what it refers to";
+  if (result === "blocked") return "fix that";
   if (status === 401) return "get a valid token";
-  if (status === 403) return "let the token write it, or ask somebody who may";
-  if (status === 409 || status === 412) return "wait until what is in its way has ended";
+  if (status === 403) return "give the token write access, or ask someone who has it";
+  if (status === 409 || status === 412) return "wait until the conflicting operation has ended";
   return status >= 400 && status < 500 ? "correct the manifest" : null;
 }

@@ -5,12 +5,12 @@ import { printable } from "./escape.ts";
 import { jsonText } from "./json.ts";
 import { linesText, sentenceText, wordsIn } from "./wrap.ts";
 
-/** What a command says of its end without a result. */
+/** Why a command ended without a result. */
 export type Ending = Pick<HoldfastError, "code" | "message" | "hint" | "diagnostics">;
 
 type Said = Pick<Ending, "message" | "hint"> & Partial<Pick<Ending, "code">>;
 
-/** What went wrong, and what to do now; what was asked for is no error. */
+/** The failure and the next step. An end that the user requested is not shown as an error. */
 export function failureText({ code, message, hint }: Said, width: number): string {
   const isAsked = code === "interrupted" || code === "terminated";
   const words = wordsIn(printable(message), width);
@@ -19,7 +19,7 @@ export function failureText({ code, message, hint }: Said, width: number): strin
 
 const HINT = { indent: "  → ", nextIndent: "    " };
 
-/** What to do now, below what went wrong; a command in it stays whole, so that it can be copied. */
+/** The next step, below the failure. A command in it is not broken, so that it can be copied. */
 export function hintText(hint: string | null, width: number): string {
   return hint === null ? "" : linesText(printable(hint), { ...HINT, width });
 }

@@ -2,13 +2,13 @@ import { canonical } from "../contract/json.ts";
 import type { Change, Step } from "../core/plan/plan.ts";
 import { withoutSharedStart } from "./change.ts";
 
-/** Equal changes of fewer resources are shown one by one. */
+/** Fewer resources with equal changes are shown one by one. */
 const MIN_FOLDED = 3;
 
-/** Resources in which the same changes are made: `changes` says what they have in common. */
+/** Resources with the same changes; `changes` holds them once. */
 export type Fold = { readonly steps: readonly Step[]; readonly changes: readonly Change[] };
 
-/** Puts together the updates that make the same changes; what is dangerous, or differs, stays on its own. */
+/** Groups the updates with the same changes. Steps with risks, and different steps, are not grouped. */
 export function foldSteps(steps: readonly Step[]): {
   readonly folds: readonly Fold[];
   readonly others: readonly Step[];

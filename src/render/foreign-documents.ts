@@ -4,10 +4,10 @@ import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { wrapWords } from "./wrap.ts";
 
-/** Types that are named; the rest is counted. */
+/** Maximum number of types named; the rest is counted. */
 const MAX_TYPES = 8;
 
-/** How many documents are not ours, in one sentence, or each of them; nothing where all are. */
+/** The number of documents that are not ours, in one sentence, or a list of them; empty when there are none. */
 export function foreignText(
   { documents, types, diagnostics }: ForeignSummary,
   { width, lists }: { readonly width: number; readonly lists: boolean },

@@ -1,7 +1,9 @@
 import { escapeJson } from "../model/unprintable.ts";
 import { withoutCommands } from "./escape.ts";
 
-/** A report as JSON: two spaces, a newline at the end, nothing that is not in the report, and nothing that a terminal or a CI runner obeys. */
+/**
+ * A report as JSON: two-space indentation, a final newline, and nothing that a terminal or a CI runner would execute.
+ */
 export function jsonText(report: object): string {
   return `${withoutCommands(escapeJson(JSON.stringify(report, null, 2)))}\n`;
 }

@@ -2,7 +2,7 @@ import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { Paint } from "./paint.ts";
 import { wrapWords } from "./wrap.ts";
 
-/** The extensions that a control plane lacks, and what that costs; nothing where it lacks none. */
+/** The extensions that a control plane lacks, and the consequences; empty when it lacks none. */
 export function missingExtensionsText(
   missing: readonly MissingExtension[],
   { paint, width }: { readonly paint: Paint; readonly width: number },

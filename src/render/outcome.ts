@@ -9,17 +9,17 @@ import type { Paint, Style } from "./paint.ts";
 import { columnsOf, cutEnd, cutMiddle } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
-/** How an outcome is laid out. */
+/** Layout of an outcome. */
 export type OutcomeView = {
   readonly paint: Paint;
   readonly width: number;
-  /** What was to be done; undefined for a write of an earlier run. */
+  /** The planned step; undefined for a write of an earlier run. */
   readonly stepOf: (outcome: Outcome) => Step | undefined;
 };
 
 const INDENT = " ".repeat(12);
 const MAX_LINES = 3;
-/** In less room than this nothing worth reading is left of a create's fields. */
+/** With fewer columns, a create's fields are not shown. */
 const MIN_COLUMNS = 20;
 
 const styles: { readonly [result in OutcomeResult]: Style } = {
@@ -38,12 +38,12 @@ const interruptedText: { readonly [found in NonNullable<Outcome["interrupted"]>]
   unknown: "left by an earlier run that was interrupted",
 };
 
-/** Whether something is left to be done about an outcome. */
+/** Whether an outcome requires an action of the user. */
 export function needsAttention(outcome: Outcome): boolean {
   return outcome.error !== null || hasBadRollout(outcome);
 }
 
-/** What became of one resource, with its changed fields, in one line as far as they fit. */
+/** The outcome of one resource with its changed fields, on one line if they fit. */
 export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly string[] {
   const { paint, width } = view;
   const heads = outcomeHead(outcome, view);
@@ -62,7 +62,7 @@ export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly stri
   return [...heads, ...lines.map((one) => INDENT + paint("dim", one))];
 }
 
-// Of the many fields of a create a line has room for two or three.
+// A line has room for only two or three of a create's fields.
 function createdFields({ changes: [content], identity }: Step, room: number): readonly string[] {
   const taken: string[] = [];
   if (content === undefined || room < MIN_COLUMNS) return taken;
@@ -75,7 +75,7 @@ function createdFields({ changes: [content], identity }: Step, room: number): re
   return taken;
 }
 
-/** The result and the name of a resource; then how its rollout went, and what an earlier run has to do with it. */
+/** A resource's result and name, then the result of its rollout and its relation to an interrupted run. */
 export function outcomeHead(
   outcome: Outcome,
   { paint, width }: Pick<OutcomeView, "paint" | "width">,

@@ -1,19 +1,19 @@
-/** A form that a result is written in. */
+/** A format of a result. */
 export type OutputFormat = "text" | "json" | "markdown" | "github" | "gitlab" | "sarif";
 
-/** A form of the result, and the file that it goes to; null for stdout. */
+/** A format of the result, and its file; null for stdout. */
 export type Output = { readonly format: OutputFormat; readonly file: string | null };
 
 const TEXT: Output = { format: "text", file: null };
 
-/** What a command writes: what is asked for, and text to stdout where nothing else goes there. */
-export function allOutputs(asked: readonly Output[] | undefined): readonly Output[] {
-  const outputs = asked ?? [];
+/** The outputs of a command: the requested ones, and text on stdout if no other output goes there. */
+export function allOutputs(requested: readonly Output[] | undefined): readonly Output[] {
+  const outputs = requested ?? [];
   return outputs.some(({ file, format }) => file === null && format !== "github") ? outputs : [TEXT, ...outputs];
 }
 
-/** The form of what goes to stdout. */
-export function stdoutFormat(asked: readonly Output[] | undefined): OutputFormat {
-  const onStdout = allOutputs(asked).find(({ file, format }) => file === null && format !== "github");
+/** The format of the output on stdout. */
+export function stdoutFormat(requested: readonly Output[] | undefined): OutputFormat {
+  const onStdout = allOutputs(requested).find(({ file, format }) => file === null && format !== "github");
   return (onStdout ?? TEXT).format;
 }

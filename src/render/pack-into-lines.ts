@@ -1,6 +1,6 @@
 import { columnsOf, cutEnd } from "./text-width.ts";
 
-/** Joins parts to lines of a width; `rest` says how many are left where they take more lines than allowed. */
+/** Joins parts into lines of a width; `rest` is the text for the parts that exceed the allowed lines. */
 export function packIntoLines(
   parts: readonly string[],
   {

@@ -1,19 +1,19 @@
 import { styleText } from "node:util";
 import type { Action } from "../core/plan/plan.ts";
 
-/** Styles that output for people uses. */
+/** The styles of text output. */
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan" | "magenta";
 
-/** Puts a style on a text, or leaves it plain where colours are not wanted. */
+/** Applies a style to a text, or returns it plain when colours are off. */
 export type Paint = (style: Style, text: string) => string;
 
-/** Leaves every text as it is. */
+/** Returns every text unchanged. */
 export const plain: Paint = (_, text) => text;
 
 /** Colours for a terminal. */
 export const coloured: Paint = (style, text) => styleText(style, text, { validateStream: false });
 
-/** Whether output to a stream should carry colours: `NO_COLOR`, `FORCE_COLOR`, then whether it is a terminal that has them. */
+/** Chooses coloured or plain output for a stream: by `NO_COLOR`, `FORCE_COLOR`, then by the terminal. */
 export function choosePaint(
   { isTTY }: { readonly isTTY?: boolean },
   env: { readonly [name: string]: string | undefined },

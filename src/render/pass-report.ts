@@ -16,29 +16,29 @@ import type { OutputFormat } from "./output-format.ts";
 import type { Paint } from "./paint.ts";
 import { planText, unmanagedText } from "./plan.ts";
 
-/** How the end of a pass is shown. */
+/** Layout of the report of a pass. */
 export type ReportView = {
   readonly output: OutputFormat;
   readonly paint: Paint;
-  /** Columns that a line may take. */
+  /** Maximum columns of a line. */
   readonly width: number;
-  /** Rows of the terminal; null where it is none. */
+  /** Rows of the terminal; null when the output is not a terminal. */
   readonly rows: number | null;
-  /** The current time in epoch milliseconds, where ages are shown instead of times; null elsewhere. */
+  /** The current time in epoch milliseconds, to show ages; null to show timestamps. */
   readonly now: number | null;
-  /** Show what does not change too. */
+  /** Whether unchanged resources are also shown. */
   readonly showUnchanged?: boolean;
-  /** Show equal changes of several resources once; so it is unless it is turned off. */
+  /** Whether equal changes of several resources are shown once. @default true */
   readonly folds?: boolean;
-  /** The command that follows a plan; null where none does. */
+  /** The suggested next command after a plan; null for none. */
   readonly next?: string | null;
-  /** The name of the target, where there are several. */
+  /** The name of the target, when there are several. */
   readonly target?: string | null;
-  /** What reviewers look at: a pull request, or a change. */
+  /** The subject of the review: a pull request, or a change. */
   readonly subject?: string;
-  /** Where the whole is, of a report that is cut; Markdown. */
+  /** A notice where to find the whole of a shortened report; Markdown. */
   readonly whole?: string;
-  /** Whether an outcome was shown when it happened; none is where this is left out. */
+  /** Whether an outcome was shown when it happened. @default none was */
   readonly wasShown?: (outcome: Outcome) => boolean;
 };
 
@@ -50,7 +50,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
   if (output === "json") {
     const counted = ignored === 0 ? {} : { ignored };
     const shown = listed(plan, showUnchanged);
-    // With what only the server adds, the steps are not those that would be done.
+    // With the server-side fields, the steps are not the ones that would be executed.
     const document = withServerSide === null ? sealed(shown, event) : shown;
     const beside = { ...counted, ...unmanagedIn(unmanaged), ...foreignIn(event) };
     return jsonText({ ...document, ...beside, ...accessIn(access), ...notUsedIn(notUsed) });
@@ -78,7 +78,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
   return unmanaged === null ? text : text + unmanagedText(unmanaged, view);
 }
 
-/** A plan as its file stores it: without steps that do nothing. */
+/** A plan as its file stores it: without kept steps. */
 export function planFile(event: PlanEvent): string {
   return jsonText(sealed(listed(event.plan, false), event));
 }
@@ -87,7 +87,7 @@ function sealed(plan: Plan, { seal }: PlanEvent): object {
   return seal === null ? plan : { ...plan, seal };
 }
 
-/** The report of a drift pass; `base` names the commit whose manifests stand in where nothing is recorded. */
+/** The report of a drift pass; `base` is the commit whose manifests replace missing records. */
 export function driftReport(event: DriftEvent, base: string | null, view: ReportView): string {
   const { report, notUsed, access, unrecorded, selected } = event;
   if (view.output === "json") return jsonText({ ...report, ...accessIn(access), ...notUsedIn(notUsed) });
@@ -104,7 +104,7 @@ export function applyReport(event: ApplyEvent, view: ReportView): string {
   return applyText(report, applyViewOf(event, view), notUsed);
 }
 
-/** How the outcomes of an apply are laid out. */
+/** Layout of the outcomes of an apply. */
 export function applyViewOf(
   { plan, places }: Pick<ApplyEvent, "plan" | "places">,
   { paint, width, rows, wasShown = () => false }: Pick<ReportView, "paint" | "width" | "rows" | "wasShown">,
@@ -115,13 +115,13 @@ export function applyViewOf(
     width,
     rows,
     wasShown,
-    // A write of an earlier run is not the one that this plan shows.
+    // A write of an earlier run is not part of this plan.
     stepOf: ({ identity, interrupted }) => (interrupted === undefined ? steps.get(identity) : undefined),
     placeOf: ({ identity }) => places.get(identity) ?? null,
   };
 }
 
-/** What forges take of one comment, with room for what is put around it. */
+/** The size limit of a comment on forges, minus space for the text around it. */
 const MAX_CHARACTERS = 60_000;
 
 function reviewed({ target = null, subject = "change", whole = "" }: ReportView) {
@@ -136,7 +136,7 @@ function hasWrites({ steps, complete }: Plan): boolean {
   return complete && steps.some(writes);
 }
 
-// Unchanged resources are counted; they are listed on request, or where they have a note.
+// Unchanged resources are counted; they are listed only on request, or when they have a note.
 function listed(plan: Plan, showUnchanged: boolean): Plan {
   const isShown = ({ action, changes }: Step): boolean => action !== "keep" || showUnchanged || changes.length > 0;
   return { ...plan, steps: plan.steps.filter(isShown) };
@@ -147,19 +147,19 @@ function unmanagedIn(unmanaged: PlanEvent["unmanaged"]): object {
   return { unmanaged: unmanaged.map((identity) => ({ identity, kind: splitIdentity(identity).kind })) };
 }
 
-// Left out where every document of the source is a manifest of ours.
+// Left out when every document of the source is our manifest.
 function foreignIn({ foreign }: PlanEvent): object {
   if (foreign === undefined) return {};
   const { documents, types } = foreign;
   return { unmanagedDocuments: { documents, types: Object.fromEntries(types) } };
 }
 
-// Left out where the control plane does not tell.
+// Left out when the control plane does not report it.
 function accessIn(access: Access | null): { readonly access?: Access } {
   return access === null ? {} : { access };
 }
 
-// Left out where the control plane lacks nothing.
+// Left out when the control plane lacks no extension.
 function notUsedIn(notUsed: readonly MissingExtension[]): { readonly notUsed?: readonly MissingExtension[] } {
   return notUsed.length === 0 ? {} : { notUsed };
 }

@@ -14,27 +14,27 @@ import { type StepView, stepLines, titleLine } from "./step.ts";
 import { cutEnd, cutMiddle } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
-/** How a plan is shown to people. */
+/** Layout of a plan as text. */
 export type PlanView = StepView & {
   readonly paint: Paint;
-  /** Rows of the terminal; null where it is none. */
+  /** Rows of the terminal; null when the output is not a terminal. */
   readonly rows: number | null;
   /** The group (workspace, repo) of a step's identity; null for the whole tenant. */
   readonly groupOf: (step: Step) => string | null;
   readonly showUnchanged: boolean;
   /** Whether equal changes of several resources are shown once. */
   readonly folds: boolean;
-  /** How many differing fields an ignore rule covers. */
+  /** Number of differing fields that ignore rules cover. */
   readonly ignored: number;
-  /** The commit that the source differs from, and in how many files; left out where it differs from none. */
+  /** The commit that the source differs from, and the number of changed files; left out when it does not differ. */
   readonly changedSince?: { readonly commit: string; readonly files: number };
-  /** The branch of the work tree; left out where it is on none. */
+  /** The branch of the work tree; left out when it has none. */
   readonly branch?: string;
-  /** The name of the target, where there are several. */
+  /** The name of the target, when there are several. */
   readonly target?: string | null;
-  /** The command that follows; null where none does. */
+  /** The suggested next command; null for none. */
   readonly next: string | null;
-  /** Whose token it is and what it may do; null where the control plane does not tell. */
+  /** The token's subject and permissions; null when the control plane does not report them. */
   readonly access?: Access | null;
   /** The extensions that the control plane lacks. */
   readonly notUsed?: readonly MissingExtension[];
@@ -44,7 +44,7 @@ const SIDES = "live → git";
 const ROWS = 40;
 const MAX_NAME_LINES = 6;
 
-/** A plan for people: what is dangerous first, then what changes, grouped by workspace, and a summary; one line when nothing changes. */
+/** A plan as text: dangerous steps first, then the rest by workspace, and a summary; one line when nothing changes. */
 export function planText(plan: Plan, view: PlanView): string {
   const summary = planLine(plan.summary, plan.complete, view.ignored);
   const shown = plan.steps.filter((step) => isShown(step, view));
@@ -77,7 +77,7 @@ function headerText(
   return `Plan for ${serverText(server, target)}${commit}: ${SIDES}`;
 }
 
-/** The control plane, after the name of the target where there are several. */
+/** The control plane, preceded by the name of the target when there are several. */
 export function serverText(server: string, target: string | null): string {
   return printable(target === null ? server : `${target} (${server})`);
 }
@@ -124,7 +124,7 @@ function isOrphan({ action }: Step): boolean {
 
 type Group = readonly [string | null, readonly Step[]];
 
-// What is dangerous comes first, and then what others refer to.
+// Dangerous groups come first, then the ones that others refer to.
 function byDanger([nameA, a]: Group, [nameB, b]: Group): number {
   return danger(a) - danger(b) || firstWave(a) - firstWave(b) || compareText(nameA ?? "", nameB ?? "");
 }
@@ -173,7 +173,7 @@ function orphanText(orphans: readonly Step[], view: PlanView): readonly string[]
   ];
 }
 
-/** What is live but neither declared nor recorded, one line each. */
+/** The resources that are live but neither declared nor recorded, one line each. */
 export function unmanagedText(
   identities: readonly Identity[],
   { paint, width }: { readonly paint: Paint; readonly width: number },

@@ -3,27 +3,27 @@ import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
 import { columnsOf, cutEnd, cutMiddle, padColumns } from "./text-width.ts";
 
-/** How far an apply is. */
+/** The progress of an apply. */
 export type ApplyProgress = {
   readonly steps: number;
   readonly done: number;
   readonly failed: number;
   readonly startedAt: number;
-  /** What is under way, in the order in which it began: what is done, and since when. */
+  /** The operations in progress, in start order: what is done, and since when. */
   readonly active: ReadonlyMap<Identity, { readonly doing: string; readonly since: number }>;
 };
 
 const BAR_COLUMNS = 24;
-/** Less of a bar shows nothing. */
+/** A shorter bar would show nothing. */
 const MIN_BAR_COLUMNS = 4;
-/** Columns of what is done with a resource, and where lines are short. */
+/** Columns for the current operation on a resource, on wide and on narrow lines. */
 const DOING = { wide: 20, narrow: 8 };
-/** Lines with fewer columns are short. */
+/** Lines with fewer columns are narrow. */
 const NARROW = 60;
-/** Names of what is waited for. */
+/** Maximum number of names in the waiting text. */
 const MAX_NAMES = 3;
 
-/** How far an apply is, in a few lines: a bar, counts, the time that has passed, and what is under way. */
+/** The progress of an apply in a few lines: a bar, counts, the elapsed time, and the operations in progress. */
 export function progressLines(
   { steps, done, failed, startedAt, active }: ApplyProgress,
   now: number,
@@ -52,7 +52,7 @@ function barText(share: number, columns: number, paint: Paint): string {
   return `${paint("green", "█".repeat(filled))}${paint("dim", "░".repeat(columns - filled))} `;
 }
 
-/** What an apply waits for, where nothing else has been said for a while. */
+/** What an apply is waiting for, shown after a while without output. */
 export function waitingText({ active, steps, done }: ApplyProgress, now: number): string {
   const shown = [...active]
     .slice(0, MAX_NAMES)

@@ -4,7 +4,7 @@ import { printable } from "./escape.ts";
 
 const doneText = {
   adopt: { done: "adopted", stays: "nothing was written to the control plane" },
-  forget: { done: "forgotten", stays: "what is live of them stays, and nobody follows it any more" },
+  forget: { done: "forgotten", stays: "the live resources stay and are no longer managed" },
 } as const;
 
 const whyText: { readonly [why in RecordsReport["left"][number]["why"]]: string } = {
@@ -13,7 +13,7 @@ const whyText: { readonly [why in RecordsReport["left"][number]["why"]]: string 
   unreadable: "cannot be read here",
 };
 
-/** What became of records, one line each, and what stays as it is. */
+/** The changed records, one line each, and what is not changed. */
 export function recordsText({ action, changed, left }: RecordsReport): string {
   const { done, stays } = doneText[action];
   const lines = [

@@ -5,10 +5,10 @@ import { printable } from "./escape.ts";
 const evidenceText: { readonly [evidence in OpenWrite["evidence"]]: string } = {
   applied: "live shows that it took effect",
   refused: "live shows that it did not take effect",
-  unclear: "live does not tell whether it took effect",
+  unclear: "live does not show whether it took effect",
 };
 
-/** What the journal and live say of open writes, and how they were closed. */
+/** The journal's and live's state of open writes, and how they were closed. */
 export function resolveText({ writes, resolvedAs }: ResolveReport): string {
   if (writes.length === 0) return "No write is open: the outcome of each is known.\n";
   const end =
@@ -20,11 +20,7 @@ export function resolveText({ writes, resolvedAs }: ResolveReport): string {
 
 function writeText(write: OpenWrite): string {
   const { identity, operation, sentAt, arrivesUntil, versionBefore, creates, evidence, token, lost } = write;
-  const before = creates
-    ? "it was absent"
-    : versionBefore === null
-      ? "it was there"
-      : `it had version ${versionBefore}`;
+  const before = creates ? "it was absent" : versionBefore === null ? "it existed" : `it had version ${versionBefore}`;
   return [
     printable(identity),
     `  journal   ${operation}, sent ${sentAt ?? "at an unknown time"}; before, ${before}`,
@@ -43,6 +39,6 @@ function liveText({ live: { state, version, changedBy, hasContent } }: OpenWrite
   const who =
     changedBy === null
       ? ""
-      : ` by ${printable(changedBy.subject ?? "somebody")}, ${changedBy.at ?? "at an unknown time"}`;
-  return `${which}${who}; it ${hasContent ? "has" : "does not have"} what was sent`;
+      : ` by ${printable(changedBy.subject ?? "an unknown subject")}, ${changedBy.at ?? "at an unknown time"}`;
+  return `${which}${who}; it ${hasContent ? "has" : "does not have"} the sent content`;
 }

@@ -14,7 +14,7 @@ const words: { readonly [status: string]: string } = {
   FAILED: "failed",
 };
 
-/** A control plane's status of a deployment, or of a job's run (`run CREATED`), in words. */
+/** A control plane's status of a deployment, or of a job's run (`run CREATED`), as display text. */
 export function rolloutText(status: string): string {
   const [, run = "", name = ""] = /^(run )?(.*)$/s.exec(status) ?? [];
   // Other control planes have other statuses.

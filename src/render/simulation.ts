@@ -3,10 +3,10 @@ import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { codeSpan } from "./markdown/code-markup.ts";
 
-/** Resources of one sort that are shown, the rest being counted: fewer where that is too long. */
+/** Maximum resources shown per list, the rest being counted; the smaller limits are used when the text is too long. */
 const SHOWN_STEPS = [50, 15, 5] as const;
 
-/** What a simulation comes to: `1 to create, 2 to update`. */
+/** The verdict of a simulation: `1 to create, 2 to update`. */
 export function simulationVerdict({ change }: Pick<Simulation, "change">): string {
   const { created, updated, refused } = change;
   const counts = joinCounts([
@@ -21,7 +21,7 @@ type List = { readonly title: string; readonly items: readonly (readonly [subjec
 
 const leftovers = {
   resource: "was created, and nothing deletes it",
-  versions: "keeps the versions that the change and its revert made",
+  versions: "keeps the versions that the change and its revert created",
   token: "keeps the token that was issued",
 } as const;
 
@@ -41,7 +41,7 @@ function listsOf({ base, change, revert, stays, notComparable, unseen }: Simulat
   ].filter(({ items }) => items.length > 0);
 }
 
-/** A simulation for people. */
+/** A simulation as text. */
 export function simulationText(simulation: Simulation): string {
   const lists = listsOf(simulation).flatMap(({ title, items }) => [
     `${title}:`,
@@ -50,7 +50,7 @@ export function simulationText(simulation: Simulation): string {
   ]);
   const unknown = simulation.unknown.map((one) => `  ${one}`);
   return [
-    "Simulation on a copy: no control plane was asked",
+    "Simulation on a copy: no control plane was contacted",
     "",
     ...lists,
     "It cannot know:",
@@ -61,7 +61,7 @@ export function simulationText(simulation: Simulation): string {
   ].join("\n");
 }
 
-/** A simulation as Markdown, of about so many characters at most. */
+/** A simulation as Markdown, of about `most` characters at most. */
 export function simulationMarkdown(simulation: Simulation, most: number): string {
   const texts = SHOWN_STEPS.map((shown) => markdownWith(simulation, shown));
   return texts.find((text) => text.length <= most) ?? texts.at(-1) ?? "";
@@ -78,7 +78,7 @@ function markdownWith(simulation: Simulation, most: number): string {
   const unknown = ["It cannot know:", "", ...simulation.unknown.map((one) => `- ${one}`)].join("\n");
   return `${[
     `### Holdfast simulation: ${simulationVerdict(simulation)}`,
-    "Simulated on a copy of the control plane's names and versions; no control plane was asked.",
+    "Simulated on a copy of the control plane's names and versions; no control plane was contacted.",
     ...lists,
     unknown,
     "",

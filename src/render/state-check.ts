@@ -1,12 +1,12 @@
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 
-/** What `state check` found. */
+/** The result of `state check`. */
 export type StateReport = {
   readonly format_version: "1.0";
   readonly state: string;
   readonly ledgers: readonly {
-    /** Null where there are no targets. */
+    /** Null when there are no targets. */
     readonly target: string | null;
     readonly schema: "current" | "older" | null;
     readonly servers: readonly { readonly server: string; readonly resources: number; readonly pending: number }[];
@@ -14,7 +14,7 @@ export type StateReport = {
   }[];
 };
 
-/** What `state check` found, for people. */
+/** The result of `state check`, as text. */
 export function stateText({ state, ledgers }: StateReport): string {
   const lines = ledgers.flatMap(({ target, schema, servers, problem }) => [
     ...(target === null ? [] : [`target ${printable(target)}`]),

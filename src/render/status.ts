@@ -6,7 +6,7 @@ import type { OutputFormat } from "./output-format.ts";
 
 type Daemon = { readonly pid: number } | null;
 
-/** The status of targets, as JSON or for people; `daemon` is null where none runs. */
+/** The status of targets, as JSON or text; `daemon` is null when none runs. */
 export function statusReport(targets: readonly TargetStatus[], daemon: Daemon, format: OutputFormat): string {
   return format === "json" ? jsonText({ format_version: "2.0", daemon, targets }) : statusText(targets, daemon);
 }
@@ -34,7 +34,7 @@ function targetText(status: TargetStatus): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** What became of each commit, newest last. */
+/** The result of each commit's pass, newest last. */
 export function historyText(
   targets: readonly { readonly target: string; readonly passes: readonly PassRecord[] }[],
 ): string {

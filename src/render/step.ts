@@ -8,17 +8,17 @@ import { actionStyles, type Paint } from "./paint.ts";
 import { columnsOf, cutEnd, cutStart, padColumns } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
-/** How a step is laid out. */
+/** Layout of a step. */
 export type StepView = {
   readonly paint: Paint;
   readonly width: number;
-  /** The current time in epoch milliseconds, where ages are shown instead of times; null elsewhere. */
+  /** The current time in epoch milliseconds, to show ages; null to show timestamps. */
   readonly now: number | null;
   /** Details of a step's reason: the blocking reference, or the control plane's message. */
   readonly detailOf: (step: Step) => string | null;
 };
 
-/** One step: what is done to which resource, where it is declared, and which fields differ. */
+/** One step: the action, the resource, its position, and the differing fields. */
 export function stepLines(step: Step, group: string | null, view: StepView): readonly string[] {
   const { paint, width } = view;
   const { action, identity, changes, risks } = step;
@@ -37,7 +37,7 @@ export function stepLines(step: Step, group: string | null, view: StepView): rea
   ];
 }
 
-/** Two texts on a line, the second one in the middle of the terminal, cut where they are too wide. */
+/** Two texts on a line, the second one from the middle of the terminal, both cut if too wide. */
 export function titleLine(
   head: string,
   name: string,
@@ -54,7 +54,7 @@ export function titleLine(
   return `${head}${padded} ${paint("dim", cutStart(printable(place), left))}`;
 }
 
-/** A resource's name under the title of its group, which it does not repeat. */
+/** A resource's name without the name of its group, which its title already shows. */
 export function nameIn(group: string | null, identity: string): string {
   const { kind, key } = splitIdentity(identity);
   return group !== null && key.startsWith(`${group}/`) ? `${kind}/${key.slice(group.length + 1)}` : identity;
@@ -78,7 +78,7 @@ function reasonLines(step: Step, { paint, width, detailOf }: StepView): readonly
   return lines.map((line) => paint(actionStyles[step.action], line));
 }
 
-/** Who wrote what is live, and when: an age where the current time is given; null where nobody knows. */
+/** The last writer and time; an age if the current time is given; null when unknown. */
 export function writerText({ changedBy }: Pick<Step, "changedBy">, now: number | null): string | null {
   if (changedBy === undefined) return null;
   const { subject, at } = changedBy;

@@ -3,12 +3,12 @@ import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
 import { cutEnd } from "./text-width.ts";
 
-/** Lines of one diff that are shown; the rest is counted. */
+/** Maximum lines shown per diff; the rest is counted. */
 const MAX_LINES = 40;
-/** In a longer line no words are told apart. */
+/** Longer lines get no word diff. */
 const MAX_LINE_LENGTH = 400;
 
-/** A unified diff for people: what is removed and added with its words emphasised, bounded in width and length. */
+/** A unified diff as text, with changed words emphasised, bounded in width and length. */
 export function textDiffLines(
   diff: string,
   { paint, width, indent }: { readonly paint: Paint; readonly width: number; readonly indent: string },
@@ -30,7 +30,7 @@ export function textDiffLines(
   return [...painted, ...more].map((line) => `${indent}${line}`);
 }
 
-// The line that another one replaces, or is replaced by: at the same place in the run of the other sign.
+// The line's counterpart: the line at the same position in the adjacent run of the other sign.
 function partnerOf(lines: readonly string[], index: number): string | null {
   const mark = lines[index]?.charAt(0) ?? "";
   const other = mark === "-" ? "+" : "-";

@@ -2,21 +2,21 @@ const MARK = "…";
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uff01-\uff60\u{1f300}-\u{1faff}]/u;
 const WITHOUT_WIDTH = /[\p{Mn}\p{Me}]/u;
 
-/** How many columns of a terminal a printable text takes. */
+/** The terminal columns of a printable text. */
 export function columnsOf(text: string): number {
-  // Most texts are plain, and then as long as they are wide.
+  // A fast path: the width of an ASCII text is its length.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let columns = 0;
   for (const character of text) columns += WITHOUT_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
   return columns;
 }
 
-/** The text with spaces at its end, up to a number of columns. */
+/** The text padded with spaces to a number of columns. */
 export function padColumns(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - columnsOf(text)));
 }
 
-/** The beginning of a text that takes at most some columns. */
+/** The longest prefix of a text that fits in a number of columns. */
 function firstColumns(text: string, columns: number): string {
   let taken = 0;
   let end = 0;
@@ -28,29 +28,29 @@ function firstColumns(text: string, columns: number): string {
   return text.slice(0, end);
 }
 
-/** The text, cut at its end where it is wider than that. */
+/** The text, cut at its end if it is wider than `columns`. */
 export function cutEnd(text: string, columns: number): string {
   return columnsOf(text) <= columns ? text : firstColumns(text, Math.max(0, columns - 1)) + MARK;
 }
 
-/** The text, cut at its beginning where it is wider than that. */
+/** The text, cut at its start if it is wider than `columns`. */
 export function cutStart(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   const reversed = [...text].toReversed().join("");
   return MARK + [...firstColumns(reversed, Math.max(0, columns - 1))].toReversed().join("");
 }
 
-/** The text, cut in its middle where it is wider than that. */
+/** The text, cut in its middle if it is wider than `columns`. */
 export function cutMiddle(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   const start = Math.ceil((columns - 1) / 2);
   return firstColumns(text, start) + cutStart(text, columns - start);
 }
 
-/** A text around what is special in it: where it is too wide, its beginning goes first and then its end. */
+/** A text around the relevant part: if it is too wide, its start is cut first and then its end. */
 export function cutAround(text: string, start: number, columns: number): string {
   if (columnsOf(text) <= columns) return text;
-  // A cut never goes through a character.
+  // A surrogate pair is not split.
   const at = /^[\udc00-\udfff]/.test(text.slice(start, start + 1)) ? start - 1 : start;
   const kept = at <= 1 ? text : MARK + text.slice(at);
   return cutEnd(kept, columns);

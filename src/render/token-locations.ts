@@ -3,13 +3,13 @@ import type { Identity } from "../core/manifest.ts";
 import { printable } from "./escape.ts";
 import { linesText, sentenceText } from "./wrap.ts";
 
-/** Where a one-time token was stored. */
+/** The location of a stored one-time token. */
 export type TokenLocation = { readonly identity: Identity; readonly location: string };
 
-/** Tokens that are named one by one; of more, the folders that they are in. */
+/** Maximum number of tokens listed one by one; for the rest, only their folders. */
 const SHOWN = 10;
 
-/** Where one-time tokens were stored, one on each line; a path is never broken. */
+/** The locations of stored one-time tokens, one per line; a path is never broken. */
 export function tokenLocationsText(tokens: readonly TokenLocation[], width: number): string {
   const shown = tokens
     .slice(0, SHOWN)

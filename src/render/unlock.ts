@@ -1,9 +1,9 @@
 import type { UnlockReport } from "../core/report/report.ts";
 import { printable } from "./escape.ts";
 
-/** Who had state folder and leases, and what is free now. */
+/** The previous holders of the state folder and leases, and what is free now. */
 export function unlockText({ leftBy, scope, broken }: UnlockReport): string {
-  const left = leftBy === null ? "nobody has it" : `left by ${printable(leftBy)}, which has ended`;
+  const left = leftBy === null ? "not held" : `left by ${printable(leftBy)}, which has ended`;
   return [
     `state folder: ${left}; free`,
     ...broken.map((lease) => `lease on ${printable(lease.scope)}: broken; it was ${holderText(lease)}`),
@@ -12,7 +12,7 @@ export function unlockText({ leftBy, scope, broken }: UnlockReport): string {
   ].join("\n");
 }
 
-/** Who has a lease, and until when. */
+/** The holder of a lease and its expiry. */
 export function holderText({ holder, until }: UnlockReport["broken"][number]): string {
-  return `that of ${printable(holder)}, who renews it no more and would have had it until ${printable(until)}`;
+  return `held by ${printable(holder)}, which no longer renews it and would have held it until ${printable(until)}`;
 }

@@ -7,10 +7,10 @@ import { applyLine } from "./apply.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { severityCounts } from "./diagnostics.ts";
 
-/** What a daemon's event says, before it is known when it happened and of which target it is. */
+/** A daemon's event, before its time and target are added. */
 export type WatchEventBody = Omit<WatchEvent, "format_version" | "time" | "target">;
 
-/** What an event of a pass is to those who follow a daemon; nothing where it is a step on the way. */
+/** The events that a pass event sends to the followers of a daemon; empty for intermediate steps. */
 export function toWatchEvents(event: PassEvent): readonly WatchEventBody[] {
   switch (event.what) {
     case "read":
@@ -48,21 +48,21 @@ export function toWatchEvents(event: PassEvent): readonly WatchEventBody[] {
   }
 }
 
-/** A daemon has begun to follow a source. */
+/** A daemon has started to follow a source. */
 export function startedEvent(seconds: number): WatchEventBody {
   return infoEvent("started", `watching: a pass on every change, and every ${seconds} s`);
 }
 
-/** A pass is over, and nothing is done until the next one. */
+/** A pass has ended, and the daemon is idle until the next one. */
 export function idleEvent(nextAt: number): WatchEventBody {
   const until = timestampText(nextAt);
   return { ...infoEvent("idle", `idle until ${until}, or a change`), until };
 }
 
-/** The daemon was asked to end, and has. */
+/** The daemon was requested to stop, and has stopped. */
 export const stoppedEvent: WatchEventBody = infoEvent("stopped", "stopped");
 
-/** A pass has failed, and the next one tries again. */
+/** A pass has failed; the next one retries. */
 export function failedEvent(failure: Pick<WatchEventBody, "message" | "hint" | "diagnostics">): WatchEventBody {
   return { ...infoEvent("failed", failure.message), ...failure, level: "error" };
 }

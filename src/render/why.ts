@@ -2,7 +2,7 @@ import type { Json } from "../contract/json.ts";
 import type { WhyReport } from "../core/report/report.ts";
 import { printable } from "./escape.ts";
 
-/** Who wanted a value, who wrote it, and who has changed it since. */
+/** The origin of a value: who declared it, who wrote it, and who changed it since. */
 export function whyText({ identity, pointer, wanted, written, live }: WhyReport): string {
   return [
     `${printable(identity)}${pointer === "" ? "" : `  ${printable(pointer)}`}`,
@@ -24,12 +24,12 @@ export function whyText({ identity, pointer, wanted, written, live }: WhyReport)
 
 function authorLines({ commit, author, at, isOldest }: WhyReport["wanted"]): readonly string[] {
   if (commit === null) return ["           not committed, or git cannot tell"];
-  const older = isOldest ? ", or an earlier commit, which is not here" : "";
+  const older = isOldest ? ", or an earlier commit that was not fetched" : "";
   return [`           commit ${commit.slice(0, 12)} of ${printable(author ?? "")}, ${at}${older}`];
 }
 
 function liveText({ version, subject, at, cause, isSince }: NonNullable<WhyReport["live"]>): string {
-  const by = subject === null ? "nobody says by whom" : `by ${printable(subject)}`;
+  const by = subject === null ? "by an unknown subject" : `by ${printable(subject)}`;
   const when = at === null ? "" : `, ${printable(at)}`;
   const since = isSince ? "changed since we wrote" : cause === null ? "as wanted" : cause;
   return `${since}; newest version${versionText(version)} ${by}${when}`;
@@ -39,9 +39,9 @@ const versionText = (version: number | null) => (version === null ? "" : ` v${ve
 
 const commitText = (commit: string | null) => (commit === null ? "" : `, for commit ${commit.slice(0, 12)}`);
 
-// The whole manifest is no line.
+// The whole manifest does not fit on a line.
 function shown(value: Json, pointer: string): string {
-  if (value === null) return "not there";
+  if (value === null) return "not set";
   const text = JSON.stringify(value);
   return pointer === "" && text.length > MAX_VALUE_LENGTH
     ? "(the whole manifest)"

@@ -1,16 +1,16 @@
 import { stripVTControlCharacters } from "node:util";
 import { columnsOf, cutMiddle } from "./text-width.ts";
 
-/** How words are laid out in lines. */
+/** Layout of wrapped lines. */
 export type LineLayout = {
-  /** What is before the first line. */
+  /** The indent of the first line. */
   readonly indent: string;
-  /** What is before each other line; the same where it is left out. */
+  /** The indent of the other lines. @default `indent` */
   readonly nextIndent?: string;
   readonly width: number;
 };
 
-/** Words in lines of a width, each after an indent; a word that is wider keeps a line of its own. */
+/** Wraps words into indented lines of a width; a wider word gets a line of its own. */
 export function wrapWords(
   text: string | readonly string[],
   { indent, nextIndent = indent, width }: LineLayout,
@@ -29,26 +29,26 @@ export function wrapWords(
   return [...lines, before() + (line ?? "")];
 }
 
-// Colours take no columns.
+// Colour codes take no columns.
 function shownColumns(text: string): number {
   return columnsOf(text.includes("\u001b") ? stripVTControlCharacters(text) : text);
 }
 
 const NEXT_INDENT = "  ";
 
-/** Words in lines of a width, each ended, and indented after the first. */
+/** Wraps words into lines of a width, each with a line feed, and indented after the first. */
 export function sentenceText(words: string | readonly string[], width: number): string {
   return linesText(words, { indent: "", nextIndent: NEXT_INDENT, width });
 }
 
-/** Words in lines of a width, each line ended. */
+/** Wraps words into lines of a width, each with a line feed. */
 export function linesText(words: string | readonly string[], layout: LineLayout): string {
   return wrapWords(words, layout)
     .map((line) => `${line}\n`)
     .join("");
 }
 
-/** The words of a text, each with its middle left out where it is wider than a line. */
+/** The words of a text; a word wider than a line is cut in its middle. */
 export function wordsIn(text: string, width: number): readonly string[] {
   return text.split(" ").map((word) => cutMiddle(word, width - NEXT_INDENT.length));
 }

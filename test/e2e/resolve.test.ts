@@ -100,7 +100,7 @@ test("S69 what has no read is recorded as a person says, and nothing is written 
   const closed = await source.runHere(["resolve", TEAM, "--as", "applied"], env);
   expect(closed.code).toBe(0);
   expect(closed.stdout).toContain(
-    "  live      cannot be read here\n  evidence  live does not tell whether it took effect\n",
+    "  live      cannot be read here\n  evidence  live does not show whether it took effect\n",
   );
   expect(await source.runHere(["resolve", "--as", "applied"], env)).toMatchObject({ code: 3 });
   const applied = await source.runHere(["apply", "--yes", "--kind", "team"], env);

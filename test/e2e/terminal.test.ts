@@ -34,7 +34,7 @@ test("an apply on a terminal leaves its outcomes once, and nothing of the block 
     "            at broken.yaml:10:8",
     "            /env/KEY: the secret holdfast:platform:absent-key does not exist, or",
     "            this token cannot see it [refused]",
-    "            → put that right, then run apply again",
+    "            → fix that, then run apply again",
     "",
     "Applied: 4 created, 1 blocked",
   ]);

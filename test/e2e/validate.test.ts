@@ -64,7 +64,7 @@ describe("validate", () => {
     const strict = await source.runHere(["validate", "--strict"]);
     expect(strict.code).toBe(3);
     expect(strict.stdout).toContain("unknown.yaml:1:7: warning: ");
-    expect(strict.stdout).toMatch(/: 1 warning, taken for an error\n$/);
+    expect(strict.stdout).toMatch(/: 1 warning, treated as an error\n$/);
   });
 
   test("names files relative to the working directory, and selects by path", async () => {

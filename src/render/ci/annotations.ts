@@ -6,13 +6,13 @@ import { printable } from "../escape.ts";
 import { riskText } from "../markdown/risk-text.ts";
 import { type Annotation, annotationLine } from "./github-actions.ts";
 
-/** GitHub shows no more of each level for one step. */
+/** GitHub shows at most this many annotations per level and step. */
 const MAX_ANNOTATIONS = 10;
 
-/** What a report remarks, before it is cut to what is shown. */
+/** A remark of a report, before the limit on annotations. */
 export type Remark = Omit<Annotation, "message" | "title"> & { readonly title: string; readonly message: string };
 
-/** The remarks that a plan makes: its diagnostics, what is blocked, and what is dangerous. */
+/** The remarks of a plan: its diagnostics, blocked steps and risks. */
 export function planRemarks({ diagnostics, steps }: Pick<Plan, "diagnostics" | "steps">): readonly Remark[] {
   const found = steps.flatMap(({ action, reason, risks, identity, file, line }): Remark[] => [
     ...(action === "block" && reason !== null
@@ -33,7 +33,7 @@ export function planRemarks({ diagnostics, steps }: Pick<Plan, "diagnostics" | "
   return [...diagnosticRemarks(diagnostics), ...found];
 }
 
-/** A warning for each resource that moved in live. */
+/** A warning for each resource that drifted. */
 export function driftRemarks({ diagnostics, drift }: Pick<DriftReport, "diagnostics" | "drift">): readonly Remark[] {
   const moved = drift.filter(({ state }) => state === "drifted" || state === "unrecorded" || state === "absent");
   return [
@@ -44,7 +44,7 @@ export function driftRemarks({ diagnostics, drift }: Pick<DriftReport, "diagnost
   ];
 }
 
-/** Each diagnostic at its place. */
+/** One remark per diagnostic, at its position. */
 export function diagnosticRemarks(diagnostics: readonly Diagnostic[]): readonly Remark[] {
   return sortDiagnostics(diagnostics).map((diagnostic) => {
     const { severity, code, detail, file, line } = diagnostic;
@@ -53,7 +53,7 @@ export function diagnosticRemarks(diagnostics: readonly Diagnostic[]): readonly 
   });
 }
 
-/** The remarks as lines for a runner of GitHub Actions; `folder` is where their files lie in the checkout. */
+/** The remarks as GitHub Actions workflow commands; `folder` is the path of their files in the checkout. */
 export function annotationsText(remarks: readonly Remark[], folder: string): string {
   const { error = [], warning = [] } = Object.groupBy(remarks, ({ level }) => level);
   return [...error.slice(0, MAX_ANNOTATIONS), ...warning.slice(0, MAX_ANNOTATIONS)]

@@ -1,14 +1,14 @@
-/** A remark at a place of a file, as GitHub shows it beside the line. */
+/** A remark at a position in a file, which GitHub shows next to the line. */
 export type Annotation = {
   readonly level: "error" | "warning";
   readonly title: string;
   readonly message: string;
-  /** Path from the top of the checkout; null where it is of no file. */
+  /** Path from the root of the checkout; null when it has no file. */
   readonly file: string | null;
   readonly line: number | null;
 };
 
-/** The line that makes a runner of GitHub Actions show the remark. */
+/** The workflow command that makes a GitHub Actions runner show the remark. */
 export function annotationLine({ level, title, message, file, line }: Annotation): string {
   const properties = [
     ...(file === null ? [] : [`file=${property(file)}`, `line=${line ?? 1}`]),
@@ -17,7 +17,7 @@ export function annotationLine({ level, title, message, file, line }: Annotation
   return `::${level} ${properties.join(",")}::${escapeData(message)}\n`;
 }
 
-/** Outputs of a step as `GITHUB_OUTPUT` takes them; the delimiter is random, so that no value can end itself. */
+/** Step outputs in the format of `GITHUB_OUTPUT`; the delimiter is random, so that a value cannot contain it. */
 export function stepOutputs(values: readonly (readonly [name: string, value: string])[], delimiter: string): string {
   return values.map(([name, value]) => `${name}<<${delimiter}\n${value}\n${delimiter}\n`).join("");
 }

@@ -2,7 +2,7 @@ import { hasChanges, type Plan } from "../../core/plan/plan.ts";
 import type { DriftReport } from "../../core/report/report.ts";
 import { planVerdict } from "../markdown/plan.ts";
 
-/** What later steps of a job may ask of a plan; a target's name stands before each. */
+/** The outputs of a plan for later steps of a job, each prefixed with the target's name. */
 export function planOutputs(plan: Plan, target: string | null): readonly (readonly [name: string, value: string])[] {
   const { create, update, block } = plan.summary;
   const values = [
@@ -18,7 +18,7 @@ export function planOutputs(plan: Plan, target: string | null): readonly (readon
   return values.map(([name, value]) => [target === null ? name : `${target}-${name}`, value]);
 }
 
-/** What later steps of a job may ask of a drift report. */
+/** The outputs of a drift report for later steps of a job. */
 export function driftOutputs(
   { summary, complete }: Pick<DriftReport, "summary" | "complete">,
   target: string | null,

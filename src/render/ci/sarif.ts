@@ -4,7 +4,7 @@ import { jsonText } from "../json.ts";
 
 const SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/** Diagnostics as SARIF 2.1.0, which code scanning services read; files are named from `folder` in the checkout. */
+/** Diagnostics as SARIF 2.1.0 for code scanning services; `uriOf` returns a file's path in the checkout. */
 export function sarifReport(diagnostics: readonly Diagnostic[], uriOf: (file: string) => string): string {
   const sorted = sortDiagnostics(diagnostics);
   const codes = [...new Set(sorted.map(({ code }) => code))];
@@ -26,12 +26,12 @@ function locationOf(uri: string, line: number | null, column: number | null): Lo
   return { physicalLocation: { artifactLocation: { uri }, region } };
 }
 
-// A name of a file may hold anything, and a colon in it would begin the name of a scheme.
+// A file name may contain any character, and a colon would be read as the end of a URI scheme.
 function encoded(path: string): string {
   return path.toWellFormed().split("/").map(encodeURIComponent).join("/");
 }
 
-/** One report with the runs of several. */
+/** Joins the runs of several reports into one. */
 export function joinSarifReports(reports: readonly { readonly runs?: readonly Run[] }[]): string {
   return sarifText(reports.flatMap(({ runs = [] }) => runs));
 }

@@ -1,10 +1,10 @@
 import { printable } from "../escape.ts";
 import { cutEnd } from "../text-width.ts";
 
-/** Characters of one foreign text that are shown. */
+/** Maximum characters shown of one untrusted text. */
 const MAX_CODE_LENGTH = 200;
 
-/** A foreign text among Markdown: in a code span no mention, reference, link or HTML means anything. */
+/** An untrusted text in Markdown, as a code span, in which mentions, references, links and HTML have no effect. */
 export function codeSpan(text: string): string {
   const shown = shortened(text);
   const ticks = "`".repeat(longestRun(shown) + 1);
@@ -12,12 +12,12 @@ export function codeSpan(text: string): string {
   return `${ticks}${space}${shown}${space}${ticks}`;
 }
 
-/** A foreign text in a block of HTML, where Markdown has no say. */
+/** An untrusted text in an HTML block, where Markdown is not interpreted. */
 export function codeElement(text: string): string {
   return `<code>${shortened(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)}</code>`;
 }
 
-/** Lines in a fence that none of them can close. */
+/** Lines in a code fence that none of them can close. */
 export function fenced(language: string, lines: readonly string[]): readonly string[] {
   const ticks = "`".repeat(Math.max(3, longestRun(lines.join("\n")) + 1));
   return [`${ticks}${language}`, ...lines, ticks];

@@ -3,10 +3,10 @@ import type { ValidationReport } from "../../core/report/report.ts";
 import { joinCounts } from "../count-text.ts";
 import { codeSpan } from "./code-markup.ts";
 
-/** Diagnostics that are shown; the rest is counted. */
+/** Maximum number of diagnostics shown; the rest is counted. */
 const MAX_SHOWN = 10;
 
-/** Errors first and then warnings as a list; nothing where there are none. */
+/** A list with errors first, then warnings; empty when there are none. */
 export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[]): readonly string[] {
   if (diagnostics.length === 0) return [];
   const { error = [], warning = [] } = Object.groupBy(sortDiagnostics(diagnostics), ({ severity }) => severity);
@@ -18,7 +18,7 @@ export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[]): readonl
   return [["**In the input**", "", ...lines, ...(rest === 0 ? [] : [`- and ${rest} more`])].join("\n")];
 }
 
-/** What validation found, as Markdown. */
+/** The result of validation, as Markdown. */
 export function validationMarkdown({ summary, diagnostics }: ValidationReport): string {
   const { errors, warnings, manifests } = summary;
   const found = joinCounts([

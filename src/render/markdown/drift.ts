@@ -7,7 +7,7 @@ import { fitMarkdown } from "./fit-markdown.ts";
 import type { PlanMarkdownView } from "./plan.ts";
 import { driftRow } from "./resource-row.ts";
 
-/** A drift report as Markdown: what it comes to, and each resource that moved, who wrote it and when. */
+/** A drift report as Markdown: the verdict, and each drifted resource with its last writer and time. */
 export function driftMarkdown(
   { server, complete, summary, drift, diagnostics }: DriftReport,
   { groupOf, target, ...view }: Pick<PlanMarkdownView, "groupOf" | "target" | "most" | "whole">,

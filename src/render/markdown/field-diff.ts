@@ -4,12 +4,12 @@ import { printable } from "../escape.ts";
 import { showValue } from "../show-value.ts";
 import { cutEnd } from "../text-width.ts";
 
-/** Lines of one resource that are shown; the rest is counted. */
+/** Maximum lines shown per resource; the rest is counted. */
 const MAX_LINES = 120;
-/** Characters of one line that are shown. */
+/** Maximum characters shown per line. */
 const MAX_LINE_LENGTH = 400;
 
-/** What differs in a resource as the lines of a diff: each field under its name, as `@@ replicas (drift) @@`. */
+/** The differences of a resource as diff lines: each field under its name, as `@@ replicas (drift) @@`. */
 export function fieldDiff(changes: Step["changes"]): readonly string[] {
   const lines = changes.flatMap(linesOf).map((line) => cutEnd(printable(line), MAX_LINE_LENGTH));
   const shown = lines.slice(0, MAX_LINES);

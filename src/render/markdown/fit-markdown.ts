@@ -1,16 +1,16 @@
 /** Rows of Markdown under one foldable title. */
 export type MarkdownGroup = { readonly title: string; readonly rows: readonly string[] };
 
-/** A part of a report: its heading, what is said of it, and its groups. */
+/** A part of a report: its heading and its groups. */
 export type MarkdownBlock = {
   readonly heading: string;
   readonly groups: readonly MarkdownGroup[];
 };
 
-/** Room that is kept for what says how much was left out. */
+/** Characters reserved for the notice about omitted rows. */
 const NOTICE = 600;
 
-/** Joins the parts of a report; where they take more than `most` characters, whole rows are left out and counted. */
+/** Joins the parts of a report. If they exceed `most` characters, whole rows are left out and counted. */
 export function fitMarkdown(
   head: string,
   blocks: readonly MarkdownBlock[],
@@ -35,7 +35,7 @@ export function fitMarkdown(
   return `${[head, ...texts, ...cut].join("\n\n")}\n`;
 }
 
-// Once a row does not fit nothing more is taken, so that what is shown is the beginning of the whole.
+// After the first row that does not fit nothing more is added, so the output is always a prefix of the whole.
 function takeFitting(rows: readonly string[], frame: number, room: { left: number }): readonly string[] {
   let left = room.left - frame;
   let end = 0;

@@ -10,18 +10,18 @@ import { riskText } from "./risk-text.ts";
 
 /** How a plan is shown as Markdown. */
 export type PlanMarkdownView = ResourceRowView & {
-  /** What is planned for, such as the name of a target; null where there is but one. */
+  /** The name of the target; null when there is only one. */
   readonly target: string | null;
-  /** Characters that it may take. */
+  /** Maximum number of characters. */
   readonly most: number;
-  /** Where the whole is, in Markdown of our own. */
+  /** A notice where to find the whole report, in trusted Markdown. */
   readonly whole: string;
 };
 
-/** Dangerous steps that are named above all others; the rest is counted. */
+/** Maximum number of dangerous steps listed at the top; the rest is counted. */
 const MAX_DANGEROUS = 10;
 
-/** A plan for reviewers: verdict, counts and what is dangerous, and then each resource by whose change it is. */
+/** A plan for reviewers: verdict, counts and dangerous steps, then each resource by cause. */
 export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
   const steps = plan.steps.filter(isShown);
   const head = [
@@ -42,7 +42,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
   return fitMarkdown(head.join("\n\n"), blocks, view);
 }
 
-/** What a plan comes to, in one line: `Holdfast: 2 to create, 1 blocked`. */
+/** The verdict of a plan, in one line: `Holdfast: 2 to create, 1 blocked`. */
 export function planVerdict({ steps, complete }: Pick<Plan, "steps" | "complete">): string {
   const counts = countsText(steps.filter(isShown));
   const incomplete = complete ? "" : " (incomplete)";
@@ -104,7 +104,7 @@ function dangerText(steps: readonly Step[]): readonly string[] {
   ];
 }
 
-// What is dangerous comes first, and then what others refer to.
+// Dangerous groups come first, then the ones that others refer to.
 function groupsOf(steps: readonly Step[], view: PlanMarkdownView): readonly MarkdownGroup[] {
   return [...Map.groupBy(steps, view.groupOf)]
     .toSorted(([nameA, a], [nameB, b]) => rankOf(a) - rankOf(b) || compareText(nameA ?? "", nameB ?? ""))

@@ -5,23 +5,23 @@ import { nameIn } from "../step.ts";
 import { codeElement, codeSpan, fenced } from "./code-markup.ts";
 import { fieldDiff } from "./field-diff.ts";
 
-/** How the resources of a plan are shown. */
+/** Layout of the resources of a plan. */
 export type ResourceRowView = {
   /** The group (workspace, repo) of a step's identity; null for the whole tenant. */
   readonly groupOf: (step: { readonly identity: string }) => string | null;
   /** Details of a step's reason: the blocking reference, or the control plane's message. */
   readonly detailOf: (step: Step) => string | null;
-  /** What is reviewed, such as `pull request`. */
+  /** The subject of the review, such as `pull request`. */
   readonly subject: string;
 };
 
-/** One step as a foldable row: its resource, what is dangerous, and what differs. */
+/** One step as a foldable row: its resource, its risks, and its differences. */
 export function stepRow(step: Step, { groupOf, detailOf, subject }: ResourceRowView): string {
   const { action, identity, risks, causedBy, changes, reason, notChecked } = step;
   const isOwn = causedBy === "change" || causedBy === "mixed";
   const marks = [
     risks.length === 0 ? "" : `<b>${risks.join(" · ")}</b>`,
-    causedBy === "mixed" ? "also undoes what is not of this change" : "",
+    causedBy === "mixed" ? "also reverts what is not part of this change" : "",
     isOwn || causedBy === null ? "" : `not from this ${subject}`,
     reason === null ? "" : reason,
     placeOf(step),

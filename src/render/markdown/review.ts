@@ -7,23 +7,23 @@ import { codeSpan } from "./code-markup.ts";
 import { driftMarkdown } from "./drift.ts";
 import { planMarkdown, planVerdict } from "./plan.ts";
 
-/** What a comment on a pull request is made of. */
+/** Options for a comment on a pull request. */
 export type ReviewView = {
   /** The head of the pull request. */
   readonly revision: string;
   readonly whole: string;
-  /** Whether the plans come from a job that nobody vouches for. */
+  /** Whether the plans come from an untrusted job. */
   readonly isUnverified: boolean;
   readonly most: number;
 };
 
-/** Targets that are shown; the rest is counted. */
+/** Maximum number of targets shown; the rest is counted. */
 const MAX_PARTS = 100;
 
 const UNVERIFIED =
   "**Unverified**: this was made by a job without secrets, which runs the code of this pull request. It may say anything.";
 
-/** The comment on a pull request: a part for each target that it touches; one line where it changes nothing. */
+/** The comment on a pull request: a part for each target that it changes, or one line when it changes nothing. */
 export function reviewMarkdown(documents: readonly PlanDocument[], view: ReviewView): string {
   const [quiet, touched] = [documents.filter(isQuiet), documents.filter((document) => !isQuiet(document))];
   const label = view.isUnverified ? [UNVERIFIED] : [];
@@ -41,7 +41,7 @@ export function reviewMarkdown(documents: readonly PlanDocument[], view: ReviewV
   return `${[...label, ...parts.map((part) => part.trimEnd()), ...more, ...none].join("\n\n")}\n`;
 }
 
-/** What each target comes to, in one line and as good or bad. */
+/** The verdict on a target in one line, and whether it is good. */
 export function reviewVerdict(document: PlanDocument): { readonly isGood: boolean; readonly text: string } {
   if (document.is === "simulation") {
     const { simulation } = document;
@@ -53,7 +53,7 @@ export function reviewVerdict(document: PlanDocument): { readonly isGood: boolea
   return { isGood: plan.complete && plan.summary.block === 0, text: planVerdict(plan).replace(/^Holdfast: /, "") };
 }
 
-// Of a target whose part has no room there is what it comes to.
+// A target whose part does not fit gets only its verdict.
 function lineOf(document: PlanDocument): string {
   const on = document.target === null ? "" : ` on ${codeSpan(document.target)}`;
   return `**Holdfast${on}**: ${reviewVerdict(document).text}`;
@@ -90,7 +90,7 @@ function resourceGroupOf(one: { readonly identity: string }): string | null {
   return groupOf(one, kindOf);
 }
 
-/** Whether anything moved in live, as far as a drift report knows. */
+/** Whether a drift report shows any drift. */
 export function hasMoved({ summary: { drifted, unrecorded, absent } }: Pick<DriftReport, "summary">): boolean {
   return drifted + unrecorded + absent > 0;
 }

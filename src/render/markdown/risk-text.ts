@@ -1,6 +1,6 @@
 import type { Risk } from "../../contract/generated/output.ts";
 
-/** Each risk for a reviewer, in a few words. */
+/** A short description of each risk for reviewers. */
 export const riskText: { readonly [risk in Risk]: string } = {
   adopts: "overwrites what somebody else manages",
   "privilege-growth": "gives somebody more rights",

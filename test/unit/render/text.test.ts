@@ -197,10 +197,10 @@ describe("an apply's report for people", () => {
       `  created   service/c1:ws1/api  rollout succeeded
   updated   service/c1:ws1/web  rollout failed
             it was written, and its rollout has failed
-            → see there why it failed; a corrected manifest starts a new rollout
+            → check it on the server; a corrected manifest starts a new rollout
   blocked   workspace/c1:ws1
             something it refers to was not written [dependency]
-            → put right what it refers to, then run apply again
+            → fix what it refers to, then run apply again
   failed    team/ml
             at team.yaml:3:5
             no such member [refused]
@@ -322,7 +322,7 @@ b.yaml:3:5: error: there is no field replica [unknown-field]
     ).toEqual([
       "2 manifests in 2 files: valid\n",
       "\n2 manifests in 1 file: valid, 2 warnings\n",
-      "\n2 manifests in 2 files: 2 warnings, taken for errors\n",
+      "\n2 manifests in 2 files: 2 warnings, treated as errors\n",
       "\n2 of 3 manifests in 2 files are valid: 1 error, 1 warning\n",
       "\n0 valid manifests in 2 files: 2 errors\n",
     ]);
