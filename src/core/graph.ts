@@ -24,7 +24,7 @@ export function resolveGraph(nodes: readonly GraphNode[]): Graph {
   const sorted = nodes.toSorted((a, b) => compareText(a.identity, b.identity));
   const targets = targetsOf(sorted);
   const all = wavesOf(targets, new Set());
-  // A node that never became ready lies on a cycle or depends on one.
+  // A node that never became ready is on a cycle or depends on one.
   const isWhole = all.reduce((sum, wave) => sum + wave.length, 0) === targets.length;
   const cyclicComponents = isWhole ? [] : components(targets).filter((component) => isCyclic(targets, component));
   const cyclic = new Set(cyclicComponents.flat());

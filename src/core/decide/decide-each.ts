@@ -74,9 +74,9 @@ function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStal
 }
 
 /**
- * Reports whether the ledger is not to be trusted for a resource that cannot be read: its record is older than a day,
- * or another recorded resource that can be read and is still declared is gone. One that also left the source was
- * probably deleted on purpose.
+ * Returns a check whether the ledger must not be trusted for a resource that cannot be read: because its record is
+ * older than a day, or because a recorded, still declared resource that can be read is gone. A resource that also left
+ * the source was probably deleted on purpose.
  */
 export function staleness({
   recorded,

@@ -55,7 +55,7 @@ export type DecisionInput = {
 /** A field that differs, and why. */
 export type Difference = FieldDifference & {
   readonly cause: Cause;
-  /** Whether the change under review made it. */
+  /** Whether the change under review caused it. */
   readonly isOfThisChange: boolean;
 };
 

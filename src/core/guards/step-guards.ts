@@ -52,7 +52,7 @@ export function refusedRisks(guards: RiskGuards): ReadonlySet<Risk> {
   return new Set(risks.filter((risk) => (guards[risk] ?? defaults[risk]) === "refuse"));
 }
 
-/** What a daemon does not do without a person. */
+/** What a daemon must not do without approval by a person. */
 export type PlanGuards = {
   readonly refused: ReadonlySet<Risk>;
   /** The largest share of the resources that one pass may update. */
@@ -121,7 +121,7 @@ function lostText(lost: readonly string[]): string {
   return ` (${lost.slice(0, LISTED).join(", ")}${more})`;
 }
 
-/** Throws if a guard refuses a step of a plan that nobody has confirmed. */
+/** Throws if a guard refuses a step of an unconfirmed plan. */
 export function requireUnguarded(
   { steps }: Plan,
   refused: ReadonlySet<Risk>,
