@@ -59,8 +59,10 @@ export function passNotifications(target: string, send: (notification: Notificat
       if (event.what === "planned") planned(event.plan);
       if (event.what === "kept") stalled(`the source is refused: ${event.message}`, event.revision);
       if (event.what === "read" && event.isRefused) stalled("the source is refused: it has errors", null);
-      if (event.what === "rolled-out" && event.rollout === "failed")
-        notify({ event: "failure", revision: null, summary: "a rollout failed", details: [event.identity] });
+      if (event.what === "rolled-out" && hasBadRollout(event)) {
+        const summary = event.rollout === "timeout" ? "a rollout has not ended in time" : "a rollout failed";
+        notify({ event: "failure", revision: null, summary, details: [event.identity] });
+      }
     },
     failure: (error) => stalled(error instanceof Error ? error.message : String(error), null),
   };

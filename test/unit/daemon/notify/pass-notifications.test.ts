@@ -43,11 +43,15 @@ test("S11 a failure is told without the credentials that its message quotes", ()
   ]);
 });
 
-test("a failed rollout is told", () => {
+test("a rollout that fails or times out after its pass is a failure", () => {
   const { emit, told } = observed();
   emit({ what: "rolled-out", identity: "service/dev:web/api", rollout: "failed" });
   emit({ what: "rolled-out", identity: "service/dev:web/web", rollout: "succeeded" });
-  expect(told).toMatchObject([{ event: "failure", details: ["service/dev:web/api"] }]);
+  emit({ what: "rolled-out", identity: "service/dev:web/job", rollout: "timeout" });
+  expect(told).toMatchObject([
+    { event: "failure", summary: "a rollout failed", details: ["service/dev:web/api"] },
+    { event: "failure", summary: "a rollout has not ended in time", details: ["service/dev:web/job"] },
+  ]);
 });
 
 const CANARY = "CANARY-7d1f0a";
