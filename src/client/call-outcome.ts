@@ -2,13 +2,13 @@ import type { Json } from "../contract/json.ts";
 import type { Headers } from "./exchange.ts";
 import type { Refusal } from "./refusal.ts";
 
-// How the result of a call is made, one type after the other:
-// - `Exchange` is one request with its reply, or what broke it (exchange.ts).
-// - `Tried` is what that exchange means for the call: an `Answer`, and how long to wait before the next try.
+// The result of a call goes through these types, in this order:
+// - `Exchange` is one request with its reply, or with the failure (exchange.ts).
+// - `Tried` is what that exchange means for the call: an `Answer`, and the wait before the next try.
 // - `Called` is the answer after all tries, with their number (call.ts).
-// - `Sent` is the same for a write, with the resource read from the reply (writer.ts).
+// - `Sent` is the same for a write, with the resource parsed from the reply (writer.ts).
 
-/** Why it is not known whether a call had its effect: a closed set. */
+/** Why it is unknown whether a call took effect: a closed set. */
 export type Ambiguity =
   | "timeout"
   | "connection-lost"
@@ -22,38 +22,38 @@ export type Ambiguity =
   | "malformed"
   /** A success whose body is not what the interface documents. */
   | "protocol"
-  /** The reply could not be stored, and what it carried comes only once. */
+  /** The reply could not be stored, and its one-time token is not sent again. */
   | "not-kept"
-  /** The reply tells of another resource than the request did. */
+  /** The reply is about another resource than the request. */
   | "mismatch";
 
-/** What became of a call. */
+/** The outcome of a call. */
 export type Answer =
   | { readonly state: "answered"; readonly status: number; readonly value: Json; readonly headers: Headers }
-  /** The server said no, and did nothing. */
+  /** The server refused the call and changed nothing. */
   | { readonly state: "refused"; readonly refusal: Refusal }
-  /** It may have had its effect. */
+  /** The call may have taken effect. */
   | {
       readonly state: "ambiguous";
       readonly ambiguity: Ambiguity;
       readonly status: number | null;
       readonly cause: unknown;
     }
-  /** No byte left this machine; or it was stopped while it waited, after tries that had no effect. */
+  /** No byte was sent, or the call was aborted during a wait after tries that had no effect. */
   | { readonly state: "not-sent"; readonly reason: "unreachable" | "aborted"; readonly cause: unknown };
 
-/** A reply as it came, to be compared with others. */
+/** A reply as received, for comparison with other replies. */
 export type RawReply = {
   readonly status: number;
-  /** Its media type, in lower case; empty where it names none. */
+  /** The media type in lower case; empty if the reply names none. */
   readonly type: string;
   readonly body: string;
 };
 
-/** What one try gave, and how long the server asks to wait before the next one. */
+/** The result of one try, and the wait that the server requests before the next one. */
 export type Tried = {
   readonly answer: Answer;
   readonly retryAfter: number | null;
-  /** The reply that refused it. */
+  /** The reply that refused the call. */
   readonly reply?: RawReply;
 };

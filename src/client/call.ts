@@ -24,31 +24,31 @@ import { askedToWait, reasonToWait, withAskedWait } from "./wait-reason.ts";
 
 export type { Ambiguity } from "./call-outcome.ts";
 
-/** An answer after all the tries that the call allows, and how often the request was sent for it. */
+/** The answer after all tries that the call allows, and how often the request was sent. */
 export type Called = Answer & { readonly attempts: number };
 
-/** How a call may be made. */
+/** How a call is sent, retried and parsed. */
 type CallPolicy = {
-  /** Whether it may be sent again although it may have had its effect. */
+  /** Whether the request may be sent again although it may have taken effect. */
   readonly repeats: () => boolean;
-  /** Whether it needs a connection that nothing was sent over before. */
+  /** Whether the request needs a new connection, one that was not used before. */
   readonly fresh: boolean;
   /** Called right before the first byte of each try. */
   readonly onSent?: () => void;
-  /** Awaited with the bytes of a success, or the part that arrived, before anything looks at them. */
+  /** Awaited with the bytes of a success, or the part that arrived, before they are parsed. */
   readonly onReply?: (bytes: Buffer) => Promise<void>;
-  /** Reads the body of a success in its own way. */
+  /** Parses the body of a success instead of the default JSON parser. */
   readonly parse?: BodyParser;
   readonly signal: AbortSignal;
 };
 
-/** Makes one call, with every repetition that its policy allows; whatever happens is an answer. */
+/** Makes one call, with every retry that its policy allows. Each failure is an `Answer`, not an exception. */
 export type Call = (name: OperationName, content: CallContent, policy: CallPolicy) => Promise<Called>;
 
-/** Told of a request that was made, how long it took, and whether its whole reply came. */
+/** Called after each request with its duration, and whether the complete reply arrived. */
 export type OnRequest = (name: OperationName, milliseconds: number, isAnswered: boolean) => void;
 
-/** What all calls to one server share. */
+/** The dependencies and limits that all calls to one server share. */
 export type ServerLine = {
   readonly origin: string;
   readonly base: string;
@@ -64,18 +64,18 @@ export type ServerLine = {
   readonly serverClock: ServerClock;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Milliseconds that a server may ask to wait. */
+  /** The longest wait in milliseconds that the server may request. */
   readonly retryWait: number;
   readonly waitNotice: () => WaitNotice;
   readonly log?: ClientLog;
   readonly onRequest?: OnRequest;
-  /** Ends the waits that the server asked for. */
+  /** Ends the waits that the server requested. */
   readonly stopping: AbortSignal;
   /** Ends every call. */
   readonly signal: AbortSignal;
 };
 
-/** A caller over the given line. */
+/** Creates the function that makes calls to one server. */
 export function createCall(line: ServerLine): Call {
   return async (name, content, { signal, ...given }) => {
     const policy: TryPolicy = { ...given, signals: signal === line.signal ? [signal] : [signal, line.signal] };
@@ -87,7 +87,7 @@ export function createCall(line: ServerLine): Call {
       for (let pause: Pause | null = NO_PAUSE; ; ) {
         const held = await waited(line, pause, policy, notice);
         if (held !== null) return { ...finalAnswer(name, held, ambiguity), attempts };
-        // What the server asked for is over; an outage may go on.
+        // The wait that the server requested is over; an outage may continue.
         if (pause.isAsked) notice.waits(null);
         attempts += 1;
         const tried = await sendOnce(line, name, { content, policy });
@@ -110,16 +110,16 @@ export function createCall(line: ServerLine): Call {
 
 const NO_PAUSE: Pause = { milliseconds: 0, until: 0, isAsked: true };
 
-/** A policy with each signal that ends the call: joining two into one signal takes longer than listening to both. */
+/** A policy with each signal that ends the call. Listening to both is faster than `AbortSignal.any`. */
 type TryPolicy = Omit<CallPolicy, "signal"> & { readonly signals: readonly AbortSignal[] };
 
-// An earlier try that may have had its effect is not undone by a later one that had none.
+// A later try without effect does not undo an earlier try that may have taken effect.
 function finalAnswer(name: OperationName, answer: Answer, ambiguity: Answer | null): Answer {
   const isRead = operation(name).retry === "read";
   return ambiguity === null || isRead || answer.state === "answered" ? answer : ambiguity;
 }
 
-/** Waits until the next try may be made; gives the answer of the call where none may. */
+/** Waits until the next try may be made; returns the answer of the call if no further try may be made. */
 async function waited(
   line: ServerLine,
   { milliseconds, isAsked }: Pause,
@@ -129,35 +129,35 @@ async function waited(
   const { clock, serverPause, retryWait, stopping } = line;
   if (milliseconds === 0 && serverPause.closed() === null) return stoppedBy(signals);
   const signal = AbortSignal.any([...signals]);
-  // Who is asked to end does not sit out what a server asks for.
-  const asked = { signal: AbortSignal.any([signal, stopping]) };
+  // Shutdown does not wait for a pause that the server requested.
+  const stoppable = { signal: AbortSignal.any([signal, stopping]) };
   try {
-    if (milliseconds > 0) await clock.wait(milliseconds, isAsked ? asked : { signal });
+    if (milliseconds > 0) await clock.wait(milliseconds, isAsked ? stoppable : { signal });
     for (let closed = serverPause.closed(); closed !== null; closed = serverPause.closed()) {
       const rest = closed.until - clock.now();
       if (rest > retryWait) return { state: "refused", refusal: closed.refusal };
       notice.waits({ why: askedToWait(line.origin, closed.refusal, rest), until: closed.until });
-      await clock.wait(Math.ceil(rest), asked);
+      await clock.wait(Math.ceil(rest), stoppable);
     }
     return stoppedBy(signals);
   } catch {
-    return stopped(asked.signal);
+    return stopped(stoppable.signal);
   }
 }
 
-/** The answer of a call that one of the signals has ended; null where none has. */
+/** The answer of a call that one of the signals has aborted; null if none is aborted. */
 function stoppedBy(signals: readonly AbortSignal[]): Answer | null {
-  const ended = abortedOf(signals);
-  return ended === null ? null : stopped(ended);
+  const aborted = abortedOf(signals);
+  return aborted === null ? null : stopped(aborted);
 }
 
 function stopped({ reason }: AbortSignal): Answer {
   return { state: "not-sent", reason: "aborted", cause: reason };
 }
 
-type Asked = { readonly content: CallContent; readonly policy: TryPolicy };
+type Sending = { readonly content: CallContent; readonly policy: TryPolicy };
 
-async function sendOnce(line: ServerLine, name: OperationName, { content, policy }: Asked): Promise<Tried> {
+async function sendOnce(line: ServerLine, name: OperationName, { content, policy }: Sending): Promise<Tried> {
   const row = operation(name);
   const token = line.credential.current();
   const started = line.clock.now();
@@ -185,7 +185,7 @@ async function sendOnce(line: ServerLine, name: OperationName, { content, policy
   const claimsMissingRoute =
     classified.answer.state === "refused" && classified.answer.refusal.reason === "route-missing";
   const tried = claimsMissingRoute
-    ? await settleRoute(line, name, { content, policy }, classified)
+    ? await confirmMissingRoute(line, name, { content, policy }, classified)
     : withAskedWait(classified, { date, retryWait: line.retryWait });
   learn(line, name, { answer: tried.answer, renew: () => line.credential.renew(token) });
   const milliseconds = Math.round(line.clock.now() - started);
@@ -193,18 +193,18 @@ async function sendOnce(line: ServerLine, name: OperationName, { content, policy
   return tried;
 }
 
-// One answer is believed only where it is in the server's own form, and nothing else was ever shown.
-async function settleRoute(line: ServerLine, name: OperationName, asked: Asked, tried: Tried): Promise<Tried> {
+// A single answer is proof only if it has the control plane's own form and the route has never answered otherwise.
+async function confirmMissingRoute(line: ServerLine, name: OperationName, sent: Sending, tried: Tried): Promise<Tried> {
   const { answer, reply } = tried;
   const { capabilities } = line;
   if (answer.state !== "refused" || reply === undefined) return tried;
   const row = operation(name);
   if (isDocumented(row) || capabilities.has(name) === "no") return tried;
-  const isToldPlainly = capabilities.has(name) === "unknown" && saysRouteIsMissing(reply, row);
-  if (isToldPlainly || (await line.isMissing(name, { content: asked.content, reply }, asked.policy))) return tried;
-  const ended = stoppedBy(asked.policy.signals);
-  if (ended !== null) return { answer: ended, retryAfter: null };
-  const message = "whether the control plane said so, or something in between, is not clear";
+  const isExplicit = capabilities.has(name) === "unknown" && saysRouteIsMissing(reply, row);
+  if (isExplicit || (await line.isMissing(name, { content: sent.content, reply }, sent.policy))) return tried;
+  const aborted = stoppedBy(sent.policy.signals);
+  if (aborted !== null) return { answer: aborted, retryAfter: null };
+  const message = "the answer may come from the control plane or from a proxy in between";
   return { ...tried, answer: { state: "refused", refusal: { ...answer.refusal, reason: "route-unclear", message } } };
 }
 

@@ -9,23 +9,23 @@ import { faultCode, proxyStatus } from "./reachability.ts";
 import { readRefusal } from "./refusal.ts";
 import { retryAfter } from "./retry-after.ts";
 
-/** What is needed to tell what an exchange means. */
+/** The context in which an exchange is classified. */
 export type ClassifyContext = {
   readonly name: OperationName;
-  /** The token that was sent: it is shown nowhere, whatever the reply quotes. */
+  /** The token that was sent; it is masked wherever the reply quotes it. */
   readonly token: Secret;
-  /** Epoch milliseconds, for replies without a date. */
+  /** Epoch milliseconds, for replies without a `Date` header. */
   readonly date: number;
-  /** Awaited with the bytes of a success, or the part that arrived, before anything looks at them. */
+  /** Awaited with the bytes of a success, or the part that arrived, before they are parsed. */
   readonly onReply?: (bytes: Buffer) => Promise<void>;
-  /** Reads the body of a success in its own way. */
+  /** Parses the body of a success instead of the default JSON parser. */
   readonly parse?: BodyParser;
 };
 
-/** Tells what an exchange means for the call; never rejects. */
+/** Classifies an exchange: what it means for the call. Never rejects. */
 export async function classifyResponse(outcome: Exchange, context: ClassifyContext): Promise<Tried> {
   if (outcome.state === "not-sent") {
-    return final({ state: "not-sent", reason: outcome.aborted ? "aborted" : "unreachable", cause: outcome.cause });
+    return final(outcome);
   }
   const { status } = outcome;
   const bytes = outcome.state === "answered" ? outcome.body : outcome.partial;
@@ -39,7 +39,7 @@ export async function classifyResponse(outcome: Exchange, context: ClassifyConte
   if (outcome.state === "broken") return final(readBroken(outcome));
   const { headers } = outcome;
   const decoded = await decodeBody(headers, outcome.body, isSuccess(outcome.status) ? context.parse : undefined);
-  // Whoever was given them may hold them still.
+  // `onReply` may still hold the bytes that it received.
   if (context.onReply === undefined) releaseBuffer(outcome.body);
   return isSuccess(outcome.status)
     ? final(readSuccess(outcome.status, headers, decoded))
@@ -48,7 +48,7 @@ export async function classifyResponse(outcome: Exchange, context: ClassifyConte
 
 function readBroken({ reason, status, cause }: Extract<Exchange, { readonly state: "broken" }>): Answer {
   if (proxyStatus(cause) !== null) return { state: "not-sent", reason: "unreachable", cause };
-  // The parser's own error carries the bytes that it choked on, and they may be anything.
+  // The HTTP parser's error is replaced: it contains the invalid bytes, which may be anything.
   if (isNoHttp(cause))
     return { state: "ambiguous", ambiguity: "protocol", status, cause: new Error("the reply is not HTTP") };
   return { state: "ambiguous", ambiguity: reason, status, cause };
@@ -82,7 +82,7 @@ function readFailure(
   return final({ state: "ambiguous", ambiguity: status < 400 ? "redirect" : "server-error", status, cause });
 }
 
-// 501, and 503 and 507 with Retry-After, say that nothing was done; 408 and every other 5xx say nothing.
+// 501, and 503 or 507 with Retry-After, mean that nothing was changed. After 408 and every other 5xx this is unknown.
 function isRefusal(status: number, pause: number | null): boolean {
   if (status >= 500) return status === 501 || ((status === 503 || status === 507) && pause !== null);
   return status >= 400 && status !== 408;

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Time as the client sees it; tests bring their own. */
+/** The client's source of time, replaceable in tests. */
 export type Clock = {
-  /** Monotonic milliseconds: a changed wall clock moves no deadline. */
+  /** Monotonic milliseconds: a change of the wall clock moves no deadline. */
   readonly now: () => number;
-  /** Epoch milliseconds, used only where a reply carries no date of its own. */
+  /** Epoch milliseconds, used only if a reply has no `Date` header. */
   readonly date: () => number;
   readonly wait: (milliseconds: number, options: { readonly signal: AbortSignal }) => Promise<void>;
 };

@@ -10,17 +10,17 @@ export type PathParameters = { readonly [name: string]: string };
 /** Query parameters; a list is sent as one parameter per item. */
 export type Query = { readonly [name: string]: string | number | boolean | readonly (string | number)[] | undefined };
 
-/** What a call says, apart from which operation it is. */
+/** The content of a call: everything except the operation. */
 export type CallContent = {
   readonly path?: PathParameters;
   readonly query?: Query;
   readonly body?: JsonObject;
   readonly idempotencyKey?: string;
-  /** Number of the writer's lease, and the scope that it fences. */
+  /** The fencing token of the writer's lease, and the scope of the lease. */
   readonly fence?: { readonly token: number; readonly scope?: string };
 };
 
-/** Writes a call down as an HTTP request. */
+/** Converts a call into an HTTP request. */
 export function composeRequest(
   operation: Operation,
   content: CallContent,
@@ -40,7 +40,7 @@ export function composeRequest(
       authorization: `Bearer ${token.open()}`,
       accept: "application/json",
       "user-agent": userAgent,
-      // The reply of a token operation is sealed as it comes, so it must come plain.
+      // The reply of a token operation is sealed before it is decoded, so it must not be compressed.
       "accept-encoding": operation.retry === "token" ? "identity" : "gzip",
       ...(operation.retry === "read" ? {} : NOT_STORED),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -53,8 +53,8 @@ export function composeRequest(
 
 function composePath(path: string, parameters: PathParameters): string {
   for (const [name, value] of Object.entries(parameters)) {
-    // Percent-encoding leaves dots alone, and whatever is in between may resolve them to another resource.
-    if (/^\.{0,2}$/.test(value)) throw new TypeError(`path ${path} cannot carry this value of ${name}`);
+    // Percent-encoding does not encode dots, and a proxy may resolve dot segments to another resource.
+    if (/^\.{0,2}$/.test(value)) throw new TypeError(`this value of ${name} is not valid in path ${path}`);
   }
   return fillPath(path, parameters);
 }

@@ -9,14 +9,14 @@ import type { Dispatchers } from "./dispatcher.ts";
 import { exchange } from "./exchange.ts";
 import { isRouteMissing, type SendProbe } from "./missing-route.ts";
 
-/** Whether the server lacks the route of an operation that was answered so; at worst it is not known, and then it is not. */
+/** Whether the server lacks the route of an operation whose answer says so. Resolves to false where this is unknown. */
 export type RouteCheck = (
   name: OperationName,
   answered: { readonly content: CallContent; readonly reply: RawReply },
   stop: { readonly signals: readonly AbortSignal[] },
 ) => Promise<boolean>;
 
-/** What a check needs of the line. */
+/** The part of `ServerLine` that a check needs. */
 type Checking = {
   readonly origin: string;
   readonly base: string;
@@ -27,10 +27,10 @@ type Checking = {
   readonly clock: Clock;
 };
 
-// Calls of one operation that are answered at about the same time share one check.
+// Calls of one operation that are answered within this time share one check.
 const SHARED_MS = 5000;
 
-/** Makes checks over a line, each with requests that are sent once and never repeated. */
+/** Creates the check for one server; its requests are sent once and never retried. */
 export function createRouteCheck(line: Checking): RouteCheck {
   const verdicts = new Map<OperationName, { readonly at: number; readonly isMissing: Promise<boolean> }>();
   return (name, answered, { signals }) => {

@@ -16,41 +16,41 @@ import { createServerPause } from "./server-pause.ts";
 import { createWaitNotices } from "./wait-notice.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
-/** How to talk to one control plane. */
+/** How to connect to one control plane. */
 export type ConnectOptions = {
-  /** `http://HOST:PORT` or `https://HOST`, with a path in front where there is one. */
+  /** `http://HOST:PORT` or `https://HOST`, optionally with a base path. */
   readonly server: string;
-  /** Reads the token from where it is kept; called again when the server stops taking the last one. */
+  /** Reads the token from its source; called again when the server rejects the current one. */
   readonly token: () => Secret;
-  /** Connections at most, and so requests in flight. */
+  /** The maximum number of connections, and so of requests in flight. */
   readonly concurrency: number;
   /** Milliseconds for one request, from its first byte to the last of its reply. */
   readonly requestTimeout: number;
   /** Milliseconds for the first contact, and for each connection. */
   readonly connectTimeout: number;
   readonly caFile?: string;
-  /** Where proxies are named: `process.env` as a rule. */
+  /** The environment variables that name proxies, usually `process.env`. */
   readonly env: Environment;
   readonly userAgent: string;
-  /** Milliseconds that the server may ask to wait before a request is made again; 60,000 unless told otherwise. */
+  /** The longest wait in milliseconds that the server may request before a retry. @default 60_000 */
   readonly retryWait?: number;
-  /** Told of each wait that takes longer than five seconds: for what, and until when. */
+  /** Called for each wait longer than five seconds, with the reason and the end of the wait. */
   readonly onWait?: (text: string) => void;
-  /** Told of each request, after its reply. */
+  /** Called after each request. */
   readonly onRequest?: OnRequest;
-  /** Ends the waits that the server asked for. */
+  /** Ends the waits that the server requested. */
   readonly stopping?: AbortSignal;
-  /** Ends every call, whatever its own signal says. */
+  /** Ends every call, in addition to the call's own signal. */
   readonly signal: AbortSignal;
   readonly log?: ClientLog;
-  /** Keeps what is learned of the server between runs. */
+  /** Stores what is learned about the server between runs. */
   readonly serverFacts?: CapabilityStore;
   readonly clock?: Clock;
-  /** Numbers within 0 … 1, for the spread of repetitions. */
+  /** Returns numbers within 0 … 1, for the jitter of retries. */
   readonly random?: () => number;
 };
 
-/** A control plane, by what may be done with it: whoever gets only the reader cannot write. */
+/** A connected control plane. A caller that receives only the reader cannot write. */
 export type Connection = {
   /** Scheme, host and port. */
   readonly origin: string;
@@ -58,14 +58,14 @@ export type Connection = {
   readonly writer: Writer;
   readonly probeRoute: RouteProbe;
   readonly capabilities: Capabilities;
-  /** What time it is for the control plane, in epoch milliseconds; null while its replies have not said. */
+  /** The control plane's time in epoch milliseconds; null until a reply has had a `Date` header. */
   readonly serverTime: () => number | null;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
 const RETRY_WAIT = 60_000;
 
-/** Prepares a connection; nothing is sent before the first call. */
+/** Creates a connection; nothing is sent before the first call. */
 export function connect(options: ConnectOptions): Connection {
   const { server, clock = systemClock, random = Math.random, signal } = options;
   const address = parseAddress(server);

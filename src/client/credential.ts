@@ -1,7 +1,7 @@
 import type { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
 
-/** The bearer token in use, and how to get a newer one. */
+/** The bearer token in use, and the way to renew it. */
 export type Credential = {
   readonly current: () => Secret;
   /** After a 401 with `refused`: reads the source again, unless another call already did. */
@@ -18,7 +18,7 @@ export function createCredential(source: () => Secret): Credential {
       try {
         held = readToken(source);
       } catch {
-        // The refused token stays, and the server's 401 is what the user gets to see.
+        // The refused token stays in use, so that the user sees the server's 401.
       }
     },
   };
@@ -27,7 +27,7 @@ export function createCredential(source: () => Secret): Credential {
 function readToken(source: () => Secret): Secret {
   const token = source();
   if (/^[\x21-\x7e]+$/.test(token.open())) return token;
-  throw new HoldfastError("unauthorized", "the token is empty, or holds characters that no token has", {
+  throw new HoldfastError("unauthorized", "the token is empty or contains invalid characters", {
     hint: "give one through --token-file, HOLDFAST_TOKEN_FILE or HOLDFAST_TOKEN",
   });
 }

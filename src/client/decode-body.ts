@@ -8,12 +8,12 @@ import { releaseBuffer } from "../contract/release-buffer.ts";
 import type { Headers } from "./exchange.ts";
 
 /**
- * Reads a body in its own way instead of as JSON; null leaves it to the usual way. What is nested deeper than so many
- * levels is not for it to read. Throws where the body is not JSON.
+ * Parses a body instead of `JSON.parse`. Returns null to leave it to `JSON.parse`, as it must for a body that is nested
+ * deeper than `maxDepth`. Throws if the body is not JSON.
  */
 export type BodyParser = (bytes: Buffer, maxDepth: number) => Json | null;
 
-/** A body made readable, or what is wrong with it. */
+/** A parsed body, or the reason why it could not be parsed. */
 export type DecodedBody =
   | { readonly state: "json"; readonly value: Json; readonly raw: string }
   | { readonly state: "other"; readonly raw: string; readonly fault: string }
@@ -22,7 +22,7 @@ export type DecodedBody =
 const DEPTH = 200;
 const unzip = promisify(gunzip);
 
-/** Unpacks and parses a body; what is not JSON is given back as text, since an error page still tells something. */
+/** Decompresses and parses a body. A body that is not JSON is returned as text, since an error page may be helpful. */
 export async function decodeBody(headers: Headers, body: Buffer, parse?: BodyParser): Promise<DecodedBody> {
   const unpacked = await unpack(headers["content-encoding"], body);
   if ("state" in unpacked) return unpacked;
@@ -56,13 +56,13 @@ async function unpack(encoding: Headers[string], body: Buffer): Promise<DecodedB
   const coding = encoding ?? "identity";
   if (coding === "identity" || coding === "") return { bytes: body };
   if (coding !== "gzip" && coding !== "x-gzip")
-    return { state: "other", raw: "", fault: "has an encoding that was not asked for" };
+    return { state: "other", raw: "", fault: "has an encoding that was not requested" };
   try {
     return { bytes: await unzip(body, { maxOutputLength: REPLY_CAP }) };
   } catch (cause) {
     const tooLarge = cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE";
     if (tooLarge) return { state: "oversize", fault: `unpacks to more than ${REPLY_CAP} bytes` };
-    return { state: "other", raw: "", fault: "is not the gzip it says it is" };
+    return { state: "other", raw: "", fault: "is not valid gzip" };
   }
 }
 
@@ -71,7 +71,7 @@ function kindOf(contentType: Headers[string]): string {
   return /^[\w.+-]+\/[\w.+-]+$/.test(type) ? ` (${type})` : "";
 }
 
-/** The media type that a header names, without its parameters; empty where it names none. */
+/** The media type in a header, without its parameters; empty if there is none. */
 export function mediaType(contentType: Headers[string]): string {
   const [type = ""] = typeof contentType === "string" ? contentType.split(";") : [];
   return type.trim().toLowerCase();

@@ -5,7 +5,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { type Environment, proxyFor } from "./proxy-from-environment.ts";
 import type { Address } from "./server-address.ts";
 
-/** How connections are made. */
+/** How connections to a server are opened. */
 export type Route = {
   readonly address: Address;
   readonly concurrency: number;
@@ -15,14 +15,14 @@ export type Route = {
   readonly env: Environment;
 };
 
-/** Connections to one server: kept alive and shared, or fresh for each request that must not meet a stale one. */
+/** Connections to one server: kept alive and shared, or new for each request that must not use a stale one. */
 export type Dispatchers = {
   readonly shared: Dispatcher;
   readonly fresh: Dispatcher;
   readonly close: () => Promise<void>;
 };
 
-/** Opens no connection yet; the environment decides whether there is a proxy in between. */
+/** Creates the dispatchers without opening a connection. The environment determines whether a proxy is used. */
 export function createDispatchers(route: Route): Dispatchers {
   if (route.env.NODE_TLS_REJECT_UNAUTHORIZED === "0") {
     throw new HoldfastError("invalid", "NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates", {
@@ -44,7 +44,7 @@ export function createDispatchers(route: Route): Dispatchers {
 type Tls = { readonly ca?: string[]; readonly rejectUnauthorized: true; readonly timeout: number };
 
 function open({ address, concurrency, connectTimeout }: Route, proxy: string | null, tls: Tls): Dispatcher {
-  // Deadlines are kept by the exchange, from the first byte sent to the last one received.
+  // `exchange` enforces the deadline, from the first byte sent to the last one received.
   const common = { connections: concurrency, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, allowH2: false };
   if (proxy === null) return new Pool(address.origin, { ...common, maxHeaderSize: 64 * 1024, connect: tls });
   return new ProxyAgent({
@@ -53,7 +53,7 @@ function open({ address, concurrency, connectTimeout }: Route, proxy: string | n
     uri: proxy,
     requestTls: tls,
     proxyTls: tls,
-    // Without this a proxy that accepts and never answers would be waited for endlessly.
+    // Without this, a proxy that accepts the connection and never answers would block the request forever.
     clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: connectTimeout }),
   });
 }

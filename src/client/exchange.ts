@@ -13,32 +13,32 @@ export type Request = {
 /** Headers of a reply, names in lower case. */
 export type Headers = { readonly [name: string]: string | readonly string[] | undefined };
 
-/** What became of one request; only `answered` has the whole reply. */
+/** The outcome of one request; only `answered` has the complete reply. */
 export type Exchange =
   | { readonly state: "answered"; readonly status: number; readonly headers: Headers; readonly body: Buffer }
-  /** No byte of it left this machine. */
-  | { readonly state: "not-sent"; readonly cause: unknown; readonly aborted: boolean }
-  /** It may have arrived, and it may have had its effect. */
+  /** No byte of the request was sent. */
+  | { readonly state: "not-sent"; readonly reason: "unreachable" | "aborted"; readonly cause: unknown }
+  /** The request may have arrived, and may have taken effect. */
   | {
       readonly state: "broken";
       readonly reason: "timeout" | "connection-lost" | "oversize" | "aborted";
       readonly cause: unknown;
       readonly status: number | null;
-      /** What had come of the body by then. */
+      /** The part of the body that had arrived. */
       readonly partial: Buffer;
     };
 
-/** Bounds of one request. */
+/** The limits of one request, and its callbacks. */
 export type Bounds = {
   /** Milliseconds from the first byte sent to the last one received. */
   readonly timeout: number;
-  /** Bytes of a body as it comes over the wire. */
+  /** The maximum size in bytes of a reply's body as received, before decompression. */
   readonly cap: number;
-  /** Whether the connection is closed afterwards. */
+  /** Whether the connection is closed after the request. */
   readonly reset: boolean;
   /** Called once, right before the first byte is sent. */
   readonly onSent?: () => void;
-  /** Any of them ends it. */
+  /** Signals that abort the request. */
   readonly signals: readonly AbortSignal[];
 };
 
@@ -62,24 +62,24 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
   };
   const onAbort = () => {
     const cause: unknown = abortedOf(bounds.signals)?.reason;
-    if (controller === null) settle({ state: "not-sent", cause, aborted: true });
+    if (controller === null) settle({ state: "not-sent", reason: "aborted", cause });
     else breakOff("aborted", cause);
   };
 
   const aborted = abortedOf(bounds.signals);
-  if (aborted !== null) return Promise.resolve({ state: "not-sent", cause: aborted.reason, aborted: true });
+  if (aborted !== null) return Promise.resolve({ state: "not-sent", reason: "aborted", cause: aborted.reason });
   for (const signal of bounds.signals) signal.addEventListener("abort", onAbort, { once: true });
   dispatcher.dispatch(
     { ...request, reset: bounds.reset },
     {
       onRequestStart: (started) => {
-        // Aborted while it queued: nothing has been written yet, and nothing will be.
-        // Started once already: it may have arrived, and is not sent again behind our back.
+        // Aborted in the queue: nothing has been written yet, and nothing will be.
+        // Already started: the request may have arrived, so undici must not send it a second time.
         const ended = abortedOf(bounds.signals);
         if (ended !== null || controller !== null) return started.abort(new Error("aborted", { cause: ended?.reason }));
         controller = started;
         timer = setTimeout(
-          () => breakOff("timeout", new Error(`no whole reply within ${bounds.timeout} ms`)),
+          () => breakOff("timeout", new Error(`no complete reply within ${bounds.timeout} ms`)),
           bounds.timeout,
         );
         bounds.onSent?.();
@@ -92,14 +92,14 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
       },
       onResponseData: (_, chunk) => {
         if (body.add(chunk) > bounds.cap)
-          return breakOff("oversize", new Error(`a reply of more than ${bounds.cap} bytes`));
+          return breakOff("oversize", new Error(`the reply is larger than ${bounds.cap} bytes`));
       },
       onResponseEnd: () => {
         if (status !== null) settle({ state: "answered", status, headers, body: body.bytes() });
-        else breakOff("connection-lost", new Error("the reply ended before it began"));
+        else breakOff("connection-lost", new Error("the reply ended without a status"));
       },
       onResponseError: (_, cause) => {
-        if (controller === null) settle({ state: "not-sent", cause, aborted: false });
+        if (controller === null) settle({ state: "not-sent", reason: "unreachable", cause });
         else breakOff("connection-lost", cause);
       },
     },
@@ -107,19 +107,20 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
   return promise;
 }
 
-/** The first of the signals that is aborted; null where none is. */
+/** The first of the signals that is aborted; null if none is. */
 export function abortedOf(signals: readonly AbortSignal[]): AbortSignal | null {
   return signals.find(({ aborted }) => aborted) ?? null;
 }
 
-/** A body as it comes in. */
+/** A body while it arrives. */
 type Body = {
-  /** Takes some more of it, and tells how large it is now. */
+  /** Appends a chunk, and returns the size of the body. */
   readonly add: (chunk: Buffer) => number;
   readonly bytes: () => Buffer;
 };
 
-// Where its length is told beforehand every byte goes to its place: in pieces, a page would be held twice.
+// With a Content-Length, chunks are copied into one buffer of that size. Joining them at the end would hold a page in
+// memory twice.
 function startBody(length: number): Body {
   const whole = Buffer.allocUnsafeSlow(length);
   const more: Buffer[] = [];

@@ -6,20 +6,20 @@ import { ClientError } from "./client-error.ts";
 import { faultCode } from "./reachability.ts";
 import type { Address } from "./server-address.ts";
 
-/** Decides from the first answers whether the address is not that of a control plane. */
+/** Decides from the first answers whether the address belongs to a control plane. */
 export type FirstContact = {
-  /** Whether a control plane has answered: nothing is asked any more. */
+  /** Whether a control plane has answered; answers are not checked any more then. */
   readonly isOver: () => boolean;
-  /** What an answer to a read shows of the server; null where it may be a control plane. */
+  /** The error if the answer to a read shows that the server is not a control plane; null if it may be one. */
   readonly misdirected: (name: OperationName, answer: Answer) => Promise<HoldfastError | null>;
 };
 
-/** How long a server has to begin speaking TLS. */
+/** The time limit for a TLS handshake. */
 const HANDSHAKE_MS = 3000;
 
 const NO_TLS = /^(?:ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)|EPROTO)$/;
 
-/** Watches the first contact with a server. */
+/** Creates the check of the first answers from a server. */
 export function createFirstContact(
   { protocol, host, port, origin }: Address,
   speaks: (address: Pick<Address, "host" | "port">) => Promise<boolean> = speaksTls,
@@ -32,7 +32,7 @@ export function createFirstContact(
       if (isProper(answer)) isOver = true;
       if (isOver || operation(name).retry !== "read") return null;
       if (protocol === "https:" && answer.state === "not-sent" && NO_TLS.test(faultCode(answer.cause) ?? "")) {
-        return wrong(`${origin} does not speak TLS`, `use http, where that is meant: --server ${other("http")}`);
+        return wrong(`${origin} does not speak TLS`, `if plain HTTP is intended, use http: --server ${other("http")}`);
       }
       if (protocol === "http:" && isCutOff(answer) && (await speaks({ host, port }))) {
         return wrong(`${origin} speaks TLS`, `use https: --server ${other("https")}`);
@@ -46,14 +46,14 @@ function wrong(message: string, hint: string): HoldfastError {
   return new HoldfastError("error", message, { hint });
 }
 
-// An error in the documented form comes from a control plane, and so does an answer that was understood. A control plane
-// says of a path outside of its own that there is no such route, too.
+// A control plane sends errors in the documented form and answers that can be parsed. A missing route proves nothing: a
+// control plane also reports it for a path below the wrong base path.
 function isProper(answer: Answer): boolean {
   if (answer.state !== "refused") return answer.state === "answered";
   return answer.refusal.code !== null && answer.refusal.reason !== "route-missing";
 }
 
-// A server that speaks TLS hangs up, or says in HTTP that it wants TLS.
+// A server that speaks TLS closes a plain connection, or answers in HTTP that it requires TLS.
 function isCutOff(answer: Answer): boolean {
   if (answer.state === "refused") return answer.refusal.status === 400;
   return answer.state === "ambiguous" && (answer.ambiguity === "connection-lost" || answer.ambiguity === "protocol");
@@ -63,7 +63,7 @@ function isCutOff(answer: Answer): boolean {
 function unlikeControlPlane(name: OperationName, answer: Answer, origin: string): ClientError | null {
   if (answer.state !== "ambiguous" || answer.ambiguity !== "protocol" || answer.status === null) return null;
   const why = answer.cause instanceof Error ? `: ${answer.cause.message}` : "";
-  const message = `what answers at ${origin} does not look like a control plane${why}`;
+  const message = `the server at ${origin} does not look like a control plane${why}`;
   return new ClientError("protocol", message, { operation: name, status: answer.status, cause: answer.cause });
 }
 
@@ -72,14 +72,14 @@ function withoutRoute(name: OperationName, answer: Answer, origin: string): Hold
   const missing = operation(name);
   if (answer.state !== "refused" || answer.refusal.reason !== "route-missing" || !isDocumented(missing)) return null;
   return wrong(
-    `what answers at ${origin} is no control plane: it has no ${missing.method} ${missing.path}`,
+    `the server at ${origin} is not a control plane: it has no ${missing.method} ${missing.path}`,
     "check that --server is the control plane's base address",
   );
 }
 
 function speaksTls({ host, port }: Pick<Address, "host" | "port">): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  // Nothing is sent over it, so whose certificate it has does not matter.
+  // The certificate is not verified, since no data is sent over this connection.
   const socket = connectTls({ host, port, rejectUnauthorized: false, timeout: HANDSHAKE_MS });
   socket.once("secureConnect", () => resolve(true));
   for (const event of ["error", "timeout", "close"]) socket.once(event, () => resolve(false));

@@ -3,32 +3,32 @@ import { isDocumented, type OperationName, operation } from "../contract/operati
 /** Whether a server has a route. */
 type Support = "unknown" | "yes" | "no";
 
-/** Stores what was learned of a server: that a route exists for good, that it is missing for a while. */
+/** Stores what was learned about a server: permanently that a route exists, for a limited time that it is missing. */
 export type CapabilityStore = {
   readonly get: (name: OperationName) => "yes" | "no" | undefined;
   readonly set: (name: OperationName, support: "yes" | "no") => void;
-  /** Whether the server has announced that it executes a write with an Idempotency-Key once. */
+  /** Whether the server has announced that it executes a write with an Idempotency-Key only once. */
   honoursKeys?: boolean;
-  /** What the server has said about the caller. */
+  /** The caller's identity as reported by the server. */
   caller?: string;
 };
 
-/** What a server is known to have, learned from its answers. */
+/** The capabilities of a server, learned from its answers. */
 export type Capabilities = {
   readonly has: (name: OperationName) => Support;
   readonly learn: (name: OperationName, support: "yes" | "no") => void;
-  /** Whether a write with an idempotency key may be repeated, since the server executes it once. */
+  /** Whether a write with an idempotency key may be retried, since the server executes it only once. */
   readonly honoursKeys: () => boolean;
   readonly learnKeys: (honours: boolean) => void;
   readonly learnCaller: (caller: string) => void;
 };
 
-/** Keeps what is learned in the given store, by default for this run alone. */
+/** Keeps learned capabilities in the given store, by default in memory for this run only. */
 export function createCapabilities(store: CapabilityStore = storeForRun()): Capabilities {
   return {
     has: (name) => store.get(name) ?? "unknown",
     learn: (name, support) => {
-      // A documented operation that is missing is a wrong address, not a property of the server.
+      // A missing documented operation means a wrong address. It is not a property of the server.
       if (isDocumented(operation(name)) || store.get(name) === support) return;
       store.set(name, support);
     },

@@ -12,10 +12,10 @@ import type { RawReply } from "./call-outcome.ts";
 import type { CallContent } from "./compose-request.ts";
 import { readEnvelopePage } from "./read-envelope.ts";
 
-/** What one request of a check was answered; null when there was no whole answer. */
+/** The answer to one request of a check; null if no complete answer arrived. */
 export type Probed = { readonly reply: RawReply; readonly value: Json | undefined } | null;
 
-/** Sends one request, whatever its path, and never again. */
+/** Sends one request without retries; the path need not be documented. */
 export type SendProbe = (row: Operation, content: CallContent) => Promise<Probed>;
 
 const OWN_CODES: ReadonlySet<string | undefined> = new Set([
@@ -24,7 +24,7 @@ const OWN_CODES: ReadonlySet<string | undefined> = new Set([
   "not-implemented",
 ]);
 
-/** Whether the control plane itself says that it lacks the route: an error in the documented form that names the route. */
+/** Whether the control plane itself reports the route as missing, by a documented error that names the route. */
 export function saysRouteIsMissing({ status, body }: RawReply, { method, path }: Operation): boolean {
   const error = parsed(body);
   if (!isObject(error) || (error.statusCode ?? status) !== status) return false;
@@ -43,9 +43,9 @@ function parsed(body: string): Json | undefined {
 }
 
 /**
- * Whether a control plane lacks a route whose answer alone does not settle it. A gateway may have given that answer, so the
- * route must give it again, and it must be the one that routes get which surely do not exist, while documented routes of
- * the same family answer properly, before and after.
+ * Whether a control plane lacks a route, where the answer alone does not prove it because a gateway may have sent it.
+ * The route must give the same answer again, routes that certainly do not exist must give it too, and documented routes
+ * of the same family must answer properly both before and after.
  */
 export async function isRouteMissing(
   name: OperationName,
@@ -61,10 +61,13 @@ export async function isRouteMissing(
 
 type Seen = { readonly path: string; readonly reply: RawReply };
 
-/** What a write says that asks for its route alone: without a manifest it is refused by whoever serves it. */
+/** The content of a write that only checks for its route: every server refuses a write without a manifest. */
 export const NO_MANIFEST: CallContent = { body: { dryRun: true } };
 
-/** Whether the control plane is reached: a documented list is read, and a documented write is told apart from the route. */
+/**
+ * Whether requests reach the control plane: a documented list can be read, and a documented write is refused with
+ * another answer than the route.
+ */
 async function answersProperly({ method, path }: Operation, seen: Seen, probe: SendProbe): Promise<boolean> {
   const [list, put] = path.startsWith("/api/ml/")
     ? (["listMlRepos", "putPromptVersion"] as const)
@@ -105,23 +108,23 @@ async function isAnsweredLikeAbsent(
   return false;
 }
 
-// A 405 is said of paths that exist: it is compared with documented paths that do not take the method. Everything else
-// is compared with paths that nobody has.
+// A 405 means that the path exists, so it is compared with documented paths that do not allow the method. Every other
+// status is compared with paths that do not exist on any server.
 function absentPaths({ method, path }: Operation, { path: filled, reply }: Seen): readonly string[] {
   const [, family = "", rest = ""] = /^(\/api\/\w+\/v1\/)[^/]+(.*)$/.exec(filled) ?? [];
   if (reply.status !== 405) return [unusedName(), unusedName()].map((name) => family + name + rest);
   const documented = Object.values<Operation>(operations).filter(isDocumented);
-  const takesIt = (other: string): boolean =>
+  const allowsMethod = (other: string): boolean =>
     documented.some((row) => row.path === other && (row.method === method || row.retry === "token"));
   const others = new Set(documented.map((row) => row.path)).difference(new Set([path]));
-  return [...others].filter((other) => !takesIt(other)).map((other) => other.replace(/\{\w+\}/g, unusedName));
+  return [...others].filter((other) => !allowsMethod(other)).map((other) => other.replace(/\{\w+\}/g, unusedName));
 }
 
 function unusedName(): string {
   return `holdfast-${randomUUID()}`;
 }
 
-/** Whether two answers are the same but for the path that each repeats, and for what is new in every answer. */
+/** Whether two answers are equal except for the path that each repeats, and for times and request ids. */
 function isAlike(one: Seen, other: Seen): boolean {
   const [a, b] = [one.reply, other.reply];
   return a.status === b.status && a.type === b.type && withoutPath(one) === withoutPath(other);
@@ -135,6 +138,6 @@ function withoutPath({ path, reply: { body } }: Seen): string {
     encodeURIComponent(form),
   ]);
   const without = forms.reduce((text, form) => text.replaceAll(form, "{path}"), body);
-  // Times, and the ids of requests.
+  // Replaces times and request ids.
   return without.replace(/\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b|\b[\da-f]{16,}\b|\d+/gi, "#");
 }

@@ -2,10 +2,10 @@ import { BlockList, isIP } from "node:net";
 import { HoldfastError } from "../core/errors.ts";
 import type { Address } from "./server-address.ts";
 
-/** Environment variables, as `process.env` has them. */
+/** Environment variables in the form of `process.env`. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** The proxy that the environment names for this address; null for a direct connection, as loopback always gets. */
+/** The proxy that the environment names for this address; null for a direct connection. Loopback never uses a proxy. */
 export function proxyFor(address: Address, env: Environment): string | null {
   const proxy = variable(env, address.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY");
   if (proxy === "" || isLoopback(address.host) || isExcepted(address, variable(env, "NO_PROXY"))) return null;
@@ -20,7 +20,7 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-// The lower-case form wins, as it does for curl and git.
+// The lower-case variable takes precedence, as in curl and git.
 function variable(env: Environment, name: string): string {
   return (env[name.toLowerCase()] ?? env[name] ?? "").trim();
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** How long calls are tried again after a control plane that was reached has stopped answering. */
+/** How long calls are retried after a control plane that has answered before becomes unreachable. */
 const RETRY_TIMEOUT_MS = 60_000;
 
 /** The part of a logger that the client uses. */
@@ -10,16 +10,16 @@ export type ClientLog = {
   readonly warn: (fields: object, message: string) => void;
 };
 
-/** Whether the server can be reached; shared by all calls, so that they wait for an outage together and report it once. */
+/** Whether the server can be reached. Shared by all calls, so that they report an outage only once. */
 export type Reachability = {
   readonly answered: () => void;
-  /** No connection could be made; gives the moment since when. */
+  /** Records that no connection could be opened; returns the start of the outage. */
   readonly failed: (cause: unknown) => number;
-  /** Until when a call is worth repeating that started and first failed at these moments. */
+  /** The time until which a call is retried, from the times when it started and first failed. */
   readonly deadline: (callStarted: number, failingSince: number) => number;
 };
 
-/** Knows no answer yet: the first contact gets `connectTimeout`, a fault later on 60 seconds. */
+/** Creates the record of one server. The first contact has `connectTimeout`, a later outage 60 seconds. */
 export function createReachability(
   clock: Clock,
   {
@@ -37,7 +37,7 @@ export function createReachability(
       downSince = null;
     },
     failed: (cause) => {
-      // What we broke off ourselves says nothing of the server.
+      // Connections that this process closed itself say nothing about the server.
       if (downSince === null && !isOwnEnd(cause))
         log?.warn({ server, cause: causeText(cause) }, "the control plane cannot be reached");
       downSince ??= clock.now();
@@ -51,20 +51,20 @@ function isOwnEnd(cause: unknown): boolean {
   return /^UND_ERR_(?:DESTROYED|CLOSED)$/.test(faultCode(cause) ?? "");
 }
 
-/** The code of a connection fault, such as `ECONNREFUSED`; nothing of its text, which may quote a proxy's URL. */
+/** The code of a connection fault, such as `ECONNREFUSED`. Its message is left out, since it may quote a proxy's URL. */
 export function causeText(cause: unknown): string {
   const refused = proxyStatus(cause);
   if (refused !== null) return `the proxy answered ${refused}`;
   return faultCode(cause) ?? (cause instanceof Error ? cause.name : "unknown");
 }
 
-/** Status with which a proxy refused to pass a request on; null when it was not that. */
+/** The status with which a proxy refused to forward a request; null for any other fault. */
 export function proxyStatus(cause: unknown): number | null {
   const [, status] = (cause instanceof Error && /^Proxy .*\((\d{3})\)/.exec(cause.message)) || [];
   return status === undefined ? null : Number(status);
 }
 
-/** The `code` of a connection fault, also of the first of several addresses that were tried. */
+/** The `code` of a connection fault; if several addresses were tried, the code of the first. */
 export function faultCode(cause: unknown): string | undefined {
   if (!(cause instanceof Error)) return undefined;
   if ("code" in cause && typeof cause.code === "string") return cause.code;
@@ -72,7 +72,7 @@ export function faultCode(cause: unknown): string | undefined {
   return faultCode(cause.cause);
 }
 
-/** Whether trying again cannot help: certificates and proxies do not change by waiting. */
+/** Whether a retry cannot help, as for certificate errors and for requests that a proxy refuses. */
 export function isLasting(cause: unknown): boolean {
   const status = proxyStatus(cause);
   if (status !== null) return status < 500;

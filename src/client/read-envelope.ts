@@ -2,22 +2,22 @@ import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { type OperationName, operation, type Replies } from "../contract/operations.ts";
 import { Secret } from "../contract/secret.ts";
 
-/** One page of a list, and how long the whole list is. */
+/** One page of a list, and the number of rows in the whole list. */
 export type Page<Row> = {
   readonly rows: readonly Row[];
   readonly total: number;
 };
 
-/** What a success carries besides the resource. */
+/** A successful reply: the resource, and the other fields of the envelope. */
 export type ResourceReply<Name extends OperationName> = {
   readonly data: Replies[Name];
-  /** The one-time token, secret from here on. */
+  /** The one-time token, wrapped as a secret. */
   readonly token: Secret | null;
-  /** Only `putVirtualAccount` tells it. */
+  /** Whether this call created the token; only `getPersonalAccessToken` reports it. */
   readonly created: boolean | null;
 };
 
-// Where a declared resource comes back, its manifest does too: a reply without it tells nothing.
+// Operations whose resource includes its manifest. A reply without the manifest is not usable.
 const DECLARED: ReadonlySet<OperationName> = new Set([
   "listWorkspaces",
   "putPromptVersion",
@@ -39,7 +39,7 @@ const DECLARED: ReadonlySet<OperationName> = new Set([
   "putMlRepo",
 ] satisfies readonly OperationName[]);
 
-/** Whether a reply has the documented form on its outside. */
+/** Whether a reply has the documented envelope. */
 export function isEnvelope(name: OperationName, value: Json): boolean {
   if (!isObject(value)) return false;
   const { reply } = operation(name);
@@ -47,7 +47,7 @@ export function isEnvelope(name: OperationName, value: Json): boolean {
   return reply !== "one" || isObject(value.data);
 }
 
-/** Reads a reply of one resource; undefined when it is not what the interface documents. */
+/** Reads a reply with one resource; undefined if it does not have the documented form. */
 export function readResourceReply<Name extends OperationName>(
   name: Name,
   value: Json,
@@ -62,7 +62,7 @@ export function readResourceReply<Name extends OperationName>(
   };
 }
 
-/** Reads a reply of a list; undefined when it is not what the interface documents. */
+/** Reads a reply with a page of a list; undefined if it does not have the documented form. */
 export function readEnvelopePage<Name extends OperationName>(name: Name, value: Json): Page<Replies[Name]> | undefined {
   if (!isObject(value) || !isObject(value.pagination)) return undefined;
   const { data, pagination } = value;
@@ -86,7 +86,7 @@ function isStage({ id, storage_root, artifact_id }: JsonObject): boolean {
   return [id, storage_root, artifact_id].every((field) => typeof field === "string" && field !== "");
 }
 
-// A row without a manifest still exists: dropping it would read as absent, so it stays, declaring nothing.
+// A row without a manifest gets an empty one. Without the row, its resource would count as absent.
 function readRow(name: OperationName, row: JsonObject): JsonObject {
   if (name === "listApps" && isObject(row.deployment)) {
     const deployment = withManifest(row.deployment);
@@ -99,7 +99,7 @@ function withManifest(row: JsonObject): JsonObject {
   return isObject(row.manifest) ? row : { ...row, manifest: {} };
 }
 
-// Some servers write numbers as text.
+// Some servers send numbers as strings.
 function count(value: Json | undefined): number | undefined {
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;

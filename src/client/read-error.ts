@@ -17,7 +17,7 @@ const reasons: { readonly [ambiguity in Ambiguity]: FailureReason } = {
   mismatch: "protocol",
 };
 
-/** The error of a read that did not come to an answer. */
+/** The error of a read that did not succeed. */
 export function readError(
   name: OperationName,
   answer: Exclude<Answer, { readonly state: "answered" }>,
@@ -53,7 +53,7 @@ export function readError(
 
 function refusalError(name: OperationName, { reason, status, code, message, details }: Refusal): ClientError {
   const { method, path } = operation(name);
-  const told = message === "" ? "" : `: ${message}`;
+  const suffix = message === "" ? "" : `: ${message}`;
   const context = { operation: name, status, serverCode: code, details };
-  return new ClientError(reason, `${method} ${path} answered ${status}${told}`, context);
+  return new ClientError(reason, `${method} ${path} answered ${status}${suffix}`, context);
 }

@@ -2,19 +2,19 @@ import PQueue from "p-queue";
 import { isObject, text } from "../contract/json.ts";
 import type { Page } from "./read-envelope.ts";
 
-/** Reads one page; `oversize` when it is larger than any reply may be. */
+/** Reads one page; `oversize` if it exceeds the size limit of a reply. */
 export type PageReader<Row> = (span: PageRange) => Promise<Page<Row> | "oversize">;
 
-/** Some rows of a list. */
+/** The range of rows in one page. */
 export type PageRange = { readonly offset: number; readonly limit: number };
 
-/** What came of reading a list to its end. */
+/** The result of reading a whole list. */
 export type Listing<Row> =
-  /** Every row once. */
+  /** Every row exactly once. */
   | { readonly state: "complete"; readonly rows: readonly Row[]; readonly limit: number }
-  /** The server's list contradicts itself, or has no end. */
-  | { readonly state: "unsound"; readonly fault: string }
-  /** One row alone is larger than any reply may be. */
+  /** The server's list contradicts its own `total`, or is longer than the limit. */
+  | { readonly state: "inconsistent"; readonly fault: string }
+  /** A single row exceeds the size limit of a reply. */
   | { readonly state: "oversize" };
 
 const PARALLEL = 4;
@@ -24,8 +24,8 @@ const MAX_PAGES = 20_000;
 const MAX_ROWS = 2_000_000;
 
 /**
- * Reads a whole list although rows may move between its pages: rows are told apart by their id, and the list is read
- * again only while it shows fewer of them than its own `total`.
+ * Reads a whole list even if rows move between its pages. Rows are identified by their id, and the list is read again
+ * only while it returns fewer rows than its own `total`.
  */
 export async function readList<Row>(
   read: PageReader<Row>,
@@ -38,14 +38,14 @@ export async function readList<Row>(
     size = walked.limit;
     const { pages } = walked;
     const totals = pages.map(({ total }) => total);
-    // As the last page told it.
+    // The total of the last page is the newest one.
     const total = totals.at(-1) ?? 0;
     const rows = eachOnce(pages);
     const count = rows.length;
     const isSteady = new Set(totals).size === 1;
     if (count >= total && (isSteady || pass === PASSES)) return { state: "complete", rows, limit: size };
     if (pass === PASSES) {
-      return { state: "unsound", fault: `says it has ${total} rows and shows ${count} different ones` };
+      return { state: "inconsistent", fault: `reports ${total} rows and returns ${count} distinct ones` };
     }
   }
 }
@@ -63,11 +63,11 @@ type Failed = Exclude<Listing<never>, { readonly state: "complete" }>;
 async function walk<Row>(read: PageReader<Row>, limit: number): Promise<Walked<Row> | Failed> {
   const first = await readFirst(read, limit);
   if (first === null) return { state: "oversize" };
-  // A server may answer fewer rows than asked for, or more: what it does on the first page, it does on all.
+  // A server may return fewer or more rows than requested. The number on the first page holds for all pages.
   const step = first.page.rows.length;
   const count = step === 0 ? 0 : Math.ceil(first.page.total / step);
   if (count > MAX_PAGES || first.page.total > MAX_ROWS) {
-    return { state: "unsound", fault: `says it has ${first.page.total} rows, more than any list is read for` };
+    return { state: "inconsistent", fault: `reports ${first.page.total} rows, which exceeds the limit of a list` };
   }
   const offsets = Array.from({ length: Math.max(0, count - 1) }, (_, index) => (index + 1) * step);
   const rest = await readRest(read, first.page, { offsets, limit: Math.min(step, first.limit) });
@@ -75,7 +75,7 @@ async function walk<Row>(read: PageReader<Row>, limit: number): Promise<Walked<R
   return { state: "walked", pages: [first.page, ...rest], limit: first.limit };
 }
 
-// Reads the other pages, some at a time; stops early when page after page shows nothing new.
+// Reads the other pages, some in parallel; stops early after several pages without new rows.
 async function readRest<Row>(
   read: PageReader<Row>,
   first: Page<Row>,
@@ -86,7 +86,7 @@ async function readRest<Row>(
   show(first, seen);
   let stale = 0;
   let oversize = false;
-  // A limit of its own, besides the reader's for all lists: a list that ends early must not have asked for all its pages.
+  // This limit is separate from the reader's limit for all lists: a list that ends early must not request all its pages.
   const queue = new PQueue({ concurrency: PARALLEL });
   const readAt = async (offset: number, index: number): Promise<void> => {
     if (oversize || stale >= STALE_PAGES) return;
@@ -103,7 +103,7 @@ async function readRest<Row>(
   try {
     await queue.addAll(offsets.map((offset, index) => () => readAt(offset, index)));
   } finally {
-    // After a failure no further page is asked for.
+    // After a failure no further page is requested.
     queue.clear();
   }
   return oversize ? null : pages.filter((page) => page !== undefined);
@@ -132,7 +132,7 @@ async function readSpan<Row>(read: PageReader<Row>, { offset, limit }: PageRange
   return front === null || back === null ? null : { rows: [...front.rows, ...back.rows], total: back.total };
 }
 
-/** What tells a row apart in its list: addons and job runs have no id, but a name that no other one has. */
+/** The value that identifies a row in its list: its id, or a unique name, since addons and job runs have no id. */
 export function rowId(row: unknown): string {
   if (!isObject(row)) return JSON.stringify(row);
   return text(row.id) || text(row.fqn) || text(row.name) || JSON.stringify(row);

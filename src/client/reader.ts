@@ -20,24 +20,24 @@ import { isSameResource } from "./same-resource.ts";
 
 type Stop = { readonly signal: AbortSignal };
 type Parsing = Stop & { readonly parse?: BodyParser };
-type Asking = Parsing & { readonly repeats?: boolean };
+type Calling = Parsing & { readonly repeats?: boolean };
 type Condense = (row: unknown) => unknown;
 type Listings<Row> = Extract<Listing<Row>, { readonly state: "complete" }>;
 type Where = { readonly path?: PathParameters; readonly query?: Query };
 
-/** Everything that plan and drift ask of a control plane, dry runs included: nothing here changes it. */
+/** The requests of plan and drift, dry runs included. None of them changes the control plane. */
 export type Reader = {
-  /** One resource. */
+  /** Reads one resource. */
   readonly get: <Name extends GetOperation>(name: Name, where: Where, stop: Parsing) => Promise<Replies[Name]>;
-  /** One page, by default the first with the server's own limit. */
+  /** Reads one page, by default the first one with the server's own limit. */
   readonly page: <Name extends ListOperation>(
     name: Name,
     where: Where & { readonly offset?: number; readonly limit?: number },
     stop: Parsing,
   ) => Promise<Page<Replies[Name]>>;
   /**
-   * Every row of a list; `limit` is the number of rows per page. `condense` replaces each row as soon as its page is
-   * read, so that no more of it is held in memory than the caller needs.
+   * Reads every row of a list; `limit` is the number of rows per page. `condense` replaces each row as soon as its page
+   * is read, so that only the part that the caller needs stays in memory.
    */
   readonly list: <Name extends ListOperation>(
     name: Name,
@@ -45,8 +45,9 @@ export type Reader = {
     stop: Parsing & { readonly condense?: Condense },
   ) => Promise<readonly Replies[Name][]>;
   /**
-   * What a write would answer; sent with `dryRun: true`, always. A dry run whose reply is lost is repeated only when
-   * its operation may be, or when it `isRepeatable` since this server heeds dryRun: elsewhere it may have been the write.
+   * Sends a write with `dryRun: true` and returns its answer. A dry run whose reply is lost is retried only if its
+   * operation may be repeated, or if it `isRepeatable` because this server honours dryRun. Otherwise it may have been
+   * executed as a write.
    */
   readonly dryRun: <Name extends DryRunOperation>(
     name: Name,
@@ -56,16 +57,16 @@ export type Reader = {
 };
 
 const PAGE = 1000;
-// The limit for all lists together: a page may have megabytes, and more of them in memory gain nothing.
+// The limit for all lists together. A page may have megabytes, and more pages in memory do not speed up the reading.
 const PAGES_AT_ONCE = 2;
 
-/** A reader over the caller to the server at the origin; every failure is a `ClientError`, an abort is the signal's own reason. */
+/** Creates a reader that uses `call`. Every failure is a `ClientError`; an abort rejects with the signal's own reason. */
 export function createReader(call: Call, origin: string): Reader {
-  // Rows of one list are alike: a page size that was too large once is not tried again.
+  // Rows of one list have similar sizes, so a page size that was too large once is not tried again.
   const pageSizes = new Map<ListOperation, number>();
   const pages = new PQueue({ concurrency: PAGES_AT_ONCE });
 
-  const ask = async (name: OperationName, content: CallContent, { signal, repeats = true, parse }: Asking) => {
+  const request = async (name: OperationName, content: CallContent, { signal, repeats = true, parse }: Calling) => {
     const how = { repeats: () => repeats, fresh: false, signal };
     const answer = await call(name, content, parse === undefined ? how : { ...how, parse });
     if (answer.state === "answered") return answer;
@@ -75,14 +76,14 @@ export function createReader(call: Call, origin: string): Reader {
 
   const page: Reader["page"] = async (name, { path, query, offset, limit }, stop) => {
     mustBe(name, (row) => row.reply === "list");
-    const answer = await ask(name, content(path, { ...query, limit, offset }), stop);
+    const answer = await request(name, content(path, { ...query, limit, offset }), stop);
     return readEnvelopePage(name, answer.value) ?? undocumented(name, answer);
   };
 
   const listing = async <Name extends ListOperation>(
     name: Name,
     { path, query, limit = PAGE }: Where & { readonly limit?: number },
-    { condense = (row) => row, ...stop }: Asking & { readonly condense?: Condense },
+    { condense = (row) => row, ...stop }: Calling & { readonly condense?: Condense },
   ): Promise<Listings<Replies[Name]>> => {
     const span = async (window: PageRange) => {
       try {
@@ -95,8 +96,9 @@ export function createReader(call: Call, origin: string): Reader {
     };
     const read = await readList(span, { limit: Math.min(limit, pageSizes.get(name) ?? limit) });
     if (read.state === "oversize")
-      throw new ClientError("oversize", describe(name, "answers a row over 8 MiB"), { operation: name });
-    if (read.state === "unsound") throw new ClientError("protocol", describe(name, read.fault), { operation: name });
+      throw new ClientError("oversize", describe(name, "returns a row over 8 MiB"), { operation: name });
+    if (read.state === "inconsistent")
+      throw new ClientError("protocol", describe(name, read.fault), { operation: name });
     if (read.limit < limit) pageSizes.set(name, read.limit);
     return read;
   };
@@ -105,7 +107,7 @@ export function createReader(call: Call, origin: string): Reader {
     page,
     get: async (name, { path, query }, stop) => {
       mustBe(name, (row) => row.reply === "one" && row.retry === "read");
-      const answer = await ask(name, content(path, query), stop);
+      const answer = await request(name, content(path, query), stop);
       return readResourceReply(name, answer.value)?.data ?? undocumented(name, answer);
     },
     list: async (name, where, stop) => {
@@ -115,7 +117,7 @@ export function createReader(call: Call, origin: string): Reader {
     dryRun: async (name, body, stop) => {
       mustBe(name, (row) => row.body?.dryRun !== undefined);
       const repeats = stop.isRepeatable === true || operation(name).retry === "repeat";
-      const answer = await ask(name, { body: { ...body, dryRun: true } }, { signal: stop.signal, repeats });
+      const answer = await request(name, { body: { ...body, dryRun: true } }, { signal: stop.signal, repeats });
       const data = readResourceReply(name, answer.value)?.data ?? undocumented(name, answer);
       return isSameResource(body, data) ? data : undocumented(name, answer);
     },
@@ -127,9 +129,9 @@ function isAborted(answer: Answer): answer is Extract<Answer, { readonly cause: 
   return answer.state === "ambiguous" && answer.ambiguity === "aborted";
 }
 
-// The types exclude this already; the check stops a caller that has bypassed them.
+// The types exclude this already. The check stops a caller that has bypassed them.
 function mustBe(name: OperationName, holds: (row: ReturnType<typeof operation>) => boolean): void {
-  if (!holds(operation(name))) throw new TypeError(`${name} is not an operation that reads so`);
+  if (!holds(operation(name))) throw new TypeError(`${name} is not an operation for this method of the reader`);
 }
 
 function content(path: PathParameters | undefined, query: Query | undefined): CallContent {
@@ -137,10 +139,14 @@ function content(path: PathParameters | undefined, query: Query | undefined): Ca
 }
 
 function undocumented(name: OperationName, { status }: Extract<Answer, { readonly state: "answered" }>): never {
-  throw new ClientError("protocol", describe(name, `answered ${status} with a body that is not the documented one`), {
-    operation: name,
-    status,
-  });
+  throw new ClientError(
+    "protocol",
+    describe(name, `answered ${status} with a body that does not have the documented form`),
+    {
+      operation: name,
+      status,
+    },
+  );
 }
 
 function describe(name: OperationName, what: string): string {

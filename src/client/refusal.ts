@@ -5,7 +5,7 @@ import type { Secret } from "../contract/secret.ts";
 import { escapeUnprintable } from "../model/unprintable.ts";
 import type { FailureReason, RefusalDetail } from "./client-error.ts";
 
-/** An answer that says no: the request had no effect. */
+/** A refusal by the server: the request had no effect. */
 export type Refusal = {
   readonly reason: FailureReason;
   readonly status: number;
@@ -15,12 +15,12 @@ export type Refusal = {
 };
 
 const DETAILS = 100;
-/** How many faults a message names. */
-const SAID = 3;
-// What common frameworks say of a route they do not have; a resource's own 404 has words of its own.
-const ROUTE_WORDS = /^(?:Cannot (?:GET|PUT|POST) \/|Route (?:GET|PUT|POST):|404 page not found|Not Found$)/i;
+/** The maximum number of faults in a message. */
+const LISTED = 3;
+// The messages of common frameworks for a missing route. A 404 for a missing resource has another message.
+const ROUTE_MESSAGE = /^(?:Cannot (?:GET|PUT|POST) \/|Route (?:GET|PUT|POST):|404 page not found|Not Found$)/i;
 
-/** Reads a refusal from a status and a body in any of the forms that are known, or none. */
+/** Reads a refusal from a status and a body of any known form, or of none. */
 export function readRefusal(
   operation: Operation,
   status: number,
@@ -29,37 +29,37 @@ export function readRefusal(
   const show = (value: string) => excerpt(value, { without: token });
   const fields: JsonObject = isObject(body) ? body : {};
   const code = text(fields.code);
-  const told = ownMessage(fields) ?? (isObject(body) ? "" : summary(raw));
+  const bodyForm = formOf(body, raw);
+  const message = messageOf(fields) ?? (bodyForm === "text" ? raw.trim() : "");
   const faults = details(fields, show);
   return {
-    reason: reasonOf(operation, status, { code, told, structured: isObject(body), isPage: isPage(raw) }),
+    reason: reasonOf(operation, status, { code, message, bodyForm }),
     status,
     code: code === undefined ? null : show(code),
-    message: told === "" ? show(listed(faults)) : show(told),
+    message: message === "" ? show(listed(faults)) : show(message),
     details: faults,
   };
 }
 
-function ownMessage({ message, error, detail }: JsonObject): string | undefined {
+/** The form of a body; gateways and web servers answer with markup. */
+type BodyForm = "json" | "markup" | "text";
+
+function formOf(body: Json | undefined, raw: string): BodyForm {
+  if (isObject(body)) return "json";
+  return /^\s*</.test(raw) ? "markup" : "text";
+}
+
+function messageOf({ message, error, detail }: JsonObject): string | undefined {
   return text(message) ?? text(error) ?? text(detail) ?? (isObject(error) ? text(error.message) : undefined);
 }
 
-// A list of faults without a sentence of its own speaks for itself.
+// The message of a refusal that consists only of a list of faults.
 function listed(faults: readonly RefusalDetail[]): string {
   const lines = faults
     .filter(({ message }) => message !== "")
     .map(({ pointer, message }) => `${pointer} ${message}`.trim());
-  const more = lines.length > SAID ? `, and ${lines.length - SAID} more` : "";
-  return lines.slice(0, SAID).join("; ") + more;
-}
-
-// A page of markup is of no use to anyone who reads one line.
-function summary(raw: string): string {
-  return isPage(raw) ? "" : raw.trim();
-}
-
-function isPage(raw: string): boolean {
-  return /^\s*</.test(raw);
+  const more = lines.length > LISTED ? `, and ${lines.length - LISTED} more` : "";
+  return lines.slice(0, LISTED).join("; ") + more;
 }
 
 function details(fields: JsonObject, show: (value: string) => string): readonly RefusalDetail[] {
@@ -85,23 +85,21 @@ function locationPointer(location: Json | undefined): string {
     .join("");
 }
 
-type Told = {
+type RefusalBody = {
   readonly code: string | undefined;
-  readonly told: string;
-  readonly structured: boolean;
-  /** Markup, as gateways answer with. */
-  readonly isPage: boolean;
+  readonly message: string;
+  readonly bodyForm: BodyForm;
 };
 
-function reasonOf(operation: Operation, status: number, told: Told): FailureReason {
+function reasonOf(operation: Operation, status: number, body: RefusalBody): FailureReason {
   switch (status) {
     case 401:
       return "unauthorized";
     case 403:
-      if (!told.structured && !isDocumented(operation)) return "route-missing";
-      return told.isPage ? "protocol" : "forbidden";
+      if (body.bodyForm !== "json" && !isDocumented(operation)) return "route-missing";
+      return body.bodyForm === "markup" ? "protocol" : "forbidden";
     case 404:
-      return isRouteMissing(operation, told) ? "route-missing" : "not-found";
+      return isRouteMissing(operation, body) ? "route-missing" : "not-found";
     case 405:
     case 501:
       return "route-missing";
@@ -110,7 +108,7 @@ function reasonOf(operation: Operation, status: number, told: Told): FailureReas
     case 412:
       return "fenced";
     case 413:
-      // A read has no body that could be too large: its reply would be.
+      // A read has no body, so the reply must be the part that is too large.
       return operation.method === "GET" ? "oversize" : "refused";
     case 429:
     case 503:
@@ -120,23 +118,23 @@ function reasonOf(operation: Operation, status: number, told: Told): FailureReas
   }
 }
 
-// A wrong guess one way hides a resource, the other way it hides a route: only clear words decide. Whether an extension is
-// missing is found out beyond that (`missing-route.ts`).
-function isRouteMissing({ path, method }: Operation, { code, told, structured }: Told): boolean {
-  const isAlwaysThere = needsNoResource(path, method);
-  if (code !== undefined) return code === "route-not-found" || (code !== "not-found" && isAlwaysThere);
-  if (!structured || isAlwaysThere) return true;
-  return ROUTE_WORDS.test(told) && !(told.length === "Not Found".length && path.includes("{"));
+// Only an explicit message decides: one kind of wrong guess hides a resource, the other hides a route. Whether an
+// extension is missing is confirmed separately (`missing-route.ts`).
+function isRouteMissing({ path, method }: Operation, { code, message, bodyForm }: RefusalBody): boolean {
+  const neverNotFound = needsNoResource(path, method);
+  if (code !== undefined) return code === "route-not-found" || (code !== "not-found" && neverNotFound);
+  if (bodyForm !== "json" || neverNotFound) return true;
+  return ROUTE_MESSAGE.test(message) && !(message.length === "Not Found".length && path.includes("{"));
 }
 
-// A collection is there although it is empty, and what a PUT names by its path need not be there before.
+// A collection exists even if it is empty, and a PUT to a path with a parameter may create its resource.
 function needsNoResource(path: string, method: Operation["method"]): boolean {
   return path.includes("{") ? method === "PUT" : method === "GET";
 }
 
 const LIMIT = 2048;
 
-/** Text of a stranger, fit to be shown: at most 2 KiB, nothing invisible in it, and without the caller's token. */
+/** Untrusted text made safe to display: at most 2 KiB, no invisible characters, and the caller's token masked. */
 export function excerpt(text: string, { without }: { readonly without?: Secret } = {}): string {
   const token = without?.open() ?? "";
   const masked = token === "" ? text : text.replaceAll(token, String(without));
@@ -144,7 +142,7 @@ export function excerpt(text: string, { without }: { readonly without?: Secret }
   return Buffer.byteLength(shown) <= LIMIT && masked.length <= LIMIT ? shown : `${cut(shown)} …`;
 }
 
-// Decoding a cut sequence leaves replacement characters at the end, which `trimEnd` of them removes.
+// Decoding a truncated UTF-8 sequence leaves replacement characters at the end, which are removed.
 function cut(text: string): string {
   return Buffer.from(text)
     .subarray(0, LIMIT - 4)

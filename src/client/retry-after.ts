@@ -5,16 +5,16 @@ const SECONDS = /^\d{1,10}$/;
 type Header = string | readonly string[] | undefined;
 
 /**
- * Milliseconds that a reply asks to wait, however long that is; null when it does not say so in a form that can be
- * trusted. A date counts from the reply's own `Date`, since the two clocks may differ by hours.
+ * The wait in milliseconds that a reply requests, without an upper limit; null if it requests none in a valid form. A
+ * date counts from the reply's own `Date`, since the two clocks may differ by hours.
  */
 export function retryAfter(
   headers: { readonly [name: string]: Header },
   { date }: { readonly date: number },
 ): number | null {
-  const asked = singleHeader(headers["retry-after"]);
-  if (asked === null) return null;
-  if (SECONDS.test(asked)) return Number(asked) * 1000;
-  const until = parseHttpDate(asked);
+  const value = singleHeader(headers["retry-after"]);
+  if (value === null) return null;
+  if (SECONDS.test(value)) return Number(value) * 1000;
+  const until = parseHttpDate(value);
   return until === null ? null : Math.max(0, until - (parseHttpDate(singleHeader(headers.date)) ?? date));
 }

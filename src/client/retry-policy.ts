@@ -4,15 +4,15 @@ import { isLasting, type Reachability } from "./reachability.ts";
 import type { Refusal } from "./refusal.ts";
 import type { ServerPause } from "./server-pause.ts";
 
-/** How long to wait before the next try, and until when tries are made at the latest. */
+/** The wait before the next try, and the deadline for further tries. */
 export type Pause = {
   readonly milliseconds: number;
   readonly until: number;
-  /** Whether the server asked for it. */
+  /** Whether the server requested the wait. */
   readonly isAsked: boolean;
 };
 
-/** The wait before the next try; null when this answer stands. */
+/** Returns the wait before the next try; null if this answer is final. */
 export type RetryPolicy = (tried: Tried, attempts: number) => Pause | null;
 
 const MAX_PAUSES = 15 * 60_000;
@@ -20,7 +20,7 @@ const MALFORMED_TRIES = 3;
 const FIRST_BACKOFF = 200;
 const MAX_BACKOFF = 5_000;
 
-/** Starts the retry policy of one call: how often and how long it is worth repeating. */
+/** Starts the retry policy of one call: how often and for how long the call is retried. */
 export function startRetryPolicy(
   { clock, random, serverPause, reach, retryWait }: Shared,
   { repeats }: { readonly repeats: () => boolean },
@@ -49,7 +49,7 @@ export function startRetryPolicy(
       renewed = true;
       return pauseFor(0);
     }
-    // The first request under the key is still being answered: soon its reply is there for this one too.
+    // The first request with this key is still in progress. Its reply will soon be available to this call too.
     const isUnderWay = status === 409 && code === "idempotency-key-in-flight";
     if (status !== 429 && status !== 503 && !isUnderWay) return null;
     if (asked !== null && asked > retryWait) {
@@ -57,11 +57,11 @@ export function startRetryPolicy(
       return null;
     }
     const wait = asked ?? (backoff(attempts, 1) + backoff(attempts, random())) / 2;
-    // A server that says "at once" again and again must not be asked in a tight loop.
+    // A server that keeps sending `Retry-After: 0` must not be called in a tight loop.
     paused += Math.max(wait, backoff(attempts, 1));
     if (paused > Math.max(MAX_PAUSES, retryWait)) return null;
     const pause = Math.max(wait, attempts === 1 ? 0 : backoff(attempts, random()));
-    // 429 speaks for the whole server, 503 for what was asked.
+    // 429 applies to the whole server, 503 only to this request.
     if (status === 429) serverPause.pause(pause, refusal);
     return pauseFor(pause);
   };
@@ -88,17 +88,17 @@ type Shared = {
   readonly random: () => number;
   readonly serverPause: ServerPause;
   readonly reach: Reachability;
-  /** Milliseconds that a server may ask to wait. */
+  /** The longest wait in milliseconds that the server may request. */
   readonly retryWait: number;
 };
 
-// Repeating helps against what the network did, not against what the server says on purpose.
+// Retries help after network failures, not after an answer that the server chose.
 function mayPass(ambiguity: Ambiguity, attempts: number): boolean {
   if (ambiguity === "malformed") return attempts < MALFORMED_TRIES;
   return ambiguity === "timeout" || ambiguity === "connection-lost" || ambiguity === "server-error";
 }
 
-/** Milliseconds to wait before try `attempt` + 1: exponential with full jitter, `random` within 0 … 1. */
+/** Milliseconds to wait before try `attempt` + 1: exponential backoff with full jitter, `random` within 0 … 1. */
 export function backoff(attempt: number, random: number): number {
   return Math.round(random * Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** Math.min(attempt - 1, 10)));
 }

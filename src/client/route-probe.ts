@@ -3,10 +3,10 @@ import type { Call } from "./call.ts";
 import { NO_MANIFEST } from "./missing-route.ts";
 import { readError } from "./read-error.ts";
 
-/** Finds out whether the server has the route of a write, by a request that has no effect; what it learns it remembers. */
+/** Determines, by a request without effect, whether the server has the route of a write; the capabilities keep it. */
 export type RouteProbe = (name: WriteOperation, stop: { readonly signal: AbortSignal }) => Promise<void>;
 
-/** A probe over the caller to the server at the origin; it rejects where the answer leaves the question open. */
+/** Creates a probe that uses `call`. It rejects if the answer does not determine whether the route exists. */
 export function createRouteProbe(call: Call, origin: string): RouteProbe {
   return async (name, { signal }) => {
     const answer = await call(name, NO_MANIFEST, { repeats: () => true, fresh: false, signal });

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 
-/** Whether a reply is about the resource that the request declared; one that names no resource counts as if it were. */
+/** Whether a reply is about the resource that the request declared; a reply that names no resource counts as such. */
 export function isSameResource(body: JsonObject | undefined, data: unknown): boolean {
   const sent = body?.manifest;
   const echoed = isObject(data) ? data.manifest : undefined;

@@ -1,17 +1,17 @@
 import { HoldfastError } from "../core/errors.ts";
 
-/** A control plane's address, taken apart once. */
+/** The parsed address of a control plane. */
 export type Address = {
   readonly origin: string;
   readonly protocol: "http:" | "https:";
-  /** Host name without brackets. */
+  /** The host name, without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Path in front of every operation's path, without a slash at its end. */
+  /** The base path before each operation's path, without a trailing slash. */
   readonly base: string;
 };
 
-/** Reads a server URL; credentials, a query or a fragment in it are refused, since they would end up in logs. */
+/** Parses a server URL. Credentials, a query or a fragment are refused, since they would appear in logs. */
 export function parseAddress(server: string): Address {
   const url = URL.canParse(server) ? new URL(server) : null;
   if (url === null) throw refuse("is not a URL");

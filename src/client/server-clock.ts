@@ -2,15 +2,15 @@ import type { Clock } from "./clock.ts";
 import type { Headers } from "./exchange.ts";
 import { parseHttpDate, singleHeader } from "./parse-header.ts";
 
-/** The control plane's own clock, as its replies tell it: its times are compared with each other, never with ours. */
+/** The control plane's clock, from its replies. Its times are compared with each other, never with the local clock. */
 export type ServerClock = {
-  /** Takes note of a reply that has just come. */
+  /** Records the `Date` of a reply that has just arrived. */
   readonly saw: (headers: Headers) => void;
-  /** Epoch milliseconds, up to a second behind; null where no reply has carried a `Date`. */
+  /** Epoch milliseconds, up to a second late; null until a reply has had a `Date`. */
   readonly now: () => number | null;
 };
 
-/** A clock that counts on from the `Date` of the newest reply. */
+/** Creates a clock that continues from the `Date` of the newest reply. */
 export function createServerClock(clock: Clock): ServerClock {
   let last: { readonly date: string | null; readonly at: number } | null = null;
   return {

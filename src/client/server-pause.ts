@@ -1,24 +1,24 @@
 import type { Clock } from "./clock.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** What a server said when it asked for a pause. */
+/** A pause that the server requested. */
 export type Closed = {
-  /** When it may be asked again, on the clock that only goes forward. */
+  /** The end of the pause, on the monotonic clock. */
   readonly until: number;
   readonly refusal: Refusal;
 };
 
-/** The pause that a server asked for, which every call to it keeps. */
+/** The pause of one server, which every call to it respects. */
 export type ServerPause = {
   readonly pause: (milliseconds: number, refusal: Refusal) => void;
-  /** What the server asked for; null while nothing is paused. */
+  /** The current pause; null if there is none. */
   readonly closed: () => Closed | null;
 };
 
-// Whatever a server asks for, it is asked again after this time.
+// The longest pause, even if the server requests a longer one.
 const MAX_PAUSE_MS = 15 * 60_000;
 
-/** The pause of one server, on the given clock; a longer pause replaces a shorter one, never the other way round. */
+/** Creates the pause of one server on the given clock. A longer pause replaces a shorter one, never the reverse. */
 export function createServerPause(clock: Clock): ServerPause {
   let last: Closed | null = null;
   return {

@@ -6,33 +6,33 @@ export const TOLD_AFTER_MS = 5000;
 
 const BETWEEN_MS = 60_000;
 
-/** What a call waits for before its next try. */
+/** The reason for a wait before the next try, and its end. */
 export type Waiting = {
   readonly why: string;
-  /** When the wait, or the last of several, is over at the latest; on the clock that only goes forward. */
+  /** The latest end of the wait, or of the last of several waits, on the monotonic clock. */
   readonly until: number;
 };
 
 /** Reports the waits of one call. */
 export type WaitNotice = {
-  /** Sets what the call waits for from now on; null when it does not wait. */
+  /** Sets the current wait of the call; null if it does not wait. */
   readonly waits: (waiting: Waiting | null) => void;
-  /** Ends the report: the call is over. */
+  /** Stops the reports, when the call is over. */
   readonly ends: () => void;
 };
 
 /**
- * Tells people of the waits of all calls to one server: of each when it has taken five seconds, and of many that wait for
- * the same only once.
+ * Announces the waits of all calls to one server. A wait is announced after five seconds, and several calls that wait at
+ * the same time are announced only once.
  */
-export function createWaitNotices(clock: Clock, say: (text: string) => void): () => WaitNotice {
-  let [saidAt, saidUntil] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  const tell = ({ why, until }: Waiting): void => {
+export function createWaitNotices(clock: Clock, onWait: (text: string) => void): () => WaitNotice {
+  let [announcedAt, announcedUntil] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const announce = ({ why, until }: Waiting): void => {
     const now = clock.now();
-    if (now < saidUntil && now - saidAt < BETWEEN_MS) return;
-    saidAt = now;
-    saidUntil = until;
-    say(`${why}, until ${timestampText(clock.date() + Math.max(0, until - now))}`);
+    if (now < announcedUntil && now - announcedAt < BETWEEN_MS) return;
+    announcedAt = now;
+    announcedUntil = until;
+    onWait(`${why}, until ${timestampText(clock.date() + Math.max(0, until - now))}`);
   };
   return () => {
     let current: Waiting | null = null;
@@ -40,7 +40,7 @@ export function createWaitNotices(clock: Clock, say: (text: string) => void): ()
     return {
       waits: (waiting) => {
         current = waiting;
-        if (waiting !== null) timer ??= setInterval(() => current !== null && tell(current), TOLD_AFTER_MS).unref();
+        if (waiting !== null) timer ??= setInterval(() => current !== null && announce(current), TOLD_AFTER_MS).unref();
       },
       ends: () => clearInterval(timer),
     };

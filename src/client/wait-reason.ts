@@ -5,7 +5,7 @@ import { causeText } from "./reachability.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Pause } from "./retry-policy.ts";
 
-/** Why a call is made again only after a while, for people. */
+/** The reason for the wait before the next try, as text for the user. */
 export function reasonToWait(
   origin: string,
   name: OperationName,
@@ -27,13 +27,13 @@ export function reasonToWait(
   }
 }
 
-/** The pause that a server asks for, in words for people. */
+/** The pause that a server requests, as text for the user. */
 export function askedToWait(origin: string, { status, message }: Refusal, milliseconds: number): string {
-  const words = message === "" ? "" : `: ${message}`;
-  return `${origin} asks for a pause of ${seconds(milliseconds)} (${status}${words})`;
+  const suffix = message === "" ? "" : `: ${message}`;
+  return `${origin} asks for a pause of ${seconds(milliseconds)} (${status}${suffix})`;
 }
 
-/** A refusal with the wait that the server asked for, where that is longer than a call waits. */
+/** Adds the wait that the server requested to a refusal, if it is longer than `retryWait`. */
 export function withAskedWait(
   tried: Tried,
   { date, retryWait }: { readonly date: number; readonly retryWait: number },
@@ -42,8 +42,8 @@ export function withAskedWait(
   if (answer.state !== "refused" || retryAfter === null || retryAfter <= retryWait) return tried;
   if (answer.refusal.reason !== "throttled") return tried;
   const end = timestampText(date + retryAfter);
-  const asked = `it asks to wait ${seconds(retryAfter)}, until ${end}, and --retry-wait is ${seconds(retryWait)}`;
-  const message = [answer.refusal.message, asked].filter((part) => part !== "").join("; ");
+  const request = `it asks to wait ${seconds(retryAfter)}, until ${end}, and --retry-wait is ${seconds(retryWait)}`;
+  const message = [answer.refusal.message, request].filter((part) => part !== "").join("; ");
   return { ...tried, answer: { state: "refused", refusal: { ...answer.refusal, message } } };
 }
 

@@ -11,23 +11,23 @@ import { isSameResource } from "./same-resource.ts";
 
 /** The result of a write. */
 export type Sent<Name extends OperationName = WriteOperation> = {
-  /** How often the request was sent. */
+  /** The number of times the request was sent. */
   readonly attempts: number;
 } & (
   | {
       readonly state: "applied";
       readonly status: number;
       readonly data: Replies[Name];
-      /** The one-time token, where the reply carried one. */
+      /** The one-time token, if the reply carried one. */
       readonly token: Secret | null;
-      /** Only `putVirtualAccount` tells whether it made the token. */
+      /** Whether this call created the token; only `getPersonalAccessToken` reports it. */
       readonly created: boolean | null;
     }
-  /** The server said no; nothing was changed. */
+  /** The server refused the write and changed nothing. */
   | ({ readonly state: "refused" } & Refusal)
-  /** It may have had its effect: look before anything is sent again. */
+  /** The write may have taken effect: read the resource before anything is sent again. */
   | { readonly state: "ambiguous"; readonly reason: Ambiguity; readonly status: number | null; readonly cause: unknown }
-  /** No byte left this machine; or it was stopped while it waited, after tries that had no effect. */
+  /** No byte was sent, or the write was aborted during a wait after tries that had no effect. */
   | { readonly state: "not-sent"; readonly reason: "unreachable" | "aborted"; readonly cause: unknown }
 );
 
@@ -35,13 +35,13 @@ export type Sent<Name extends OperationName = WriteOperation> = {
 export type WriteContent = CallContent & {
   /** Called right before the first byte of each try. */
   readonly onSent?: () => void;
-  /** Awaited with the reply's bytes, or the part that arrived, before anything looks at them: one-time tokens go to disk here. */
+  /** Awaited with the reply's bytes, or the part that arrived, before they are parsed. It stores one-time tokens. */
   readonly onReply?: (bytes: Buffer) => Promise<void>;
 };
 
-/** Everything that changes a control plane. */
+/** The requests that change a control plane. */
 export type Writer = {
-  /** Sends one write; whatever happens on the way is an answer, not an exception. */
+  /** Sends one write. Each failure is an answer, not an exception. */
   readonly send: <Name extends WriteOperation>(
     name: Name,
     content: WriteContent,
@@ -49,17 +49,17 @@ export type Writer = {
   ) => Promise<Sent<Name>>;
 };
 
-/** A writer over the caller; it repeats only what the retry class of the operation allows. */
+/** Creates a writer that uses `call`. It retries only what the retry class of the operation allows. */
 export function createWriter(call: Call, { honoursKeys }: Pick<Capabilities, "honoursKeys">): Writer {
   return {
     send: async (name, { onSent, onReply, ...content }, { signal }) => {
       const { retry } = operation(name);
       const guarded = retry === "once" || retry === "token";
-      const isMadeOnce = () => content.idempotencyKey !== undefined && honoursKeys();
+      const isExecutedOnce = () => content.idempotencyKey !== undefined && honoursKeys();
       const called = await call(name, content, {
-        repeats: () => retry === "repeat" || (guarded && isMadeOnce()),
-        // A used connection may break under a request that has arrived; its reply can be had again only under its key.
-        fresh: guarded && !isMadeOnce(),
+        repeats: () => retry === "repeat" || (guarded && isExecutedOnce()),
+        // A reused connection may break after the request has arrived, and its reply can be repeated only with a key.
+        fresh: guarded && !isExecutedOnce(),
         signal,
         ...(onSent === undefined ? {} : { onSent }),
         ...(onReply === undefined ? {} : { onReply }),
@@ -76,9 +76,9 @@ function readSent<Name extends WriteOperation>(name: Name, content: CallContent,
       const { status } = called;
       const reply = readResourceReply(name, called.value);
       if (reply === undefined)
-        return ambiguous("protocol", "the reply is not the documented one", { status, attempts });
+        return ambiguous("protocol", "the reply does not have the documented form", { status, attempts });
       if (!isSameResource(content.body, reply.data)) {
-        return ambiguous("mismatch", "the reply tells of another resource", { status, attempts });
+        return ambiguous("mismatch", "the reply is about another resource", { status, attempts });
       }
       return { state: "applied", status, ...reply, attempts };
     }

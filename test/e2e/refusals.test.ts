@@ -195,7 +195,7 @@ describe("exit code 1 is for a control plane that cannot be reached", () => {
     const apply = await source.runHere(["apply", "--yes", ...server, ...limits], env);
     expect(apply.code).toBe(1);
     expect(reportOf(apply).summary).toMatchObject({ created: 0, blocked: 8 });
-    expect(apply.stderr).toMatch(/^error: .*GET \/api\/svc\/v1\/clusters: no whole reply within 500 ms/m);
+    expect(apply.stderr).toMatch(/^error: .*GET \/api\/svc\/v1\/clusters: no complete reply within 500 ms/m);
   });
 });
 

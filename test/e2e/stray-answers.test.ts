@@ -28,7 +28,7 @@ const documentedOnly = (): Promise<Server> => {
   return plane.serve();
 };
 
-const unclear = "whether the control plane said so, or something in between, is not clear";
+const unclear = "the answer may come from the control plane or from a proxy in between";
 
 describe("a stray page on a list", () => {
   test("F73 leaves the pass incomplete, and the next one sees what has changed", async () => {

@@ -33,7 +33,7 @@ test("http to a port that speaks TLS, and https to one that does not, say so at 
   const secure = http.url.replace("http:", "https:");
   const encrypted = await source.runHere([...plan, secure], env);
   expect(encrypted).toMatchObject({ code: 1, stdout: "" });
-  expect(encrypted.stderr).toContain(`error: ${secure} does not speak TLS\n  → use http, where that is meant: `);
+  expect(encrypted.stderr).toContain(`error: ${secure} does not speak TLS\n  → if plain HTTP is intended, use http: `);
 });
 
 test("a path below a control plane's address is recognised by the routes that are not there", async () => {
@@ -42,7 +42,7 @@ test("a path below a control plane's address is recognised by the routes that ar
   const ended = await source.runHere([...plan, `${server.url}/below`]);
   expect(ended).toMatchObject({ code: 1, stdout: "" });
   expect(ended.stderr).toMatch(
-    /^error: what answers at \S+ is no control plane: it has no [A-Z]+ \/api\/\S+\n {2}→ check that --server/m,
+    /^error: the server at \S+ is not a control plane: it has no [A-Z]+ \/api\/\S+\n {2}→ check that --server/m,
   );
 });
 
@@ -60,5 +60,5 @@ test("a server that is no control plane is recognised by its first answer", asyn
   const source = await sourceOf(everyKind);
   const ended = await source.runHere([...plan, url], { HOLDFAST_TOKEN: "some-token" });
   expect(ended.code).toBe(1);
-  expect(ended.stderr).toContain(`what answers at ${url} does not look like a control plane: answered 200, and `);
+  expect(ended.stderr).toContain(`the server at ${url} does not look like a control plane: answered 200, and `);
 });

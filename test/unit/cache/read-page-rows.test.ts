@@ -189,6 +189,6 @@ describe("a list that was read before", () => {
   test("that shows a page twice is refused as any other", async () => {
     const { noted } = await read([]);
     const twice = [...rows.slice(0, 1000), ...rows.slice(0, 1000), ...rows.slice(2000)];
-    await expect(read(noted, {}, twice)).rejects.toThrow("shows 1500 different ones");
+    await expect(read(noted, {}, twice)).rejects.toThrow("returns 1500 distinct ones");
   });
 });

@@ -314,7 +314,7 @@ test("F7 a server that accepts and never answers is a timeout", async () => {
   const { reader } = dial(server.url, { clock: systemClock, requestTimeout: 80, connectTimeout: 60 });
   await expect(reader.get("getCluster", where, calm)).rejects.toMatchObject({
     reason: "timeout",
-    message: "GET /api/svc/v1/clusters/{id}: no whole reply within 80 ms",
+    message: "GET /api/svc/v1/clusters/{id}: no complete reply within 80 ms",
   });
 });
 
@@ -354,7 +354,7 @@ test("F17 a gzip bomb is not unpacked, a gzip reply is", async () => {
 });
 
 test.each(["gzip, gzip", Array(1000).fill("gzip").join(", "), "br", "x"])(
-  "F17 an encoding that was not asked for is a protocol error: %.10s",
+  "F17 an encoding that was not requested is a protocol error: %.10s",
   async (encoding) => {
     const server = await serve((response) =>
       response.writeHead(200, { "content-encoding": encoding }).end(gzipSync(JSON.stringify(cluster))),

@@ -183,7 +183,7 @@ test("F16 a redirect of a write is ambiguous, and not followed", async () => {
   expect(server.seen).toHaveLength(1);
 });
 
-test("F27 a reply that tells of another resource is ambiguous", async () => {
+test("F27 a reply about another resource is ambiguous", async () => {
   const other = { data: { id: "t2", manifest: { ...manifest, name: "other" } } };
   const server = await serve((response) => json(response, other));
   const sent = await dial(server.url).writer.send("putTeam", { body: { manifest } }, calm);
