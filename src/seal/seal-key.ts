@@ -40,12 +40,12 @@ export function parseKeys(text: string): KeyRing {
 
 /** Reads the key file, or creates one with mode 0600. */
 export async function loadOrCreateKey(path: string): Promise<SealKey> {
-  const key = makeKeyFile(path) ?? (await readKeyFile(path))?.newest;
+  const key = createKeyFile(path) ?? (await readKeyFile(path))?.newest;
   if (key === undefined) throw new SealKeyError(`${path} was removed while it was being read`);
   return key;
 }
 
-function makeKeyFile(path: string): SealKey | null {
+function createKeyFile(path: string): SealKey | null {
   const fresh = generateKey();
   return createFile(path, `${fresh.bytes.open()}\n`, { durable: true }) ? fresh : null;
 }
@@ -88,13 +88,13 @@ const objects = new WeakMap<SealKey, KeyObject>();
 export function keyObject(key: SealKey): KeyObject {
   const known = objects.get(key);
   if (known !== undefined) return known;
-  const made = createSecretKey(Buffer.from(key.bytes.open(), "base64"));
-  objects.set(key, made);
-  return made;
+  const created = createSecretKey(Buffer.from(key.bytes.open(), "base64"));
+  objects.set(key, created);
+  return created;
 }
 
 function keyOf(bytes: Buffer): SealKey {
-  // The version identifies the key without revealing anything of it.
+  // The version identifies the key without revealing anything about it.
   const version = hash("sha256", Buffer.concat([Buffer.from("key version"), bytes])).slice(0, 8);
   return { version, bytes: new Secret(bytes.toString("base64")) };
 }

@@ -25,7 +25,7 @@ export function seal(key: SealKey, plaintext: string | Buffer, aad: string): Buf
   const { head, cipher } = begin(key, aad);
   const content = typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
   cipher.final();
-  // Memory of its own: in Node's pool, whatever is held of it for longer would hold 64 kB of others too.
+  // A buffer outside Node's pool: a value in the pool that stays in memory would keep the pool's 64 kB in memory too.
   const sealed = Buffer.allocUnsafeSlow(HEAD_BYTES + content.length + TAG_BYTES);
   head.copy(sealed);
   content.copy(sealed, HEAD_BYTES);

@@ -7,10 +7,10 @@ import { replaceFile } from "../files/write-file.ts";
 import { sealChunks, unseal } from "./seal.ts";
 import type { SealKey } from "./seal-key.ts";
 
-/** No cache is larger. */
+/** The maximum size of a cache. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
-/** The text in a sealed file; null when it is absent, damaged, or was sealed with another key or name. */
+/** Reads a sealed file as text; null when it is absent, damaged, or was sealed with another key or name. */
 export function readSealed(path: string, key: SealKey, name: string): string | null {
   try {
     const sealed = readOwnFile(path, { limit: MAX_BYTES });
@@ -26,8 +26,8 @@ export function readSealed(path: string, key: SealKey, name: string): string | n
 }
 
 /**
- * Writes a sealed file atomically. It is not synced to the disk: only for content that can be computed again. Returns why
- * it could not be written; null when it was.
+ * Writes a sealed file atomically. The file is not synced to the disk, so it is only for content that can be computed
+ * again. Returns the error if it could not be written, null otherwise.
  */
 export function writeSealed(path: string, key: SealKey, name: string, content: string | Chunks): unknown {
   try {
@@ -40,7 +40,7 @@ export function writeSealed(path: string, key: SealKey, name: string, content: s
   }
 }
 
-/** A content that is never in memory as a whole. */
+/** Content that is never in memory as a whole. */
 type Chunks = Generator<string>;
 
 /** After this time no run still uses its temporary file. */

@@ -5,22 +5,22 @@ import { requireOwnFolder } from "../files/own-folder.ts";
 import { isAtOrBelow, realPathOutside } from "../files/real-path.ts";
 import { UnsafePathError } from "../files/unsafe-path-error.ts";
 
-/** Folders in a state folder that are opened. */
+/** The folders inside a state folder that are used. */
 const INNER = ["cache", "tokens", "control-plane", "sources", "targets"];
 
-/** Where a state folder is looked at. */
+/** The context in which a state folder is checked. */
 export type StatePlace = {
-  /** The real path of the folder whose files come from a repository; null where there is none. */
+  /** The real path of the folder whose files come from a repository; null if there is none. */
   readonly content: string | null;
-  /** Asks git whether it tracks anything at or below a path. */
+  /** Whether git tracks anything at or below a path. */
   readonly isTracked: (path: string, stop: { readonly signal: AbortSignal }) => Promise<boolean>;
   readonly signal: AbortSignal;
 };
 
 /**
- * Refuses a state folder that a repository may have brought, or that others may change: what is in it says where tokens
- * go, and which key seals. Answers its real path, also where there is no such folder yet; opens nothing in it. It asks git
- * once, and only where the folder is there and lies in a checkout.
+ * Refuses a state folder that may come from a repository, or that other users can change: its content determines where
+ * tokens are stored and which key seals. Returns its real path, even if the folder does not exist yet. Opens no file in
+ * the folder. Runs git at most once, and only if the folder exists in a checkout.
  */
 export async function requireStateFolder(path: string, place: StatePlace): Promise<string> {
   const { content } = place;
@@ -50,7 +50,7 @@ async function isTrackedByGit(folder: string, { isTracked, signal }: StatePlace)
     signal.throwIfAborted();
     if (!(cause instanceof HoldfastError)) throw cause;
     const { message, hint } = cause;
-    throw new HoldfastError("invalid", `nobody can tell whether git tracks the state folder ${folder}: ${message}`, {
+    throw new HoldfastError("invalid", `cannot determine whether git tracks the state folder ${folder}: ${message}`, {
       hint: `name one outside of the checkout with --state${hint === null ? "" : `; or: ${hint}`}`,
       cause,
     });

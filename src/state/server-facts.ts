@@ -1,37 +1,37 @@
 import type { Identity } from "../core/manifest.ts";
 
 /**
- * Whether a dryRun of this server was shown to change nothing; `indicated`: one of a new
- * application was answered without ids, which no write is.
+ * Whether a dryRun on this server was proven to change nothing. `indicated`: the dryRun of a new application was
+ * answered without ids, which a write never is.
  */
 export type DryRunProof = "unproven" | "indicated" | "proven" | "ignored";
 
-/** What is stored about a control plane between runs. */
+/** The facts about a control plane that are stored between runs. */
 export type StoredServerFacts = {
-  /** The extensions that have answered; each run finds out anew which are missing. */
+  /** The extensions that have answered; each run determines again which ones are missing. */
   readonly routes: { readonly [operation: string]: "yes" | "no" };
   readonly dryRun: DryRunProof;
   /** Whether `postModelVersion` registered a version here; null while unknown. */
   readonly registers: boolean | null;
-  /** Orphans that the operator let go of with `--allow-shrink`: they no longer count as missing. */
+  /** Orphans that the operator released with `--allow-shrink`: they no longer count as missing. */
   readonly released?: readonly Identity[];
-  /** Whether the server executes a write with an Idempotency-Key once. */
+  /** Whether the server executes a write with an Idempotency-Key only once. */
   readonly honoursKeys?: boolean;
-  /** The id of the subject that the control plane knows us as. */
+  /** The id of this client's subject in the control plane. */
   readonly subject?: string | null;
-  /** Whether the source that was applied last had a configuration. */
+  /** Whether the last applied source had a configuration. */
   readonly configured?: boolean;
-  /** The last lease that a run of ours had here. */
+  /** The last lease on this server that a run with this ledger held. */
   readonly lease?: NumberedLease | null;
 };
 
-/** Changes to be merged into the stored facts; a null removes one. */
+/** Changes to merge into the stored facts; null removes a fact. */
 export type ServerFactChanges = {
   readonly [name in keyof Omit<StoredServerFacts, "routes">]?: StoredServerFacts[name] | null;
 } & { readonly routes?: { readonly [operation: string]: "yes" | "no" | null } };
 
-/** A lease with its fencing token, which shows whether others held it in between. */
+/** A lease with its fencing token (`number`), which shows whether another holder had the lease in between. */
 export type NumberedLease = { readonly scope: string; readonly number: number };
 
-/** The facts about a control plane that is not known yet. */
+/** The facts about a new control plane. */
 export const noFacts: StoredServerFacts = { routes: {}, dryRun: "unproven", registers: null };

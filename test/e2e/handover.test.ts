@@ -62,10 +62,10 @@ test("F43 F61 without leases a standby takes the state's lock of a killed daemon
   const first = operator.start(watching);
   await first.shows("stdout", /1 created/);
   const second = operator.start(watching);
-  await second.shows("stderr", /standing by: another holdfast writes with the state folder .*: process \d+ on /);
+  await second.shows("stderr", /standing by: another holdfast process is using the state folder .*: process \d+ on /);
   const [, url = ""] = await second.shows("stderr", /on (http:\S+)\n/);
   const standby = JSON.parse(await (await fetch(`${url}/status`)).text());
-  const message = expect.stringMatching(/^another holdfast writes with the state folder /);
+  const message = expect.stringMatching(/^another holdfast process is using the state folder /);
   expect(standby.targets).toMatchObject([{ condition: "Reconciling", reason: "StandingBy", message }]);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   // The repository in the state folder is the leader's too.

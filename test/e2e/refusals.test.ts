@@ -206,7 +206,7 @@ describe("exit code 8 is for a second writer", () => {
     const watch = source.start(["watch", "--sink", "file"]);
     await watch.shows("stdout", /^Applied: 8 created/m);
     const apply = await source.runHere(["apply", "--yes"]);
-    expectRefusal(apply, 8, /^error: another holdfast writes with the state folder .*\n {2}→ /);
+    expectRefusal(apply, 8, /^error: another holdfast process is using the state folder .*\n {2}→ /);
     expect(await source.runHere(["plan"])).toMatchObject({ code: 0 });
     expect(await source.runHere(["drift"])).toMatchObject({ code: 0 });
     watch.kill("SIGKILL");

@@ -174,10 +174,10 @@ describe("S40 a state folder that a repository brings", () => {
     expect(await calls(["plan", "--state", join(await temporaryFolder(), "state")])).toBe(0);
   });
 
-  test("S40 is refused where nobody can tell whether it is one", async () => {
+  test("S40 is refused where it cannot be determined whether it is one", async () => {
     const checkout = await clone(async () => undefined);
     await mkdir(join(checkout, ".holdfast"), { mode: 0o700 });
-    const unknown = /nobody can tell whether git tracks the state folder .*\.holdfast: /;
+    const unknown = /cannot determine whether git tracks the state folder .*\.holdfast: /;
     // Not `validate`, which needs no git: it goes without its cache then.
     const server = { HOLDFAST_SERVER: "http://127.0.0.1:9", HOLDFAST_TOKEN: "unused" };
     const ended = await run(["plan"], { cwd: checkout, env: { ...server, PATH: "/nonexistent" } });

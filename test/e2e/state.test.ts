@@ -42,7 +42,7 @@ test("F44 a ledger of a newer release is refused by every command, and nothing i
     const ended = await source.runHere(args, env);
     expect(ended).toMatchObject({ code: 1 });
     const said = ended.stdout + ended.stderr;
-    expect(said).toMatch(/ledger\.db: a newer release made it/);
+    expect(said).toMatch(/ledger\.db: it was written by a newer release/);
     expect(said).toMatch(/→ run the release that created it, or a newer one; nothing was changed/);
   }
   expect(server.effects()).toEqual(before);
@@ -119,7 +119,7 @@ describe("holdfast state", () => {
     expect(await source.runHere(["state", "export", exported], { ...env, ...exportKey })).toMatchObject({ code: 0 });
     expect(await source.runHere(["state", "export", exported], { ...env, ...exportKey })).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining("is there already"),
+      stderr: expect.stringContaining("already exists"),
     });
     const fresh = { HOLDFAST_STATE: join(await temporaryFolder(), "fresh") };
     const refusals = [

@@ -22,7 +22,9 @@ test("S70 unlock breaks the lease of a writer that was killed, shows whose it wa
   expect(alive.stderr).toMatch(/^error: \S+\.holdfast \(\w{8}\) has this lease until \S+Z\n {2}→ it is alive, /m);
   const same = await dead.runHere(["unlock"]);
   expect(same).toMatchObject({ code: 8, stdout: "" });
-  expect(same.stderr).toMatch(/another holdfast writes with the state folder \S+: process \d+ on \S+, since \S+Z\n/);
+  expect(same.stderr).toMatch(
+    /another holdfast process is using the state folder \S+: process \d+ on \S+, since \S+Z\n/,
+  );
   apply.kill("SIGKILL");
   await apply.ended;
 

@@ -35,7 +35,7 @@ async function expectSeen({ source }: Changed, through: readonly string[], why: 
   expect(drift).toMatchObject({ code: 2 });
   expect(driftOf(drift).summary).toMatchObject({ drifted: 1, absent: 0 });
   for (const { stderr } of [plan, drift]) {
-    expect(stderr).toMatch(/^warning: what is learned of the control plane is not remembered for the next run: /m);
+    expect(stderr).toMatch(/^warning: what is learned about the control plane is not remembered for the next run: /m);
     expect(stderr).toMatch(why);
     expect(stderr).not.toContain("fault of holdfast");
   }
@@ -117,7 +117,7 @@ describe("F82 a state folder that cannot be written", () => {
     expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
     const again = await source.runWithin(0, ["plan"]);
     expect(again).toMatchObject({ code: 0, stdout: "Plan: nothing to do, 8 unchanged\n" });
-    expect(again.stderr).toMatch(/^warning: what is learned of the control plane is not remembered/m);
+    expect(again.stderr).toMatch(/^warning: what is learned about the control plane is not remembered/m);
   });
 
   test("F82 in which one thing cannot be kept says which, where and why, and plans the same", async () => {

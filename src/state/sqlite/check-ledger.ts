@@ -9,28 +9,28 @@ import { iterateRows, queryBuilder } from "../../store/sqlite/query-builder.ts";
 import { StoreError } from "../../store/store-error.ts";
 import { type LedgerTables, ledgerMigrations } from "./ledger-schema.ts";
 
-/** What a ledger holds of one server. */
+/** The content of a ledger for one server. */
 export type ServerContent = {
   readonly server: string;
   readonly resources: number;
-  /** Writes whose outcome is not known yet. */
+  /** Writes whose outcome is still unknown. */
   readonly pending: number;
 };
 
-/** A ledger that was read as a whole, and is sound. */
+/** The content of a ledger that was read completely and is intact. */
 export type LedgerContent = {
-  /** `older`: the next command that writes upgrades it, after a backup beside it. */
+  /** `older`: the next command that writes upgrades it, after a backup in the same folder. */
   readonly schema: "current" | "older";
   readonly servers: readonly ServerContent[];
 };
 
-/** Reads all of a ledger file without changing it; fails where it is damaged, newer, or sealed with another key. */
+/** Reads a whole ledger file without changing it; fails if it is damaged, newer, or sealed with another key. */
 export async function checkLedger(path: string, key: SealKey): Promise<LedgerContent> {
   try {
     using connection = openSqliteConnection(path, { readOnly: true });
     const database = queryBuilder<LedgerTables>(connection);
     const { pending } = await schemaState(database, ledgerMigrations);
-    requireSound(connection);
+    requireIntact(connection);
     requireSealed(database, key);
     return { schema: pending.length === 0 ? "current" : "older", servers: serversOf(connection) };
   } catch (error) {
@@ -39,12 +39,12 @@ export async function checkLedger(path: string, key: SealKey): Promise<LedgerCon
   }
 }
 
-function requireSound(connection: DatabaseSync): void {
+function requireIntact(connection: DatabaseSync): void {
   const [first] = connection.prepare("PRAGMA quick_check(1)").all();
   if (first?.quick_check !== "ok") throw new StoreError("corrupt", "the check of its pages failed");
 }
 
-// What every release has sealed, in the columns of the first schema.
+// Unseals only the columns of the first schema, which every release has.
 function requireSealed(database: Kysely<LedgerTables>, key: SealKey): void {
   const executor = database.getExecutor();
   const receipts = database.selectFrom("receipt").select(["server", "identity", "sealed"]).compile();

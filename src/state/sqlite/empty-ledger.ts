@@ -3,7 +3,7 @@ import type { Ledger } from "../ledger.ts";
 import { receiptDigest } from "../receipt-digest.ts";
 import { noFacts } from "../server-facts.ts";
 
-/** The ledger of a run that only reads, where none can be kept: it has no receipts, and refuses to be written. */
+/** The ledger of a read-only run where no ledger can be stored: it has no receipts and refuses writes. */
 export function emptyLedger(key: SealKey): Ledger {
   const refused = () => Promise.reject(new TypeError("a run without a ledger cannot write"));
   return {

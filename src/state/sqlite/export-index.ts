@@ -12,12 +12,12 @@ import type { SealKey } from "../../seal/seal-key.ts";
 const FORMAT = 1;
 const NAME = "holdfast-state";
 const MAX_BYTES = 64 * 1024 * 1024;
-const MISSING = "name a folder that holdfast state export has made";
+const MISSING = "name a folder that was created by holdfast state export";
 
-/** The files of an exported state, by their path in its folder, with the digest of each. */
+/** The digests of the files of an exported state, by their path in its folder. */
 export type ExportIndex = ReadonlyMap<string, string>;
 
-/** Writes the index of an exported state: its format in clear, and sealed what belongs to it. */
+/** Writes the index of an exported state: the format in plain text, the digests sealed. */
 export function writeIndex(folder: string, key: SealKey, index: ExportIndex): void {
   const content = seal(key, JSON.stringify([...index]), `${NAME} ${FORMAT}`).toString("base64");
   createFile(join(folder, `${NAME}.json`), `${JSON.stringify({ format: FORMAT, index: content })}\n`, {
@@ -25,7 +25,7 @@ export function writeIndex(folder: string, key: SealKey, index: ExportIndex): vo
   });
 }
 
-/** Reads the index of an exported state; refuses one of a newer release, and one that another key has sealed. */
+/** Reads the index of an exported state; refuses an index of a newer release or one that was sealed with another key. */
 export function readIndex(folder: string, key: SealKey): ExportIndex {
   const path = join(folder, `${NAME}.json`);
   const bytes = lstatOrNull(path) === null ? null : readOwnFile(path, { limit: MAX_BYTES });
@@ -56,7 +56,7 @@ function opened(folder: string, key: SealKey, sealed: Buffer): ExportIndex {
     if (!(cause instanceof SealError)) throw cause;
     const why = cause.code === "other-key" ? "was sealed with another key" : "was changed after it was exported";
     throw new HoldfastError("invalid", `the state in ${folder} ${why}`, {
-      hint: "give the key that it was exported with, by --export-key-file",
+      hint: "provide the key that it was exported with, by --export-key-file",
       cause,
     });
   }

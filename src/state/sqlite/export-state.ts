@@ -14,12 +14,12 @@ import { resealLedger } from "./reseal-ledger.ts";
 import { existingKeyIn } from "./sqlite-state.ts";
 
 /**
- * Copies ledgers, journals and one-time tokens of a state into a folder that is not there yet, sealed with a key of its
- * own. The folder is there as a whole or not at all; others may write the state meanwhile.
+ * Copies ledgers, journals and one-time tokens of a state into a new folder, sealed with the export key. The folder
+ * appears complete or not at all. Other processes may write to the state meanwhile.
  */
 export async function exportSqliteState(state: string, to: string, options: TransferOptions): Promise<Transferred> {
   if (lstatOrNull(to) !== null) {
-    throw new HoldfastError("invalid", `${to} is there already`, { hint: "name a folder that is not there yet" });
+    throw new HoldfastError("invalid", `${to} already exists`, { hint: "name a folder that does not exist yet" });
   }
   const ledgers = ledgerFolders(state);
   if (ledgers.length === 0) {
@@ -47,14 +47,14 @@ export async function exportSqliteState(state: string, to: string, options: Tran
 async function exportLedger(folder: string, to: string, { keyText, exportKey }: TransferOptions): Promise<void> {
   const key = await existingKeyIn(folder, { keyText });
   if (key === null) {
-    throw new HoldfastError("invalid", `the key of the state ${folder} is not there`, {
-      hint: "give it with HOLDFAST_STATE_KEY_FILE",
+    throw new HoldfastError("invalid", `the key of the state ${folder} is missing`, {
+      hint: "provide it with HOLDFAST_STATE_KEY_FILE",
     });
   }
   const copy = join(to, LEDGER_NAME);
   await copyDatabase(join(folder, LEDGER_NAME), copy);
   await resealLedger(copy, { from: key, to: exportKey });
-  // Of an older schema; the state itself still has it.
+  // Resealing leaves a backup of an older schema, which the state itself still has.
   for (const name of await readdir(to)) if (name.endsWith(".backup")) await rm(join(to, name));
 }
 

@@ -13,8 +13,8 @@ import { resealLedger } from "./reseal-ledger.ts";
 import { openSqliteState } from "./sqlite-state.ts";
 
 /**
- * Makes a state from an exported folder, sealed with the state's own key. A state that has a ledger is refused, and the
- * ledgers appear when all of them are ready; others write with it only then.
+ * Creates a state from an exported folder, sealed with the state's own key. A state that already has a ledger is
+ * refused. The ledgers appear when all of them are complete; until then the state is locked against other writers.
  */
 export async function importSqliteState(from: string, state: string, options: TransferOptions): Promise<Transferred> {
   const index = readIndex(from, options.exportKey);
@@ -69,7 +69,7 @@ async function place(
 }
 
 async function placeToken(draft: string, state: string, file: string, key: SealKey): Promise<void> {
-  // Sealed under its name within its target.
+  // The associated data of the seal is the file's name within its target.
   const name = file.slice(file.indexOf(`tokens${sep}`));
   await makeFolder(dirname(join(state, file)));
   createFile(join(state, file), unseal(key, await readFile(join(draft, file)), name).toString(), { durable: true });

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
 
-/** A folder of a state that has a ledger of its own. */
+/** A folder of a state that has its own ledger. */
 export type LedgerFolder = {
-  /** The target that it belongs to; null where there are no targets. */
+  /** The target that it belongs to; null for the state's own folder. */
   readonly target: string | null;
   readonly folder: string;
 };
 
-/** Name of the ledger in its folder. */
+/** The file name of a ledger. */
 export const LEDGER_NAME = "ledger.db";
 
 /** Every folder in a state that has a ledger: the state itself, and each of its targets. */

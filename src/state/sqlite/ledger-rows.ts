@@ -10,10 +10,10 @@ import type { Intent, PendingIntent } from "../ledger.ts";
 import { contentText, type ReceiptDigest } from "../receipt-digest.ts";
 import { type LedgerTables, MARK_BYTES } from "./ledger-schema.ts";
 
-/** Whose rows they are, and what seals them. */
+/** The server that rows belong to, and the key that seals them. */
 export type Place = { readonly server: string; readonly key: SealKey; readonly digest: ReceiptDigest };
 
-/** A receipt as its row, with everything sealed that could hold a secret. */
+/** Converts a receipt to a row; everything that could hold a secret is sealed. */
 export function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertable<LedgerTables["receipt"]> {
   const { identity, kind, id, version, at, echo } = receipt;
   const content = contentText(receipt);
@@ -23,7 +23,7 @@ export function receiptRow({ server, key, digest }: Place, receipt: Recorded): I
   return { server, identity, kind, external_id: id, version, at, sealed, mark, tally };
 }
 
-/** The receipt in a row. */
+/** Converts a row to a receipt. */
 export function recordedFrom(key: SealKey, row: LedgerTables["receipt"]): Recorded {
   const { identity, kind, external_id, version, at } = row;
   const content = openObject(key, row.sealed, `receipt ${row.server} ${identity}`);
@@ -38,7 +38,7 @@ function pathsFrom(value: Json | undefined): readonly (readonly string[])[] {
   return Array.isArray(value) ? value.map((path: Json) => (Array.isArray(path) ? path.map(String) : [])) : [];
 }
 
-/** An intent as its row, with everything sealed that could hold a secret. */
+/** Converts an intent to a row; everything that could hold a secret is sealed. */
 export function intentRow(server: string, key: SealKey, intent: Intent): Insertable<LedgerTables["intent"]> {
   const { id, identity, kind, operation, versionBefore, creates, at, deadline, manifest, ignored, key: sent } = intent;
   return {
@@ -58,7 +58,7 @@ export function intentRow(server: string, key: SealKey, intent: Intent): Inserta
   };
 }
 
-/** The intent in a row. */
+/** Converts a row to an intent. */
 export function intentFrom(key: SealKey, row: LedgerTables["intent"]): PendingIntent {
   return {
     id: row.id,
@@ -85,13 +85,13 @@ function openObject(key: SealKey, sealed: Uint8Array, aad: string): JsonObject {
   const bytes = unseal(key, sealed, aad);
   const content: unknown = JSON.parse(bytes.toString());
   releaseBuffer(bytes);
-  if (!isObject(content)) throw new TypeError("the ledger holds something that is not an object");
+  if (!isObject(content)) throw new TypeError("a sealed value in the ledger is not a JSON object");
   return content;
 }
 
 function writeOperation(name: string): WriteOperation {
   if (!isOperation(name) || operations[name].retry === "read")
-    throw new TypeError(`the journal names no operation: ${name}`);
+    throw new TypeError(`the journal names an unknown write operation: ${name}`);
   return name as WriteOperation;
 }
 

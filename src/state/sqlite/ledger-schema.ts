@@ -11,11 +11,11 @@ export type LedgerTables = {
     external_id: string | null;
     version: number | null;
     at: number;
-    /** Sealed JSON of what was written and what was answered. */
+    /** Sealed JSON of what was written and what the server returned. */
     sealed: Uint8Array;
-    /** What tells this receipt from every other: the beginning of what is sealed, with its nonce, as hex. */
+    /** Identifies this receipt: the first bytes of the sealed value, including its nonce, as hex. */
     mark: string;
-    /** The digest of its content; null in a ledger of an earlier release. */
+    /** The digest of the content; null in a row of an earlier release. */
     tally: string | null;
   };
   intent: {
@@ -33,19 +33,19 @@ export type LedgerTables = {
     reply: Uint8Array | null;
     /** The sealed Idempotency-Key. */
     key: Uint8Array | null;
-    /** Sealed JSON of the paths at which the manifest has what live had; null where there are none. */
+    /** Sealed JSON of the paths where the manifest has the live value; null if there are none. */
     left_alone: Uint8Array | null;
     at: number | null;
   };
 };
 
-/** Length of the beginning of what is sealed that tells one receipt from every other. */
+/** The number of bytes of a sealed value that form the mark of a receipt. */
 export const MARK_BYTES = 33;
 
-/** The columns of a receipt that are read without opening it. */
+/** The columns of a receipt that can be read without unsealing it. */
 export const HEAD = ["identity", "kind", "external_id", "version", "at", "mark", "tally"] as const;
 
-/** The steps of the ledger's schema. */
+/** The migrations of the ledger's schema. */
 export const ledgerMigrations: Migrations = {
   "001-ledger": {
     up: async (db) => {
@@ -92,7 +92,7 @@ export const ledgerMigrations: Migrations = {
         .addColumn("mark", "text", (column) => column.notNull().defaultTo(""))
         .execute();
       await sql`UPDATE receipt SET mark = lower(hex(substr(sealed, 1, ${sql.lit(MARK_BYTES)})))`.execute(db);
-      // The outsides alone, so that a look at them reads none of the insides.
+      // A covering index, so that reading the heads does not read the sealed values.
       await db.schema
         .createIndex("receipt_head")
         .on("receipt")

@@ -9,12 +9,12 @@ import { emptyLedger } from "./empty-ledger.ts";
 import { LEDGER_NAME } from "./ledger-folders.ts";
 import { openLedger } from "./open-ledger.ts";
 
-/** A state folder, and what it is opened for. */
+/** A state folder, and how it is opened. */
 export type StateFolder = {
   readonly folder: string;
   readonly key: SealKey;
   readonly isWritable: boolean;
-  /** Whether nothing will be written to a control plane: then the ledger is read as it is where it cannot be written. */
+  /** Whether nothing will be written to a control plane. A ledger that cannot be written is then opened read-only. */
   readonly reading: boolean;
   readonly onForgotten: OnForgotten;
 };
@@ -36,12 +36,12 @@ export async function openFolderLedger(
     }
   }
   if (!ownDatabaseExists(path)) return emptyLedger(key);
-  return readAsItIs(path, { server, key });
+  return openReadOnly(path, { server, key });
 }
 
-const LEARNED = "what is learned of the control plane";
+const LEARNED = "what is learned about the control plane";
 
-// What was learned of a server is learned again: a disk without room is no reason to fail for it.
+// Facts about a server are learned again by the next run, so a full disk is no reason to fail here.
 function forgivingFacts(ledger: Ledger, onUnwritable: (error: unknown) => void): Ledger {
   const storeFacts: Ledger["storeFacts"] = (learned) =>
     ledger.storeFacts(learned).catch((error: unknown) => {
@@ -52,7 +52,7 @@ function forgivingFacts(ledger: Ledger, onUnwritable: (error: unknown) => void):
   return { ...ledger, storeFacts };
 }
 
-// SQLite does not say whether the disk is full or broken.
+// SQLite does not report whether the disk is full or defective, so a test file is written.
 function whyUnwritable(folder: string): unknown {
   try {
     checkWritable(folder);
@@ -62,12 +62,12 @@ function whyUnwritable(folder: string): unknown {
   }
 }
 
-async function readAsItIs(path: string, place: { readonly server: string; readonly key: SealKey }): Promise<Ledger> {
+async function openReadOnly(path: string, place: { readonly server: string; readonly key: SealKey }): Promise<Ledger> {
   try {
     const ledger = await openLedger(path, { ...place, isReadOnly: true });
     return { ...ledger, storeFacts: async () => undefined };
   } catch (error) {
-    // Made just now, and nothing could be put into it.
+    // The file was just created, and the schema could not be written into it.
     if (error instanceof StoreError && error.code === "empty") return emptyLedger(place.key);
     throw error;
   }

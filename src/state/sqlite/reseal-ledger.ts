@@ -5,10 +5,10 @@ import { receiptDigest } from "../receipt-digest.ts";
 import { intentFrom, intentRow, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
 import { type LedgerTables, ledgerMigrations } from "./ledger-schema.ts";
 
-/** The keys of a ledger that gets another one. */
+/** The old and the new key of a ledger. */
 export type KeyChange = { readonly from: SealKey; readonly to: SealKey };
 
-/** Seals everything in a ledger file with another key, in one transaction, and brings its schema up to date. */
+/** Seals everything in a ledger file with another key, in one transaction, and migrates its schema. */
 export async function resealLedger(path: string, keys: KeyChange): Promise<void> {
   await using store = await openSqliteStore<LedgerTables>(path, ledgerMigrations);
   await store.write(async (database) => {
@@ -20,7 +20,7 @@ export async function resealLedger(path: string, keys: KeyChange): Promise<void>
 async function resealReceipts(database: Kysely<LedgerTables>, { from, to }: KeyChange): Promise<void> {
   const digest = receiptDigest(to);
   const keys = await database.selectFrom("receipt").select(["server", "identity"]).execute();
-  // One by one: all contents together may be larger than the memory that there is.
+  // One at a time, since all contents together may not fit into memory.
   for (const { server, identity } of keys) {
     const receipt = recordedFrom(from, await rowOf(database, { server, identity }));
     const { sealed, mark, tally } = receiptRow({ server, key: to, digest }, receipt);

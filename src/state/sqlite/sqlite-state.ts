@@ -18,7 +18,7 @@ const LOCK_NAME = "lock.db";
 const LOCKED_BY_NAME = "locked-by";
 const MAX_TEXT_BYTES = 1024;
 
-/** Opens a state in a folder, making it (mode 0700, ignored by git) when absent. */
+/** Opens a state in a folder; creates the folder (mode 0700, ignored by git) when absent. */
 export async function openSqliteState(folder: string, options: StateOptions): Promise<State> {
   const { reading = false, onForgotten = () => undefined } = options;
   const { key, isWritable } = await openKey(folder, options);
@@ -29,7 +29,7 @@ export async function openSqliteState(folder: string, options: StateOptions): Pr
     holder: async () => holderIn(folder),
     lock: async () => lockFolder(folder),
     ledger: async (server, options) => {
-      // A command that reads the key alone loads no database.
+      // Imported here, so that commands that need only the key do not load the database.
       const { openFolderLedger } = await import("./open-folder-ledger.ts");
       return openFolderLedger(place, server, options);
     },
@@ -43,7 +43,7 @@ async function openKey(
   try {
     await makeFolder(folder);
     createFile(join(folder, ".gitignore"), "*\n");
-    // What is sent must be journaled first: without room for that, it is better not to begin.
+    // Every write is journaled before it is sent. Without disk space for that, the run must not start.
     if (!reading) checkWritable(folder);
     const key = keyText === null ? await loadOrCreateKey(join(folder, "key")) : parseKey(keyText);
     return { key, isWritable: true };
@@ -57,12 +57,12 @@ async function openKey(
 
 function unusable(folder: string, cause: unknown): HoldfastError {
   return new HoldfastError("error", `the state folder ${folder} cannot be used: ${storageErrorText(cause)}`, {
-    hint: "nothing was sent: make room there, make it writable, or name another with --state",
+    hint: "nothing was sent: free disk space there, make it writable, or name another folder with --state",
     cause,
   });
 }
 
-/** The key of a state folder; null while there is no such folder, or none that can be used. */
+/** The key of a state folder; null if the folder or the key is missing, or the key cannot be used. */
 export async function existingKeyIn(
   folder: string,
   { keyText }: Pick<StateOptions, "keyText">,
@@ -78,7 +78,7 @@ export async function existingKeyIn(
 
 function holderIn(folder: string): string {
   createFile(join(folder, HOLDER_NAME), randomUUID().slice(0, 8));
-  // A copy of the folder on another machine is another holder.
+  // The host name makes a copy of the folder on another machine a different holder.
   return `${hostname().slice(0, 64)}:${folder.slice(-128)} (${holderId(folder)})`.replaceAll(/\p{Cc}/gu, "?");
 }
 
@@ -90,14 +90,14 @@ function textIn(folder: string, name: string): string {
   return (readOwnFile(join(folder, name), { limit: MAX_TEXT_BYTES }) ?? "").toString().trim();
 }
 
-/** Whether somebody writes with the state folder that a holder's name tells of; null where it is not on this machine. */
+/** Whether a process is writing with the state folder in a holder's name; null if that folder is not on this machine. */
 export function isFolderHeld(holder: string): boolean | null {
   const [, host, folder = "", id] = /^(.*?):(\/.*) \(([\da-f]{8})\)$/.exec(holder) ?? [];
   try {
     if (host !== hostname().slice(0, 64) || holderId(folder) !== id) return null;
     return isLockHeld(join(folder, LOCK_NAME));
   } catch {
-    // It is another user's, or cannot be read.
+    // The folder belongs to another user, or cannot be read.
     return null;
   }
 }
@@ -107,8 +107,8 @@ function lockFolder(folder: string): StateLock {
   const by = textIn(folder, LOCKED_BY_NAME);
   if (lock === null) {
     const who = by === "" ? "" : `: ${by}`;
-    throw new HoldfastError("locked", `another holdfast writes with the state folder ${folder}${who}`, {
-      hint: "wait until it ends, or stop it; one writer at a time keeps versions from being made twice",
+    throw new HoldfastError("locked", `another holdfast process is using the state folder ${folder}${who}`, {
+      hint: "wait until it ends, or stop it; with one writer at a time no version is created twice",
     });
   }
   const file = join(folder, LOCKED_BY_NAME);
