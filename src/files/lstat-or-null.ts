@@ -1,11 +1,11 @@
 import { lstatSync, type Stats } from "node:fs";
 
-/** The file status of a path without following a link; null when nothing is there or the path is not accessible. */
+/** The file status of a path without following a link; null when the path does not exist or is not accessible. */
 export function lstatOrNull(path: string): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;
   } catch (error) {
-    // A parent is no folder, or not accessible: opening the path will fail in the same way.
+    // A parent is not a folder, or not accessible. Opening the path will fail in the same way.
     if (error instanceof Error && "code" in error && (error.code === "ENOTDIR" || error.code === "EACCES")) return null;
     throw error;
   }

@@ -9,12 +9,12 @@ const STICKY = 0o1000;
 
 /**
  * Refuses anything but a real folder that the current user owns. Inside a repository (`isContent`) no other user may
- * write it; elsewhere it may belong to root and be given to the user.
+ * write it; elsewhere it may belong to root if root has made it writable for the user.
  */
 export function requireOwnFolder(path: string, { isContent = false }: { readonly isContent?: boolean } = {}): void {
   const stat = lstatSync(path);
   if (stat.isSymbolicLink()) {
-    throw new UnsafePathError(`${path} is a symbolic link`, { hint: "remove it, or name the folder that is meant" });
+    throw new UnsafePathError(`${path} is a symbolic link`, { hint: "remove it, or name the folder itself" });
   }
   if (!stat.isDirectory()) {
     throw new UnsafePathError(`${path} is no folder`, { hint: "remove it, or name another" });

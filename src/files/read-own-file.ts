@@ -4,7 +4,7 @@ import { lstatOrNull } from "./lstat-or-null.ts";
 import { requireNotReadableByOthers, requireNotWritableByOthers, requireOwner, sharedGroup } from "./owner.ts";
 import { UnsafePathError } from "./unsafe-path-error.ts";
 
-/** What a file of the current user must fulfil. */
+/** The requirements for a file of the current user. */
 export type FileRequirements = {
   /** The largest size in bytes. */
   readonly limit: number;
@@ -12,24 +12,24 @@ export type FileRequirements = {
   readonly isSecret?: boolean;
 };
 
-// The file may have been replaced since it was checked: these flags follow no link, wait for no other end of a pipe and
-// take no controlling terminal.
+// The file may have been replaced since it was checked. These flags do not follow a link, do not wait for the other end
+// of a pipe, and do not open a controlling terminal.
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** The status of a regular file of the user, without opening it; null when it is absent. Refuses anything else. */
-export function statOwnFile(path: string, asked: FileRequirements): Stats | null {
+export function statOwnFile(path: string, requirements: FileRequirements): Stats | null {
   const stat = lstatOrNull(path);
-  if (stat !== null) requireOwnFile(path, stat, asked);
+  if (stat !== null) requireOwnFile(path, stat, requirements);
   return stat;
 }
 
 /** The content of a regular file of the user; null when it is absent. Opens nothing else. */
-export function readOwnFile(path: string, asked: FileRequirements): Buffer | null {
-  if (statOwnFile(path, asked) === null) return null;
+export function readOwnFile(path: string, requirements: FileRequirements): Buffer | null {
+  if (statOwnFile(path, requirements) === null) return null;
   const descriptor = openSync(path, FLAGS);
   try {
     const stat = fstatSync(descriptor);
-    requireOwnFile(path, stat, asked);
+    requireOwnFile(path, stat, requirements);
     return readUpTo(descriptor, stat.size);
   } finally {
     closeSync(descriptor);
@@ -44,7 +44,7 @@ function requireOwnFile(path: string, stat: Stats, { limit, isSecret = false }: 
   if (isSecret) requireNotReadableByOthers(path, stat, group);
   if (stat.size <= limit) return;
   throw new UnsafePathError(`${path} is too large (${stat.size} bytes)`, {
-    hint: "this program wrote no such file: remove it",
+    hint: "it was not written by this program: remove it",
   });
 }
 

@@ -5,7 +5,7 @@ import { UnsafePathError } from "./unsafe-path-error.ts";
 
 /**
  * The real path of an absolute path. Links are followed, except below `content`, a folder whose files come from a
- * repository. Parts that do not exist yet are taken as they are.
+ * repository. Parts that do not exist yet are kept unchanged.
  */
 export function realPathOutside(content: string | null, path: string): string {
   const { root } = parse(path);

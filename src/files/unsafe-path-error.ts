@@ -1,6 +1,6 @@
 /**
- * A file or folder that another user may have created, may change, or may read a secret in. Nothing was read from it or
- * written to it.
+ * A file or folder that another user may have created, can change, or can read a secret from. Nothing was read from it
+ * or written to it.
  */
 export class UnsafePathError extends Error {
   override readonly name = "UnsafePathError";

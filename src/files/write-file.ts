@@ -16,7 +16,7 @@ import { promisify } from "node:util";
 import { lstatOrNull } from "./lstat-or-null.ts";
 import { requireRegularFile } from "./read-own-file.ts";
 
-/** A content, whole or in chunks. */
+/** Content, as a whole or in chunks. */
 type Content = string | Iterable<Uint8Array>;
 
 /** How a file is written. */
@@ -46,10 +46,10 @@ export function replaceFile(path: string, content: Content, { durable = false }:
 export function createFile(path: string, content: Content, { durable = false }: Writing = {}): boolean {
   if (isTaken(path)) return false;
   using draft = writtenDraft(path, content, durable);
-  const isMade = renameNoReplace(draft, path);
-  if (!isMade && !isTaken(path)) fillEmpty(path, draft);
+  const isCreated = renameNoReplace(draft, path);
+  if (!isCreated && !isTaken(path)) fillEmpty(path, draft);
   if (durable) syncFolder(dirname(path));
-  return isMade;
+  return isCreated;
 }
 
 function isTaken(path: string): boolean {
@@ -57,7 +57,7 @@ function isTaken(path: string): boolean {
   return found !== null && !(found.isFile() && found.size === 0);
 }
 
-// Two processes that find it empty at the same time agree on the content that gets the name `.new` first.
+// If two processes find the file empty at the same time, the content that is linked as `.new` first is used.
 function fillEmpty(path: string, draft: TemporaryFile): void {
   const next = `${path}.new`;
   renameNoReplace(draft, next);
@@ -71,14 +71,14 @@ function fillEmpty(path: string, draft: TemporaryFile): void {
   }
 }
 
-/** Throws when nothing can be written in a folder; leaves nothing behind. */
+/** Throws when no file can be written in a folder; the test file is deleted. */
 export function checkWritable(folder: string): void {
   using draft = openTemporaryFileSync(join(folder, "trial"));
-  writeFileSync(draft.descriptor, Buffer.alloc(ROOM));
+  writeFileSync(draft.descriptor, Buffer.alloc(TRIAL_BYTES));
 }
 
-// As much as the journal of a few writes takes.
-const ROOM = 64 * 1024;
+// About the size of the journal of a few writes.
+const TRIAL_BYTES = 64 * 1024;
 
 function openTemporaryFileSync(path: string): TemporaryFile {
   const draft = temporaryName(path);
@@ -86,8 +86,8 @@ function openTemporaryFileSync(path: string): TemporaryFile {
 }
 
 /**
- * Creates a file in the folder of the path, under a random name and with mode 0600. It does not block, since creating a
- * file may wait for what others write to the same disk.
+ * Creates a file in the folder of the path, with a random name and mode 0600. It does not block the thread, since
+ * creating a file may wait for other writes to the same disk.
  */
 export async function openTemporaryFile(path: string): Promise<TemporaryFile> {
   const draft = temporaryName(path);
@@ -106,7 +106,7 @@ function temporaryFile(draft: string, descriptor: number): TemporaryFile {
     descriptor,
     [Symbol.dispose]: () => {
       closeSync(descriptor);
-      // It may have been renamed, or be one of two links.
+      // The file may have been renamed, or may be one of two links.
       if (lstatOrNull(draft) !== null) unlinkSync(draft);
     },
   };

@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { BODY_CAP } from "../contract/limits.ts";
 import { type ByteBudget, bodyLength, releaseAfter } from "./byte-budget.ts";
 
-/** The bytes of a request's body, reserved from its headers on until the body is released. */
+/** The reservation of the bytes of a request's body, from the arrival of its headers until the body is released. */
 export type BodyReservation = {
-  /** Counts them for the caller, once it is known. */
+  /** Counts the bytes for the caller, once it is known. */
   readonly assignTo: (owner: string) => void;
   /** Runs the handler: the bytes count until it has ended and the reply was sent, even if the client disconnects. */
   readonly during: <Result>(work: () => Promise<Result>) => Promise<Result>;

@@ -5,7 +5,7 @@ const brokenRequests: { readonly [code: string]: readonly [status: number, text:
   ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "request-timeout"],
 };
 
-/** Answers bytes that Node could not parse as a request; there is no reply object then. */
+/** Answers bytes that Node could not parse as a request. It writes to the socket, since no reply object exists. */
 export function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return;
   const [statusCode, message, code] = brokenRequests[error.code ?? ""] ?? [400, "Bad Request", "bad-request"];

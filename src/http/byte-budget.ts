@@ -4,9 +4,9 @@ import { HttpError } from "./http-error.ts";
 
 /** Bytes that one request or reply holds in memory, counted for one owner. */
 export type Reservation = {
-  /** Counts them for another owner; releases and refuses them when that owner holds too many. */
+  /** Counts them for another owner; releases them and throws when that owner holds too many. */
   readonly moveTo: (owner: string) => void;
-  /** Releases them; may be called again. */
+  /** Releases them; further calls have no effect. */
   readonly release: () => void;
 };
 

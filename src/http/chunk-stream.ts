@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 
-/** A stream of buffers that are in memory already; each is pushed when the one before has been read. */
+/** A stream of buffers that are already in memory; each is pushed when the previous one has been read. */
 export function chunkStream(pieces: readonly Buffer[]): Readable {
   const left = pieces.values();
   return new Readable({

@@ -4,7 +4,7 @@ import { MAX_ERROR_DETAILS } from "../contract/limits.ts";
 // Pointers and messages repeat names that the caller chose.
 const MAX_TEXT_LENGTH = 1000;
 
-/** An error that is answered to the client: its status, what is wrong, and where. */
+/** An error that is returned to the client: its status, its message, and the location of each fault. */
 export class HttpError extends Error {
   override readonly name = "HttpError";
   readonly status: number;
@@ -110,7 +110,7 @@ export function bodyTooLarge(): HttpError {
   return new HttpError(413, "body-too-large", "the body is larger than 8 MiB");
 }
 
-// Errors of fastify have a status; below 500 the request was wrong.
+// Errors of fastify have a status; a status below 500 means that the request was invalid.
 function frameworkError(error: unknown): HttpError | null {
   if (!(error instanceof Error && "statusCode" in error && typeof error.statusCode === "number")) return null;
   if (error.statusCode === 413) return bodyTooLarge();

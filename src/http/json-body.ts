@@ -5,7 +5,7 @@ import { badRequest } from "./http-error.ts";
 
 // Recursive code could exhaust the stack on deeper values.
 const MAX_DEPTH = 64;
-// More than any manifest may hold. Parsed keys and values take many times their bytes.
+// More than a manifest may hold. Parsed keys and values take many times the memory of their text.
 const MAX_VALUES = 50_000;
 
 /** Parses a JSON body; refuses invalid UTF-8 or JSON, too many or too deep values, `__proto__`, and duplicate keys. */
@@ -16,7 +16,7 @@ export function parseJsonBody(bytes: Buffer): Json {
   if (depth > MAX_DEPTH) throw badRequest(`the body is nested more than ${MAX_DEPTH} levels deep`);
   if (values > MAX_VALUES) throw badRequest(`the body has more than ${MAX_VALUES.toLocaleString("en")} values`);
   const value = parse(bytes.toString("utf8").replace(/^\uFEFF/, ""));
-  // JSON.parse takes the last of two equal keys, other parsers the first: a proxy may have checked another value.
+  // JSON.parse uses the last of two equal keys, other parsers the first. A proxy may have checked another value.
   if (countKeys(value) !== pairs) throw badRequest("an object has the same key twice");
   return value;
 }

@@ -4,7 +4,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** Whether a host is this machine; names are judged by RFC 6761 alone, without a DNS query. */
+/** Whether a host is this machine. Names are classified by RFC 6761 only, without a DNS query. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, "");
   const family = isIP(name);

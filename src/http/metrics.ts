@@ -26,7 +26,7 @@ export function addMetrics(
     const operation = operationOf(request);
     const counts = countsByOperation.get(operation) ?? newCounts();
     counts.inFlight += 1;
-    // Also when the client disconnects.
+    // The event also comes when the client disconnects.
     reply.raw.once("close", () => {
       count(counts, reply);
       durations.observe({ operation }, reply.elapsedTime / 1000);
@@ -39,7 +39,7 @@ export function addMetrics(
 
 const MAX_SCRAPES_PER_SECOND = 20;
 
-// A flood of scrapes gets what the last one got: collecting takes the time that others wait for.
+// Scrapes above the limit get the last result: collecting metrics blocks the thread, and other requests would wait.
 function bounded(collect: () => Promise<string>): () => Promise<string> {
   const limit = createRateLimit(MAX_SCRAPES_PER_SECOND, () => performance.now());
   let last: Promise<string> | null = null;

@@ -12,5 +12,5 @@ export function operationOf({ routeOptions }: FastifyRequest): string {
   return routeOptions.config.operation ?? OTHER_OPERATION;
 }
 
-/** The label of requests that are no operation. */
+/** The label of requests that do not belong to an operation. */
 export const OTHER_OPERATION = "other";

@@ -1,7 +1,7 @@
 /** Counts one more request of a caller; returns 0 when it is allowed, else the seconds to wait. */
 export type RateLimit = (caller: string) => number;
 
-/** Allows every caller so many requests a second, in bursts of as many; `now` is in milliseconds. */
+/** Allows each caller `perSecond` requests per second, in bursts of up to the same number; `now` is in milliseconds. */
 export function createRateLimit(perSecond: number, now: () => number): RateLimit {
   const burst = Math.max(1, perSecond);
   const buckets = new Map<string, { readonly tokens: number; readonly at: number }>();

@@ -35,10 +35,10 @@ export type ServerTimeouts = {
   readonly idle: number;
 };
 
-/** What a server is created from. */
+/** The options of a server. */
 export type HttpOptions = {
   readonly log: FastifyBaseLogger;
-  /** Why requests cannot be served now, in one word without details; null when they can. `/readyz` answers it. */
+  /** Why requests cannot be served now, as one word without details; null when they can. `/readyz` returns it. */
   readonly unready: () => Promise<string | null>;
   /** Translates an error of the application into an HTTP error; null when it does not know the error. */
   readonly explain: (error: unknown) => HttpError | null;
@@ -53,7 +53,7 @@ export type HttpOptions = {
   readonly timeouts?: Partial<ServerTimeouts>;
   /** Aborted when the server is about to close: `/readyz` fails, and connections close after their next reply. */
   readonly draining?: AbortSignal;
-  /** Aborted when closing may not wait any longer: connections are cut. */
+  /** Aborted when closing must not wait any longer: connections are closed at once. */
   readonly ending?: AbortSignal;
 };
 
@@ -160,7 +160,7 @@ function noRoute(): HttpError {
   return new HttpError(404, "route-not-found", "there is no such route");
 }
 
-// Closing waits for requests in flight, but not for ever.
+// Closing waits for requests in flight, up to a time limit.
 function endWithin(app: FastifyInstance, milliseconds: number, ending: AbortSignal | undefined): void {
   const cut = () => app.server.closeAllConnections();
   app.addHook("preClose", async () => {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 
-/** Where certificate (with its chain) and private key are, both PEM. */
+/** The paths of the certificate (with its chain) and the private key, both PEM. */
 export type TlsFiles = { readonly certificate: string; readonly key: string };
 
 /** A certificate or private key that cannot be used. */
@@ -21,7 +21,7 @@ export async function readTls({ certificate, key }: TlsFiles): Promise<SecureCon
   }
 }
 
-/** Replaces the certificate of a listening server by the one that its files hold now. */
+/** Replaces the certificate of a listening server with the current content of its files. */
 export async function renewTls(server: Server, files: TlsFiles): Promise<void> {
   if ("setSecureContext" in server && typeof server.setSecureContext === "function") {
     server.setSecureContext(await readTls(files));

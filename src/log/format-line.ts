@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 
 const shownFirst: readonly string[] = ["level", "time", "msg", "err"];
 
-/** Formats a line of the JSON log for people: time, level, message, then the rest as `key=value`. */
+/** Formats a line of the JSON log as text for people: time, level, message, then the rest as `key=value`. */
 export function formatLine(text: string): string {
   const entry = parsed(text);
   if (entry === null) return text;

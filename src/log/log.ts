@@ -2,19 +2,19 @@ import { type Logger, pino, stdSerializers } from "pino";
 import { escapeJson } from "../model/unprintable.ts";
 import { formatLine } from "./format-line.ts";
 
-// Longer values are cut: callers control some of them.
+// Longer values are truncated, since callers control some of them.
 const MAX_VALUE_LENGTH = 4000;
 
 /** The log; values of type Secret print as `[secret]`, and bodies are never logged. */
 export type Log = Logger;
 
-/** How much is logged. */
+/** The lowest level that is logged. */
 export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
 
-/** One JSON object a line, or a line for people. */
+/** One JSON object per line, or text for people. */
 export type LogFormat = "json" | "pretty";
 
-/** Where lines go. */
+/** The destination of log lines. */
 export type LogStream = { write(text: string): unknown };
 
 /** Creates the log; it goes to stderr, since stdout is for results. */

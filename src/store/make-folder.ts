@@ -17,7 +17,7 @@ async function make(path: string, { isRepeated }: { readonly isRepeated: boolean
     const code = error instanceof Error && "code" in error ? error.code : null;
     if (code === "EEXIST" && !(await lstat(path)).isFile()) return requireOwnFolder(path);
     if (code !== "ENOENT" || dirname(path) === path || isRepeated) throw error;
-    // Somebody else may have created the parent, or the folder itself, in the meantime.
+    // Another process may have created the parent, or the folder itself, in the meantime.
     if (!(await exists(dirname(path)))) await makeFolder(dirname(path));
     await make(path, { isRepeated: true });
   }

@@ -25,7 +25,7 @@ export async function requireSchema<Tables>(database: Kysely<Tables>, migrations
   const [missing] = pending;
   if (missing === undefined) return;
   if (applied.length === 0) throw new StoreError("empty", "the database has no schema yet");
-  throw new StoreError("older-schema", `the database has not had the change "${missing}" yet`);
+  throw new StoreError("older-schema", `the database lacks the migration "${missing}"`);
 }
 
 /** Reads which migrations were applied; refuses a schema that a newer release has changed. */
@@ -33,7 +33,7 @@ export async function schemaState<Tables>(database: Kysely<Tables>, migrations: 
   const applied = (await appliedNames(database)).toSorted();
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name));
   if (unknown !== undefined) {
-    throw new StoreError("newer-schema", `the database has the change "${unknown}", which this release does not know`);
+    throw new StoreError("newer-schema", `the database has the migration "${unknown}", unknown to this release`);
   }
   const pending = Object.keys(migrations).filter((name) => !applied.includes(name));
   return { applied, pending: pending.toSorted() };

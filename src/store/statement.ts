@@ -3,7 +3,7 @@ import type { Compilable, CompiledQuery, Kysely } from "kysely";
 /** A statement with its values. */
 export type Statement = { readonly sql: string; readonly values: readonly unknown[] };
 
-/** A statement that is compiled at its first use, and then takes different values. */
+/** Creates a statement that is compiled at its first use and then reused with different values. */
 export function statementFactory<Tables, Values extends { readonly [name: string]: unknown }>(
   database: Kysely<Tables>,
   build: (database: Kysely<Tables>, values: Values) => Compilable,

@@ -4,7 +4,7 @@ import { UnsafePathError } from "../files/unsafe-path-error.ts";
 export type StoreErrorCode =
   /** Another process has locked it. */
   | "locked"
-  /** The file is damaged or no database. */
+  /** The file is damaged or is not a database. */
   | "corrupt"
   /** It was written by a newer release. */
   | "newer-schema"

@@ -21,8 +21,8 @@ export type Store<Tables> = AsyncDisposable & {
   /** Whether other processes may write it; `commits` does not count theirs. */
   readonly isShared: boolean;
   /**
-   * Why it cannot be written now, null when it can; rejects when it cannot be read. After a write failed on a full disk,
-   * this tries a write, to notice when there is space again.
+   * The reason why the database cannot be written now, null when it can. Rejects when it cannot be read. After a write
+   * has failed on a full disk, this tries a write, to detect when there is space again.
    */
   unwritable(): Promise<StoreErrorCode | null>;
   /** Waits for pending writes and closes the database. */

@@ -141,7 +141,7 @@ describe("F72 an upgrade", () => {
     await makeOlder(path, firstOf(ledger, 3));
     const refused = await source.runWithin(8, ["plan"]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toContain(`${path}: an older release made it, and it has not been brought up to date`);
+    expect(refused.stderr).toContain(`${path}: it was written by an older release and has not been upgraded`);
     expect(await source.runHere(["plan"])).toMatchObject(unchanged);
   });
 

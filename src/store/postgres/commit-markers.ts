@@ -4,8 +4,8 @@ import { randomUUID } from "node:crypto";
 export type CommitMarker = { readonly slot: string; readonly number: number };
 
 /**
- * Hands out commit markers. The marker tells the outcome of a commit whose reply was lost. The transaction id could not:
- * after a crash PostgreSQL assigns ids that had not reached its log to other transactions.
+ * Hands out commit markers. A marker shows the outcome of a commit whose reply was lost. The transaction id cannot show
+ * it: after a crash PostgreSQL assigns ids that had not reached its log to other transactions.
  */
 export class CommitMarkerPool {
   readonly #prefix = randomUUID();

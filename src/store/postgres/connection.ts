@@ -28,7 +28,7 @@ export class PostgresConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const { rows, rowCount } = await this.#ask(() => this.#client.query({ text: sql, values: [...parameters] }));
+    const { rows, rowCount } = await this.#run(() => this.#client.query({ text: sql, values: [...parameters] }));
     return { rows, ...(rowCount !== null && { numAffectedRows: BigInt(rowCount) }) };
   }
 
@@ -38,14 +38,14 @@ export class PostgresConnection implements DatabaseConnection {
   }
 
   async begin(isolation: IsolationLevel): Promise<void> {
-    await this.#ask(() => this.#client.query(`BEGIN ISOLATION LEVEL ${isolation}`));
+    await this.#run(() => this.#client.query(`BEGIN ISOLATION LEVEL ${isolation}`));
     this.#marker = this.#markers?.acquire() ?? null;
   }
 
   async commit(): Promise<void> {
     const marker = this.#marker;
     try {
-      await this.#ask(() => this.#client.query(marker === null ? "COMMIT" : commitWithMarker(marker)));
+      await this.#run(() => this.#client.query(marker === null ? "COMMIT" : commitWithMarker(marker)));
     } catch (cause) {
       if (!this.#isBroken || marker === null) throw cause;
       this.#marker = null;
@@ -58,7 +58,7 @@ export class PostgresConnection implements DatabaseConnection {
   async rollback(): Promise<void> {
     this.#releaseMarker();
     if (this.#isBroken) return;
-    await this.#ask(() => this.#client.query("ROLLBACK")).catch(() => {
+    await this.#run(() => this.#client.query("ROLLBACK")).catch(() => {
       this.#isBroken = true;
     });
   }
@@ -73,9 +73,9 @@ export class PostgresConnection implements DatabaseConnection {
     this.#marker = null;
   }
 
-  async #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  async #run<Result>(query: () => Promise<Result>): Promise<Result> {
     try {
-      return await ask();
+      return await query();
     } catch (error) {
       if (!isConnectionUsable(error)) this.#isBroken = true;
       throw toStoreError(error);

@@ -9,7 +9,7 @@ import { postgresDialect } from "./dialect.ts";
 import { openPool } from "./pool.ts";
 import { PostgresWriter, type RetryLimits } from "./writer.ts";
 
-// Few, since many servers may share the database's connections.
+// Small numbers, since many servers may share the database's connections.
 const READERS = 4;
 const WRITERS = 6;
 
@@ -130,8 +130,8 @@ const MIN_VERSION = 130_000;
 const reasons: { readonly [fault in StoreErrorCode]?: string } = {
   locked: "another process holds it",
   corrupt: "it is damaged",
-  "newer-schema": "a newer release made it",
-  "older-schema": "an older release made it, and it has not been brought up to date",
+  "newer-schema": "it was written by a newer release",
+  "older-schema": "it was written by an older release and has not been upgraded",
   empty: "it has no schema yet",
   "older-server": "PostgreSQL 13 or newer is required",
   inaccessible: "it cannot be written",

@@ -45,8 +45,8 @@ async function copyThrough(unfinished: string, path: string, to: string): Promis
 function fill(copy: string, path: string): void {
   using source = openSqliteConnection(path);
   source.prepare("VACUUM INTO ?").run(copy);
-  using made = new DatabaseSync(copy, { readOnly: true });
-  const [first] = made.prepare("PRAGMA quick_check(1)").all();
+  using copied = new DatabaseSync(copy, { readOnly: true });
+  const [first] = copied.prepare("PRAGMA quick_check(1)").all();
   if (first?.quick_check !== "ok") throw new StoreError("corrupt", `${path}: it is damaged`);
 }
 

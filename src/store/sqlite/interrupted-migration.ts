@@ -4,8 +4,8 @@ import type { Migrations, SchemaState } from "../migrate.ts";
 import { adaptDatabase, queryBuilder } from "./query-builder.ts";
 
 /**
- * The migrations that remain when an earlier release was interrupted in the middle of one: that release committed each
- * statement by itself, so the statements of the step that have run are skipped. Null when no step was begun.
+ * The migrations that remain when an earlier release was interrupted in the middle of one. That release committed each
+ * statement separately, so the statements of the migration that have run are skipped. Null when none has run.
  */
 export async function remainingMigrations(
   connection: DatabaseSync,

@@ -12,7 +12,7 @@ export function openSqliteConnection(
     if (!readOnly) database.exec("PRAGMA journal_mode = WAL");
     // FULL: a commit that was acknowledged survives a power failure.
     database.exec("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
-    // What a change would have to undo: in files, SQLite wrote four times as much, and outside the state folder.
+    // SQLite keeps statement journals in memory. In files it wrote four times as much data, outside the state folder.
     database.exec("PRAGMA temp_store = MEMORY");
     return database;
   } catch (error) {

@@ -8,7 +8,7 @@ import { openSqliteConnection } from "./open-connection.ts";
 import { queryBuilder } from "./query-builder.ts";
 import type { StatementStore } from "./statement-store.ts";
 
-/** Opens a SQLite file for reading alone, on a read-only file system too. */
+/** Opens a SQLite file read-only, which also works on a read-only file system. */
 export async function openSqliteReadOnly<Tables>(
   path: string,
   migrations: Migrations,

@@ -106,13 +106,13 @@ function placeOf(path: string): () => boolean {
 const reasons: { readonly [fault in StoreErrorCode]?: string } = {
   locked: "another process is using it",
   corrupt: "it is damaged, or not a database",
-  "newer-schema": "a newer release made it",
-  "older-schema": "an older release made it, and it has not been brought up to date",
-  empty: "its first start was interrupted, and nothing is in it yet",
+  "newer-schema": "it was written by a newer release",
+  "older-schema": "it was written by an older release and has not been upgraded",
+  empty: "its first start was interrupted, and it is still empty",
   absent: "there is no such file",
 };
 
-/** Translates an error on opening a database: what is wrong with which file. */
+/** Translates an error on opening a database into one that names the file and the cause. */
 export function openError(path: string, error: unknown): Error {
   if (error instanceof UnsafePathError) return error;
   const code = storeErrorCode(error) ?? "failed";

@@ -2,7 +2,8 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { type CompiledQuery, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 
 const MAX_STATEMENTS = 500;
-// Another process may write too: a transaction that reads first and writes later could find its snapshot outdated.
+// Another process may write too. A deferred transaction that reads first and writes later could fail because its
+// snapshot is outdated.
 const BEGIN = "begin immediate";
 
 /** A connection for a query builder, which can also return rows one by one. */
@@ -25,23 +26,23 @@ export function sqliteConnection({ adapter }: { readonly adapter: object }): Sql
   return connections.get(adapter) ?? null;
 }
 
-/** The rows of a query one by one, each as a list of its columns, which is faster than objects. */
+/** Iterates over the rows of a query. Each row is an array of its columns, which is faster than an object. */
 export function iterateRows<Row extends readonly unknown[]>(
   { adapter }: { readonly adapter: object },
   query: CompiledQuery,
 ): Iterable<Row> {
   const connection = connections.get(adapter);
-  if (connection === undefined) throw new TypeError("only SQLite gives its rows one by one");
+  if (connection === undefined) throw new TypeError("only a SQLite database can iterate over rows");
   return connection.rows(query.sql, query.parameters) as Iterable<Row>;
 }
 
-/** Runs a statement of which no rows are wanted at once, without the detour through the query builder. */
+/** Runs a statement that returns no rows, synchronously and without the query builder. */
 export function runStatement(
   { adapter }: { readonly adapter: object },
   { sql, values }: { readonly sql: string; readonly values: readonly unknown[] },
 ): void {
   const connection = connections.get(adapter);
-  if (connection === undefined) throw new TypeError("only SQLite runs a statement at once");
+  if (connection === undefined) throw new TypeError("only a SQLite database can run a statement synchronously");
   connection.prepare(sql).run(values);
 }
 
@@ -68,7 +69,7 @@ export function adaptDatabase(database: DatabaseSync): Connection {
   };
 }
 
-// After some errors, such as a full disk, SQLite has rolled back by itself: a second rollback would fail and hide the error.
+// After some errors, such as a full disk, SQLite rolls back by itself. A second rollback would fail and hide the error.
 function rollback(database: DatabaseSync): SqliteStatement {
   const statement = adaptStatement(database.prepare("rollback"));
   const run: SqliteStatement["run"] = (parameters) =>

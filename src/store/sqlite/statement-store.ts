@@ -4,7 +4,7 @@ import type { Statement } from "../statement.ts";
 import { type OpenOptions, openSqliteStore } from "./open.ts";
 import { runStatement } from "./query-builder.ts";
 
-/** A database that only this process writes, by statements that depend on no read. */
+/** A database that only this process writes, by statements that do not depend on earlier reads. */
 export type StatementStore<Tables> = AsyncDisposable & {
   /** Reads committed data, without waiting for writers. */
   readonly read: Kysely<Tables>;

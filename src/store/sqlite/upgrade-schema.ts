@@ -10,7 +10,7 @@ import { queryBuilder } from "./query-builder.ts";
 
 /**
  * Creates or migrates the schema of a SQLite file in one transaction: after a crash the file has the old schema or the
- * new one. Returns what the operator should know; null when the file was new or current.
+ * new one. Returns a notice for the operator; null when the file was new or current.
  */
 export async function upgradeSchema(
   connection: DatabaseSync,
