@@ -1,19 +1,19 @@
-// Headers of our own interface, spelled as its OpenAPI document spells them. Node gives the name of a header in lower case.
+// The headers of this interface, in the spelling of its OpenAPI document. Node converts header names to lower case.
 
-/** Of a write: a random text under which it is made once, however often it arrives. */
+/** Request header of a write: a random key. A write is executed once per key, even if it arrives several times. */
 export const IDEMPOTENCY_KEY = "Idempotency-Key";
 
-/** Of a write: the number of the lease that it is made under. */
+/** Request header of a write: the fencing token of the writer's lease. */
 export const FENCING_TOKEN = "X-Fencing-Token";
 
-/** Of a write: the scope of that lease. */
+/** Request header of a write: the scope of that lease. */
 export const FENCING_SCOPE = "X-Fencing-Scope";
 
-/** Of the reply to a write: `true` where idempotency keys are honoured. */
+/** Reply header of a write: `true` if the server honours idempotency keys. */
 export const IDEMPOTENCY_KEY_ACCEPTED = "idempotency-key-accepted";
 
-/** Of the reply to a list: who the caller is, as JSON. */
+/** Reply header of a list: the identity of the caller, as JSON. */
 export const CALLER = "x-caller";
 
-/** Keeps a request and its reply from being stored by whatever stands between client and server. */
+/** Forbids proxies and other intermediaries to store a request or its reply. */
 export const NOT_STORED = { "cache-control": "no-store" } as const;

@@ -1,8 +1,8 @@
-/** The largest reply in bytes: servers send no more, and clients read no more. */
+/** The maximum size of a reply in bytes, for servers that send it and clients that read it. */
 export const REPLY_CAP = 8 * 1024 * 1024;
 
-/** The largest request body in bytes. */
+/** The maximum size of a request body in bytes. */
 export const BODY_CAP = 8 * 1024 * 1024;
 
-/** How many details an error reply lists; further ones are counted. */
+/** The maximum number of details in an error reply; further ones are only counted. */
 export const MAX_ERROR_DETAILS = 100;

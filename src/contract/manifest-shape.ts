@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from "./json.ts";
 
 /**
- * How manifests of a type are compared: generated from its JSON Schema by `npm run generate`, so that a field is
- * described in the schema alone.
+ * How manifests of a type are compared. It is generated from the type's JSON Schema by `npm run generate`, so that each
+ * field is described only in the schema.
  */
 export type Shape =
   | {
@@ -15,18 +15,18 @@ export type Shape =
   | {
       readonly is: "list";
       readonly items: Shape;
-      /** Order carries no meaning; items are matched by these fields, or whole when the list is empty. */
+      /** The order of items is irrelevant. Items are matched by these fields, or as a whole when `key` is empty. */
       readonly key?: readonly string[];
       readonly default?: Json;
     }
-  /** Any value, whose content belongs to the user: compared exactly, except `asText` values. */
+  /** Any value whose content belongs to the user. It is compared exactly, except `asText` values. */
   | { readonly is: "free"; readonly asText?: true; readonly sensitive?: Sensitive; readonly default?: Json }
   | { readonly is: "value"; readonly sensitive?: Sensitive; readonly default?: Json };
 
-/** Whether outputs mask the whole field, or only the values of secret-looking keys in it. */
+/** What outputs mask: the whole field, or only the values of secret-looking keys in it. */
 export type Sensitive = true | "keys";
 
-/** The manifest with every default of its schema filled in, as the control plane answers it. */
+/** The manifest with every default of its schema filled in, as the control plane returns it. */
 export function fillDefaults(shape: Shape, value: Json): Json {
   if (shape.is === "list" && Array.isArray(value)) return value.map((item: Json) => fillDefaults(shape.items, item));
   if (shape.is !== "object" || !isObject(value)) return value;

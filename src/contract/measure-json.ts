@@ -2,13 +2,13 @@ import { Buffer } from "node:buffer";
 
 /** The size of a JSON text, measured before it is parsed. */
 type JsonSize = {
-  /** How deep objects and lists are nested. */
+  /** The nesting depth of objects and lists. */
   readonly depth: number;
   /** The number of `key: value` pairs. */
   readonly pairs: number;
   /** An upper bound of the number of values, nested ones included. */
   readonly values: number;
-  /** Where its first list or object ends; -1 where it does not, or a limit is exceeded before. */
+  /** The offset after the first list or object; -1 if it does not end, or a limit is exceeded before. */
   readonly end: number;
 };
 
@@ -16,7 +16,7 @@ type SizeLimits = { readonly maxDepth?: number; readonly maxValues?: number; rea
 
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE, COMMA, COLON] = Buffer.from('"\\[]{},:');
 
-/** Measures a JSON text, valid or not, to the end of its first list or object, or to where a limit is exceeded. */
+/** Measures a JSON text, valid or not, up to the end of its first list or object, or until a limit is exceeded. */
 export function measureJson(
   bytes: Buffer,
   { maxDepth = Infinity, maxValues = Infinity, from = 0 }: SizeLimits = {},
@@ -44,7 +44,7 @@ export function isTooDeep(bytes: Buffer, maxDepth: number): boolean {
   return measureJson(bytes, { maxDepth }).depth > maxDepth;
 }
 
-/** Where the quote stands that ends the string whose inside starts here. */
+/** The offset of the closing quote of a string whose content starts at `from`. */
 export function endOfString(bytes: Buffer, from: number): number {
   let at = from;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;

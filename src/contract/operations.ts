@@ -19,32 +19,33 @@ import type {
 } from "./generated/resources.ts";
 
 /**
- * What may be done when the outcome of a call is unknown. It is a property of the operation, not of its HTTP method:
- * `read` repeat freely · `repeat` repeating the same write is harmless · `version` each call may make a version: read
- * back, never repeat blindly · `once` cannot be read back: at most once · `token` the reply carries a one-time token.
+ * What is allowed when the outcome of a call is unknown. It is a property of the operation, not of its HTTP method:
+ * `read` may be repeated freely · `repeat` repeating the same write is harmless · `version` each call may create a
+ * version: read back first, never repeat blindly · `once` cannot be read back: at most once · `token` the reply carries
+ * a one-time token.
  */
 export type RetryClass = "read" | "repeat" | "version" | "once" | "token";
 
-/** Form of one query parameter. */
+/** The type of one query parameter. */
 export type Parameter = "string" | "integer" | "boolean" | "strings" | "integers";
 
-/** Form of one body member; `object` members hold manifests, which their schemas check. */
+/** The type of one body member; `object` members are manifests, which are validated by their schemas. */
 export type Member = { readonly is: "object" | "boolean" | "string" | "integer" | "list"; readonly required?: true };
 
-/** One row of the interface: all that client, server and documentation need to know of an operation. */
+/** One row of the interface: the facts about an operation that client, server and documentation share. */
 export type Operation = {
-  /** Number in the interface, `E1`… for the extensions, `S1` for the secret read of rule 2. */
+  /** The number in the interface; `E1`… for the extensions, `S1` for the secret read of rule 2. */
   readonly number: string;
   readonly method: "GET" | "PUT" | "POST";
   readonly path: string;
   readonly summary: string;
-  /** Allowed query parameters besides `limit` and `offset`, which every list takes. */
+  /** The allowed query parameters, besides `limit` and `offset`, which every list accepts. */
   readonly query?: { readonly [name: string]: Parameter };
   readonly body?: { readonly [name: string]: Member };
   /** `one` {data} · `list` {data: [], pagination} · `empty` {} · `bare` an object without envelope. */
   readonly reply: "one" | "list" | "empty" | "bare";
   readonly retry: RetryClass;
-  /** What a reconciler cannot do, or does instead, on a control plane without this extension. */
+  /** What a reconciler cannot do, or does differently, on a control plane without this extension. */
   readonly without?: string;
 };
 
@@ -53,7 +54,7 @@ const dryRun = { is: "boolean" } as const;
 const text = { is: "string" } as const;
 const requiredText = { is: "string", required: true } as const;
 
-/** The 20 operations of the interface, the secret read it names, and the extensions of its family. */
+/** The 20 operations of the interface, the secret read that it names, and the extensions. */
 export const operations = {
   listWorkspaces: {
     number: "1",
@@ -281,7 +282,7 @@ export const operations = {
     body: { manifest },
     reply: "one",
     retry: "version",
-    without: "model versions are written only by POST on the same path, where it can do no harm",
+    without: "model versions are written only by POST on the same path, and only where that is safe",
   },
   listClusters: {
     number: "E3",
@@ -300,7 +301,7 @@ export const operations = {
     query: { workspaceFqn: "string", fqn: "string", applicationType: "string" },
     reply: "list",
     retry: "read",
-    without: "each application is found by a dry run, or by the id that the ledger remembers",
+    without: "each application is found by a dry run, or by its id in the ledger",
   },
   listVirtualAccounts: {
     number: "E5",
@@ -309,7 +310,7 @@ export const operations = {
     summary: "List virtual accounts",
     reply: "list",
     retry: "read",
-    without: "live of virtual accounts is unknown, and the ledger stands in for it",
+    without: "the live state of virtual accounts is unknown, and the ledger is used instead",
   },
   listTeams: {
     number: "E6",
@@ -318,7 +319,7 @@ export const operations = {
     summary: "List teams",
     reply: "list",
     retry: "read",
-    without: "live of teams is unknown, and the ledger stands in for it",
+    without: "the live state of teams is unknown, and the ledger is used instead",
   },
   listOwnTeams: {
     number: "E6",
@@ -399,10 +400,10 @@ export const operations = {
   },
 } as const satisfies { readonly [name: string]: Operation };
 
-/** Name of an operation in the table. */
+/** The name of an operation in the table. */
 export type OperationName = keyof typeof operations;
 
-/** What each operation returns: the object in `data`, one row of a list, or the bare object. */
+/** The result of each operation: the object in `data`, one row of a list, or the bare object. */
 export type Replies = {
   listWorkspaces: Workspace;
   listSecretDeployments: Deployment;
@@ -449,18 +450,18 @@ export type ListOperation = Where<{ reply: "list" }>;
 /** Operations that read one resource. Operation 7 is a GET but writes, so it is not among them. */
 export type GetOperation = Where<{ reply: "one"; retry: "read" }>;
 
-/** Operations that change something. */
+/** Operations that write. */
 export type WriteOperation = Where<{ retry: Exclude<RetryClass, "read"> }>;
 
 /** Operations that accept `dryRun: true`. */
 export type DryRunOperation = Where<{ body: { dryRun: Member } }>;
 
-/** Looks an operation up by name, widened to the row's common form. */
+/** Finds an operation by name, with the common type of all rows. */
 export function operation(name: OperationName): Operation {
   return operations[name];
 }
 
-/** Whether the operation is in the interface's own 20, or the secret read that its rule 2 names. */
+/** Whether the operation is one of the interface's 20, or the secret read that its rule 2 names. */
 export function isDocumented({ number }: Operation): boolean {
   return !number.startsWith("E");
 }
@@ -469,7 +470,7 @@ export function isDocumented({ number }: Operation): boolean {
 export function fillPath(path: string, parameters: { readonly [name: string]: string }): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = parameters[name];
-    if (value === undefined) throw new TypeError(`path ${path} lacks its parameter ${name}`);
+    if (value === undefined) throw new TypeError(`path ${path} needs a value for its parameter ${name}`);
     return encodeURIComponent(value);
   });
 }

@@ -1,4 +1,4 @@
-/** Deployment statuses of a failed rollout. */
+/** The deployment statuses of a failed rollout. */
 export const failedStatuses: readonly string[] = ["DEPLOY_FAILED", "BUILD_FAILED", "FAILED", "CANCELLED"];
 
 /** The progress of a rollout. */

@@ -1,11 +1,11 @@
 import type { Json } from "./json.ts";
 import { escapePointer } from "./json-pointer.ts";
 
-// `secret://tenant:group:key`, and the same under any scheme that ends in `-secret`, also inside a longer string.
+// `secret://tenant:group:key`, also with a scheme that ends in `-secret`, and also inside a longer string.
 const SECRET_URL =
   /\b(?:[a-z][a-z0-9+.]*-)?secret:\/\/([A-Za-z0-9_.-]{1,128}:[A-Za-z0-9_.-]{1,128}:[A-Za-z0-9_.-]{1,128})/g;
 
-/** A reference to a secret, and its place (JSON Pointer within the value searched). */
+/** A reference to a secret, and its location (a JSON Pointer within the searched value). */
 export type SecretReference = { readonly fqn: string; readonly pointer: string };
 
 /** All references to secrets in the strings of a value. */
@@ -20,7 +20,7 @@ function addReferences(value: Json | undefined, pointer: string, found: SecretRe
     for (const [, fqn = ""] of value.matchAll(SECRET_URL)) found.push({ fqn, pointer });
   } else if (typeof value === "object" && value !== null) {
     for (const [key, item] of Object.entries(value)) {
-      // Most values name no secret, and then nobody needs to know where they stand.
+      // Most values contain no reference, so their pointer is not computed.
       if (mayRefer(item)) addReferences(item, `${pointer}/${escapePointer(key)}`, found);
     }
   }

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 
 const MASK = "[secret]";
 
-/** A value that no output may show: every way to print it gives `[secret]`; only `open` returns it. */
+/** A value that must not appear in any output. Every way to print it gives `[secret]`; only `open` returns it. */
 export class Secret {
   readonly #value: string;
 

@@ -1,4 +1,4 @@
-/** Answers a text with the equal one that came first: of what is read, each repetition would be held on its own. */
+/** Interns strings: returns the first equal string, so that repeated values in parsed data share their memory. */
 export function textPool(): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {

@@ -1,19 +1,19 @@
-/** What a comment of ours says of itself, where no reader sees it. */
+/** The hidden metadata of a comment that holdfast wrote. */
 export type CommentMarker = {
-  /** The target that it is about, or the name that it was given. */
+  /** The target of the comment, or the name that the user gave. */
   readonly name: string;
-  /** The head of the pull request that it is about. */
+  /** The head commit of the pull request that the comment describes. */
   readonly revision: string;
 };
 
 const MARKER = /^<!-- holdfast name=([\w.%~!*'()]+) revision=([0-9a-f]{7,64}) -->$/;
 
-/** The first line of a comment, hidden in HTML. */
+/** The first line of a comment, as an HTML comment. */
 export function commentMarker({ name, revision }: CommentMarker): string {
   return `<!-- holdfast name=${encoded(name)} revision=${revision} -->`;
 }
 
-/** Reads the first line of a comment; null where it is none of ours. Other lines may be anybody's text. */
+/** Reads the marker in the first line of a comment; null if there is none. Other lines are untrusted and not read. */
 export function readCommentMarker(body: string): CommentMarker | null {
   const [, name, revision] = MARKER.exec(body.split(/\r?\n/, 1)[0] ?? "") ?? [];
   if (name === undefined || revision === undefined) return null;

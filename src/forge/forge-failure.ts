@@ -1,9 +1,9 @@
 import { HoldfastError } from "../core/errors.ts";
 
-/** The failure of a request to a forge, by the status that it answered; null where it answered nothing. */
-export function forgeFailure(what: string, status: number | null, said: string, cause?: unknown): HoldfastError {
+/** The error of a failed request to a forge. `status` is null if no answer arrived. */
+export function forgeFailure(what: string, status: number | null, reason: string, cause?: unknown): HoldfastError {
   const options = cause === undefined ? {} : { cause };
-  const detail = said === "" ? "" : `: ${said.slice(0, 200)}`;
+  const detail = reason === "" ? "" : `: ${reason.slice(0, 200)}`;
   if (status === null) {
     return new HoldfastError("error", `${what}: the forge cannot be reached${detail}`, {
       hint: "check its API address, and the network",
@@ -12,29 +12,32 @@ export function forgeFailure(what: string, status: number | null, said: string, 
   }
   const message = `${what}: the forge answered ${status}${detail}`;
   if (status === 401) {
-    return new HoldfastError("unauthorized", message, { hint: "the token is not taken: give a valid one", ...options });
+    return new HoldfastError("unauthorized", message, {
+      hint: "the token is not accepted: provide a valid one",
+      ...options,
+    });
   }
-  if (status === 429 || (status === 403 && /rate limit/i.test(said))) {
-    return new HoldfastError("error", message, { hint: "it is asked too often: try later", ...options });
+  if (status === 429 || (status === 403 && /rate limit/i.test(reason))) {
+    return new HoldfastError("error", message, { hint: "the rate limit is exceeded: try again later", ...options });
   }
   if (status === 403) {
-    const hint = "the token may not do this: give the job the right to write to pull requests and statuses";
+    const hint = "the token lacks a permission: allow the job to write to pull requests and statuses";
     return new HoldfastError("unauthorized", message, { hint, ...options });
   }
   if (status === 404) {
-    const hint = "check repository and number; of what a token may not see, forges say that it is not there";
+    const hint = "check the repository and the number; forges also answer this if the token has no access";
     return new HoldfastError("error", message, { hint, ...options });
   }
   const hint =
     status >= 300 && status < 400
-      ? "the repository was moved, or that is not the forge's API: give the address that it has now"
-      : "the forge has a fault, or that is not its API: try later";
+      ? "the repository was moved, or this is not the forge's API: provide the current address"
+      : "the forge has a fault, or this is not its API: try again later";
   return new HoldfastError("error", message, { hint, ...options });
 }
 
-/** The failure of an answer that is not what its API documents, such as a page of a proxy. */
+/** The error of an answer that does not have the form of the forge's API, such as a proxy's page. */
 export function notAnApi(what: string): HoldfastError {
-  return new HoldfastError("error", `${what}: the answer is not one of the forge's API`, {
-    hint: "check the API address: a login page or a proxy may answer there",
+  return new HoldfastError("error", `${what}: the answer does not come from the forge's API`, {
+    hint: "check the API address: a login page or a proxy may have answered",
   });
 }

@@ -1,14 +1,14 @@
 /** A comment on a pull request or merge request. */
 export type ForgeComment = {
   readonly id: number;
-  /** Who wrote it, by the name that the forge's own account answers too. */
+  /** The author, in the same form as `account` returns. */
   readonly author: string;
   readonly body: string;
-  /** Where people read it; null where the forge does not tell. */
+  /** The web address; null if the forge does not report it. */
   readonly url: string | null;
 };
 
-/** An issue that is open. */
+/** An open issue. */
 export type ForgeIssue = {
   readonly number: number;
   readonly author: string;
@@ -16,13 +16,13 @@ export type ForgeIssue = {
   readonly url: string | null;
 };
 
-/** A pull request or merge request as it is now. */
+/** The current state of a pull request or merge request. */
 export type PullRequest = { readonly head: string; readonly isOpen: boolean };
 
-/** A pull request's branch by the forge's own word, as the event of a finished job names it. */
+/** The head of a pull request, from the forge's event for a finished job. */
 export type PullRequestHead = { readonly owner: string; readonly branch: string; readonly commit: string };
 
-/** What a commit is said to be, under a name of its own. */
+/** A commit status, identified by its name. */
 export type ForgeStatus = {
   readonly commit: string;
   readonly name: string;
@@ -30,34 +30,34 @@ export type ForgeStatus = {
   readonly description: string;
 };
 
-/** A host of repositories; every failure is a `HoldfastError` that says what was refused and what to do. */
+/** A host of repositories. Every failure is a `HoldfastError` with the failed request and the next step. */
 export type Forge = {
-  /** The account that the token is of. */
+  /** The account that the token belongs to. */
   readonly account: () => Promise<string>;
   readonly pullRequest: (number: number) => Promise<PullRequest>;
-  /** The number of the open pull request with this head; null where there is none. */
+  /** The number of the open pull request with this head; null if there is none. */
   readonly findPullRequest: (head: PullRequestHead) => Promise<number | null>;
-  /** All of them, the oldest first. */
+  /** All comments of a pull request, the oldest first. */
   readonly comments: (number: number) => Promise<readonly ForgeComment[]>;
   readonly createComment: (number: number, body: string) => Promise<ForgeComment>;
-  /** Null where somebody has deleted it. */
+  /** Resolves to null if the comment was deleted. */
   readonly updateComment: (number: number, id: number, body: string) => Promise<ForgeComment | null>;
-  /** That it is gone already is as good. */
+  /** Also succeeds if the comment was already deleted. */
   readonly deleteComment: (number: number, id: number) => Promise<void>;
-  /** All that are open, pull requests aside. */
+  /** All open issues, without pull requests. */
   readonly openIssues: () => Promise<readonly ForgeIssue[]>;
   readonly createIssue: (title: string, body: string) => Promise<ForgeIssue>;
   readonly updateIssue: (number: number, issue: { readonly body: string; readonly isOpen: boolean }) => Promise<void>;
   readonly setStatus: (status: ForgeStatus) => Promise<void>;
 };
 
-/** How a forge is reached. */
+/** The address and credentials of a repository on a forge. */
 export type ForgePlace = {
   readonly apiUrl: string;
-  /** Path of the repository on its host, such as `ml/platform`; of GitLab its number too. */
+  /** The path of the repository on its host, such as `ml/platform`; for GitLab also its number. */
   readonly repository: string;
   readonly token: string;
-  /** Milliseconds that count as a second in pauses between attempts. */
+  /** The length of a second, in milliseconds, in pauses between attempts; shorter in tests. */
   readonly secondMs?: number;
   readonly signal: AbortSignal;
 };

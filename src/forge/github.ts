@@ -8,13 +8,13 @@ import { forgeFailure, notAnApi } from "./forge-failure.ts";
 import { githubStatus } from "./status-request.ts";
 
 const PAGE = 100;
-/** A longer pause is not waited for: the job would hold its runner for nothing. */
+/** The longest pause. A job does not occupy its runner for a longer one. */
 const MAX_PAUSE_S = 120;
 const MAX_RETRIES = 3;
 
 const RetryingOctokit = Octokit.plugin(retry, throttling);
 
-/** GitHub and GitHub Enterprise; server errors are tried again, and rate limits are waited for. */
+/** Creates a client for GitHub or GitHub Enterprise. It retries after server errors and waits for rate limits. */
 export function createGitHub(place: ForgePlace): Forge {
   const client = createClient(place);
   return { ...pullRequestCalls(client), ...commentCalls(client), ...issueCalls(client) };
@@ -24,7 +24,7 @@ export function createGitHub(place: ForgePlace): Forge {
 type GitHubClient = {
   readonly account: () => Promise<string>;
   readonly send: (what: string, route: string, parameters: object) => Promise<Json>;
-  /** For a request that makes something: sent again after an error that came late, it would be there twice. */
+  /** For a request that creates something: a retry after an ambiguous error could create it twice. */
   readonly sendOnce: (what: string, route: string, parameters: object) => Promise<Json>;
 };
 
@@ -51,13 +51,13 @@ function createClient({ apiUrl, repository, token, secondMs = 1000, signal }: Fo
     const { status, data } = await octokit.request(route, { ...here, ...parameters }).catch((error: unknown) => {
       throw failureOf(what, error);
     });
-    // Octokit takes a redirect that it may not follow for an answer.
+    // Octokit returns a redirect that it may not follow as a success.
     if (status >= 300) throw forgeFailure(what, status, "");
     return data as Json;
   };
   return {
     account: async () => {
-      const what = "asking whose token it is";
+      const what = "reading the account of the token";
       const viewer = await octokit.graphql<Json>("{ viewer { login } }").catch((error: unknown) => {
         throw failureOf(what, error);
       });
@@ -174,12 +174,12 @@ function pullRequestOf(pull: Json, what: string): PullRequest {
 function commentOf(comment: Json, what: string): ForgeComment {
   const { user } = isObject(comment) ? comment : { user: null };
   const url = isObject(comment) && typeof comment.html_url === "string" ? comment.html_url : null;
-  // An account that was deleted has no name.
+  // A deleted account has no name.
   const author = user === null ? "" : textIn(user, "login", what);
   return { id: numberIn(comment, "id", what), author, body: textIn(comment, "body", what), url };
 }
 
-// A body that is empty is null.
+// GitHub returns an empty body as null.
 function issueOf(issue: Json, what: string): ForgeIssue {
   const { author, url } = commentOf(isObject(issue) ? { ...issue, body: "" } : issue, what);
   const body = isObject(issue) && typeof issue.body === "string" ? issue.body : "";
@@ -207,9 +207,9 @@ function failureOf(what: string, error: unknown): HoldfastError {
   const status = statusOf(error);
   const answer = error instanceof Error && "response" in error ? error.response : undefined;
   const data = isObject(answer as Json) ? (answer as JsonObject).data : undefined;
-  // Of an answer that is a page nothing is quoted.
-  const said = isObject(data) && typeof data.message === "string" ? data.message : "";
-  return forgeFailure(what, status === 500 && answer === undefined ? null : status, said, error);
+  // Only a message in JSON is quoted, not a page.
+  const reason = isObject(data) && typeof data.message === "string" ? data.message : "";
+  return forgeFailure(what, status === 500 && answer === undefined ? null : status, reason, error);
 }
 
 function statusOf(error: unknown): number | null {

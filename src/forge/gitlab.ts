@@ -7,18 +7,18 @@ import { gitlabStatus } from "./status-request.ts";
 const PAGE = 100;
 const TIMEOUT_MS = 30_000;
 const MAX_PAUSE_S = 120;
-/** Seconds before each further attempt, where the answer names none. */
+/** The pause in seconds before each retry, if the answer requests none. */
 const PAUSES_S = [1, 4, 9];
 
 type Answer = { readonly status: number; readonly body: Json; readonly nextPage: string | null };
 
-/** GitLab: notes of merge requests; server errors are tried again, and rate limits are waited for. */
+/** Creates a client for GitLab. It retries after server errors and waits for rate limits. */
 export function createGitLab(place: ForgePlace): Forge {
   const { apiUrl, repository } = place;
   const project = `${apiUrl}/projects/${encodeURIComponent(repository)}`;
   const notes = (number: number): string => `${project}/merge_requests/${number}/notes`;
   const read = async (what: string, url: string): Promise<Answer> =>
-    requireGood(what, await send(what, place, "GET", url));
+    requireSuccess(what, await send(what, place, "GET", url));
   const everyPage = async <One>(what: string, url: string, of: (one: Json, what: string) => One): Promise<One[]> => {
     const all: One[] = [];
     for (let page: string | null = "1"; page !== null; ) {
@@ -31,7 +31,7 @@ export function createGitLab(place: ForgePlace): Forge {
   };
   return {
     account: async () => {
-      const what = "asking whose token it is";
+      const what = "reading the account of the token";
       const { body } = await read(what, `${apiUrl}/user`);
       if (!isObject(body) || typeof body.id !== "number") throw notAnApi(what);
       return String(body.id);
@@ -58,34 +58,34 @@ export function createGitLab(place: ForgePlace): Forge {
       ),
     createComment: async (number, body) => {
       const what = `commenting on merge request ${number}`;
-      return noteOf(requireGood(what, await send(what, place, "POST", notes(number), { body })).body, what);
+      return noteOf(requireSuccess(what, await send(what, place, "POST", notes(number), { body })).body, what);
     },
     updateComment: async (number, id, body) => {
       const what = `updating note ${id}`;
       const answer = await send(what, place, "PUT", `${notes(number)}/${id}`, { body });
-      return answer.status === 404 ? null : noteOf(requireGood(what, answer).body, what);
+      return answer.status === 404 ? null : noteOf(requireSuccess(what, answer).body, what);
     },
     deleteComment: async (number, id) => {
       const what = `deleting note ${id}`;
       const answer = await send(what, place, "DELETE", `${notes(number)}/${id}`);
-      if (answer.status !== 404) requireGood(what, answer);
+      if (answer.status !== 404) requireSuccess(what, answer);
     },
     openIssues: () => everyPage("reading the open issues", `${project}/issues?state=opened`, issueOf),
     createIssue: async (title, description) => {
       const what = "opening an issue";
       const answer = await send(what, place, "POST", `${project}/issues`, { title, description });
-      return issueOf(requireGood(what, answer).body, what);
+      return issueOf(requireSuccess(what, answer).body, what);
     },
     updateIssue: async (number, { body, isOpen }) => {
       const what = `updating issue ${number}`;
       const change = { description: body, ...(isOpen ? {} : { state_event: "close" }) };
-      requireGood(what, await send(what, place, "PUT", `${project}/issues/${number}`, change));
+      requireSuccess(what, await send(what, place, "PUT", `${project}/issues/${number}`, change));
     },
     setStatus: async (status) => {
       const what = `writing the status of ${status.commit}`;
       const answer = await send(what, place, "POST", `${project}/statuses/${status.commit}`, gitlabStatus(status));
-      // What a commit has already GitLab refuses to be told again.
-      if (!/cannot transition status/i.test(saidIn(answer))) requireGood(what, answer);
+      // GitLab refuses a status that the commit already has.
+      if (!/cannot transition status/i.test(messageIn(answer))) requireSuccess(what, answer);
     },
   };
 }
@@ -98,21 +98,21 @@ async function send(
   body?: object,
 ): Promise<Answer> {
   for (const pause of [...PAUSES_S, null]) {
-    const given = await exchange(url, {
+    const outcome = await exchange(url, {
       method,
       headers: { "private-token": token, "content-type": "application/json", "user-agent": "holdfast" },
       body: body === undefined ? null : JSON.stringify(body),
       redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
-    if ("cause" in given) {
+    if ("cause" in outcome) {
       signal.throwIfAborted();
-      if (pause === null || method !== "GET") throw forgeFailure(what, null, "", given.cause);
+      if (pause === null || method !== "GET") throw forgeFailure(what, null, "", outcome.cause);
       await wait(pause * secondMs, undefined, { signal });
       continue;
     }
-    const { status, headers, text } = given;
-    // A comment that may be there is not sent again: it would be there twice.
+    const { status, headers, text } = outcome;
+    // A comment that may exist is not sent again, since it could appear twice.
     const mayRetry = status === 429 || (status >= 500 && method !== "POST");
     const seconds = Number(headers.get("retry-after")) || pause;
     if (pause === null || seconds === null || !mayRetry || seconds > MAX_PAUSE_S) {
@@ -123,7 +123,7 @@ async function send(
   throw notAnApi(what);
 }
 
-// An answer may be cut off too.
+// The body is read here too, since the connection may break while it arrives.
 async function exchange(
   url: string,
   options: RequestInit,
@@ -144,15 +144,15 @@ function parsed(text: string): Json {
   }
 }
 
-function requireGood(what: string, answer: Answer): Answer {
+function requireSuccess(what: string, answer: Answer): Answer {
   const { status } = answer;
   if (status >= 200 && status < 300) return answer;
-  throw forgeFailure(what, status, saidIn(answer));
+  throw forgeFailure(what, status, messageIn(answer));
 }
 
-function saidIn({ body }: Answer): string {
-  const said = isObject(body) ? (body.message ?? body.error ?? "") : "";
-  return typeof said === "string" ? said : "";
+function messageIn({ body }: Answer): string {
+  const message = isObject(body) ? (body.message ?? body.error ?? "") : "";
+  return typeof message === "string" ? message : "";
 }
 
 function noteOf(note: Json, what: string): ForgeComment {

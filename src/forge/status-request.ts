@@ -1,14 +1,14 @@
 import type { ForgeStatus } from "./forge.ts";
 
-/** Where the statuses of a repository's commits are written. */
+/** The repository whose commit statuses are written. */
 export type StatusPlace = {
   readonly provider: "github" | "gitlab";
   readonly apiUrl: string;
-  /** Path of the repository on its host, such as `ml/platform`. */
+  /** The path of the repository on its host, such as `ml/platform`. */
   readonly repository: string;
 };
 
-/** The place of a repository's statuses by its address; null where that names no host. */
+/** Derives the place of commit statuses from a repository's address; null if the address names no host or path. */
 export function statusPlace(provider: StatusPlace["provider"], url: string, apiUrl: string | null): StatusPlace | null {
   const [, host = "", path = ""] =
     /^(?:[a-z]+:\/\/)?(?:[^@/]+@)?([^/:]+)(?::\d+(?=\/))?[/:](.+?)(?:\.git)?\/?$/.exec(url) ?? [];
@@ -25,15 +25,15 @@ function apiOf(provider: StatusPlace["provider"], host: string): string {
   return host === "github.com" ? "https://api.github.com" : `https://${host}/api/v3`;
 }
 
-// GitHub takes no longer one.
+// GitHub's limit.
 const MAX_DESCRIPTION = 140;
 
-/** A status as GitHub takes it. */
+/** A commit status in the form of GitHub's API. */
 export function githubStatus({ name, state, description }: ForgeStatus): object {
   return { state, context: name, description: description.slice(0, MAX_DESCRIPTION) };
 }
 
-/** A status as GitLab takes it. */
+/** A commit status in the form of GitLab's API. */
 export function gitlabStatus({ name, state, description }: ForgeStatus): object {
   return {
     state: state === "success" ? "success" : "failed",

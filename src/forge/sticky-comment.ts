@@ -1,18 +1,18 @@
 import { type CommentMarker, commentMarker, readCommentMarker } from "./comment-marker.ts";
 import type { Forge, ForgeComment } from "./forge.ts";
 
-/** A comment that stands once on a pull request, and is updated with each revision. */
+/** A comment that exists once per pull request and is updated with each revision. */
 export type StickyComment = CommentMarker & { readonly body: string };
 
-/** What became of it. */
+/** The result of posting a comment. */
 export type PostedComment =
   | { readonly what: "created" | "updated"; readonly url: string | null }
-  /** Nothing was written, and why. */
+  /** Nothing was written, for the reason in `why`. */
   | { readonly what: "skipped"; readonly why: string };
 
 /**
- * Writes a comment, or updates the one that its marker names; comments of others are never touched. A revision that is
- * no longer the head writes nothing, and two runs at once end with one comment.
+ * Creates a comment, or updates the one with the same name in its marker. Comments of other accounts are never changed.
+ * Nothing is written for a revision that is no longer the head. Two concurrent runs result in one comment.
  */
 export async function postStickyComment(forge: Forge, number: number, comment: StickyComment): Promise<PostedComment> {
   const account = await forge.account();
@@ -30,7 +30,7 @@ export async function postStickyComment(forge: Forge, number: number, comment: S
   if (updated !== null) return keepOne(updated, "updated");
   return keepOne(await forge.createComment(number, text), "created");
 
-  // The oldest stays: whoever looks later decides the same.
+  // The oldest comment stays, so that concurrent runs make the same choice.
   async function keepOne(written: ForgeComment, what: "created" | "updated"): Promise<PostedComment> {
     const [kept = written, ...others] = (await own()).toSorted((a, b) => a.id - b.id);
     if (kept.id !== written.id && (await staleness(forge, number, comment)) === null) {
@@ -46,10 +46,10 @@ async function staleness(forge: Forge, number: number, { revision }: CommentMark
   if (!isOpen) return "it is closed";
   return head === revision
     ? null
-    : `its head is ${head.slice(0, 12)} by now, and this is about ${revision.slice(0, 12)}`;
+    : `its head is now ${head.slice(0, 12)}, and this comment is about ${revision.slice(0, 12)}`;
 }
 
-/** Whether an account wrote something: GitHub names the account of an app without the suffix that its comments have. */
+/** Whether two names are the same account. GitHub adds the suffix `[bot]` to the author of an app's comment. */
 export function isSameAccount(author: string, account: string): boolean {
   return author !== "" && author.replace(/\[bot\]$/, "") === account.replace(/\[bot\]$/, "");
 }

@@ -2,22 +2,22 @@ import { commentMarker, readCommentMarker } from "./comment-marker.ts";
 import type { Forge, ForgeIssue } from "./forge.ts";
 import { isSameAccount } from "./sticky-comment.ts";
 
-/** An issue that is open for as long as something is wrong. */
+/** An issue that is open while a problem exists. */
 export type StickyIssue = {
   readonly name: string;
   readonly title: string;
   readonly body: string;
-  /** `unclear` leaves an open issue open, and opens none. */
+  /** `unclear` keeps an open issue open, and opens none. */
   readonly state: "wrong" | "good" | "unclear";
 };
 
-/** What became of it; `none` where there is none and none is needed. */
+/** The result of posting an issue; `none` if no issue is open and none is needed. */
 export type PostedIssue = { readonly what: "opened" | "updated" | "closed" | "none"; readonly url: string | null };
 
-// An issue is about no commit.
+// A placeholder, since an issue does not describe a commit.
 const revision = "0".repeat(40);
 
-/** Opens an issue, or updates the one that is open; closes it when all is good. Issues of others are never touched. */
+/** Opens or updates an issue, and closes it when its state is good. Issues of other accounts are never changed. */
 export async function postStickyIssue(forge: Forge, { name, title, body, state }: StickyIssue): Promise<PostedIssue> {
   const account = await forge.account();
   const own = async (): Promise<readonly ForgeIssue[]> => {
@@ -35,7 +35,7 @@ export async function postStickyIssue(forge: Forge, { name, title, body, state }
   }
   if (state !== "wrong") return { what: "none", url: null };
   const opened = await forge.createIssue(title, text);
-  // Of two that were opened at once the first stays.
+  // If two runs opened an issue at the same time, the first one stays open.
   const [kept = opened, ...others] = await own();
   for (const { number } of others) await forge.updateIssue(number, { body: text, isOpen: false });
   return { what: "opened", url: kept.url };

@@ -3,7 +3,7 @@ import { duplicates, objectsOf } from "./duplicate-items.ts";
 import type { Rule, RuleContext } from "./rule.ts";
 import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
 
-/** Rules of the fields that all applications share; rules that need the cluster come first. */
+/** The rules for the fields that all applications share. Rules that need the cluster come first. */
 export const applicationRules: readonly Rule[] = [hosts, requests, bounds, ports, mounts, rollout, dependencies];
 
 const RESOURCES = ["cpu", "memory", "ephemeral_storage"].map((name) => ({
@@ -64,7 +64,7 @@ function rollout({ rollout_strategy: strategy }: JsonObject): readonly SchemaDia
   return [error("/rollout_strategy/max_surge_percentage", "inconsistent", message)];
 }
 
-// The platform's samples set it, but only buildpacks use it.
+// The platform's samples set `python_dependencies`, but only buildpacks use it.
 function dependencies({ image }: JsonObject): readonly SchemaDiagnostic[] {
   const spec = isObject(image) && isObject(image.build_spec) ? image.build_spec : {};
   if (spec.type !== "dockerfile" || (spec.python_dependencies ?? null) === null) return [];
@@ -72,7 +72,7 @@ function dependencies({ image }: JsonObject): readonly SchemaDiagnostic[] {
   return [warning("/image/build_spec/python_dependencies", "inconsistent", message)];
 }
 
-// Whether a host lies under a base domain: `*.x` covers names below x, `x` covers x and names below; case does not count.
+// Whether a host matches a base domain, ignoring case: `*.x` covers names below x, `x` covers x and names below x.
 function isUnderBaseDomains(host: string, domains: readonly string[]): boolean {
   const name = host.toLowerCase();
   return domains.some((domain) => {

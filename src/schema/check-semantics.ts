@@ -4,7 +4,7 @@ import type { RuleContext } from "./rule.ts";
 import { rulesByType } from "./rules/index.ts";
 import { MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 
-/** Checks a manifest whose form is valid by the rules that a schema cannot express, until `isEnough`; at most 100 results. */
+/** Checks a schema-valid manifest by the rules that a schema cannot express, until `isEnough`; at most 100 results. */
 export function checkSemantics(
   type: string,
   value: unknown,

@@ -14,7 +14,7 @@ export function closestName(name: string, candidates: readonly string[]): string
   return near[0]?.candidate;
 }
 
-// `workspaceFqn` and `workspace-fqn` are common for `workspace_fqn`.
+// `workspaceFqn` and `workspace-fqn` are common mistakes for `workspace_fqn`.
 function plain(name: string): string {
   return name.replaceAll(/[-_\s]/g, "").toLowerCase();
 }

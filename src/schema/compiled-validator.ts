@@ -1,11 +1,11 @@
 import { createRequire } from "node:module";
 import { schemaFile } from "./schemas.ts";
 
-/** An error as ajv reports it. */
+/** An error as reported by ajv. */
 export type ValidatorError = {
   readonly instancePath: string;
   readonly keyword: string;
-  /** The field whose name is refused, where it is the name that is wrong. */
+  /** The name of the field, if the name itself is invalid. */
   readonly propertyName?: string;
   readonly params: { readonly [name: string]: unknown };
 };
@@ -13,7 +13,7 @@ export type ValidatorError = {
 /** Validates a value; the errors of the last call are a property of the function. */
 export type Validator = { (value: unknown): boolean; errors?: readonly ValidatorError[] | null };
 
-// Each is loaded at its first use.
+// Each validator is loaded at its first use.
 const load = createRequire(import.meta.url);
 const loaded = new Map<string, Validator>();
 

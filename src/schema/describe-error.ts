@@ -16,7 +16,7 @@ export type ErrorPlace = Pick<SchemaDiagnostic, "pointer" | "severity">;
 /** The place of an error of the compiled validator; null when another error describes it better. */
 export function errorPlace(raw: ValidatorError, unknownFields: UnknownFields): ErrorPlace | null {
   const { instancePath: pointer, keyword, params } = raw;
-  // A failed branch of a union has errors of its own; so has a field with an invalid name.
+  // A failed branch of a union has its own errors, and so has a field with an invalid name.
   if (keyword === "if" || raw.propertyName !== undefined) return null;
   const below = (name: unknown) => `${pointer}/${escapePointer(String(name))}`;
   switch (keyword) {
@@ -34,7 +34,7 @@ export function errorPlace(raw: ValidatorError, unknownFields: UnknownFields): E
   }
 }
 
-/** Describes an error of the compiled validator for people; null when it is none. */
+/** Describes an error of the compiled validator for people; null if it is not worth a report, as for a custom value. */
 export function describeError(
   schema: SchemaNode,
   value: unknown,
@@ -90,7 +90,7 @@ function missing(pointer: string, schema: SchemaNode, value: unknown): SchemaDia
   return error(pointer, "missing-field", `${named(pointer)} is missing${what}`, help);
 }
 
-// Of the forms of a union, the one that has all the fields which are there; null where none has, or several have.
+// The variant of a union that has all the present fields; null if none or several have them.
 function likelyVariant(schema: SchemaNode, { node, value }: Field): string | null {
   if (node === undefined || !isObject(value) || Object.keys(value).length === 0) return null;
   const fits = unionVariants(schema, node).filter((variant) => {
@@ -101,7 +101,7 @@ function likelyVariant(schema: SchemaNode, { node, value }: Field): string | nul
   return first !== undefined && others.length === 0 ? first.type : null;
 }
 
-// Only scalars: objects are described by their fields.
+// Only scalars have an example, since objects are described by their fields.
 function exampleOf(pointer: string, node: SchemaNode | undefined): string | undefined {
   const [example] = node?.examples ?? [];
   const [name = ""] = pointerTokens(pointer).toReversed();
@@ -143,7 +143,7 @@ function pathOf(pointer: string): string {
     .replaceAll("/", ".");
 }
 
-/** Nobody reads a longer list. */
+/** A longer list of names would not be readable. */
 const MAX_NAMES = 24;
 
 function listed(names: readonly string[]): string {
@@ -169,16 +169,16 @@ function hint(types: readonly string[], value: unknown): string {
 }
 
 function listHint(value: unknown): string {
-  // YAML parses `-item` as a text.
+  // YAML parses `-item` as a string.
   if (typeof value === "string" && /^-[^\s-]/.test(value)) return "; put a space after each `-`";
   return isObject(value) ? "; write `- ` before the first field of each item" : "; write `[…]` around it";
 }
 
-// In YAML 1.1 these words were booleans.
+// These words were booleans in YAML 1.1.
 function booleanHint(value: string): string {
   if (value === "true" || value === "false") return "; remove the quotes";
-  if (/^(?:yes|on|y)$/i.test(value)) return "; write true, since in YAML 1.2 this word is a text";
-  return /^(?:no|off|n)$/i.test(value) ? "; write false, since in YAML 1.2 this word is a text" : "";
+  if (/^(?:yes|on|y)$/i.test(value)) return "; write true, since in YAML 1.2 this word is a string";
+  return /^(?:no|off|n)$/i.test(value) ? "; write false, since in YAML 1.2 this word is a string" : "";
 }
 
 function tooShort({ node, value }: Field): string {
@@ -210,7 +210,7 @@ function unitOf(type: string, unit: string): string {
 }
 
 const TYPE_WORDS: { readonly [type: string]: string } = {
-  string: "a text",
+  string: "a string",
   integer: "a whole number",
   number: "a number",
   boolean: "true or false",
@@ -223,10 +223,10 @@ function unknownValue(pointer: string, { node, value }: Field): SchemaDiagnostic
     name.startsWith("*") ? `anything ending in ${name.slice(1)}` : name,
   );
   const near = typeof value === "string" ? closestName(value, values) : undefined;
-  const message = `${named(pointer)} has a value that is not known`;
+  const message = `${named(pointer)} has an unknown value`;
   if (near !== undefined) return warning(pointer, "unknown-value", `${message}; did you mean \`${near}\`?`);
   if (node?.["x-custom"]) return null;
-  return warning(pointer, "unknown-value", message, `The known ones are ${values.join(", ")}.`);
+  return warning(pointer, "unknown-value", message, `The known values are ${values.join(", ")}.`);
 }
 
 function choices({ node }: Field, params: ValidatorError["params"]): string {
@@ -253,7 +253,7 @@ function limit(pointer: string, keyword: string, bound: number, { node }: Field)
     maxItems: `must have at most ${bound} items`,
     maxProperties: `must have at most ${bound} fields`,
   };
-  return error(pointer, "out-of-range", `${named(pointer)} ${size[keyword] ?? "is not as its schema says"}`);
+  return error(pointer, "out-of-range", `${named(pointer)} ${size[keyword] ?? "does not match its schema"}`);
 }
 
 function lowered(description: string): string {

@@ -3,7 +3,7 @@ import { error, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 
 type Item = { readonly item: JsonObject; readonly index: number };
 
-/** The objects of a list that match, each with its index; none when the field is no list. */
+/** The objects of a list that match, each with its index; empty if the field is not a list. */
 export function objectsOf(
   list: Json | undefined,
   matches: (item: JsonObject) => boolean = () => true,

@@ -1,12 +1,12 @@
 import { isObject } from "../contract/json.ts";
 import { resolveRef, type SchemaNode, unionVariants } from "./schema-node.ts";
 
-/** What a schema says about one place in a value. */
+/** The schema's description of one place in a value. */
 export type Field = {
-  /** Undefined where the schema does not describe the content. */
+  /** Undefined if the schema does not describe the content. */
   readonly node: SchemaNode | undefined;
   readonly value: unknown;
-  /** The names of the fields that the place may have. */
+  /** The names of the fields that are allowed here. */
   readonly names: readonly string[];
 };
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../contract/json.ts";
 import type { SchemaDiagnostic } from "./schema-diagnostic.ts";
 
-/** What a rule may use besides the manifest. */
+/** The context that a rule may use besides the manifest. */
 export type RuleContext = {
   /** The manifest of the cluster that the resource's workspace is in, if known. */
   readonly cluster?: JsonObject | undefined;

@@ -1,16 +1,16 @@
-/** An error or warning in a manifest or the configuration, by JSON Pointer; the message never shows a value. */
+/** An error or warning in a manifest or the configuration. Its message never shows a value. */
 export type SchemaDiagnostic = {
-  /** JSON Pointer; of a missing or unknown field its own (`/ports/0/hoost`). */
+  /** The JSON Pointer. A missing or unknown field has its own pointer (`/ports/0/hoost`). */
   readonly pointer: string;
   readonly message: string;
-  /** A further sentence that helps to correct it: names to choose from, an example. */
+  /** An additional sentence that helps to correct the error: allowed names or an example. */
   readonly help?: string;
-  /** Stable code for machines and documentation. */
+  /** A stable code, for programs and documentation. */
   readonly code: SchemaDiagnosticCode;
   readonly severity: "error" | "warning";
 };
 
-/** All codes. */
+/** The codes of diagnostics: a closed set. */
 export type SchemaDiagnosticCode =
   | "duplicate-item"
   | "impossible-date"

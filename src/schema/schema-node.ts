@@ -25,12 +25,12 @@ export type SchemaNode = {
   readonly allOf?: readonly { readonly if: SchemaNode; readonly then: SchemaNode }[];
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
-  /** Known values of an open enumeration; a leading `*` matches any text. */
+  /** The known values of an open enumeration; a leading `*` matches any string. */
   readonly "x-known"?: readonly string[];
-  /** Values of one's own are usual: only what is likely a misspelt known value is a warning. */
+  /** Custom values are common. Only a likely misspelling of a known value is a warning. */
   readonly "x-custom"?: true;
   readonly "x-unit"?: string;
-  /** The expected form of a text, described for people. */
+  /** The expected form of a string, described for people. */
   readonly "x-form"?: string;
   /** The fields by which items of an unordered list are matched. */
   readonly "x-key"?: readonly string[];
@@ -38,7 +38,7 @@ export type SchemaNode = {
   readonly "x-set"?: true;
   /** The content belongs to the user and is not described. */
   readonly "x-free"?: true;
-  /** A map whose values are compared as text. */
+  /** A map whose values are compared as strings. */
   readonly "x-as-text"?: true;
   readonly "x-sensitive"?: true | "keys";
   /** Who may set a key of the configuration. */

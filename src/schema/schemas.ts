@@ -2,10 +2,10 @@ import { createRequire } from "node:module";
 import { schemaTypes } from "./generated/types.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
-// Read when first asked for: all of them would be most of what a command has to load. The build copies the files.
+// Each schema is read at its first use: together they would be most of what a command loads. The build copies the files.
 const load = createRequire(import.meta.url);
 
-/** The name of the schema that holds for applications of every type. */
+/** The name of the schema for applications of any type. */
 export const applicationSchema = "_application";
 
 const otherSchemas: readonly string[] = ["config", applicationSchema];
@@ -13,7 +13,7 @@ const otherSchemas: readonly string[] = ["config", applicationSchema];
 /** Every `type` that a manifest may have, aliases such as `sso-team` included. */
 export const manifestTypes: readonly string[] = Object.keys(schemaTypes);
 
-/** The fields that a type of manifest requires; none for any other type. */
+/** The required fields of a manifest type; empty for any other name. */
 export function requiredFields(type: string): readonly string[] {
   return Object.hasOwn(schemaTypes, type) ? (schemaTypes[type]?.required ?? []) : [];
 }
@@ -24,7 +24,7 @@ export function schemaFor(name: string): SchemaNode | undefined {
   return file === undefined ? undefined : (load(`./generated/schemas/${file}.json`) as SchemaNode);
 }
 
-/** The name of the files that were made from a schema; undefined where there is none. */
+/** The name of the files that are generated from a schema; undefined if there is no such schema. */
 export function schemaFile(name: string): string | undefined {
   if (Object.hasOwn(schemaTypes, name)) return schemaTypes[name]?.file;
   return otherSchemas.includes(name) ? name : undefined;

@@ -3,7 +3,7 @@ export const MAX_VALUES = 20_000;
 /** The maximum nesting depth. */
 export const MAX_DEPTH = 100;
 
-/** Why a value is too large to be checked; null when it is not. The time is bounded for any value. */
+/** The reason why a value is too large to be validated; null if it is not. The running time is bounded for any value. */
 export function exceededLimit(value: unknown): string | null {
   const size = { count: 0, deepest: 0 };
   measure(value, 1, size);
@@ -13,7 +13,7 @@ export function exceededLimit(value: unknown): string | null {
 
 type Size = { count: number; deepest: number };
 
-// Allocates nothing: every manifest is measured.
+// Allocates no memory, since every manifest is measured.
 function measure(value: unknown, depth: number, size: Size): void {
   if (!isNested(value)) return;
   size.deepest = Math.max(size.deepest, depth);

@@ -21,7 +21,7 @@ export function validateManifest(
   return checkManifest(type, value, options).faults;
 }
 
-/** The same, with the number of omitted errors. */
+/** Validates a manifest by the schema of its type, and also returns the number of omitted errors. */
 export function checkManifest(type: string, value: unknown, options: ValidateOptions = {}): Validation {
   return type === "config" ? noSchema() : validate(type, value, options);
 }
@@ -56,7 +56,7 @@ function validate(name: string, value: unknown, { unknownFields = "refuse" }: Va
     if (places[severity].add(pointer).size > MAX_SCHEMA_DIAGNOSTICS && !faults.has(key)) continue;
     const fault = describeError(schema, value, raw, place);
     if (fault === null) continue;
-    // Of several errors at one place the form is the most useful one: it also mentions the length.
+    // Among several errors at one place, `invalid-form` is the most useful, since it also states the length.
     if (!faults.has(key) || fault.code === "invalid-form") faults.set(key, fault);
   }
   const listed = [...faults.values()].toSorted(
@@ -76,5 +76,5 @@ function datesOfRules(value: unknown): readonly SchemaDiagnostic[] {
 }
 
 function noSchema(): Validation {
-  return { faults: [error("/type", "unknown-type", "no schema is known for this type")], omitted: 0 };
+  return { faults: [error("/type", "unknown-type", "this type has no schema")], omitted: 0 };
 }

@@ -91,7 +91,7 @@ describe("holdfast comment", () => {
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain("### Holdfast: 1 to update");
     expect(ended.stderr).toMatch(
-      /^warning: no comment was written: .*answered 403: Resource not accessible by integration\n {2}→ the token may not/,
+      /^warning: no comment was written: .*answered 403: Resource not accessible by integration\n {2}→ the token lacks a permission/,
     );
     const required = await source.runHere(["comment", "plan.json", "--require-comment"], github(fake));
     expect(required.code).toBe(4);
@@ -107,7 +107,7 @@ describe("holdfast comment", () => {
     fake.pull.head = "b".repeat(40);
     const late = await source.runHere(["comment", "plan.json"], github(fake));
     expect(late).toMatchObject({ code: 0 });
-    expect(late.stdout).toMatch(/^No comment on pull request 7: its head is bbbbbbbbbbbb by now/);
+    expect(late.stdout).toMatch(/^No comment on pull request 7: its head is now bbbbbbbbbbbb,/);
     expect(`${ended.stdout}${ended.stderr}${required.stderr}${late.stderr}`).not.toContain("CANARY");
   });
 

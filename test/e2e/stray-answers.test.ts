@@ -179,7 +179,7 @@ describe("a control plane without extensions", () => {
     expect(notUsed).toContainEqual({
       extension: "E6",
       operation: "GET /api/svc/v1/teams",
-      cost: "live of teams is unknown, and the ledger stands in for it",
+      cost: "the live state of teams is unknown, and the ledger is used instead",
     });
     const section =
       "Not used: extensions that this control plane does not have\n  E1 PUT /api/svc/v1/workspaces: workspaces are verified, not written\n";

@@ -16,7 +16,7 @@ function names(manifest: JsonObject): readonly SchemaDiagnostic[] {
   );
 }
 
-// Each is an application, with the rules of one.
+// Each component is an application, and is checked by the rules for applications.
 function components(manifest: JsonObject, context: RuleContext): readonly SchemaDiagnostic[] {
   return objectsOf(manifest.components).flatMap(({ item, index }) =>
     applicationRules

@@ -45,7 +45,10 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     fake.pull.head = NEW;
     await postStickyComment(forge, number, comment(NEW));
     const late = await postStickyComment(forge, number, comment(OLD));
-    expect(late).toEqual({ what: "skipped", why: "its head is bbbbbbbbbbbb by now, and this is about aaaaaaaaaaaa" });
+    expect(late).toEqual({
+      what: "skipped",
+      why: "its head is now bbbbbbbbbbbb, and this comment is about aaaaaaaaaaaa",
+    });
     expect(ours(fake)).toEqual(["Plan of bbbb"]);
   });
 
@@ -141,7 +144,7 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     fake.fail(/GET .*(?:pulls|merge_requests)\/7$/, forgeFaults.page);
     await expect(postStickyComment(open(fake), number, comment(OLD))).rejects.toMatchObject({
       code: "error",
-      message: expect.stringContaining("not one of the forge's API"),
+      message: expect.stringContaining("does not come from the forge's API"),
     });
     const nowhere = create({
       apiUrl: "http://127.0.0.1:9",
@@ -168,7 +171,7 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     await expect(postStickyComment(open(fake), number, comment(OLD))).rejects.toMatchObject({
       code: "error",
       message: expect.stringContaining(isHourly ? "answered 403: API rate limit" : "answered 429"),
-      hint: expect.stringContaining("asked too often"),
+      hint: expect.stringContaining("the rate limit is exceeded"),
     });
     expect(fake.requests.filter((request) => write.test(request))).toHaveLength(1);
     fake.fail(/GET .*(?:pulls|merge_requests)\/7$/, { status: 301, headers: { location: "https://evil.example/" } });

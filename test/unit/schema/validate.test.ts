@@ -105,11 +105,13 @@ describe("a field that is unknown", () => {
 });
 
 describe("a value", () => {
-  it("B4 that should be a text asks for quotes", () => {
-    expect(messages("workspace", { environment_name: 1e3 })).toEqual(["`environment_name` must be a text; quote it"]);
-    expect(messages("workspace", { environment_name: true })).toEqual(["`environment_name` must be a text; quote it"]);
+  it("B4 that should be a string asks for quotes", () => {
+    expect(messages("workspace", { environment_name: 1e3 })).toEqual(["`environment_name` must be a string; quote it"]);
+    expect(messages("workspace", { environment_name: true })).toEqual([
+      "`environment_name` must be a string; quote it",
+    ]);
     const environment = { python_version: 3.12 };
-    expect(messages("model-version", { environment })).toEqual(["`python_version` must be a text; quote it"]);
+    expect(messages("model-version", { environment })).toEqual(["`python_version` must be a string; quote it"]);
   });
 
   it("that should be a number or a boolean asks to take the quotes off", () => {
@@ -124,7 +126,7 @@ describe("a value", () => {
 
   it("that is a word of older YAML, carries its unit or lacks a space is told what to write", () => {
     expect(messages("service", { allow_interception: "Off" })).toEqual([
-      "`allow_interception` must be true or false; write false, since in YAML 1.2 this word is a text",
+      "`allow_interception` must be true or false; write false, since in YAML 1.2 this word is a string",
     ]);
     expect(messages("service", { allow_interception: "yes" })[0]).toContain("; write true, ");
     expect(messages("service", { resources: { memory_limit: "512Mi" } })).toEqual([
@@ -293,8 +295,8 @@ describe("an open enumeration", () => {
 
   it("says what was probably meant, or what is known", () => {
     expect(messages("service", { ports: [{ port: 80, protocol: "tcp" }] })[0]).toContain("did you mean `TCP`?");
-    expect(messages("cluster", { cluster_type: "nomad" })).toEqual(["`cluster_type` has a value that is not known"]);
-    expect(helps("cluster", { cluster_type: "nomad" })[0]).toContain("The known ones are aws-eks, gcp-gke-standard");
+    expect(messages("cluster", { cluster_type: "nomad" })).toEqual(["`cluster_type` has an unknown value"]);
+    expect(helps("cluster", { cluster_type: "nomad" })[0]).toContain("The known values are aws-eks, gcp-gke-standard");
   });
 
   it("knows every buildpack by the end of its name", () => {
