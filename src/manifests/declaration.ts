@@ -64,8 +64,9 @@ const isFilled = (value: Json | undefined) => typeof value === "string" && value
 
 // Every part takes characters that the next one does not, so that no line takes longer than it is long.
 const FIELD = new RegExp(
-  `^([ \\t]*)["']?(${namingFields.join("|")})["']?[ \\t]*:[ \\t]*["']?([\\w.:@/-]{1,256})["']?(?:[ \\t]*,)?[ \\t]*(?:#.*)?\\r?$`,
-  "gm",
+  // Only a line feed ends a line in YAML 1.2; with the flag `m`, U+2028 and U+2029 would too.
+  `(?<![^\\n])([ \\t]*)["']?(${namingFields.join("|")})["']?[ \\t]*:[ \\t]*["']?([\\w.:@/-]{1,256})["']?(?:[ \\t]*,)?[ \\t]*(?:#.*)?\\r?(?=\\n|$)`,
+  "g",
 );
 
 /** The fields that would name a manifest, as far as a text that cannot be parsed still shows them. */

@@ -9,7 +9,8 @@ export type Chunk = {
 
 // A line that starts with a marker ends everything before it, block and quoted scalars included, so splitting is exact.
 // After `...` only a comment may follow; the parser refuses anything else.
-const MARKER = /^(?:---(?=[ \t\r\n]|$)|\.\.\.(?=[ \t]*\r?$|[ \t]+#))/gm;
+// Without the flag `m`, for which a line also begins after U+2028 and U+2029: in YAML 1.2 those end no line.
+const MARKER = /(?<![^\n])(?:---(?=[ \t\n]|$)|\.\.\.(?=[ \t]*(?:\n|$)|[ \t]+#))/g;
 
 /** Splits a text into its documents, so that a broken document does not hide the others. */
 export function splitDocuments(text: string): readonly Chunk[] {

@@ -129,6 +129,19 @@ describe("a source read again", () => {
     await expect(api && readManifest(api, { signal })).rejects.toThrow(/changed while it was being read/);
   });
 
+  test.each([
+    ["a comment with a tab before it", "# type: service\n\t\n---\n"],
+    ["a tab before a comment", "\t# type: service\n---\n"],
+    ["a comment with a tab behind the end", "", "...\n# type: service\n\t\n"],
+  ])("B17: is what it was, where the exact reader finds no document in %s", async (_, before, after = "") => {
+    const root = await folderOf({ ...files, "api.yaml": `${before}${service("api")}${after}` });
+    const first = await reading(root);
+    const second = await reading(root, later(first.loaded.toKeep()));
+    expect(second.loaded.contents.files.filter(({ wasParsed }) => wasParsed)).toEqual([]);
+    expect(await outline(second.loaded)).toEqual(await outline(first.loaded));
+    expect(second.loaded.manifests.map(({ identity }) => identity)).toContain("service/prod:ws-1/api");
+  });
+
   test("is trusted only where nobody touched it just before", async () => {
     const root = await folderOf(files);
     const { loaded } = await reading(root);

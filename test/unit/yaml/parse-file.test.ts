@@ -60,6 +60,26 @@ describe("text", () => {
     expect(parse("a: 1\rb: 2\n").faults).toEqual(["1:5 line-ending"]);
   });
 
+  test.each(["\u2028", "\u2029", "\v", "\f", "\u0085"])("B2: %j ends no line, so no marker follows it", (character) => {
+    const { values, faults } = parse(`# a comment${character}--- {type: team}\ntext: |\n  a${character}...\n  b\n`);
+    // Control characters are refused in any place.
+    if (faults.some((fault) => fault.endsWith(" control-character"))) return;
+    expect(values).toEqual([{ text: `a${character}...\nb\n` }]);
+  });
+
+  test("B2: markers that split documents stand at the beginning of a line", () => {
+    expect(parse("a: 1\n---\nb: 2\n...\n--- c\n...  \n... # over\n---\t\nd: 4\n---").values).toEqual([
+      { a: 1 },
+      { b: 2 },
+      "c",
+      { d: 4 },
+      null,
+    ]);
+    expect(parse("a: 1 ---\nb: |\n  ---\n  ...\nc: ....\n").values).toEqual([
+      { a: "1 ---", b: "---\n...\n", c: "...." },
+    ]);
+  });
+
   test.each(["\0", "\u0007", "\u001b", "\u007f", "\u0085x\u0090"])(
     "B3: the raw control character %j is refused",
     (character) => {
