@@ -1,3 +1,5 @@
+import type { YamlLimits } from "./limits.ts";
+
 /** The offsets of a value and its children in a file's text: plain data, linear in the size of the document. */
 export type FieldOffsets = {
   /** Offset of its key; for an item of a list, of the item. */
@@ -7,13 +9,13 @@ export type FieldOffsets = {
   readonly inside: ReadonlyMap<string, FieldOffsets> | null;
 };
 
-/** The offsets of at most `most` fields; the deepest levels are dropped first. */
-export function limitFieldOffsets(offsets: FieldOffsets, most: number): FieldOffsets {
+/** The offsets of at most so many fields and levels; the deepest levels are dropped first. */
+export function limitFieldOffsets(offsets: FieldOffsets, limits: Pick<YamlLimits, "nodes" | "depth">): FieldOffsets {
   let [count, depth, level] = [1, 0, [offsets]];
   while (level.length > 0) {
     level = level.flatMap(({ inside }) => (inside === null ? [] : [...inside.values()]));
     count += level.length;
-    if (count > most) return cut(offsets, depth);
+    if (count > limits.nodes || (depth === limits.depth && level.length > 0)) return cut(offsets, depth);
     depth++;
   }
   return offsets;

@@ -28,7 +28,11 @@ const AHEAD = 16;
 // The worker file is next to this one in the sources, and under the same name at the top of the bundle.
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
-type Job = PromiseWithResolvers<ParsedFile> & { readonly bytes: Uint8Array; readonly options: ReadOptions };
+type Job = PromiseWithResolvers<ParsedFile> & {
+  readonly id: number;
+  readonly bytes: Uint8Array;
+  readonly options: ReadOptions;
+};
 
 /**
  * Reads files with the exact reader in a separate thread, one at a time, so that no file can block the others or exceed
@@ -43,6 +47,7 @@ export class ExactThread implements AsyncDisposable {
   #worker: Worker | null = null;
   /** Why the worker is about to end; null while it is not. */
   #refused: Refused | null = null;
+  #lastId = 0;
   #isReady = false;
   #isWatched = false;
   /** CPU time in milliseconds that the worker had used at its last reply. */
@@ -55,7 +60,8 @@ export class ExactThread implements AsyncDisposable {
   /** Reads a file, with the exact reader where needed; a file that exceeds the limits has that as its fault. */
   async read(bytes: Uint8Array, options: ReadOptions): Promise<ParsedFile> {
     this.#ended.signal.throwIfAborted();
-    const job = { ...Promise.withResolvers<ParsedFile>(), bytes, options };
+    this.#lastId += 1;
+    const job = { ...Promise.withResolvers<ParsedFile>(), id: this.#lastId, bytes, options };
     this.#waiting.push(job);
     this.#send();
     return job.promise;
@@ -74,8 +80,8 @@ export class ExactThread implements AsyncDisposable {
     if (!this.#isReady) return;
     const next = this.#waiting.splice(0, AHEAD - this.#sent.length);
     this.#sent = [...this.#sent, ...next];
-    for (const { bytes, options } of next) {
-      const request: ReadRequest = { bytes: new Uint8Array(bytes), options };
+    for (const { id, bytes, options } of next) {
+      const request: ReadRequest = { id, bytes: new Uint8Array(bytes), options };
       worker.postMessage(request, [request.bytes.buffer]);
     }
     // A pending reply keeps the process alive; an idle worker does not.
@@ -94,7 +100,11 @@ export class ExactThread implements AsyncDisposable {
     this.#worker = worker;
     this.#isReady = false;
     worker.on("message", (reply: WorkerReply) => {
-      if (this.#worker === worker) this.#receive(reply);
+      if (this.#worker === worker) this.#receive(worker, reply);
+    });
+    // A reply that cannot be received is lost: without this, the next one would be taken for it.
+    worker.on("messageerror", () => {
+      if (this.#worker === worker) this.#stop(worker, "crash");
     });
     worker.on("error", (error) => {
       this.#refused ??= refusedBy(error);
@@ -105,17 +115,21 @@ export class ExactThread implements AsyncDisposable {
     return worker;
   }
 
-  #receive({ file, spent }: WorkerReply): void {
+  #receive(worker: Worker, { id, file, spent }: WorkerReply): void {
+    const [job, ...others] = this.#sent;
+    if (file !== null && job?.id !== id) {
+      this.#stop(worker, "crash");
+      return;
+    }
     this.#spentBefore = spent;
     this.#isReady = true;
-    const [job, ...others] = this.#sent;
-    this.#sent = others;
+    this.#sent = file === null ? this.#sent : others;
     if (file !== null) job?.resolve(unpack(file, job.bytes, job.options.limits));
     this.#send();
   }
 
-  #stop(worker: Worker): void {
-    this.#refused = "time";
+  #stop(worker: Worker, why: Refused): void {
+    this.#refused = why;
     this.#isReady = false;
     // A late reply would cause the next job to be refused instead of this one.
     worker.removeAllListeners("message");
@@ -143,7 +157,7 @@ export class ExactThread implements AsyncDisposable {
       let [job] = this.#sent;
       let [left, since] = [milliseconds, performance.now()];
       for (let worker = this.#worker; job !== undefined && worker !== null; worker = this.#worker) {
-        if (left <= 0 || performance.now() - since > TIMEOUT_FACTOR * milliseconds) return this.#stop(worker);
+        if (left <= 0 || performance.now() - since > TIMEOUT_FACTOR * milliseconds) return this.#stop(worker, "time");
         await setTimeout(left, undefined, { signal, ref: false });
         const spent = await spentBy(worker, since);
         const [now] = this.#sent;

@@ -20,11 +20,11 @@ type PackedDocument = Pick<ParsedDocument, "faults" | "offset" | "hasCredentials
 };
 
 /** Packs a parsed file for transfer. */
-export function pack({ faults, documents }: ParsedFile, { nodes }: YamlLimits): PackedFile {
-  return { faults, documents: documents.map((document) => packDocument(document, nodes)) };
+export function pack({ faults, documents }: ParsedFile, limits: YamlLimits): PackedFile {
+  return { faults, documents: documents.map((document) => packDocument(document, limits)) };
 }
 
-function packDocument({ value, chunk, fieldOffsets, ...rest }: ParsedDocument, nodes: number): PackedDocument {
+function packDocument({ value, chunk, fieldOffsets, ...rest }: ParsedDocument, limits: YamlLimits): PackedDocument {
   const { faults, offset, hasCredentials, readBy } = rest;
   const found = readBy === "exact" ? fieldOffsets() : null;
   return {
@@ -36,7 +36,8 @@ function packDocument({ value, chunk, fieldOffsets, ...rest }: ParsedDocument, n
     to: chunk.offset + chunk.text.length,
     isExplicit: chunk.isExplicit,
     readBy,
-    fieldOffsets: found && limitFieldOffsets(found, nodes),
+    // A structure that is nested too deeply cannot be received from a thread.
+    fieldOffsets: found && limitFieldOffsets(found, limits),
   };
 }
 

@@ -15,10 +15,12 @@ export function parseExact(text: string, { depth }: YamlLimits): Parsed {
   try {
     const { errors, contents } = parseDocument(text, OPTIONS);
     if (errors.length === 0) return { root: contents };
+    // The nesting exceeds the call stack, which the parser reports as an error of the text.
+    if (errors.some(({ code }) => code === "RESOURCE_EXHAUSTION")) return { faults: [tooDeep(depth, 0)] };
     const faults = errors.slice(0, MAX_FAULTS).map((error) => syntaxFault(error, text));
     return { faults: firstOfEachLine(faults, text) };
   } catch (error) {
-    // The nesting exceeds the call stack.
+    // The same, thrown where the parser does not expect it.
     if (error instanceof RangeError) return { faults: [tooDeep(depth, 0)] };
     throw error;
   } finally {

@@ -41,6 +41,26 @@ describe("a file that costs too much is refused, and the next one is read", () =
     ]);
   });
 
+  test.each([1000, 2000, 3000, 5000])(
+    "B14: %d levels of brackets, and no other file has their answer",
+    async (depth) => {
+      await using aside = new ExactThread();
+      const deep = `type: team\nname: deep\nenv: ${"[".repeat(depth)}${"]".repeat(depth)}\n`;
+      const texts = [
+        deep,
+        ...["a", "b", "c"].map((name) => `type: team\nname: ${name}\nmembers: &all [x@example.com]\n`),
+      ];
+      const [first, ...others] = await Promise.all(texts.map((text) => read(aside, text)));
+      const faults = [...(first?.faults ?? []), ...(first?.documents.flatMap((document) => document.faults) ?? [])];
+      expect(faults.map(({ code }) => code)).toEqual(["too-deep"]);
+      expect(others.map(({ documents }) => documents.map(({ value }) => value))).toMatchObject([
+        [{ name: "a" }],
+        [{ name: "b" }],
+        [{ name: "c" }],
+      ]);
+    },
+  );
+
   test("B30: a parser that fails in a way of its own", async () => {
     await using aside = new ExactThread();
     // What no caller gives: the parser runs into it as it would into a fault of its own.
