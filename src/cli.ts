@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { wantsJsonLog } from "./commands/flags/wants-json.ts";
 import { runCommandLine, stoppedBy } from "./commands/run-command-line.ts";
-import type { Terminal } from "./commands/terminal.ts";
-import { exitCodes, HoldfastError } from "./core/errors.ts";
+import { say, type Terminal } from "./commands/terminal.ts";
+import { exitCodes, HoldfastError, worstExitCode } from "./core/errors.ts";
 
 /** After the first signal, what is in flight may take this long. */
 const GRACE_MS = 25_000;
@@ -26,10 +26,15 @@ ending.signal.addEventListener("abort", () => {
 
 process.on("SIGINT", () => stop(new HoldfastError("interrupted", "interrupted")));
 process.on("SIGTERM", () => stop(new HoldfastError("terminated", "terminated")));
+let isOutputLost = false;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // The reader of a pipe has seen enough.
-  if (error.code !== "EPIPE") throw error;
+  // A reader that closes the pipe early (`| head`) is not a failure. A full disk is one, but no reason to stop an apply.
+  if (error.code === "EPIPE" || isOutputLost) return;
+  isOutputLost = true;
+  say(terminal, `the output cannot be written (${error.code ?? error.message}); the command goes on`);
 });
+// There is nowhere left to report it.
+process.stderr.on("error", () => undefined);
 
 // A pipe or a file has no width of its own; git and ls read the same variable.
 const columns = Number(process.env.COLUMNS);
@@ -67,7 +72,8 @@ function fileOf(descriptor: number): readonly string[] {
   }
 }
 
-process.exitCode = await runCommandLine(process.argv.slice(2), terminal, version());
+const exitCode = await runCommandLine(process.argv.slice(2), terminal, version());
+process.exitCode = isOutputLost ? worstExitCode([exitCode, exitCodes.error]) : exitCode;
 // Nothing may keep a finished command alive, and all of its output must be out.
 process.stdout.write("", () => process.exit());
 

@@ -91,11 +91,8 @@ export function markAnswered({ stdout }: Pick<Terminal, "stdout">): void {
 export async function writeResult({ stdout }: Terminal, text: string): Promise<void> {
   if (text === "") return;
   streamsWithResult.add(stdout);
-  await new Promise<void>((resolve, reject) => {
-    stdout.write(text, (error) => {
-      // A reader that closes the pipe early (`| head`) is not a failure.
-      if (error && !("code" in error && error.code === "EPIPE")) reject(error);
-      else resolve();
-    });
+  // A failure is an event of the stream, for which the process decides whether it is an error.
+  await new Promise<void>((resolve) => {
+    stdout.write(text, () => resolve());
   });
 }

@@ -124,3 +124,29 @@ test("the examples of the plan read the same from another folder and at another 
   expect(second.stdout).toBe(first.stdout);
   expect(first.code).toBe(0);
 });
+
+describe("where stdout leads to a full disk", () => {
+  /** As a shell redirects it. */
+  const full = ["sh", "-c", 'exec "$0" "$@" > /dev/full'];
+  const said = "the output cannot be written (ENOSPC); the command goes on\n";
+
+  test("F35: plan says so and ends with 1", async () => {
+    const server = await serve();
+    const source = await sourceOf(everyKind, server);
+    for (const args of [["plan"], ["plan", "-o", "json"], ["validate"]]) {
+      const ended = await source.runThrough(full, args);
+      expect(ended).toMatchObject({ code: 1, stdout: "" });
+      expect(ended.stderr).toContain(said);
+      expect(ended.stderr).not.toMatch(/\n\s+at /);
+    }
+  });
+
+  test("F35: apply writes everything all the same", async () => {
+    const server = await serve();
+    const source = await sourceOf(everyKind, server);
+    const ended = await source.runThrough(full, ["apply", "--yes"]);
+    expect(ended).toMatchObject({ code: 1, stdout: "" });
+    expect(ended.stderr).toContain(said);
+    expect(await source.run(["plan", "--detailed-exitcode"])).toMatchObject({ code: 0 });
+  });
+});

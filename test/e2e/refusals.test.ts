@@ -111,6 +111,11 @@ describe("exit code 4 is for a caller who may not", () => {
     { what: "no token", env: { HOLDFAST_TOKEN: "" }, message: /^error: no token is given\n {2}→ / },
     { what: "a wrong token", env: { HOLDFAST_TOKEN: "wrong" }, message: /401/ },
     { what: "a missing token file", env: { HOLDFAST_TOKEN_FILE: "nowhere" }, message: /nowhere is missing or empty/ },
+    {
+      what: "a folder as token file",
+      env: { HOLDFAST_TOKEN_FILE: "." },
+      message: /token file \. cannot be read \(EISDIR\)/,
+    },
   ])("$what", async ({ env, message }) => {
     const server = await serve();
     const source = await sourceOf(everyKind, server);

@@ -75,9 +75,7 @@ export function noServer(): HoldfastError {
 
 function readToken({ tokenFile }: ServerRequest, env: Terminal["env"], cwd: string): Secret {
   if (tokenFile !== null) {
-    const token = readLine(resolve(cwd, tokenFile));
-    if (token === null) throw new HoldfastError("unauthorized", `the token file ${tokenFile} is missing or empty`);
-    return new Secret(token);
+    return readTokenFile(tokenFile, cwd);
   }
   const token = (env.HOLDFAST_TOKEN ?? "").replace(/\r?\n$/, "");
   if (token !== "") return new Secret(token);
@@ -86,13 +84,16 @@ function readToken({ tokenFile }: ServerRequest, env: Terminal["env"], cwd: stri
   });
 }
 
-function readLine(path: string): string | null {
+function readTokenFile(file: string, cwd: string): Secret {
+  const refused = (why: string): HoldfastError => new HoldfastError("unauthorized", `the token file ${file} ${why}`);
   try {
-    const text = readFileSync(path, "utf8").replace(/\r?\n$/, "");
-    return text === "" ? null : text;
-  } catch {
-    return null;
+    const token = readFileSync(resolve(cwd, file), "utf8").replace(/\r?\n$/, "");
+    if (token !== "") return new Secret(token);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code !== "ENOENT") throw refused(`cannot be read (${code})`);
   }
+  throw refused("is missing or empty");
 }
 
 async function answers(url: string, signal: AbortSignal): Promise<boolean> {
