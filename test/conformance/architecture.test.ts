@@ -93,6 +93,17 @@ describe("the source", () => {
     expect(outside.filter(([, targets]) => targets.some(inside)).map(([file]) => file)).toEqual([]);
     const parsing = files.filter((file) => /from "yaml"/.test(readFileSync(join("src", file), "utf8")));
     expect(new Set(parsing.map((file) => dirname(file)))).toEqual(new Set(["yaml/exact"]));
+    expect(files.filter((file) => readFileSync(join("src", file), "utf8").includes('"js-yaml"'))).toEqual([]);
+  });
+
+  it("runs the exact reader in its thread only", () => {
+    const entering = [...imports].flatMap(([file, targets]) => {
+      const entered = targets.filter((target) => target.startsWith("yaml/exact/"));
+      return dirname(file) === "yaml/exact" ? [] : entered.map((target) => `${file} → ${target}`);
+    });
+    expect(entering).toEqual(["yaml/read-yaml.ts → yaml/exact/exact-thread.ts"]);
+    const calling = [...imports].filter(([, targets]) => targets.includes("yaml/exact/exact-reader.ts"));
+    expect(calling.map(([file]) => file)).toEqual(["yaml/exact/worker.ts"]);
   });
 
   it("leaves the name of a sink to the sink's own file", () => {
@@ -168,6 +179,13 @@ describe("the source", () => {
     ["src/commands/input/probe.ts", "../../yaml/fast/read-plain.ts"],
     ["src/manifests/probe.ts", "yaml"],
     ["src/yaml/probe.ts", "yaml"],
+    ["src/yaml/probe.ts", "./exact/exact-thread.ts"],
+    ["src/yaml/fast/probe.ts", "../exact/exact-reader.ts"],
+    ["src/yaml/read-yaml.ts", "./exact/exact-reader.ts"],
+    ["src/yaml/exact/probe.ts", "js-yaml"],
+    ["src/commands/probe.ts", "js-yaml"],
+    ["src/server/probe.ts", "js-yaml"],
+    ["src/cli.ts", "js-yaml"],
     ["src/server/probe.ts", "../core/plan.ts"],
     ["src/server/probe.ts", "../yaml/read-yaml.ts"],
   ])("has a linter that refuses %s to import %s", (file, target) => {
