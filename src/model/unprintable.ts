@@ -7,6 +7,16 @@ const UNPRINTABLE: RegExp = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 // A line feed in JSON text ends a line; inside a string it is already escaped.
 const UNPRINTABLE_IN_JSON = new RegExp(`(?!\\n)${UNPRINTABLE.source}`, "gu");
 
+/** Whether a text contains no unprintable character. */
+export function isPrintable(text: string): boolean {
+  return text.search(UNPRINTABLE) === -1;
+}
+
+/** The text with every unprintable character replaced by `?`. */
+export function replaceUnprintable(text: string): string {
+  return text.replace(UNPRINTABLE, "?");
+}
+
 /** JSON text with unprintable characters escaped as far as JSON allows; its value does not change. */
 export function escapeJson(text: string): string {
   return text.replace(UNPRINTABLE_IN_JSON, (character) =>

@@ -1,5 +1,6 @@
 import { isObject } from "../contract/json.ts";
 import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
+import { escapeUnprintable } from "../model/unprintable.ts";
 import { closestName } from "./closest-name.ts";
 import type { ValidatorError } from "./compiled-validator.ts";
 import { type Field, fieldAt } from "./field-at.ts";
@@ -69,10 +70,9 @@ export function describeError(
   }
 }
 
-/** A name as messages show it: truncated, with control and format characters escaped. */
+/** A name as messages show it: truncated, with unprintable characters escaped. */
 function shown(name: string): string {
-  const cut = name.length > 64 ? `${name.slice(0, 64)}…` : name;
-  return cut.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} …]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
+  return escapeUnprintable(name.length > 64 ? `${name.slice(0, 64)}…` : name);
 }
 
 function named(pointer: string): string {

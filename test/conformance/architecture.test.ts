@@ -12,7 +12,7 @@ const outer = [...plumbing, ...pure];
 /** Which folders a folder may import, itself aside: the arrows in docs/architecture.md. */
 const borders: { readonly [folder: string]: readonly string[] } = {
   contract: [],
-  schema: ["contract"],
+  schema: ["contract", "model"],
   model: ["contract"],
   files: ["contract"],
   store: ["contract", "files"],

@@ -414,6 +414,8 @@ test("a lease needs the right to write what its scope names, and a form", async 
   for (const [holder, more] of [
     ["", {}],
     ["a\n", {}],
+    ["a\u200b", {}],
+    ["a\ud800", {}],
     ["x".repeat(257), {}],
     ["a", { ttlSeconds: undefined }],
     ["a", { release: "yes" }],
@@ -421,5 +423,6 @@ test("a lease needs the right to write what its scope names, and a form", async 
   ] as const) {
     expect([holder, more, (await ask(admin, "c2x", holder, more)).status]).toEqual([holder, more, 400]);
   }
+  expect((await ask(admin, "c2x", "é 😀".repeat(64))).status).toBe(200);
   expect((await ask(admin, "a b", "a")).status).toBe(400);
 });

@@ -7,6 +7,7 @@ import { timestampText } from "../../core/timestamp-text.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
 import { checkWritable, createFile, replaceFile } from "../../files/write-file.ts";
+import { replaceUnprintable } from "../../model/unprintable.ts";
 import { generateKey, loadOrCreateKey, parseKey, readKeyFile, type SealKey } from "../../seal/seal-key.ts";
 import { holdExclusiveLock, isLockHeld } from "../../store/lock-file.ts";
 import { makeFolder } from "../../store/make-folder.ts";
@@ -79,7 +80,7 @@ export async function existingKeyIn(
 function holderIn(folder: string): string {
   createFile(join(folder, HOLDER_NAME), randomUUID().slice(0, 8));
   // The host name makes a copy of the folder on another machine a different holder.
-  return `${hostname().slice(0, 64)}:${folder.slice(-128)} (${holderId(folder)})`.replaceAll(/\p{Cc}/gu, "?");
+  return replaceUnprintable(`${hostname().slice(0, 64)}:${folder.slice(-128)} (${holderId(folder)})`);
 }
 
 function holderId(folder: string): string {

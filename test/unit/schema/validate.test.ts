@@ -94,8 +94,8 @@ describe("a field that is unknown", () => {
   });
 
   it("is shown without characters that disturb a terminal", () => {
-    const [message = ""] = messages("workspace", { "a\u001b[2Kb\u202ec\n": 1 });
-    expect(message).toContain("a\\u{1b}[2Kb\\u{202e}c\\u{a}");
+    const [message = ""] = messages("workspace", { "a\u001b[2Kb\u202ec\n\u{e0041}": 1 });
+    expect(message).toContain("a\\u001b[2Kb\\u202ec\\u000a\\u{e0041}");
     expect(messages("workspace", { ["x".repeat(5000)]: 1 })[0]?.length).toBeLessThan(400);
   });
 

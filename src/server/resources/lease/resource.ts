@@ -1,5 +1,6 @@
 import type { Transaction } from "kysely";
 import { badRequest, conflict, forbidden, malformed } from "../../../http/http-error.ts";
+import { isPrintable } from "../../../model/unprintable.ts";
 import { isAllowed } from "../../auth/access.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
@@ -155,7 +156,8 @@ function checkForm(
   { maxLeaseSeconds }: Pick<Context, "maxLeaseSeconds">,
 ): void {
   if (!isScope(scope)) throw badRequest("the scope must be at most 256 printable characters without spaces");
-  if (!/^[^\p{Cc}]{1,256}$/u.test(holder)) throw badMember("/holder", "must be 1 to 256 printable characters");
+  if (!isPrintable(holder) || !/^.{1,256}$/u.test(holder))
+    throw badMember("/holder", "must be 1 to 256 printable characters");
   if (ttlSeconds < 1 || ttlSeconds > maxLeaseSeconds)
     throw badMember("/ttlSeconds", `must be from 1 to ${maxLeaseSeconds}`);
 }
