@@ -1,5 +1,5 @@
-import PQueue from "p-queue";
 import { isObject, text } from "../contract/json.ts";
+import { forEachConcurrently } from "./for-each-concurrently.ts";
 import type { Page } from "./read-envelope.ts";
 
 /** Reads one page; `oversize` if it exceeds the size limit of a reply. */
@@ -86,9 +86,7 @@ async function readRest<Row>(
   show(first, seen);
   let stale = 0;
   let oversize = false;
-  // This limit is separate from the reader's limit for all lists: a list that ends early must not request all its pages.
-  const queue = new PQueue({ concurrency: PARALLEL });
-  const readAt = async (offset: number, index: number): Promise<void> => {
+  const readAt = async ([index, offset]: readonly [number, number]): Promise<void> => {
     if (oversize || stale >= STALE_PAGES) return;
     const page = await readSpan(read, { offset, limit });
     if (page === null) {
@@ -100,12 +98,8 @@ async function readRest<Row>(
     if (seen.size === before) stale += 1;
     pages[index] = page;
   };
-  try {
-    await queue.addAll(offsets.map((offset, index) => () => readAt(offset, index)));
-  } finally {
-    // After a failure no further page is requested.
-    queue.clear();
-  }
+  // This limit is separate from the reader's limit for all lists: a list that ends early must not request all its pages.
+  await forEachConcurrently([...offsets.entries()], PARALLEL, readAt);
   return oversize ? null : pages.filter((page) => page !== undefined);
 }
 

@@ -1,9 +1,10 @@
-import PQueue from "p-queue";
 import { ClientError, type FailureReason } from "../../client/client-error.ts";
+import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Reader } from "../../client/reader.ts";
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { type ListOperation, operation } from "../../contract/operations.ts";
 import { kindOf } from "../../kinds/index.ts";
+import { namingFields } from "../../model/manifest-fields.ts";
 import { resources } from "../../server/resources/index.ts";
 import type { Snapshot } from "../../server/snapshot/snapshot-part.ts";
 
@@ -118,19 +119,16 @@ function isManaged({ type, workspace_fqn: workspace }: JsonObject): boolean {
 }
 
 function keyOf(manifest: JsonObject): string {
-  const fields = ["type", "cluster_fqn", "workspace_fqn", "ml_repo", "name"];
-  return fields.map((field) => text(manifest[field]) ?? "").join(" ");
+  return namingFields.map((field) => text(manifest[field]) ?? "").join(" ");
 }
 
 async function readEach<Item, Result>(
   items: readonly Item[],
   read: (item: Item) => Promise<Result>,
 ): Promise<readonly Result[]> {
-  const queue = new PQueue({ concurrency: IN_FLIGHT });
-  try {
-    return await queue.addAll(items.map((item) => () => read(item)));
-  } finally {
-    // After a failure no further request is sent.
-    queue.clear();
-  }
+  const results: Result[] = [];
+  await forEachConcurrently([...items.entries()], IN_FLIGHT, async ([index, item]) => {
+    results[index] = await read(item);
+  });
+  return results;
 }

@@ -1,7 +1,7 @@
+import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Kind, ListReading } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
-import { forEachConcurrently } from "../for-each-concurrently.ts";
 import { type ListContext, type LiveList, listLive } from "./list-live.ts";
 import { readById } from "./read-by-id.ts";
 

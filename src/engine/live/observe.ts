@@ -1,4 +1,5 @@
 import { ClientError } from "../../client/client-error.ts";
+import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import { isObject } from "../../contract/json.ts";
 import { operations } from "../../contract/operations.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
@@ -9,7 +10,6 @@ import { type Identity, type Manifest, splitIdentity, splitVersion } from "../..
 import type { WavedManifest } from "../../core/plan/plan-input.ts";
 import { readManifest } from "../../manifests/read-manifests.ts";
 import type { SourceManifest, UnparsedManifest } from "../../manifests/source-manifest.ts";
-import { forEachConcurrently } from "../for-each-concurrently.ts";
 import type { KnownServer } from "../known-server.ts";
 import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
 import type { DryRun } from "./dry-run.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { forEachConcurrently } from "../../../src/engine/for-each-concurrently.ts";
+import { forEachConcurrently } from "../../../src/client/for-each-concurrently.ts";
 
 /** Work that ends when it is told to, and notes how much of it runs at a time. */
 function works() {
