@@ -7,13 +7,13 @@ import type { Position } from "../model/position.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
-import { decodeRoughly } from "../yaml/decode-text.ts";
 import type { ParsedDocument, ParsedFile } from "../yaml/document.ts";
 import { lineFinder, locator } from "../yaml/locator.ts";
 import { type ExactThread, readYaml } from "../yaml/read-yaml.ts";
 import { checkAlone } from "./check-semantics.ts";
 import { type Declaration, nameOf, namingFieldsIn, withDefaultWorkspace } from "./declaration.ts";
-import { claimsType, type Detected, detectDocument, isPlanText, PASSED_OVER, unknownType } from "./detect-manifest.ts";
+import { claimsFile, detectOversize } from "./detect-file.ts";
+import { type Detected, detectDocument, PASSED_OVER, unknownType } from "./detect-manifest.ts";
 import type { DiagnosticList } from "./diagnostic-list.ts";
 import { examineManifest } from "./examine-manifest.ts";
 import { type LocateField, RereadableFile, readOptionsOf } from "./rereadable-file.ts";
@@ -66,13 +66,13 @@ export function readDeclarations(
 }
 
 function declareBytes(given: Given<DeclareOptions>): FileContent | Promise<FileContent> {
-  const { file, options, found } = given;
-  if (file.size > options.limits.fileBytes) {
-    const rough = decodeRoughly(given.bytes);
-    if (!isPlanText(rough)) found.add(tooLarge(file, rough, options.limits));
+  const { file, bytes, options, found } = given;
+  const oversize = detectOversize(file, bytes, options.limits);
+  if (oversize !== null) {
+    if (oversize !== "report") found.add(tooLarge(file, oversize, options.limits));
     return { declarations: [], isFinal: true };
   }
-  const parsed = readYaml(given.bytes, readOptionsOf(file, options.limits), options.exact);
+  const parsed = readYaml(bytes, readOptionsOf(file, options.limits), options.exact);
   return parsed instanceof Promise ? declareExact(given, parsed) : declarePlain(given, parsed);
 }
 
@@ -156,15 +156,16 @@ type Reader = {
   readonly allowsSecrets: () => boolean;
 };
 
-function tooLarge(file: SourceFile, rough: string, { fileBytes }: Limits): SourceDiagnostic {
+function tooLarge(file: SourceFile, is: "manifest" | "foreign", { fileBytes }: Limits): SourceDiagnostic {
   const summary = `larger than ${fileBytes} bytes, and not read`;
-  if (claimsType(rough)) return fileDiagnostic("error", "too-large", file.display, summary, "Split the file.");
+  if (is === "manifest") return fileDiagnostic("error", "too-large", file.display, summary, "Split the file.");
   return { ...fileDiagnostic("warning", "too-large", file.display, summary, PASSED_OVER), foreign: ONE };
 }
 
 // A file that is no text at all, or has a fault as a whole.
-function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFile, found: Reporter): FileContent {
-  const isOurs = claimsType(text === "" ? decodeRoughly(bytes) : text);
+function unread(file: SourceFile, bytes: Uint8Array, parsed: ParsedFile, found: Reporter): FileContent {
+  const { text, faults } = parsed;
+  const isOurs = claimsFile(bytes, parsed);
   const positionAt = lineFinder(text);
   for (const fault of faults) {
     const position = text === "" ? null : positionAt(fault.offset);

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { isObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { claimOf, claimsType, detectDocument, isPlanText, worthReading } from "../../manifests/detect-manifest.ts";
+import { claimsFile, detectOversize } from "../../manifests/detect-file.ts";
+import { claimOf, claimsType, detectDocument, worthReading } from "../../manifests/detect-manifest.ts";
 import { readOptionsOf } from "../../manifests/rereadable-file.ts";
 import type { SeedDocument } from "../../server/options.ts";
 import { defaultLimits } from "../../source/limits.ts";
 import { readFolder } from "../../source/read-folder.ts";
 import type { SourceFile } from "../../source/revision.ts";
-import { decodeRoughly } from "../../yaml/decode-text.ts";
 import type { Fault } from "../../yaml/fault.ts";
 import { lineFinder } from "../../yaml/locator.ts";
 import { ExactThread, readYaml } from "../../yaml/read-yaml.ts";
@@ -45,21 +45,20 @@ async function documentsOf(folder: string, stop: Stop): Promise<readonly SeedDoc
 }
 
 async function documentsIn(file: SourceFile, exact: ExactThread, stop: Stop): Promise<readonly SeedDocument[]> {
-  const { path, size } = file;
+  const { path } = file;
   const bytes = await file.bytes(stop);
-  if (size > defaultLimits.fileBytes) {
-    const rough = decodeRoughly(bytes);
-    if (isPlanText(rough) || !claims(rough)) return [];
-    throw refusal(path, `larger than ${defaultLimits.fileBytes} bytes`, "Split the file.");
-  }
-  const { text, faults, documents } = await readYaml(bytes, { ...readOptionsOf(file, defaultLimits), worthy }, exact);
+  const oversize = detectOversize(file, bytes, defaultLimits, claims);
+  if (oversize === "manifest") throw refusal(path, `larger than ${defaultLimits.fileBytes} bytes`, "Split the file.");
+  if (oversize !== null) return [];
+  const parsed = await readYaml(bytes, { ...readOptionsOf(file, defaultLimits), worthy }, exact);
+  const { text, faults, documents } = parsed;
   const refuseFirst = (found: readonly Fault[]): void => {
     const fault = found.find(({ severity }) => severity === "error");
     if (fault === undefined) return;
     const { line, column } = lineFinder(text)(fault.offset);
     throw refusal(`${path}:${line}:${column}`, fault.summary, fault.detail);
   };
-  if (faults.length > 0 && claims(text === "" ? decodeRoughly(bytes) : text)) refuseFirst(faults);
+  if (faults.length > 0 && claimsFile(bytes, parsed, claims)) refuseFirst(faults);
   return documents.flatMap((document, at) => {
     const { value } = document;
     const place = documents.length > 1 ? `${path} (document ${at + 1})` : path;

@@ -1,0 +1,30 @@
+import type { Limits } from "../source/limits.ts";
+import type { SourceFile } from "../source/revision.ts";
+import { decodeRoughly } from "../yaml/decode-text.ts";
+import type { ParsedFile } from "../yaml/document.ts";
+import { claimsType, isPlanText } from "./detect-manifest.ts";
+
+/**
+ * What a file above the size limit is: a report that Holdfast wrote, a manifest if its text names a claimed type, or
+ * foreign. Null if the file is within the limit.
+ */
+export function detectOversize(
+  { size }: SourceFile,
+  bytes: Uint8Array,
+  { fileBytes }: Limits,
+  claims: (text: string) => boolean = claimsType,
+): "report" | "manifest" | "foreign" | null {
+  if (size <= fileBytes) return null;
+  const text = decodeRoughly(bytes);
+  if (isPlanText(text)) return "report";
+  return claims(text) ? "manifest" : "foreign";
+}
+
+/** Whether a file that is no text, or has a fault as a whole, names a claimed type. */
+export function claimsFile(
+  bytes: Uint8Array,
+  { text }: ParsedFile,
+  claims: (text: string) => boolean = claimsType,
+): boolean {
+  return claims(text === "" ? decodeRoughly(bytes) : text);
+}
