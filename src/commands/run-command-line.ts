@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { errorMessage } from "../contract/error-message.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { printableLines } from "../render/escape.ts";
 import { type Ending, failureReport, failureText } from "../render/failure.ts";
@@ -46,7 +47,7 @@ function usageError({ message }: CommanderError): Ending {
 }
 
 function unexpected(error: unknown): Ending {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return { code: "error", message, hint: "this is a fault of holdfast: please report it", diagnostics: [] };
 }
 

@@ -1,3 +1,4 @@
+import { errorMessage } from "../contract/error-message.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { failureText } from "../render/failure.ts";
@@ -46,7 +47,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   }
 
   function reportUnusable(error: unknown): void {
-    const why = printable(error instanceof Error ? error.message : String(error));
+    const why = printable(errorMessage(error));
     const message = `the new configuration cannot be used: ${why}`;
     terminal.stderr.write(
       failureText({ message, hint: "going back to the last good one" }, columnsOn(terminal.stderr)),

@@ -2,6 +2,7 @@ import { chmodSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, request } from "node:http";
 import { join, relative } from "node:path";
 import { json } from "node:stream/consumers";
+import { errorMessage } from "../contract/error-message.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
 import { createFile } from "../files/write-file.ts";
@@ -90,7 +91,7 @@ async function replyTo(incoming: IncomingMessage, control: DaemonControl): Promi
 }
 
 function refusal(error: unknown): CommandReply {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const { code, hint, diagnostics } =
     error instanceof HoldfastError ? error : ({ code: "error", hint: null, diagnostics: [] } as const);
   return { is: "refused", code, message, hint, diagnostics };

@@ -1,3 +1,4 @@
+import { errorMessage } from "../contract/error-message.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { needsAdoption } from "../core/guards/step-guards.ts";
 import type { Identity } from "../core/manifest.ts";
@@ -161,7 +162,7 @@ function adoptText(unadopted: readonly Step[], bad: readonly string[]): string {
 }
 
 function failureOf(error: unknown): Pick<PassRecord, "reason" | "message"> {
-  const message = redactFailureMessage(error instanceof Error ? error.message : String(error));
+  const message = redactFailureMessage(errorMessage(error));
   if (error instanceof SourceError) return { reason: error.reason, message };
   return { reason: error instanceof HoldfastError ? failureReasons[error.code] : "Failed", message };
 }

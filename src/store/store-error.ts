@@ -1,3 +1,4 @@
+import { errorMessage } from "../contract/error-message.ts";
 import { UnsafePathError } from "../files/unsafe-path-error.ts";
 
 /** Why a database cannot be used. */
@@ -100,9 +101,7 @@ const causes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
 
 /** Why a file cannot be used, in a few words. */
 export function storageErrorText(error: unknown): string {
-  const cause = causeOf(error);
-  if (cause !== undefined) return cause;
-  return error instanceof Error ? error.message : String(error);
+  return causeOf(error) ?? errorMessage(error);
 }
 
 /** Which file cannot be used, and why, in one line. */

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../contract/error-message.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
 import { isDone } from "../../core/report/report.ts";
@@ -83,7 +84,7 @@ export function appliedRefPublisher(
       try {
         await publish(commit);
       } catch (error) {
-        if (!signal.aborted) warn(error instanceof Error ? error.message : String(error));
+        if (!signal.aborted) warn(errorMessage(error));
       }
     },
     [Symbol.asyncDispose]: async () => {

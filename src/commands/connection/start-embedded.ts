@@ -1,3 +1,4 @@
+import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
 import { TlsError } from "../../http/tls.ts";
@@ -50,6 +51,6 @@ export function startFailure(error: unknown, folder: string): unknown {
     return new HoldfastError("invalid", `the control plane does not start: ${error.message}`, { cause: error });
   }
   if (error instanceof StoreError) return storeFailure("the control plane does not start", error);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return new HoldfastError("error", `the control plane in ${folder} does not start: ${message}`, { cause: error });
 }

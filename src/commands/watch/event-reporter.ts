@@ -1,3 +1,4 @@
+import { errorMessage } from "../../contract/error-message.ts";
 import type { WatchEvent } from "../../contract/generated/output.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { jsonLine } from "../../render/json.ts";
@@ -29,7 +30,7 @@ export type WatchReporter = {
 /** The message, hint and diagnostics of a failed pass. */
 export function failureIn(error: unknown): Required<Pick<WatchEventBody, "message" | "hint" | "diagnostics">> {
   const { hint = null, diagnostics = [] } = toHoldfastError(error) ?? {};
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return { message, hint, diagnostics };
 }
 

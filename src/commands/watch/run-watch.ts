@@ -1,3 +1,4 @@
+import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { PassCause } from "../../daemon/loop.ts";
 import type { Meter } from "../../daemon/network-meter.ts";
@@ -193,7 +194,7 @@ async function openChanged(
     return next;
   } catch (error) {
     if (invocation.terminal.stopping.aborted) return null;
-    const why = printable(error instanceof Error ? error.message : String(error));
+    const why = printable(errorMessage(error));
     const message = `the changed configuration is refused: ${why}`;
     const hint = `the last good one stays in force; correct ${names}`;
     send("configuration-refused", message, failureText({ message, hint }, columnsOn(stderr)));

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type DaemonControl, serveControl } from "../../daemon/control-socket.ts";
 import type { Invocation } from "../command.ts";
@@ -36,7 +37,7 @@ async function openControl(
   try {
     return await serveControl(stateFolder, controlOf(watching, terminal));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     say(terminal, `warning: the daemon has no socket for commands: ${why}`);
     return null;
   }

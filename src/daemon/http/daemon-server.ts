@@ -1,3 +1,4 @@
+import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { createHttpServer, listen } from "../../http/server.ts";
 import type { Log } from "../../log/log.ts";
@@ -59,7 +60,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
   addWebhooks(app, hookOf);
   addStatusRoute(app, { ...page, host, now, resources: states.of, refusal: () => refusal });
   const url = await listen(app, host, port).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorMessage(cause);
     throw new HoldfastError("error", `--listen ${host}:${port} is not possible: ${why}`, {
       hint: "name another address, or end what listens there",
       cause,

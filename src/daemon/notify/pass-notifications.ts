@@ -1,3 +1,4 @@
+import { errorMessage } from "../../contract/error-message.ts";
 import { needsAdoption } from "../../core/guards/step-guards.ts";
 import { isDrifted, type Plan } from "../../core/plan/plan.ts";
 import { redactFailureMessage } from "../../core/redact/redact-message.ts";
@@ -64,7 +65,7 @@ export function passNotifications(target: string, send: (notification: Notificat
         notify({ event: "failure", revision: null, summary, details: [event.identity] });
       }
     },
-    failure: (error) => stalled(error instanceof Error ? error.message : String(error), null),
+    failure: (error) => stalled(errorMessage(error), null),
   };
 }
 

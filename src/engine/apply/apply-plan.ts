@@ -1,5 +1,6 @@
 import PQueue from "p-queue";
 import { ClientError } from "../../client/client-error.ts";
+import { errorMessage } from "../../contract/error-message.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Decision } from "../../core/decide/decision.ts";
@@ -188,7 +189,7 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Running
   }
   return write({ ...job, live }, on).catch((error: unknown) => {
     if (!isStorageError(error)) throw error;
-    const message = `the ledger cannot be written (${reasonOf(error)}): ${recordTrouble}`;
+    const message = `the ledger cannot be written (${errorMessage(error)}): ${recordTrouble}`;
     return failedWrite("unknown", { code: LEDGER_UNWRITABLE, message }, { job, attempts: 1 });
   });
 }
@@ -198,12 +199,8 @@ async function sinkTrouble(identity: Identity, { sink }: ApplyContext): Promise<
     await sink?.check(identity);
     return null;
   } catch (error) {
-    return `nothing was sent, since its one-time token could not be stored: ${reasonOf(error)}`;
+    return `nothing was sent, since its one-time token could not be stored: ${errorMessage(error)}`;
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 // A resource whose references were missing can often be read once they exist. For one that answers a token it

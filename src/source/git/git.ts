@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Repository } from "./repository-paths.ts";
 
@@ -123,7 +124,7 @@ export async function resolveCommit(repository: Repository, ref: string, stop: S
     return (await gitOf(repository, ["rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`], stop)).trim();
   } catch (error) {
     stop.signal.throwIfAborted();
-    const said = messageOf(error);
+    const said = errorMessage(error);
     if (said.includes("is ambiguous")) throw ambiguous(ref);
     if (isNoRepository(said) || isMissing(error)) throw repositoryFailure(repository, error);
     throw noCommit(ref, `Is it spelled right, and fetched? Try git fetch origin ${ref.replace(/^origin\//, "")}.`);
@@ -139,7 +140,7 @@ export async function isTracked(repository: Repository, path: string, stop: Stop
     return true;
   } catch (error) {
     stop.signal.throwIfAborted();
-    const said = messageOf(error);
+    const said = errorMessage(error);
     if (said.includes("did not match any file")) return false;
     if (!isNoRepository(said)) throw repositoryFailure(repository, error);
     // What only looks like a repository tracks nothing; one that lies elsewhere, and cannot be reached, may.
@@ -148,12 +149,8 @@ export async function isTracked(repository: Repository, path: string, stop: Stop
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 // What git itself says begins otherwise, whatever a folder is called.
-const isMissing = (error: unknown) => messageOf(error).startsWith("Error: spawn git ENOENT");
+const isMissing = (error: unknown) => errorMessage(error).startsWith("Error: spawn git ENOENT");
 
 const isNoRepository = (said: string) => said.includes("not a git repository");
 
@@ -169,7 +166,7 @@ function noCommit(ref: string, hint: string): HoldfastError {
 
 /** What to say where git failed in a repository. */
 export function repositoryFailure(repository: Repository, cause: unknown): HoldfastError {
-  const said = messageOf(cause);
+  const said = errorMessage(cause);
   if (isNoRepository(said)) return noRepository(folderOf(repository), cause);
   if (isMissing(cause)) return new HoldfastError("error", "git is not installed, or not in PATH", { cause });
   return new HoldfastError("error", "git failed", { hint: "Run `git status` in the source to see why.", cause });

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../contract/error-message.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { SourceConfigOptions } from "../read-source-config.ts";
@@ -66,7 +67,7 @@ async function openForeign(found: Repository, root: string, resources: Disposabl
     return { repository: found, temporary: null, isUnreadable: true, warnings: [unreadable(found, null)] };
   } catch (error) {
     stop.signal.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     return { repository: found, temporary: null, isUnreadable: true, warnings: [unreadable(found, why)] };
   }
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { errorMessage } from "../../contract/error-message.ts";
 import { type Migrations, migrate, schemaState } from "../migrate.ts";
 import { StoreError, storeErrorCode } from "../store-error.ts";
 import { replaceWithCopy } from "./copy-database.ts";
@@ -75,7 +76,7 @@ async function backUpBeforeUpgrade(path: string, applied: readonly string[]): Pr
   try {
     await replaceWithCopy(path, backup);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorMessage(cause);
     throw new StoreError("no-backup", `it was not upgraded, since ${why}`, { cause });
   }
   for (const old of backups.filter((file) => existsSync(file)).slice(0, -MAX_BACKUPS)) await rm(old);

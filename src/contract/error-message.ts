@@ -1,0 +1,4 @@
+/** The message of an error, or any other thrown value as text. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
