@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isObject, type Json, text } from "../contract/json.ts";
+import { isObject, type Json, parseJsonOrNull, text } from "../contract/json.ts";
 import {
   fillPath,
   isDocumented,
@@ -26,20 +26,12 @@ const OWN_CODES: ReadonlySet<string | undefined> = new Set([
 
 /** Whether the control plane itself reports the route as missing, by a documented error that names the route. */
 export function saysRouteIsMissing({ status, body }: RawReply, { method, path }: Operation): boolean {
-  const error = parsed(body);
+  const error = parseJsonOrNull(body);
   if (!isObject(error) || (error.statusCode ?? status) !== status) return false;
   if (OWN_CODES.has(text(error.code))) return true;
   const message = text(error.message) ?? "";
   const isNamed = [`Cannot ${method} `, `Route ${method}:`].some((words) => message.startsWith(words));
   return error.statusCode === status && isNamed && message.includes(path.replace(/\/\{.*/, ""));
-}
-
-function parsed(body: string): Json | undefined {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -9,6 +9,15 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The value of a JSON text; null if the text is not valid JSON. */
+export function parseJsonOrNull(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 /** The value of a field if it is a string, else undefined. */
 export function text(value: Json | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;

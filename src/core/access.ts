@@ -1,5 +1,5 @@
 import type { Access } from "../contract/generated/output.ts";
-import { isObject, type Json, text } from "../contract/json.ts";
+import { isObject, parseJsonOrNull, text } from "../contract/json.ts";
 import { roleAccess } from "../model/roles.ts";
 
 export type { Access } from "../contract/generated/output.ts";
@@ -23,7 +23,7 @@ export function readsPartOfTenant(access: Access | null): boolean {
 
 /** Parses the control plane's caller header: the token's subject and roles. Null when it is missing or malformed. */
 export function readAccess(header: string | undefined): Access | null {
-  const access = parsed(header);
+  const access = parseJsonOrNull(header ?? "");
   if (!isObject(access)) return null;
   const [tenant, subject] = [text(access.tenant), text(access.subject)];
   if (tenant === undefined || subject === undefined || !Array.isArray(access.roles)) return null;
@@ -33,12 +33,4 @@ export function readAccess(header: string | undefined): Access | null {
     resource_fqn: text(role.resource_fqn) ?? "",
   }));
   return { tenant, subject, roles, more_roles: typeof access.more_roles === "number" ? access.more_roles : 0 };
-}
-
-function parsed(header: string | undefined): Json {
-  try {
-    return JSON.parse(header ?? "null");
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { isObject, type Json } from "../contract/json.ts";
+import { isObject, type Json, parseJsonOrNull } from "../contract/json.ts";
 import type { Forge, ForgeComment, ForgeIssue, ForgePlace } from "./forge.ts";
 import { forgeFailure, notAnApi } from "./forge-failure.ts";
 import { gitlabStatus } from "./status-request.ts";
@@ -116,7 +116,7 @@ async function send(
     const mayRetry = status === 429 || (status >= 500 && method !== "POST");
     const seconds = Number(headers.get("retry-after")) || pause;
     if (pause === null || seconds === null || !mayRetry || seconds > MAX_PAUSE_S) {
-      return { status, body: parsed(text), nextPage: headers.get("x-next-page") || null };
+      return { status, body: parseJsonOrNull(text), nextPage: headers.get("x-next-page") || null };
     }
     await wait(seconds * secondMs, undefined, { signal });
   }
@@ -133,14 +133,6 @@ async function exchange(
     return { status: response.status, headers: response.headers, text: await response.text() };
   } catch (cause) {
     return { cause };
-  }
-}
-
-function parsed(text: string): Json {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

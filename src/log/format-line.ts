@@ -1,11 +1,11 @@
-import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { isObject, type Json, parseJsonOrNull } from "../contract/json.ts";
 
 const shownFirst: readonly string[] = ["level", "time", "msg", "err"];
 
 /** Formats a line of the JSON log as text for people: time, level, message, then the rest as `key=value`. */
 export function formatLine(text: string): string {
-  const entry = parsed(text);
-  if (entry === null) return text;
+  const entry = parseJsonOrNull(text);
+  if (!isObject(entry)) return text;
   const { level, time, msg, err } = entry;
   const rest = Object.entries(entry)
     .filter(([key]) => !shownFirst.includes(key))
@@ -13,15 +13,6 @@ export function formatLine(text: string): string {
   const error = isObject(err) ? [`error=${shown(err.message ?? "")}`] : [];
   const head = [typeof time === "string" ? time.slice(11, 23) : "", String(level).toUpperCase().padEnd(5)];
   return `${[...head, shown(msg ?? ""), ...rest, ...error].join(" ")}\n`;
-}
-
-function parsed(text: string): JsonObject | null {
-  try {
-    const value: Json = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 // Other characters are quoted, so that no value can forge a line.

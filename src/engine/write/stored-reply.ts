@@ -1,5 +1,5 @@
 import { isSameResource } from "../../client/same-resource.ts";
-import { isObject, type JsonObject } from "../../contract/json.ts";
+import { isObject, type JsonObject, parseJsonOrNull } from "../../contract/json.ts";
 import { Secret } from "../../contract/secret.ts";
 import { type Kind, type LiveRow, readRow } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
@@ -8,14 +8,14 @@ import type { Intent } from "../../state/ledger.ts";
 
 /** The one-time token in a stored reply; null where there is none, or the reply is about another resource. */
 export function tokenIn(reply: Uint8Array, manifest: JsonObject): Secret | null {
-  const body = parsed(reply);
+  const body = parseJsonOrNull(new TextDecoder().decode(reply));
   if (!isObject(body) || typeof body.token !== "string" || body.token === "") return null;
   return isSameResource({ manifest }, body.data) ? new Secret(body.token) : null;
 }
 
 /** The resource in a stored reply of a write; null where the reply does not carry it. */
 export function rowIn(reply: Uint8Array, { operation, manifest }: Intent, kind: Kind): LiveRow | null {
-  const body = parsed(reply);
+  const body = parseJsonOrNull(new TextDecoder().decode(reply));
   const route = kind.writeRoutes.find((one) => one.operation === operation);
   if (!isObject(body) || route === undefined) return null;
   try {
@@ -45,13 +45,5 @@ export function lostToken(identity: Identity, lost: "token" | "reply" | "outcome
         code: "token-unrecovered",
         message: `${identity} may have been created by an interrupted run, and its one-time token would be lost: ${ways}`,
       };
-  }
-}
-
-function parsed(reply: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(reply));
-  } catch {
-    return null;
   }
 }

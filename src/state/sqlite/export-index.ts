@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import { isObject } from "../../contract/json.ts";
+import { isObject, parseJsonOrNull } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
@@ -30,7 +30,7 @@ export function readIndex(folder: string, key: SealKey): ExportIndex {
   const path = join(folder, `${NAME}.json`);
   const bytes = lstatOrNull(path) === null ? null : readOwnFile(path, { limit: MAX_BYTES });
   if (bytes === null) throw new HoldfastError("invalid", `${folder} holds no exported state`, { hint: MISSING });
-  const content = parsed(bytes.toString());
+  const content = parseJsonOrNull(bytes.toString());
   if (!isObject(content) || typeof content.format !== "number" || typeof content.index !== "string")
     throw new HoldfastError("invalid", `${path} is damaged`, { hint: MISSING });
   if (content.format > FORMAT) {
@@ -39,14 +39,6 @@ export function readIndex(folder: string, key: SealKey): ExportIndex {
     });
   }
   return opened(folder, key, Buffer.from(content.index, "base64"));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function opened(folder: string, key: SealKey, sealed: Buffer): ExportIndex {
