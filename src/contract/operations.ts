@@ -461,6 +461,11 @@ export function operation(name: OperationName): Operation {
   return operations[name];
 }
 
+/** Whether the operation of this name returns a page of rows. */
+export function isListOperation(name: OperationName): name is ListOperation {
+  return operation(name).reply === "list";
+}
+
 /** Whether the operation is one of the interface's 20, or the secret read that its rule 2 names. */
 export function isDocumented({ number }: Operation): boolean {
   return !number.startsWith("E");

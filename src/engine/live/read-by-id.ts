@@ -1,6 +1,6 @@
 import type { ReplyReader } from "../../cache/known-in-sync.ts";
 import { ClientError } from "../../client/client-error.ts";
-import { type GetOperation, type ListOperation, operations } from "../../contract/operations.ts";
+import { isListOperation } from "../../contract/operations.ts";
 import { type LiveRow, readRow, type SingleReading } from "../../core/kind.ts";
 import type { ListContext } from "./list-live.ts";
 
@@ -14,7 +14,7 @@ export async function readById(
   try {
     const { operation } = reading;
     const parsing = known === undefined ? { signal } : { signal, parse: known.parse };
-    const [reply] = isList(operation)
+    const [reply] = isListOperation(operation)
       ? (await reader.page(operation, { path: { id }, limit: 1 }, parsing)).rows
       : [await reader.get(operation, { path: { id } }, parsing)];
     if (known?.isSame()) return "in-sync";
@@ -25,8 +25,4 @@ export async function readById(
     if (error instanceof ClientError && error.reason === "not-found") return null;
     throw error;
   }
-}
-
-function isList(operation: GetOperation | ListOperation): operation is ListOperation {
-  return operations[operation].reply === "list";
 }

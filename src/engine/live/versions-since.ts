@@ -1,7 +1,7 @@
 import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
-import { type GetOperation, type ListOperation, operations } from "../../contract/operations.ts";
+import { isListOperation } from "../../contract/operations.ts";
 import { type Kind, type LiveRow, readRow } from "../../core/kind.ts";
 import type { Intent } from "../../state/ledger.ts";
 import { hasContentOf } from "../write/verify-write.ts";
@@ -46,7 +46,7 @@ async function versionsOf(
   { key, id, limit }: Since,
   { reader, signal }: Reading,
 ): Promise<readonly LiveRow[] | null> {
-  if (single !== undefined && id !== null && isList(single.operation)) {
+  if (single !== undefined && id !== null && isListOperation(single.operation)) {
     const { rows } = await reader.page(single.operation, { path: { id }, limit }, { signal });
     return rows.flatMap((row) => readRow(single, row) ?? []);
   }
@@ -54,8 +54,4 @@ async function versionsOf(
   const query = { ...list.query, ...list.narrow?.(key) };
   const rows = await reader.list(list.operation, { query }, { signal });
   return rows.flatMap((row) => readRow(list, row) ?? []);
-}
-
-function isList(operation: GetOperation | ListOperation): operation is ListOperation {
-  return operations[operation].reply === "list";
 }

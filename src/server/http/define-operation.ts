@@ -1,6 +1,6 @@
 import type { Json } from "../../contract/json.ts";
 import { REPLY_CAP } from "../../contract/limits.ts";
-import { type OperationName, operation } from "../../contract/operations.ts";
+import { isListOperation, type OperationName, operation } from "../../contract/operations.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { HttpError } from "../../http/http-error.ts";
 import type { QueryText } from "../../http/parse-query.ts";
@@ -37,7 +37,7 @@ export function defineOperation<Name extends OperationName>(
     name,
     description,
     run: async (request, context) => {
-      const page = readsPage(name) ? readPageRequest(request.query) : { limit: 1, offset: 0 };
+      const page = isListOperation(name) ? readPageRequest(request.query) : { limit: 1, offset: 0 };
       return envelope(await handler(readCall(name, request, page), context), page);
     },
   };
@@ -46,10 +46,6 @@ export function defineOperation<Name extends OperationName>(
 /** The refusal of an operation that no resource serves. */
 export function notImplemented(name: OperationName): HttpError {
   return new HttpError(501, "not-implemented", `operation ${name} is not implemented`);
-}
-
-function readsPage(name: OperationName): boolean {
-  return operation(name).reply === "list";
 }
 
 function readCall<Name extends OperationName>(
