@@ -26,10 +26,17 @@ export function escapeJson(text: string): string {
 
 /** A text with every unprintable character shown as `\uXXXX`, or as `\u{XXXXX}` above U+FFFF. */
 export function escapeUnprintable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => {
-    const code = hex(character.codePointAt(0) ?? 0);
-    return code.length === 4 ? `\\u${code}` : `\\u{${code}}`;
-  });
+  return text.replace(UNPRINTABLE, escaped);
+}
+
+/** The same for a name, where a space other than U+0020, such as a no-break space, is a mistake that nobody sees. */
+export function escapeName(name: string): string {
+  return escapeUnprintable(name).replace(/(?! )\p{Zs}/gu, escaped);
+}
+
+function escaped(character: string): string {
+  const code = hex(character.codePointAt(0) ?? 0);
+  return code.length === 4 ? `\\u${code}` : `\\u{${code}}`;
 }
 
 function hex(code: number): string {

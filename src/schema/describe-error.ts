@@ -1,6 +1,6 @@
 import { isObject } from "../contract/json.ts";
 import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
-import { escapeUnprintable } from "../model/unprintable.ts";
+import { escapeName } from "../model/unprintable.ts";
 import { closestName } from "./closest-name.ts";
 import type { ValidatorError } from "./compiled-validator.ts";
 import { type Field, fieldAt } from "./field-at.ts";
@@ -70,9 +70,9 @@ export function describeError(
   }
 }
 
-/** A name as messages show it: truncated, with unprintable characters escaped. */
+/** A name as messages show it: truncated, with invisible characters and unusual spaces escaped. */
 function shown(name: string): string {
-  return escapeUnprintable(name.length > 64 ? `${name.slice(0, 64)}…` : name);
+  return escapeName(name.length > 64 ? `${name.slice(0, 64)}…` : name);
 }
 
 function named(pointer: string): string {
