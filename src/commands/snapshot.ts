@@ -33,7 +33,7 @@ export async function run(invocation: InvocationOf<typeof snapshot>): Promise<nu
 
 // The names in a public repository are already public.
 async function declaredHere(invocation: InvocationOf<typeof snapshot>): Promise<(identity: string) => boolean> {
-  await using target = await findTarget(invocation, { reading: true, doesWithoutGit: true });
+  await using target = await findTarget(invocation, { reading: true, isCommitOptional: true });
   const { desired } = await readDesired(target, invocation.terminal);
   const named = new Set(
     desired.manifests.flatMap(({ identity, references }) => [

@@ -24,7 +24,7 @@ export const run = onEachTarget(runOnTarget);
 async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<number> {
   const { terminal } = invocation;
   const view = terminalViewOf(invocation);
-  await using target = await findTarget(invocation, { reading: true, reportsConfig: true, doesWithoutGit: true });
+  await using target = await findTarget(invocation, { reading: true, reportsConfig: true, isCommitOptional: true });
   const write = openOutputs(invocation, contentTop(target.source.root));
   const { counts, event, rules } = await readDesired(target, terminal);
   const { selected: diagnostics, foreign } = event;

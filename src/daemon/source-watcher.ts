@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { branchOf, locateRepository } from "../source/git/repository-paths.ts";
-import { lookAt } from "../source/read-regular-file.ts";
+import { fileStatus } from "../source/read-regular-file.ts";
 import { realRoot } from "../source/source-root.ts";
 import { type WatchOptions, watchSource } from "../source/watch-source.ts";
 
@@ -77,7 +77,7 @@ function stateOf(path: string, watchesCommits: boolean): string | null {
     const { gitFolder, commonFolder } = repository;
     // Each git operation creates or removes a file in the git folder when it starts and ends; a commit moves its branch.
     const changing = [gitFolder, join(commonFolder, "refs", "heads", branchOf(repository) ?? "")];
-    return [root, ...changing.map((path) => lookAt(path)?.mtimeMs)].join(" ");
+    return [root, ...changing.map((path) => fileStatus(path)?.mtimeMs)].join(" ");
   } catch {
     return null;
   }

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** The digest by which content is recognised: different contents have different digests. */
+/** The digest that identifies a content. */
 export function digestOf(bytes: Uint8Array): string {
   return hash("sha256", bytes, "base64");
 }

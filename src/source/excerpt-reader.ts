@@ -4,7 +4,7 @@ import { type Excerpt, excerptOf } from "../core/redact/masked-excerpt.ts";
 import { defaultLimits } from "./limits.ts";
 import { readRegularFile } from "./read-regular-file.ts";
 
-/** Reads the line that a diagnostic is about, masked; null where there is none to show. */
+/** Reads the line of a diagnostic, with secrets masked; null if there is no line to show. */
 export function excerptReader(cwd: string): (diagnostic: Diagnostic) => Excerpt | null {
   const lines = new Map<string, readonly string[]>();
   return ({ file, line, column }) => {

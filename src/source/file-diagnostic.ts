@@ -4,7 +4,7 @@ import type { Position } from "../model/position.ts";
 import type { SchemaDiagnostic as SchemaFault } from "../schema/schema-diagnostic.ts";
 import type { Fault } from "../yaml/fault.ts";
 
-/** Something wrong with a manifest, in words, before it has a place. */
+/** The text of a fault, without its position. */
 export type Wording = Omit<Fault, "offset" | "other">;
 
 /** A diagnostic about a file as a whole. */
@@ -18,18 +18,18 @@ export function fileDiagnostic(
   return { severity, code, summary, detail, file, line: null, column: null };
 }
 
-/** A diagnostic of a fault in a file's text. */
+/** A diagnostic about a fault in the text of a file. */
 export function diagnosticInFile(file: string, fault: Omit<Fault, "offset">, position: Position | null): Diagnostic {
   const { severity, code, summary, detail } = fault;
   return { severity, code, summary, detail, file, line: position?.line ?? null, column: position?.column ?? null };
 }
 
-/** Whether a fault is about a field's name or its value, and so which of the two it points at. */
+/** Whether a fault is about the name or the value of a field, which decides the position that is reported. */
 export function keyOrValue({ code }: SchemaFault): "key" | "value" {
   return code === "unknown-field" || code === "missing-field" ? "key" : "value";
 }
 
-/** A schema's fault in the words of the source. */
+/** The text of a schema fault, without credentials. */
 export function wordingOf({ severity, code, message, help }: SchemaFault): Wording {
   return { severity, code, summary: redactCredentials(message), detail: help ?? null };
 }

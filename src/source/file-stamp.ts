@@ -8,7 +8,7 @@ export type Stamp = {
   readonly inode: number;
 };
 
-/** A file touched so shortly before it was looked at may be touched again without its stamp telling. */
+/** A file changed this shortly before its stamp was taken may be changed again without the stamp changing. */
 const RACY_MS = 2000;
 
 /** The stamp of a file. */
@@ -16,7 +16,10 @@ export function stampOf({ size, mtimeMs, ctimeMs, ino }: Stats): Stamp {
   return { size, modified: mtimeMs, changed: ctimeMs, inode: ino };
 }
 
-/** Whether a file with this stamp is what it was when it had the other one, seen at that time (epoch milliseconds). */
+/**
+ * Whether a file with the stamp `now` is unchanged since it had the stamp `before`, taken at `seenAt` (epoch
+ * milliseconds).
+ */
 export function isUntouched(now: Stamp, before: Stamp, seenAt: number): boolean {
   const isSame =
     now.size === before.size &&

@@ -9,30 +9,30 @@ import type { SourceFile } from "./revision.ts";
 
 /** What the files of one folder share. */
 export type FolderPlace = {
-  /** What every place in the root begins with. */
-  readonly within: string;
+  /** Absolute path of the root, with a trailing separator. */
+  readonly rootPrefix: string;
   readonly display: (path: string) => string;
-  /** Bytes of the largest file that is read. */
+  /** The size in bytes of the largest file that is read. */
   readonly limit: number;
   /** The commit that is checked out; null outside git, and until it is known. */
   head: Head | null;
 };
 
-/** What was found out of a file by looking at it, or is remembered of it. */
-export type Found = Omit<FileState, "digest"> & Pick<SourceFile, "digest">;
+/** The state of a file, read now or known from an earlier run; `digest` is null beyond the size limit. */
+export type FoundFile = Omit<FileState, "digest"> & Pick<SourceFile, "digest">;
 
 /**
- * A file of a folder. Its bytes are given out once, so that nobody holds them for longer than needed; after that they are
- * read again, and must be the same.
+ * A file of a folder. Its bytes are returned from memory once and then released; after that they are read again, and
+ * must be unchanged.
  */
 export class FolderFile implements SourceFile {
   readonly path: string;
   readonly #place: FolderPlace;
-  readonly #found: Found;
+  readonly #found: FoundFile;
   #held: Uint8Array | null;
   #blob: string | null = null;
 
-  constructor(place: FolderPlace, path: string, found: Found, held: Uint8Array | null) {
+  constructor(place: FolderPlace, path: string, found: FoundFile, held: Uint8Array | null) {
     this.#place = place;
     this.path = path;
     this.#found = found;
@@ -57,26 +57,26 @@ export class FolderFile implements SourceFile {
 
   get blob(): string | null {
     const { head } = this.#place;
-    // What is beyond the size limit is not read, in the commit or out of it.
+    // A file beyond the size limit is not read, neither in the folder nor in the commit.
     if (head === null || this.digest === null) return null;
     this.#blob ??= blobOf(this.#found.blob, head, () => this.#held ?? this.#read());
     return this.#blob;
   }
 
-  /** Bytes that are held until somebody asks for them. */
+  /** The number of bytes that are in memory until `bytes` is called, or the size of the file. */
   get heldBytes(): number {
     return this.#held?.length ?? this.size;
   }
 
   bytes(): Uint8Array {
     const bytes = this.#held ?? this.#read();
-    // The beginning of a larger file is all that there is of it.
+    // Of a file beyond the size limit, only the beginning is ever used, so it stays in memory.
     if (this.digest !== null) this.#held = null;
     return bytes;
   }
 
   #read(): Uint8Array {
-    const path = this.#place.within + this.path;
+    const path = this.#place.rootPrefix + this.path;
     const opened = readRegularFile(path, this.#place.limit);
     const isSame =
       opened.is === "read" && opened.size === opened.bytes.length && digestOf(opened.bytes) === this.digest;
@@ -87,7 +87,7 @@ export class FolderFile implements SourceFile {
   }
 }
 
-// A repository names its objects by one kind of hash, and may have been made anew with another.
+// A known id is only valid for the repository's hash algorithm: the repository may have been recreated with another.
 function blobOf(known: string | null, { commit, format }: Head, bytes: () => Uint8Array): string {
   return known?.length === commit.length ? known : blobId(bytes(), format);
 }

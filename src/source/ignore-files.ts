@@ -4,35 +4,35 @@ import { fileDiagnostic } from "./file-diagnostic.ts";
 import { type IgnorePattern, readIgnorePattern } from "./ignore-pattern.ts";
 import { readRegularFile } from "./read-regular-file.ts";
 
-/** The files in a folder that say what is passed over, later ones overriding earlier ones. */
+/** The ignore files of a folder; later ones override earlier ones. */
 export const ignoreFiles = [".gitignore", ".holdfastignore"] as const;
 
-/** Bytes of an ignore file; of a larger one nothing is heeded. */
+/** The largest ignore file, in bytes; a larger one is refused as a whole. */
 export const IGNORE_FILE_BYTES = 64 * 1024;
 
-/** Patterns that hold in one folder, those of the folders above it included, and the wildcards in them. */
+/** Limits of the patterns that apply in one folder, including those of its parent folders, and of their wildcards. */
 const MAX_PATTERNS = 2000;
 const MAX_WILDCARDS = 1000;
 
-/** Faults told of one ignore file. */
+/** How many faults of one ignore file are reported. */
 const MAX_FAULTS = 100;
 
-/** An ignore file: its name in reports, and its text; null where it is too large. */
+/** An ignore file: its name in reports, and its text, null if it is too large. */
 export type IgnoreFile = { readonly display: string; readonly text: string | null };
 
-/** What the ignore files of one folder say. */
+/** The patterns of the ignore files of one folder. */
 export type Scope = {
   /** Folder that the patterns are relative to: `` for the top, else ending in `/`. */
   readonly base: string;
-  /** What a path gets in front where the patterns belong to a folder above the root, else empty. */
+  /** A prefix for paths, if the patterns belong to a folder above the root; else empty. */
   readonly prefix: string;
   readonly patterns: readonly IgnorePattern[];
 };
 
-/** A scope, or null where the files say nothing; and what of them exceeds a limit. */
+/** A scope, null if the files have no patterns, and the lines that exceed a limit. */
 export type ReadScope = { readonly scope: Scope | null; readonly faults: readonly Diagnostic[] };
 
-/** Opens the ignore files that there are. */
+/** Reads the ignore files that exist. */
 export function openIgnoreFiles(paths: readonly string[], display: (path: string) => string): readonly IgnoreFile[] {
   return paths.flatMap((path) => {
     const opened = readRegularFile(path, IGNORE_FILE_BYTES);
@@ -42,21 +42,21 @@ export function openIgnoreFiles(paths: readonly string[], display: (path: string
   });
 }
 
-/** Reads the ignore files of one folder, in which the scopes of the folders above hold too. */
+/** Reads the ignore files of one folder. The scopes of its parent folders apply in it too. */
 export function scopeOf(
   base: string,
   files: readonly IgnoreFile[],
   { prefix = "", above = [] }: { readonly prefix?: string; readonly above?: readonly Scope[] } = {},
 ): ReadScope {
   const lines = files.flatMap(readLines);
-  const faults = lines.flatMap(({ read, ...place }) => ("fault" in read ? [refusal(place, read.fault)] : []));
+  const faults = lines.flatMap(({ read, ...place }) => ("fault" in read ? [ignoreFileFault(place, read.fault)] : []));
   const found = lines.flatMap(({ read, ...place }) => ("fault" in read ? [] : [{ read, place }]));
-  const most = mostThatHold(
+  const most = countWithinLimits(
     found.map(({ read }) => read),
     above,
   );
   const beyond = found[most];
-  const tooMany = beyond === undefined ? [] : [refusal(beyond.place, TOO_MANY)];
+  const tooMany = beyond === undefined ? [] : [ignoreFileFault(beyond.place, TOO_MANY)];
   const patterns = found.slice(0, most).map(({ read }) => read);
   return {
     scope: patterns.length === 0 ? null : { base, prefix, patterns },
@@ -82,10 +82,10 @@ function readLines({ display, text }: IgnoreFile): readonly Line[] {
   return lines;
 }
 
-const TOO_MANY = `more than ${MAX_PATTERNS} patterns, or ${MAX_WILDCARDS} wildcards, hold in this folder`;
+const TOO_MANY = `more than ${MAX_PATTERNS} patterns, or ${MAX_WILDCARDS} wildcards, apply in this folder`;
 
-/** How many of the patterns can hold beside those of the folders above. */
-function mostThatHold(patterns: readonly IgnorePattern[], above: readonly Scope[]): number {
+/** How many of the patterns are within the limits, together with those of the parent folders. */
+function countWithinLimits(patterns: readonly IgnorePattern[], above: readonly Scope[]): number {
   const before = above.flatMap((scope) => scope.patterns);
   let wildcards = before.reduce((sum, pattern) => sum + pattern.wildcards, 0);
   const beyond = patterns.findIndex((pattern, index) => {
@@ -95,30 +95,30 @@ function mostThatHold(patterns: readonly IgnorePattern[], above: readonly Scope[
   return beyond === -1 ? patterns.length : beyond;
 }
 
-function refusal({ display, line }: Place, summary: string): Diagnostic {
-  const detail = "It is not heeded, so it is not known what to pass over. Shorten it.";
+function ignoreFileFault({ display, line }: Place, summary: string): Diagnostic {
+  const detail = "It is not applied, so which files to ignore is unknown. Shorten it.";
   return { ...fileDiagnostic("error", "ignore-file", display, summary, detail), line, column: 1 };
 }
 
-/** Whether the scopes, outermost first, say that a path is passed over; the innermost that has a say decides. */
+/** Whether the scopes, outermost first, ignore a path; the innermost scope with a matching pattern decides. */
 export function isIgnoredBy(scopes: readonly Scope[], path: string, isFolder: boolean): boolean {
   for (let at = scopes.length - 1; at >= 0; at--) {
     const scope = scopes[at];
-    const said = scope === undefined ? null : sayOf(scope, path, isFolder);
-    if (said !== null) return said;
+    const decision = scope === undefined ? null : decisionOf(scope, path, isFolder);
+    if (decision !== null) return decision;
   }
   return false;
 }
 
-/** Whether a scope passes over a folder, or one that the folder lies in. */
+/** Whether a scope ignores a folder or one of its parent folders. */
 export function isHiddenBy(scope: Scope, folder: string): boolean {
   const inside = folder.slice(scope.base.length);
   const steps = inside === "" ? [] : inside.split("/");
   return steps.some((_, index) => isIgnoredBy([scope], scope.base + steps.slice(0, index + 1).join("/"), true));
 }
 
-// The last pattern that matches decides; null where none does.
-function sayOf({ base, prefix, patterns }: Scope, path: string, isFolder: boolean): boolean | null {
+// The last pattern that matches decides; null if none matches.
+function decisionOf({ base, prefix, patterns }: Scope, path: string, isFolder: boolean): boolean | null {
   const inside = prefix + path.slice(base.length);
   const name = inside.slice(inside.lastIndexOf("/") + 1);
   for (let at = patterns.length - 1; at >= 0; at--) {
@@ -129,8 +129,8 @@ function sayOf({ base, prefix, patterns }: Scope, path: string, isFolder: boolea
   return null;
 }
 
-/** Whether a folder of this name is never looked into. */
-export function isPassedOver(name: string): boolean {
+/** Whether folders of this name are always skipped. */
+export function isSkippedName(name: string): boolean {
   return name.startsWith(".") || name === "node_modules";
 }
 

@@ -2,10 +2,10 @@ import { type Matcher, matcherOf, type PatternPart } from "../core/selection/pat
 
 /** A line of an ignore file, in the syntax of `.gitignore`. */
 export type IgnorePattern = {
-  /** Whether it takes back what an earlier pattern said. */
+  /** Whether it negates earlier patterns (`!`). */
   readonly isException: boolean;
   readonly isForFolders: boolean;
-  /** Whether it is about names, wherever they are; else about paths from the ignore file's folder on. */
+  /** Whether it matches names at any depth; else it matches paths relative to the ignore file's folder. */
   readonly isForNames: boolean;
   /** How many of its characters are `*`, `?` or `[`. */
   readonly wildcards: number;
@@ -15,7 +15,7 @@ export type IgnorePattern = {
 const MAX_PATTERN_LENGTH = 512;
 const MAX_WILDCARDS = 32;
 
-/** Reads a line; null where it says nothing, or can match nothing. */
+/** Reads a line; null if it is blank or a comment, or can match nothing. */
 export function readIgnorePattern(line: string): IgnorePattern | { readonly fault: string } | null {
   if (line.startsWith("#")) return null;
   const text = withoutTrailingSpaces(line);
@@ -31,7 +31,7 @@ export function readIgnorePattern(line: string): IgnorePattern | { readonly faul
   return { isException, isForFolders, isForNames: !pattern.includes("/"), wildcards, matches: matcherOf(parts) };
 }
 
-// A backslash keeps the first of them.
+// A backslash keeps the first trailing space.
 function withoutTrailingSpaces(line: string): string {
   let end = line.length;
   while (line.charAt(end - 1) === " ") end -= 1;
@@ -40,7 +40,7 @@ function withoutTrailingSpaces(line: string): string {
   return line.slice(0, backslashes % 2 === 1 ? end + 1 : end);
 }
 
-// Two stars count only where they are a whole segment. A bracket that stays open and a last backslash match nothing.
+// Two stars are special only as a whole segment. An unclosed bracket and a trailing backslash match nothing.
 const PIECE = new RegExp(
   [
     String.raw`(?<folders>(?:^|(?<=/))\*{2,}/)`,
@@ -100,7 +100,7 @@ function classOf(members: string, not: "" | "^"): PatternPart | null {
   return { is: "class", has: (character) => one.test(character) };
 }
 
-// Of a range that runs backwards git takes the first character alone.
+// Like git: a reversed range matches its first character only.
 function rangeOf(from: string, to: string): string {
   return `${escaped(from)}-${escaped(from > to ? from : to)}`;
 }

@@ -1,11 +1,11 @@
 import type { Stamp } from "./file-stamp.ts";
 
-/** What tells one state of a file from another. */
+/** What identifies one state of a file. */
 export type FileState = {
   readonly stamp: Stamp;
-  /** Of its content. */
+  /** Digest of its content. */
   readonly digest: string;
-  /** Its git blob id; null where nobody asked. */
+  /** Its git blob id; null if it was not needed. */
   readonly blob: string | null;
 };
 

@@ -1,12 +1,12 @@
 import { defaultYamlLimits, type YamlLimits } from "../yaml/limits.ts";
 
-/** How much of a source is read; what exceeds a limit is refused with the limit named, never cut silently. */
+/** Limits for reading a source. Content beyond a limit is refused with the limit named, never truncated silently. */
 export type Limits = YamlLimits & {
-  /** Bytes of all files of a revision together. */
+  /** Total bytes of all files of a revision. */
   readonly totalBytes: number;
-  /** Folders inside each other below the source's root. */
+  /** Depth of nested folders below the source's root. */
   readonly folderDepth: number;
 };
 
-/** The limits that hold unless told otherwise. */
+/** The default limits. */
 export const defaultLimits: Limits = { ...defaultYamlLimits, totalBytes: 1024 * 1024 * 1024, folderDepth: 64 };

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Repository } from "./git/repository-paths.ts";
 import { ignoreFiles, isHiddenBy, openIgnoreFiles, type Scope, scopeOf } from "./ignore-files.ts";
 
-/** What the ignore files above a root say about what is below it, outermost first, and what of them exceeds a limit. */
+/** The patterns of the ignore files above a root, outermost first, and the lines that exceed a limit. */
 export type OuterScopes = { readonly scopes: readonly Scope[]; readonly faults: readonly Diagnostic[] };
 
 /** Reads the ignore files above a root, up to the top of its checkout. */
@@ -25,12 +25,12 @@ export function outerScopes(root: string, cwd: string, repository: Repository | 
       ignoreFiles.map((name) => join(folder, name)),
     );
   }
-  // Who names an ignored folder as the source means it.
+  // If the operator names an ignored folder as the source, the outer ignore files do not apply.
   const isIgnored = scopes.some((scope) => isHiddenBy({ ...scope, prefix: "" }, scope.prefix.slice(0, -1)));
   return { scopes: isIgnored ? [] : scopes, faults };
 }
 
-// The folders from the top down to the root's parent; the root's own files are read with its entries.
+// The folders from the top down to the root's parent. The root's own ignore files are read with its entries.
 function between(top: string, root: string): readonly string[] {
   const folders: string[] = [];
   for (let at = root; at !== top; ) {

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How long work may hold the event loop before others get their turn. */
+/** How long work may block the event loop before it yields. */
 const SHARE_MS = 25;
 
-/** Gives the event loop its turn whenever enough time has passed since the last, and stops when the signal says so. */
+/** Yields to the event loop if enough time has passed since the last time; throws if the signal is aborted. */
 export function pacer(signal: AbortSignal): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {

@@ -19,7 +19,7 @@ import { CONFIG_NAME, isInside } from "./source-root.ts";
 
 type Given<Keys extends keyof HoldfastConfig> = { readonly [Key in Keys]?: NonNullable<HoldfastConfig[Key]> };
 
-/** Keys that a pull request may change, and that the source's own file therefore sets. */
+/** Keys that a pull request may change; the source's own file sets them. */
 export type RepositoryConfig = Given<
   | "paths"
   | "ref"
@@ -34,23 +34,25 @@ export type RepositoryConfig = Given<
   | "requestTimeout"
 >;
 
-/** Keys that say where credentials and writes go: honoured from the source's own file only for a person at a terminal. */
+/**
+ * Keys that decide where credentials and writes go. From the source's own file they are accepted only at a terminal.
+ */
 export type OperatorConfig = Given<
   "server" | "tokenFile" | "state" | "sinks" | "notifications" | "sources" | "targets" | "modelVersionWrite" | "guards"
 >;
 
-/** A configuration file, its two classes of keys apart. */
+/** A configuration file, with its two classes of keys separated. */
 export type ConfigFile = {
-  /** Its path relative to the working directory; null when there is none. */
+  /** Its path relative to the working directory; null if there is no file. */
   readonly file: string | null;
   /** Whether it lies in the source, where a pull request can change it. */
   readonly isInSource: boolean;
   readonly repository: RepositoryConfig;
-  /** In the source, these are guards that are looser than the default ones, too. */
+  /** For a file in the source, guards that are looser than the defaults belong here too. */
   readonly operator: OperatorConfig;
   /** The operator keys that it sets, for messages. */
   readonly operatorKeys: readonly string[];
-  /** What is wrong with it; with an error among them both classes are empty. */
+  /** Its faults; if one is an error, both classes are empty. */
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -60,11 +62,11 @@ export type ConfigOptions = {
   /** The root as reports name it. @default the root itself */
   readonly shownRoot?: string | undefined;
   readonly cwd: string;
-  /** The file that `--config` names; the source's own without. */
+  /** The file that `--config` names. @default the source's own file */
   readonly file?: string | undefined;
 };
 
-/** What is read where there is no configuration. */
+/** The empty configuration, for a source without a file. */
 export const noConfig: ConfigFile = {
   file: null,
   isInSource: false,
@@ -74,7 +76,7 @@ export const noConfig: ConfigFile = {
   diagnostics: [],
 };
 
-/** Reads the configuration; a source without one has an empty one. */
+/** Reads the configuration; it is empty if the source has no file. */
 export async function readConfig({ root, shownRoot = root, cwd, file }: ConfigOptions): Promise<ConfigFile> {
   const isOwn = file === undefined;
   const named = resolve(cwd, file ?? join(root, CONFIG_NAME));
@@ -116,7 +118,7 @@ export async function parseConfig(
   return { ...noConfig, ...origin, ...split(document.value, origin), diagnostics };
 }
 
-// A mounted ConfigMap is a link; outside the source links are the operator's own.
+// A mounted ConfigMap is a link. Links outside the source belong to the operator, and are followed.
 function operatorFile(path: string): string {
   try {
     return realpathSync(path);
@@ -146,7 +148,7 @@ function split(
   { isInSource }: Pick<ConfigFile, "isInSource">,
 ): Pick<ConfigFile, "repository" | "operator" | "operatorKeys"> {
   const given = Object.entries(value).filter(([, field]) => field !== null);
-  // The schema has just said that the fields have these types.
+  // The schema has just validated the types of the fields.
   const hasLooser = isInSource && isLooser((value as HoldfastConfig).guards ?? {});
   const isOperators = (key: string): boolean => classOf(key) === "operator" || (key === "guards" && hasLooser);
   const operator = given.filter(([key]) => isOperators(key));

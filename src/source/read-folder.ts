@@ -8,7 +8,7 @@ import { headOf } from "./git/tree.ts";
 import type { FileState } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
 import { pacer } from "./pacer.ts";
-import { lookAt, readRegularFile } from "./read-regular-file.ts";
+import { fileStatus, readRegularFile } from "./read-regular-file.ts";
 import { filesByPath, type RevisionFiles } from "./revision.ts";
 import { realRoot, startsOf } from "./source-root.ts";
 import {
@@ -16,18 +16,18 @@ import {
   type FolderOptions,
   type FolderWalk,
   findManifestFiles,
-  passOverSpecial,
   placeOf,
   startWalk,
+  warnOfSpecialFile,
 } from "./walk-folder.ts";
 
-/** Reads a folder as it is now. */
+/** Reads the files of a folder in their current state. */
 export async function readFolder(options: FolderOptions, { signal }: { signal: AbortSignal }): Promise<RevisionFiles> {
   signal.throwIfAborted();
   const root = realRoot(options.root);
   const { repository } = options;
   const head = repository === null || options.isUnreadable ? null : headOf(repository, root, { signal });
-  // Left unhandled until the files are read, a failure here would end the process.
+  // Awaited after the files are read: until then, an unhandled rejection would end the process.
   head?.catch(() => undefined);
   const walk = startWalk({ ...options, root });
   const pause = pacer(signal);
@@ -62,7 +62,7 @@ function openManifestFile(walk: FolderWalk, path: string): FolderFile | null {
       return new FolderFile(place, path, { digest, stamp, blob: null }, bytes);
     }
     case "not-a-file":
-      passOverSpecial(walk, path, "no regular file");
+      warnOfSpecialFile(walk, path, "not a regular file");
       return null;
     case "gone":
       return null;
@@ -81,16 +81,16 @@ function openManifestFile(walk: FolderWalk, path: string): FolderFile | null {
 }
 
 function untouched(walk: FolderWalk, path: string): FileState | null {
-  const { remembered } = walk;
-  const known = remembered?.files.get(path);
-  if (remembered === undefined || known === undefined) return null;
-  const stat = lookAt(placeOf(walk, path));
-  return stat?.isFile() && isUntouched(stampOf(stat), known.stamp, remembered.at) ? known : null;
+  const { knownFiles } = walk;
+  const known = knownFiles?.files.get(path);
+  if (knownFiles === undefined || known === undefined) return null;
+  const stat = fileStatus(placeOf(walk, path));
+  return stat?.isFile() && isUntouched(stampOf(stat), known.stamp, knownFiles.at) ? known : null;
 }
 
 function tooLarge({ totalBytes }: Limits): HoldfastError {
   const mebibytes = Math.floor(totalBytes / (1024 * 1024));
   return new HoldfastError("invalid", `the source's manifest files hold more than ${mebibytes} MiB together`, {
-    hint: "Narrow it with `paths`, or list what is not ours in .holdfastignore.",
+    hint: "Narrow it with `paths`, or list files that are not manifests in .holdfastignore.",
   });
 }

@@ -1,18 +1,20 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type Stamp, stampOf } from "./file-stamp.ts";
 
-/** What opening a file gave: its content, or why there is none. */
+/** The result of opening a file: its content, or why it could not be read. */
 export type Opened =
   | { readonly is: "read"; readonly bytes: Uint8Array; readonly size: number; readonly stamp: Stamp }
   | { readonly is: "gone" | "not-a-file" | "denied" | "failed" };
 
-/** How much of a file beyond the limit is read: enough to see whether it could hold manifests. */
+/** How many bytes of a file beyond the limit are read: enough to tell whether it may hold manifests. */
 export const HEAD_BYTES = 16 * 1024;
 
-// Not following links and not waiting for a pipe's other end, whatever took the file's place since it was listed.
+// The file may have been replaced since it was listed: links are not followed, and opening a pipe does not block.
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Reads a regular file whose size is within the limit, or the beginning of a larger one; never anything else. */
+/**
+ * Reads a regular file whose size is within the limit, or the beginning of a larger one. Other file types are refused.
+ */
 export function readRegularFile(path: string, limit: number): Opened {
   let descriptor: number;
   try {
@@ -32,12 +34,12 @@ export function readRegularFile(path: string, limit: number): Opened {
   }
 }
 
-/** The file status of a path without following a link; undefined when nothing is there or it is not accessible. */
-export function lookAt(path: string): Stats | undefined {
+/** The file status of a path, without following a link; undefined if it does not exist or is not accessible. */
+export function fileStatus(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // Reported when the file is opened.
+    // The failure is reported when the file is opened.
     return undefined;
   }
 }

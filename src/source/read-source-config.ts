@@ -8,15 +8,15 @@ import { defaultLimits } from "./limits.ts";
 import { type ConfigFile, noConfig, parseConfig, type RepositoryConfig, readConfig } from "./read-config.ts";
 import { CONFIG_NAME } from "./source-root.ts";
 
-/** A commit, and whether the folder is compared with it or it is read in the folder's place. */
+/** A commit that the folder is compared with, or that is read instead of the folder. */
 export type Base = {
   readonly ref: string;
   readonly use: "compare" | "instead";
-  /** What says which commit was applied last; nothing without. */
+  /** The ref that names the commit applied last. */
   readonly applied?: AppliedRef | undefined;
 };
 
-/** Whose configuration is read. */
+/** Which configuration is read. */
 export type SourceConfigOptions = {
   readonly root: string;
   /** The root as reports name it. @default the root itself */
@@ -24,34 +24,37 @@ export type SourceConfigOptions = {
   readonly cwd: string;
   /** The repository that the root lies in. */
   readonly repository: Repository | null;
-  /** The operator's own file (`--config`), beside the source's. */
+  /** The operator's own file (`--config`), read in addition to the source's. */
   readonly configFile?: string | undefined;
-  /** That file as it was read before; it is not read again. */
+  /** The operator's file, if it was read already. */
   readonly operatorFile?: ConfigFile | undefined;
   readonly base: Base | null;
-  /** Folders and files that the operator says manifests are read from; they replace those of the source. */
+  /** Folders and files to read manifests from, as the operator sets them; they replace those of the source. */
   readonly paths?: readonly string[] | undefined;
-  /** Whether the source is a commit alone, and no folder with a configuration of its own. @default false */
+  /** Whether the source is a commit only, without a folder that has its own configuration. @default false */
   readonly isCommitted?: boolean;
-  /** The configuration of an earlier commit, and what differs between the two; null where git cannot compare them. @default nothing */
+  /**
+   * The configuration of an earlier commit, and the changes since; null changes mean that git cannot compare them.
+   * @default null
+   */
   readonly before?: { readonly config: SourceConfig; readonly changes: readonly TreeChange[] | null } | null;
 };
 
 /** The configuration of one revision. */
 export type SourceConfig = {
-  /** The files of the checkout and of the operator that it comes from, the operator's last. */
+  /** The files that it was read from: the checkout's first, the operator's last. */
   readonly files: readonly ConfigFile[];
   /** Whether the revision has a configuration of its own. */
   readonly isPresent: boolean;
-  /** The keys that a pull request may change, each replaced as a whole by the operator's value. */
+  /** The keys that a pull request may change; an operator's value replaces the whole key. */
   readonly repository: RepositoryConfig;
-  /** What is wrong with it. */
+  /** Its faults. */
   readonly diagnostics: readonly Diagnostic[];
 };
 
 type Stop = { readonly signal: AbortSignal };
 
-/** Reads the configuration of a source: its own, and the operator's. */
+/** Reads the configuration of a source: its own file and the operator's. */
 export async function readSourceConfig(options: SourceConfigOptions, stop: Stop): Promise<SourceConfig> {
   const { root, shownRoot, cwd, base, paths, isCommitted = false } = options;
   const own = isCommitted ? noConfig : await readConfig({ root, shownRoot, cwd });
@@ -61,7 +64,7 @@ export async function readSourceConfig(options: SourceConfigOptions, stop: Stop)
     files: [isCommitted ? (atBase ?? own) : own, ...operators],
     isPresent: (base?.use === "instead" && atBase !== null ? atBase : own).file !== null,
     repository: {
-      // A pull request must not decide by what rules it is looked at.
+      // A pull request must not change the rules that it is checked by, so those of the base apply.
       ...(atBase ?? own).repository,
       ...guardsOf(own),
       ...operators.map((file) => ({ ...file.repository, ...guardsOf(file) }))[0],
@@ -77,7 +80,7 @@ async function operatorFiles({ root, cwd, configFile, operatorFile }: SourceConf
   return isOther ? [await readConfig({ root, cwd, file: configFile })] : [];
 }
 
-// Looser guards are the operator's word, once they are accepted as such.
+// Looser guards in the source's file are operator keys, which were accepted before.
 function guardsOf({ operator: { guards } }: ConfigFile): Pick<RepositoryConfig, "guards"> {
   return guards === undefined ? {} : { guards };
 }

@@ -20,78 +20,79 @@ import type { RevisionFiles } from "./revision.ts";
 import { realRoot, startsOf } from "./source-root.ts";
 import type { FolderOptions } from "./walk-folder.ts";
 
-/** How often a source is read anew because it was swapped for another one meanwhile. */
+/** How often a source is read if its link is swapped while it is read. */
 const MAX_READS = 3;
 
-/** A repository whose commits are read, in place of a folder's files. */
+/** A repository whose commits are read instead of a folder. */
 export type CommitSource = {
   readonly repository: Repository;
   /** The commit to read now, by its full id. */
   readonly resolve: (stop: Stop) => Promise<string>;
-  /** The commit that `resolve` found last; null where it has found none yet. */
+  /** The commit that `resolve` found last; null before the first one. */
   readonly newest: () => string | null;
-  /** Remembers the commit that was carried out, for the next process. */
+  /** Stores the commit that was applied, for the next process. */
   readonly keep: (commit: string) => Promise<void>;
-  /** The commit that was carried out last; null where there is none. */
+  /** The commit that was applied last; null if there is none. */
   readonly kept: () => Promise<string | null>;
-  /** Told that objects cannot be read, so that they are fetched anew. */
+  /** Called if objects cannot be read, so that the next `resolve` fetches everything again. */
   readonly onUnreadable: () => void;
-  /** Lets `resolve` ask the remote again, however lately that has failed. */
+  /** Ends the backoff: the next `resolve` contacts the remote at once. */
   readonly retryNow: () => void;
 };
 
 /** Which source is read. */
 export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitted" | "shownRoot" | "before"> & {
   readonly limits: Limits;
-  /** Null where the folder itself is read. */
+  /** Null if the folder itself is read. */
   readonly commits: CommitSource | null;
-  /** What was read of it before: a commit is read by what differs. @default nothing */
+  /** The revision that was read before: of a new commit, only what differs is read. @default null */
   readonly before?: Revision | null;
-  /** Whether it is read without its commit where git cannot tell, or may not. @default false */
-  readonly doesWithoutGit?: boolean;
+  /** Whether the folder is read without a commit if git cannot read the repository or must not. @default false */
+  readonly isCommitOptional?: boolean;
 };
 
-/** A source as it was at one moment: read once and whole, so that no pass mixes two. */
+/** A source at one moment: it is read once as a whole, so that no pass mixes two states. */
 export type Revision = RevisionFiles & {
   readonly config: SourceConfig;
-  /** The branch of the work tree that was read; left out where it is on none. */
+  /** The branch of the work tree that was read; absent if HEAD is detached. */
   readonly branch?: string;
 };
 
-/** What follows from a configuration for reading the files. */
+/** What a configuration decides about reading the files. */
 export type PreparedRead = {
-  /** Files and folders that are no part of the source, such as the state folder. */
+  /** Files and folders that are not part of the source, such as the state folder. */
   readonly ignore: readonly string[];
-  readonly remembered: KnownFiles;
-  /** The branch that a checkout must be at rest at; null where it may be at anything. */
+  readonly knownFiles: KnownFiles;
+  /** The branch that the checkout must be on, with nothing in progress; null if any state is accepted. */
   readonly ref: string | null;
 };
 
 /** The commit that a revision is compared with. */
 export type ComparedBase = BaseCommit & {
-  /** What of the revision could not be merged with it; there the revision has this branch's side. */
+  /** Files that could not be merged with it; in these, the revision has the version of this branch. */
   readonly conflicts: readonly (Conflict & { readonly display: string })[];
   /** Reads its files. */
   readonly read: () => Promise<RevisionFiles>;
-  /** The commit that was applied last; null where nothing tells. */
+  /** The commit that was applied last; null if no ref names one. */
   readonly applied: AppliedCommit | null;
   /** Reads the files of another commit. */
   readonly readCommit: (commit: string) => Promise<RevisionFiles>;
 };
 
-/** What was read of a source; its base can be read until it is disposed of. */
+/** A source that was read. Its base can be read until it is disposed. */
 export type SourceRead<Result extends PreparedRead> = Disposable & {
   readonly revision: Revision;
   readonly prepared: Result;
-  /** Why the checkout is not at rest at its branch; null where it is, and where none is asked for. */
+  /** Why the checkout is not ready at its branch; null if it is, or if no branch is required. */
   readonly checkoutFault: CheckoutFault | null;
-  /** Null where it is compared with none. */
+  /** Null if the revision is not compared with a base. */
   readonly base: ComparedBase | null;
 };
 
 /**
- * Reads a source once and whole: its configuration, and the files that this names. `prepare` is told the configuration
- * before any file is read. With a base to compare with, the revision is what merging the folder with it makes.
+ * Reads a source once as a whole: its configuration, and the files that it selects. `prepare` is called with the
+ * configuration before any file is read. With a base to compare with, the revision is the result of merging the folder
+ * with the base.
  */
 export async function readSource<Result extends PreparedRead>(
   options: SourceOptions,
@@ -102,7 +103,8 @@ export async function readSource<Result extends PreparedRead>(
   return commits === null ? readLinked(options, prepare, stop) : readCommitOf(commits, options, prepare, stop);
 }
 
-// A link that leads to the source is followed once; where it was swapped meanwhile, the folder that it led to may be gone in part.
+// The link to the source is followed once. If it was swapped while reading, the old folder may be partly deleted: read
+// again.
 async function readLinked<Result extends PreparedRead>(
   options: SourceOptions,
   prepare: (config: SourceConfig) => Promise<Result>,
@@ -124,13 +126,13 @@ async function readLinked<Result extends PreparedRead>(
   });
 }
 
-// By the link's name, which stays: a fault that stays is then the same fault in the next revision.
+// Reports use the name of the link, which does not change: a fault then has the same place in the next revision.
 function shownAs({ root, cwd, base }: SourceOptions, real: string): { readonly shownRoot?: string } {
   const isNear = isAtOrBelow(cwd, real) || isAtOrBelow(real, cwd);
   return base !== null || (isNear && !isAtOrBelow(cwd, root)) ? {} : { shownRoot: root };
 }
 
-// The commit takes the folder's place, as `drift --base` has it; its files are named as in the repository.
+// The commit is read instead of a folder, as with `drift --base`. Its files are named as in the repository.
 async function readCommitOf<Result extends PreparedRead>(
   { repository, resolve, onUnreadable }: CommitSource,
   options: SourceOptions,
@@ -142,7 +144,7 @@ async function readCommitOf<Result extends PreparedRead>(
     const base = { ref, use: "instead" } as const;
     return await readFrom({ ...options, base, root: repository.gitFolder }, prepare, stop, repository);
   } catch (error) {
-    // What is wrong with the content of a commit has a code of its own.
+    // Faults in the content of a commit have other codes.
     if (!(error instanceof HoldfastError) || error.code === "error") onUnreadable();
     throw error;
   }
@@ -159,14 +161,14 @@ async function readFrom<Result extends PreparedRead>(
   using resources = new DisposableStack();
   const checkout = ours === null ? await openCheckout(options, resources, stop) : ownRepository(ours);
   const { repository, temporary, isUnreadable, warnings } = checkout;
-  const against = temporary && base && (await findAgainst(temporary, base, stop));
+  const resolvedBase = temporary && base && (await resolveRequestedBase(temporary, base, stop));
   const isCommitted = ours !== null;
   const before = ours && options.before && base ? await compareWith(options.before, ours, base.ref, stop) : null;
-  const config = await orMissing(against, () =>
+  const config = await explainMissing(resolvedBase, () =>
     readSourceConfig({ ...options, repository, isCommitted, before }, stop),
   );
   const prepared = await prepare(config);
-  const { ignore, remembered, ref } = prepared;
+  const { ignore, knownFiles, ref } = prepared;
   const { paths } = config.repository;
   const place = {
     root,
@@ -176,25 +178,25 @@ async function readFrom<Result extends PreparedRead>(
     repository,
     isUnreadable,
     ignore,
-    remembered,
+    knownFiles,
     ...(paths ? { paths } : {}),
   };
   const read =
-    base !== null && against === null
+    base !== null && resolvedBase === null
       ? { files: await readCommitFiles({ ...place, ref: base.ref, before, isOurs: isCommitted }, stop), base: null }
-      : await readFiles(place, against, stop);
-  // Afterwards, so that nothing that began meanwhile goes unseen.
+      : await readFiles(place, resolvedBase, stop);
+  // Checked after reading, so that a git operation that began meanwhile is noticed.
   const fault =
     ref === null ? null : await checkoutFault({ root, branch: ref, commit: commitIn(read.files), checkout }, stop);
   const kept = resources.move();
   const files = { ...read.files, diagnostics: [...warnings, ...read.files.diagnostics] };
-  // A commit that is named is read from no work tree.
-  const branch = repository === null || isCommitted || against?.use === "instead" ? null : branchOf(repository);
+  // A commit that was named is not read from a work tree, so it has no branch.
+  const branch = repository === null || isCommitted || resolvedBase?.use === "instead" ? null : branchOf(repository);
   const revision = { ...files, config, ...(branch === null ? {} : { branch }) };
   return { revision, prepared, checkoutFault: fault, base: read.base, [Symbol.dispose]: () => kept.dispose() };
 }
 
-// Once for the configuration and the files.
+// Computed once, for both the configuration and the files.
 async function compareWith(
   revision: Revision,
   repository: Repository,
@@ -213,13 +215,17 @@ function commitIn({ commit, changedSince }: RevisionFiles): string | null {
   return commit ?? changedSince?.commit ?? null;
 }
 
-/** The commit that the folder is compared with, or that is read in its place. */
-type Against = { readonly repository: TemporaryRepository; readonly ref: string } & (
+/** The commit that the folder is compared with, or that is read instead of it. */
+type ResolvedBase = { readonly repository: TemporaryRepository; readonly ref: string } & (
   | { readonly use: "instead"; readonly commit: string }
   | { readonly use: "compare"; readonly found: BaseCommit; readonly applied: AppliedCommit | null }
 );
 
-async function findAgainst(repository: TemporaryRepository, { ref, use, applied }: Base, stop: Stop): Promise<Against> {
+async function resolveRequestedBase(
+  repository: TemporaryRepository,
+  { ref, use, applied }: Base,
+  stop: Stop,
+): Promise<ResolvedBase> {
   if (use === "compare") {
     const found = await findBase(repository, ref, stop);
     return {
@@ -235,12 +241,12 @@ async function findAgainst(repository: TemporaryRepository, { ref, use, applied 
 
 type Read = { readonly files: RevisionFiles; readonly base: ComparedBase | null };
 
-async function readFiles(place: FolderOptions, against: Against | null, stop: Stop): Promise<Read> {
-  if (against === null) return { files: await readFolder(place, stop), base: null };
+async function readFiles(place: FolderOptions, resolvedBase: ResolvedBase | null, stop: Stop): Promise<Read> {
+  if (resolvedBase === null) return { files: await readFolder(place, stop), base: null };
   const readCommit = (commit: string): Promise<RevisionFiles> =>
-    orMissing(against, () => readCommitFiles({ ...place, ref: commit }, stop));
-  if (against.use === "instead") return { files: await readCommit(against.commit), base: null };
-  const { found, repository, applied } = against;
+    explainMissing(resolvedBase, () => readCommitFiles({ ...place, ref: commit }, stop));
+  if (resolvedBase.use === "instead") return { files: await readCommit(resolvedBase.commit), base: null };
+  const { found, repository, applied } = resolvedBase;
   const read = (): Promise<RevisionFiles> => readCommit(found.commit);
   const folder = await readFolder(place, stop);
   if (found.behind === 0) return { files: folder, base: { ...found, conflicts: [], read, applied, readCommit } };
@@ -257,12 +263,12 @@ function displayOf({ path }: Conflict, { cwd }: FolderOptions, { top }: Temporar
   return relative(realpathSync(cwd), join(top, path)).split(sep).join("/");
 }
 
-// Git fails alike where a repository is broken and where a partial clone has left something at the remote.
-async function orMissing<Result>(against: Against | null, read: () => Promise<Result>): Promise<Result> {
+// Git fails in the same way if a repository is damaged and if a partial clone lacks an object.
+async function explainMissing<Result>(resolvedBase: ResolvedBase | null, read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
   } catch (error) {
-    const isMissing = against?.repository.isPartial && error instanceof HoldfastError && error.code === "error";
-    throw isMissing ? missingObjects(against.ref, error) : error;
+    const isMissing = resolvedBase?.repository.isPartial && error instanceof HoldfastError && error.code === "error";
+    throw isMissing ? missingObjects(resolvedBase.ref, error) : error;
   }
 }

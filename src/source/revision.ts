@@ -9,15 +9,15 @@ export type SourceFile = {
   /** Relative to the working directory, as reports name it. */
   readonly display: string;
   /**
-   * Its content, or only the beginning where `size` is beyond the limit: at once where it is held or lies in a folder, else
-   * read by git. It is given out once, so that nothing holds it longer than needed, and read again after that.
+   * Its content, or only the beginning if `size` is beyond the limit. Synchronous if it is in memory or in a folder;
+   * otherwise git reads it. The content is released after the first call, and read again by later ones.
    */
   bytes(stop: { readonly signal: AbortSignal }): Uint8Array | Promise<Uint8Array>;
-  /** Bytes of the whole file. */
+  /** Size of the whole file in bytes. */
   readonly size: number;
-  /** Of the content; null where `size` is beyond the limit. */
+  /** Digest of the content; null if `size` is beyond the limit. */
   readonly digest: string | null;
-  /** How it lay in its folder; null in a commit. */
+  /** Its stamp in the folder; null in a commit. */
   readonly stamp: Stamp | null;
   /** Its git blob id; null outside git. */
   readonly blob: string | null;
@@ -26,34 +26,34 @@ export type SourceFile = {
 /** A commit, and how many files differ from it. */
 type ChangedSince = { readonly commit: string; readonly files: number };
 
-/** The files of a source as they were at one moment. */
+/** The files of a source at one moment. */
 export type RevisionFiles = {
-  /** The commit whose content this is, byte for byte; null for a folder that differs from its commit or has none. */
+  /** The commit that the content equals byte for byte; null for a folder that differs from its commit or has none. */
   readonly commit: string | null;
-  /** The commit that it would be without these files, by path; left out where it is none without them either. */
+  /** The commit that the content would equal without these untracked files; absent if other files differ too. */
   readonly untracked?: { readonly commit: string; readonly paths: ReadonlySet<string> };
-  /** The commit that the folder differs from, and in how many files; left out where it differs from none. */
+  /** The commit that the folder differs from, and in how many files; absent if it does not differ. */
   readonly changedSince?: ChangedSince;
-  /** When reading it began, epoch milliseconds. */
+  /** When reading began, in epoch milliseconds. */
   readonly at: number;
   /** Absolute path of the source's root. */
   readonly root: string;
-  /** The earlier commit that it was read by, and the files that have another content now; absent where all were read. */
+  /** The earlier commit that was reused, and the files that differ from it; absent if all files were read. */
   readonly since?: {
     readonly commit: string;
-    /** Whether this commit is known to come directly after it. */
+    /** Whether the earlier commit is known to be the first parent of this one. */
     readonly isNext: boolean;
     readonly changed: ReadonlySet<string>;
   };
   /** In path order. */
   readonly files: readonly SourceFile[];
-  /** The same by their paths. */
+  /** The same files by path. */
   readonly filesByPath: NamedList<SourceFile>;
-  /** What could not be read, or was passed over though it looks like a manifest file. */
+  /** Files that could not be read, or were skipped although they are named like manifest files. */
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** The files of a revision by their paths. */
+/** The files of a revision by path. */
 export function filesByPath(files: readonly SourceFile[]): NamedList<SourceFile> {
   return namedList(files, ({ path }) => path);
 }

@@ -1,6 +1,6 @@
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 
-/** Why a source has no usable commit; status and metrics name it. */
+/** Why a source has no usable commit, as shown in status and metrics. */
 export type SourceReason =
   | "Unreachable"
   | "Unauthorized"
@@ -27,7 +27,7 @@ const codes: { readonly [Reason in SourceReason]?: FailureCode } = {
   Held: "refused",
 };
 
-/** A source that gives no commit now; a daemon keeps its last good revision and tries again. */
+/** A source has no usable commit now. A daemon keeps its last good revision and retries. */
 export class SourceError extends HoldfastError {
   readonly reason: SourceReason;
 

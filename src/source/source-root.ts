@@ -4,17 +4,19 @@ import { HoldfastError } from "../core/errors.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
 import { checkoutTop } from "./git/repository-paths.ts";
 
-/** Name of the configuration at the top of a source. */
+/** Name of the configuration file at the root of a source. */
 export const CONFIG_NAME = "holdfast.yaml";
 
 type Place = { readonly cwd: string; readonly source?: string | undefined };
 
-/** Where the source is: the folder named, else the one that holds `holdfast.yaml`, else the checkout's top, else here. */
+/**
+ * The root of the source: the named folder, else the one with `holdfast.yaml`, else the checkout's top, else the cwd.
+ */
 export function findRoot(place: Place): string {
   return realRoot(findSource(place));
 }
 
-/** The same by the path that it is named by, which may lead through links that are swapped. */
+/** Like `findRoot`, but links in the path are kept, since they may be swapped later. */
 export function findSource({ cwd, source }: Place): string {
   if (source !== undefined) return existingFolder(resolve(cwd, source));
   const here = realpathSync(cwd);
@@ -29,7 +31,7 @@ function existingFolder(folder: string): string {
   });
 }
 
-// Outside of a checkout the search ends at somebody else's folder: what stands in /tmp is not ours to obey.
+// Outside a checkout the search ends at a folder of another user: a configuration in /tmp, for example, is not trusted.
 function configuredAbove(folder: string, top: string | null): string | null {
   const owner = statSync(folder).uid;
   for (let at = folder; ; at = dirname(at)) {
@@ -39,7 +41,7 @@ function configuredAbove(folder: string, top: string | null): string | null {
   }
 }
 
-/** The real folder of a source at this moment; a link that leads to it may be swapped for another one. */
+/** The real folder of a source now; a link that leads to it may be swapped later. */
 export function realRoot(source: string): string {
   try {
     const folder = realpathSync(source);
@@ -52,8 +54,8 @@ export function realRoot(source: string): string {
   }
 }
 
-// Kubernetes mounts the files of a ConfigMap as links into a folder beside them, which it swaps: `..data` leads to it. What a
-// repository has under that name is its own.
+// Kubernetes mounts the files of a ConfigMap as links into a sibling folder, and swaps that folder: the link `..data`
+// leads to it. In a repository, `..data` is an ordinary name.
 function mountedData(folder: string): string | null {
   const link = join(folder, "..data");
   if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true || checkoutTop(folder) !== null)
@@ -62,24 +64,24 @@ function mountedData(folder: string): string | null {
   return dirname(data) === folder && statSync(data).isDirectory() ? data : null;
 }
 
-/** Whether a link leads to a source, or to the checkout that it lies in, so that another folder may take its place. */
+/** Whether a source, or the checkout that it lies in, is a link, which can be swapped to another folder. */
 export function isLinked(source: string): boolean {
   return [source, checkoutTop(source) ?? source].some((path) => lstatSync(path).isSymbolicLink());
 }
 
-/** The real path of the folder below which a repository decides what there is: the checkout of a source, or the source. */
+/** The real path of the folder whose content a repository controls: the checkout of a source, or the source. */
 export function contentTop(root: string): string {
   const folder = realpathSync.native(root);
   return checkoutTop(folder) ?? folder;
 }
 
-/** Whether a file lies in a source, as it is named or once links are followed. */
+/** Whether a file lies in a source, by its path or after following links. */
 export function isInside(root: string, file: string): boolean {
   const top = realpathSync(root);
   return [file, realpathSync(file)].some((path) => path !== top && isAtOrBelow(top, path));
 }
 
-/** The starting points below the root, each a path with `/` and without a trailing one; `` is the root itself. */
+/** The starting points below the root, as paths with `/` and without a trailing `/`; `` is the root itself. */
 export function startsOf(root: string, paths: readonly string[] | undefined): readonly string[] {
   if (paths === undefined || paths.length === 0) return [""];
   const starts = paths.map((path) => {

@@ -11,7 +11,7 @@ import {
   isHiddenBy,
   isIgnoredBy,
   isManifestFile,
-  isPassedOver,
+  isSkippedName,
   openIgnoreFiles,
   type Scope,
   scopeOf,
@@ -22,56 +22,57 @@ import { outerScopes } from "./outer-ignore-files.ts";
 import type { pacer } from "./pacer.ts";
 import { startsOf } from "./source-root.ts";
 
-/** What is read of a folder. */
+/** Which files of a folder are read. */
 export type FolderOptions = {
   readonly root: string;
   /** The root as reports name it. @default the root itself */
   readonly shownRoot?: string;
-  /** Files and folders below the root that hold manifests; the whole root without. */
+  /** Files and folders below the root that hold manifests. @default the whole root */
   readonly paths?: readonly string[];
-  /** Files and folders that are no part of it, such as the state folder; absolute, or relative to the root. */
+  /** Files and folders that are not part of it, such as the state folder; absolute, or relative to the root. */
   readonly ignore?: readonly string[];
   readonly cwd: string;
   readonly limits: Limits;
   /** The repository that the root lies in. */
   readonly repository: Repository | null;
-  /** Whether its commits cannot be read, so that nobody asks for the one that is checked out. */
+  /** Whether its commits cannot be read, so that HEAD is not resolved. */
   readonly isUnreadable?: boolean;
-  /** What an earlier run knew of it: what was not touched since is not read. */
-  readonly remembered?: KnownFiles;
+  /** Files known from an earlier run; those that have not changed since are not read. */
+  readonly knownFiles?: KnownFiles;
 };
 
 type Folder = { readonly path: string; readonly depth: number; readonly scopes: readonly Scope[] };
 
-/** A folder that is being walked, with what was found in it so far. */
+/** The state of a folder walk. */
 export type FolderWalk = Omit<FolderOptions, "paths"> & {
   readonly at: number;
   readonly place: FolderPlace;
-  readonly passedOver: ReadonlySet<string>;
-  readonly open: Folder[];
-  /** Every folder that was put there. */
-  readonly opened: Set<string>;
+  readonly excluded: ReadonlySet<string>;
+  /** Folders that are still to be read. */
+  readonly queue: Folder[];
+  /** Every folder that was queued. */
+  readonly queued: Set<string>;
   readonly found: string[];
   readonly seen: Set<string>;
-  /** Ignore files that were opened, so that a fault in one is told once. */
+  /** Ignore files that were read, so that each fault is reported once. */
   readonly ignoreFiles: Set<string>;
   readonly diagnostics: Diagnostic[];
 };
 
-/** Starts to walk a folder at its real path. */
+/** Starts a walk of a folder, given by its real path. */
 export function startWalk(options: FolderOptions): FolderWalk {
-  const passedOver = new Set((options.ignore ?? []).map((path) => realPath(resolve(options.root, path))));
+  const excluded = new Set((options.ignore ?? []).map((path) => realPath(resolve(options.root, path))));
   const { root } = options;
   const cwd = realPath(options.cwd);
   const place: FolderPlace = {
-    within: root.endsWith(sep) ? root : root + sep,
+    rootPrefix: root.endsWith(sep) ? root : root + sep,
     display: displayed(options.shownRoot ?? root, cwd),
     limit: options.limits.fileBytes,
     head: null,
   };
-  const seen = { seen: new Set<string>(), opened: new Set<string>(), ignoreFiles: new Set<string>() };
-  const fresh = { open: [], found: [], ...seen, diagnostics: [] };
-  return { ...options, at: Date.now(), cwd, place, passedOver, ...fresh };
+  const seen = { seen: new Set<string>(), queued: new Set<string>(), ignoreFiles: new Set<string>() };
+  const fresh = { queue: [], found: [], ...seen, diagnostics: [] };
+  return { ...options, at: Date.now(), cwd, place, excluded, ...fresh };
 }
 
 function realPath(path: string): string {
@@ -82,7 +83,7 @@ function realPath(path: string): string {
   }
 }
 
-/** The paths of the manifest files in it, below its root, in order; what is passed over is warned of. */
+/** The paths of the manifest files, relative to the root, in order. Skipped special files are warned about. */
 export async function findManifestFiles(
   walk: FolderWalk,
   paths: readonly string[] | undefined,
@@ -91,18 +92,19 @@ export async function findManifestFiles(
   const outer = outerScopes(walk.root, walk.cwd, walk.repository);
   walk.diagnostics.push(...outer.faults);
   for (const start of startsOf(walk.root, paths)) {
-    enter(walk, start, outer.scopes);
+    queueStart(walk, start, outer.scopes);
     const pausing = pause();
     if (pausing !== undefined) await pausing;
   }
-  for (let folder = walk.open.pop(); folder !== undefined; folder = walk.open.pop()) {
+  for (let folder = walk.queue.pop(); folder !== undefined; folder = walk.queue.pop()) {
     await walkEntries(walk, folder, pause);
   }
   return walk.found.toSorted(compareText);
 }
 
-// A starting point is taken even where an ignore file names it (that file then has no say below), but never through a link.
-function enter(walk: FolderWalk, start: string, outer: readonly Scope[]): void {
+// A starting point is read even if an ignore file names it, and that file then does not apply below. Links are never
+// followed.
+function queueStart(walk: FolderWalk, start: string, outer: readonly Scope[]): void {
   const steps = start === "" ? [] : start.split("/");
   let scopes = outer;
   let path = "";
@@ -116,25 +118,25 @@ function enter(walk: FolderWalk, start: string, outer: readonly Scope[]): void {
       });
     if (stat.isDirectory()) continue;
     if (stat.isFile() && index === steps.length - 1) addFile(walk, path);
-    else passOverSpecial(walk, path, stat.isSymbolicLink() ? "a symbolic link" : "no folder");
+    else warnOfSpecialFile(walk, path, stat.isSymbolicLink() ? "a symbolic link" : "not a folder");
     return;
   }
-  openFolder(walk, { path, depth: steps.length, scopes: scopes.filter((scope) => !isHiddenBy(scope, path)) });
+  queueFolder(walk, { path, depth: steps.length, scopes: scopes.filter((scope) => !isHiddenBy(scope, path)) });
 }
 
-// From starting points that lie inside each other a folder is reached several times. Those scopes are left out that hide
-// the starting point, and with it all that lies inside: with as many scopes it would be read the same way again.
-function openFolder({ opened, ...walk }: FolderWalk, folder: Folder): void {
+// Nested starting points reach a folder several times. Scopes that ignore a starting point do not apply below it, so a
+// folder reached again with the same number of scopes has the same scopes, and is skipped.
+function queueFolder({ queued, queue }: FolderWalk, folder: Folder): void {
   const key = `${folder.scopes.length} ${folder.path}`;
-  if (opened.has(key)) return;
-  opened.add(key);
-  walk.open.push(folder);
+  if (queued.has(key)) return;
+  queued.add(key);
+  queue.push(folder);
 }
 
 function withScopeOf(walk: FolderWalk, folder: string, above: readonly Scope[]): readonly Scope[] {
   const base = folder === "" ? "" : `${folder}/`;
   const paths = ignoreFiles.map((name) => placeOf(walk, base + name));
-  const files = openIgnoreFiles(paths, (path) => display(walk, path.slice(walk.place.within.length)));
+  const files = openIgnoreFiles(paths, (path) => display(walk, path.slice(walk.place.rootPrefix.length)));
   const { scope, faults } = scopeOf(base, files, { above });
   walk.diagnostics.push(...faults.filter(({ file }) => file !== null && !walk.ignoreFiles.has(file)));
   for (const file of files) walk.ignoreFiles.add(file.display);
@@ -147,9 +149,9 @@ async function walkEntries(walk: FolderWalk, folder: Folder, pause: ReturnType<t
   const scopes = hasIgnoreFile ? withScopeOf(walk, folder.path, folder.scopes) : folder.scopes;
   for (const entry of entries) {
     const path = folder.path === "" ? entry.name : `${folder.path}/${entry.name}`;
-    if (entry.isDirectory()) takeFolder(walk, { path, depth: folder.depth + 1, scopes }, entry.name);
-    else if (isManifestFile(entry.name)) takeEntry(walk, entry, path, scopes);
-    else if (entry.isSymbolicLink()) passOverLinkedFolder(walk, { path, scopes }, entry.name);
+    if (entry.isDirectory()) addFolder(walk, { path, depth: folder.depth + 1, scopes }, entry.name);
+    else if (isManifestFile(entry.name)) addEntry(walk, entry, path, scopes);
+    else if (entry.isSymbolicLink()) warnOfLinkedFolder(walk, { path, scopes }, entry.name);
     const pausing = pause();
     if (pausing !== undefined) await pausing;
   }
@@ -177,14 +179,14 @@ function list(walk: FolderWalk, folder: string): readonly Dirent[] {
 
 type FolderEntry = Pick<Folder, "path" | "scopes">;
 
-function isOutside(walk: FolderWalk, { path, scopes }: FolderEntry, name: string): boolean {
-  return isPassedOver(name) || walk.passedOver.has(placeOf(walk, path)) || isIgnoredBy(scopes, path, true);
+function isExcluded(walk: FolderWalk, { path, scopes }: FolderEntry, name: string): boolean {
+  return isSkippedName(name) || walk.excluded.has(placeOf(walk, path)) || isIgnoredBy(scopes, path, true);
 }
 
-// Only what it leads to tells that manifests are missed; nothing of it is opened.
-function passOverLinkedFolder(walk: FolderWalk, entry: FolderEntry, name: string): void {
-  if (isOutside(walk, entry, name) || !leadsToFolder(placeOf(walk, entry.path))) return;
-  passOverSpecial(walk, entry.path, "a symbolic link to a folder");
+// A link to a folder may hide manifests, so it is warned about. Only its target's type is read, not its content.
+function warnOfLinkedFolder(walk: FolderWalk, entry: FolderEntry, name: string): void {
+  if (isExcluded(walk, entry, name) || !leadsToFolder(placeOf(walk, entry.path))) return;
+  warnOfSpecialFile(walk, entry.path, "a symbolic link to a folder");
 }
 
 function leadsToFolder(link: string): boolean {
@@ -195,54 +197,54 @@ function leadsToFolder(link: string): boolean {
   }
 }
 
-function takeFolder(walk: FolderWalk, folder: Folder, name: string): void {
-  if (isOutside(walk, folder, name)) return;
+function addFolder(walk: FolderWalk, folder: Folder, name: string): void {
+  if (isExcluded(walk, folder, name)) return;
   if (folder.depth <= walk.limits.folderDepth) {
-    openFolder(walk, folder);
+    queueFolder(walk, folder);
     return;
   }
-  const summary = `folders inside each other more than ${walk.limits.folderDepth} levels deep`;
+  const summary = `folders nested more than ${walk.limits.folderDepth} levels deep`;
   walk.diagnostics.push(
-    fileDiagnostic("error", "too-deep", display(walk, folder.path), summary, "What lies below was not read."),
+    fileDiagnostic("error", "too-deep", display(walk, folder.path), summary, "Its files were not read."),
   );
 }
 
-function takeEntry(walk: FolderWalk, entry: Dirent, path: string, scopes: readonly Scope[]): void {
+function addEntry(walk: FolderWalk, entry: Dirent, path: string, scopes: readonly Scope[]): void {
   if (isIgnoredBy(scopes, path, false)) return;
   if (entry.isFile()) addFile(walk, path);
-  else passOverSpecial(walk, path, entry.isSymbolicLink() ? "a symbolic link" : "no regular file");
+  else warnOfSpecialFile(walk, path, entry.isSymbolicLink() ? "a symbolic link" : "not a regular file");
 }
 
-/** Warns of an entry that is neither a regular file nor a folder. */
-export function passOverSpecial(walk: FolderWalk, path: string, what: string): void {
+/** Adds a warning about an entry that is neither a regular file nor a folder. */
+export function warnOfSpecialFile(walk: FolderWalk, path: string, what: string): void {
   walk.diagnostics.push(
     fileDiagnostic(
       "warning",
       "not-a-regular-file",
       display(walk, path),
-      `${what}, passed over`,
+      `${what}, skipped`,
       "Only regular files are read.",
     ),
   );
 }
 
 function addFile(walk: FolderWalk, path: string): void {
-  if (walk.seen.has(path) || walk.passedOver.has(placeOf(walk, path))) return;
+  if (walk.seen.has(path) || walk.excluded.has(placeOf(walk, path))) return;
   walk.seen.add(path);
   walk.found.push(path);
 }
 
-/** The absolute path of what is named below the root. */
+/** The absolute path of a path below the root. */
 export function placeOf({ place }: FolderWalk, path: string): string {
-  return place.within + path;
+  return place.rootPrefix + path;
 }
 
-/** A path below the root, as reports show it. */
+/** A path below the root as reports show it. */
 export function display({ place }: FolderWalk, path: string): string {
   return place.display(path);
 }
 
-// As seen from the working directory: all paths begin alike, unless that lies below the root itself.
+// Relative to the working directory. All paths share one prefix, unless the working directory lies below the root.
 function displayed(root: string, cwd: string): (path: string) => string {
   const inside = relative(root, cwd);
   if (inside === "") return (path) => path;

@@ -2,28 +2,28 @@ import type { Stats } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type FSWatcher, watch } from "chokidar";
-import { ignoreFiles, isManifestFile, isPassedOver } from "./ignore-files.ts";
+import { ignoreFiles, isManifestFile, isSkippedName } from "./ignore-files.ts";
 import { CONFIG_NAME, startsOf } from "./source-root.ts";
 
-/** What is watched, and who is told. */
+/** What is watched, and the callbacks. */
 export type WatchOptions = {
   readonly root: string;
-  /** Files and folders below the root that hold manifests; the whole root without. */
+  /** Files and folders below the root that hold manifests. @default the whole root */
   readonly paths?: readonly string[] | undefined;
-  /** Folders that are never looked into, such as the state folder; absolute, or relative to the root. */
+  /** Folders that are not watched, such as the state folder; absolute, or relative to the root. */
   readonly ignore?: readonly string[];
-  /** Called when something may have changed: look again. Never says what, so that no event can be missed. */
+  /** Called when the source may have changed. It does not name the change, so that no missed event matters. */
   readonly onChange: () => void;
-  /** Called when watching itself is in trouble; the interval of the loop goes on. */
+  /** Called when watching fails; the loop still runs at its interval. */
   readonly onTrouble: (error: unknown) => void;
 };
 
-/** How long it must have been quiet before a change is told, so that a checkout is one change. */
+/** How long no event may occur before `onChange` is called, so that a checkout counts as one change. */
 const QUIET_MS = 100;
-/** How long a busy folder can put that off. */
+/** How long a busy folder can delay the call. */
 const MAX_DELAY_MS = 500;
 
-/** Watches a source until the signal says stop; resolves when every folder is being watched. */
+/** Watches a source until the signal is aborted; resolves once every folder is watched. */
 export async function watchSource(options: WatchOptions, { signal }: { signal: AbortSignal }): Promise<void> {
   const { root, onTrouble } = options;
   const targets = startsOf(root, options.paths).map((start) => join(root, start));
@@ -36,7 +36,7 @@ export async function watchSource(options: WatchOptions, { signal }: { signal: A
   const ready = new Promise<void>((done) => watcher.once("ready", done));
   const stopped = new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
   watcher.on("error", onTrouble);
-  tell(watcher, options.onChange, signal).catch(onTrouble);
+  notifyWhenQuiet(watcher, options.onChange, signal).catch(onTrouble);
   stopped.then(() => watcher.close()).catch(onTrouble);
   await Promise.race([ready, stopped]);
 }
@@ -46,15 +46,15 @@ function isUnwatched({ root, ignore = [] }: WatchOptions, path: string, stats: S
   const inside = relative(root, path);
   if (inside === "" || inside.startsWith("..")) return false;
   const name = inside.slice(inside.lastIndexOf(sep) + 1);
-  if (stats === undefined) return isPassedOver(name) && !isIgnoreFile(name) && !isManifestFile(name);
-  if (stats.isDirectory()) return isPassedOver(name);
+  if (stats === undefined) return isSkippedName(name) && !isIgnoreFile(name) && !isManifestFile(name);
+  if (stats.isDirectory()) return isSkippedName(name);
   return !stats.isFile() || !(isManifestFile(name) || isIgnoreFile(name) || name === CONFIG_NAME);
 }
 
 const isIgnoreFile = (name: string) => ignoreFiles.some((own) => own === name);
 
-// Events only ever move `lastAt`; the loop alone decides when to tell.
-async function tell(watcher: FSWatcher, onChange: () => void, signal: AbortSignal): Promise<void> {
+// Events only update `lastAt`; the loop decides when to call `onChange`.
+async function notifyWhenQuiet(watcher: FSWatcher, onChange: () => void, signal: AbortSignal): Promise<void> {
   let lastAt = 0;
   let wake = Promise.withResolvers<void>();
   const stop = () => wake.resolve();

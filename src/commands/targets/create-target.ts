@@ -10,7 +10,7 @@ import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
 import type { CommitSource } from "../../source/read-source.ts";
 import type { Base, SourceConfig } from "../../source/read-source-config.ts";
 import { createRemote, type Remote } from "../../source/remote/remote.ts";
-import { type PacedRemote, withBackoff } from "../../source/remote/with-backoff.ts";
+import { type RemoteWithBackoff, withBackoff } from "../../source/remote/with-backoff.ts";
 import { SourceError } from "../../source/source-error.ts";
 import type { Invocation } from "../command.ts";
 import { connectOnDemand } from "../connection/connect-on-demand.ts";
@@ -29,7 +29,7 @@ export type TargetUse = Omit<ServerUse, "operator" | "embedded"> & {
   /** The operator's configuration file as it was when the targets were opened; passes use it without reading it again. */
   readonly operatorFile?: ConfigFile | undefined;
   /** Whether the command does not need the commit, so that it works without git. @default false */
-  readonly doesWithoutGit?: boolean;
+  readonly isCommitOptional?: boolean;
 };
 
 /** A target of a command. */
@@ -37,7 +37,7 @@ export type CommandTarget = Target & {
   /** Its entry in the operator's configuration; null if that names no targets. */
   readonly choice: TargetChoice | null;
   /** The repository that the target follows; null for the local folder. */
-  readonly remote: PacedRemote | null;
+  readonly remote: RemoteWithBackoff | null;
 };
 
 /** The values that the targets of one command share. */
@@ -52,7 +52,7 @@ export type SharedByTargets = {
   readonly stateFolder: string;
   readonly embedded: ServerUse["embedded"];
   /** The open remotes, by the name of their source. */
-  readonly remotes: Map<string, PacedRemote>;
+  readonly remotes: Map<string, RemoteWithBackoff>;
   readonly resources: AsyncDisposableStack;
 };
 
@@ -82,7 +82,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       commits,
       paths: choice?.paths ?? undefined,
       config,
-      doesWithoutGit: use.doesWithoutGit ?? false,
+      isCommitOptional: use.isCommitOptional ?? false,
       ignore: plansOf(invocation),
       accept: acceptor(config, use, { isCommitted: remote !== null }),
     },
@@ -137,7 +137,7 @@ type Following = {
   readonly decisions: () => TargetDecisions;
 };
 
-function newestOf(remote: PacedRemote, { target, signal, decisions }: Following): CommitSource {
+function newestOf(remote: RemoteWithBackoff, { target, signal, decisions }: Following): CommitSource {
   let newest: string | null = null;
   return {
     repository: remote.repository,
@@ -165,7 +165,7 @@ function heldCommit(source: string, commit: string, hold: Hold): SourceError {
   );
 }
 
-function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation, use }: SharedByTargets): PacedRemote {
+function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation, use }: SharedByTargets): RemoteWithBackoff {
   const known = remotes.get(source.name);
   if (known !== undefined) return known;
   const remote = createRemote({ ...source, folder: join(stateFolder, "sources", `${source.name}.git`) });

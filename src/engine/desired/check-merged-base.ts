@@ -44,7 +44,7 @@ export function behindWarnings({ ref, behind }: ComparedBase): readonly Diagnost
 
 /** Warns of a ref that names the commit applied last, and is ignored. */
 export function appliedWarnings({ applied }: ComparedBase): readonly Diagnostic[] {
-  if (applied?.is !== "not-believed") return [];
+  if (applied?.is !== "untrusted") return [];
   const summary = `what was applied last is not known: ${applied.ref} is ignored, since ${applied.why}`;
   return [{ severity: "warning", code: "applied-ref", summary, detail: applied.hint, ...NOWHERE }];
 }

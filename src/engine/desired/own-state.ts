@@ -19,7 +19,7 @@ export async function hasOwnState(target: Pick<Target, "source" | "state">, sign
     await requireOwnState(target, signal);
     return true;
   } catch (error) {
-    if (!target.source.doesWithoutGit || !(error instanceof HoldfastError)) throw error;
+    if (!target.source.isCommitOptional || !(error instanceof HoldfastError)) throw error;
     return false;
   }
 }

@@ -79,9 +79,9 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     { signal: stopping },
   );
   const { revision, prepared } = source;
-  const { rules, cache, remembered } = prepared;
+  const { rules, cache, knownFiles: facts } = prepared;
   const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
-  const reading = { ...loading, knownContent: knownContent(remembered, loading) };
+  const reading = { ...loading, knownContent: knownContent(facts, loading) };
   const from = { revision, day: loading.now.toISOString().slice(0, 10) };
   const again = before === null ? null : await loadAgain(before, { ...from, rules }, reading, stopping);
   const loaded = again ?? (await loadManifests(revision, reading, { signal: stopping }));
@@ -169,9 +169,9 @@ async function prepareRead(
   // Also where no cache is used, so that a key which cannot be trusted is refused either way.
   const key = isOwn ? await existingKey(state.folder, { keyText: state.readKey() }) : null;
   const cache = isOwn ? sourceCache : null;
-  const remembered = cache?.load(rules.load, key) ?? NO_SOURCE_FACTS;
+  const facts = cache?.load(rules.load, key) ?? NO_SOURCE_FACTS;
   const ref = checksBranch && source.commits === null && source.base === null ? rules.ref : null;
-  return { rules, cache, ignore: [state.folder, ...source.ignore], remembered, ref };
+  return { rules, cache, ignore: [state.folder, ...source.ignore], knownFiles: facts, ref };
 }
 
 function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: SourceConfig): Reported {
@@ -245,7 +245,7 @@ async function readApplied(
   loadFiles: (files: RevisionFiles) => Promise<Loaded>,
   signal: AbortSignal,
 ): Promise<Desired["applied"]> {
-  if (applied?.is !== "believed") return null;
+  if (applied?.is !== "trusted") return null;
   return valuesOf(applied.commit === commit ? loaded : await loadFiles(await readCommit(applied.commit)), signal);
 }
 

@@ -4,20 +4,20 @@ import { environmentOf, headCommit, isCommitName, resolveCommit, type Stop } fro
 import type { Repository } from "./repository-paths.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
 
-/** The commit that `--base` names, and how the checkout's own history stands to it. */
+/** The commit that `--base` names, and its relation to the history of the checkout. */
 export type BaseCommit = {
-  /** As it was named. */
+  /** The name as given. */
   readonly ref: string;
   readonly commit: string;
   /** The commit that is checked out. */
   readonly head: string;
-  /** The newest commit that both come from. */
+  /** The newest common ancestor of both. */
   readonly mergeBase: string;
-  /** How many commits the base has that the checkout lacks. */
+  /** The number of commits of the base that the checkout lacks. */
   readonly behind: number;
 };
 
-/** Finds the base, and the commit where the checkout's history left it. */
+/** Finds the base commit and the merge base with the checkout. */
 export async function findBase(repository: TemporaryRepository, ref: string, stop: Stop): Promise<BaseCommit> {
   const commit = await resolveBase(repository, ref, stop);
   const head = await headCommit(repository, stop);
@@ -68,7 +68,7 @@ async function countCommits(repository: TemporaryRepository, range: string, ref:
   return Number(counted.stdout);
 }
 
-/** The id of the object that a name stands for; null where there is none. */
+/** The id of the object that a name resolves to; null if there is none. */
 export async function objectNamed(repository: Repository, name: string, stop: Stop): Promise<string | null> {
   const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", name];
   const { code, stdout } = await runInRepository(repository, args, stop);
@@ -92,11 +92,11 @@ function unrelated(repository: TemporaryRepository, ref: string, result: GitResu
     });
   }
   return new HoldfastError("invalid", `${ref} and this branch share no history`, {
-    hint: "name the branch that this one was made from",
+    hint: "name the branch that this one was created from",
   });
 }
 
-/** What to say where git failed at a base: that objects are missing, where the clone is one that lacks some. */
+/** The error for a git command that failed on a base; in a partial clone, that objects are missing. */
 export function gitFailure(repository: TemporaryRepository, ref: string, { stderr, code }: GitResult): HoldfastError {
   const cause = new Error(stderr === "" ? `git ended with ${code}` : stderr);
   if (repository.isPartial) return missingObjects(ref, cause);
@@ -106,7 +106,7 @@ export function gitFailure(repository: TemporaryRepository, ref: string, { stder
   });
 }
 
-/** What to say where a partial clone lacks what is read. */
+/** The error for a partial clone that lacks objects of a ref. */
 export function missingObjects(ref: string, cause: unknown): HoldfastError {
   return new HoldfastError("invalid", `this partial clone lacks objects of ${ref}`, {
     hint: "fetch them: git fetch --refetch --no-filter origin",
@@ -114,7 +114,7 @@ export function missingObjects(ref: string, cause: unknown): HoldfastError {
   });
 }
 
-// The name that a remote has for a branch: `origin/main` is its `main`.
+// The name of a branch at its remote: `main` for `origin/main`.
 function branchOf(ref: string): string {
   return ref.replace(/^(?:refs\/remotes\/)?origin\/|^refs\/(?:heads|tags)\//, "").replace(/[~^].*$/, "");
 }

@@ -5,17 +5,17 @@ import { runGit } from "../remote/run-git.ts";
 import { environmentOf, type Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
-/** Who wrote a line last. */
+/** The last author of a line. */
 export type LineAuthor = {
   readonly commit: string;
   readonly author: string;
   /** ISO time of the commit. */
   readonly at: string;
-  /** Whether no older commit is here, so that the line may be from an earlier one. */
+  /** Whether this is the oldest commit of a shallow clone, so that the line may be from an earlier commit. */
   readonly isOldest: boolean;
 };
 
-/** The commit that wrote a line of a file last, as seen from a commit; null where git cannot tell. */
+/** The commit that last changed a line of a file, as seen from a commit; null if git cannot find it. */
 export async function blameLine(
   repository: Repository,
   { commit, path, line }: { readonly commit: string; readonly path: string; readonly line: number },
@@ -26,7 +26,7 @@ export async function blameLine(
   const options = ["--porcelain", "--no-textconv", "-L", `${line},${line}`];
   const blamed = await runGit(["blame", ...options, commit, "--", path], { folder: top ?? gitFolder, env, signal });
   if (blamed.code !== 0) return null;
-  // The first commit of a whole history is a boundary too.
+  // The root commit of a complete history is a boundary too.
   const isShallow = existsSync(join(repository.commonFolder, "shallow"));
   const [head = "", ...lines] = blamed.stdout.split("\n");
   const field = (name: string): string => lines.find((one) => one.startsWith(`${name} `))?.slice(name.length + 1) ?? "";

@@ -4,12 +4,12 @@ import { HoldfastError } from "../../core/errors.ts";
 import { environmentOf, folderOf, type ObjectFormat, type Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
-/** The id under which git would keep the bytes as a file. */
+/** The git blob id of the bytes. */
 export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
   return createHash(format).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }
 
-/** The content of each blob, in the order asked for. */
+/** The content of each blob, in the order requested. */
 export async function readBlobs(
   repository: Repository,
   blobs: readonly string[],
@@ -20,7 +20,7 @@ export async function readBlobs(
   return read.contents;
 }
 
-/** The content of each blob or commit, in the order asked for; null where one of them is larger than the limit. */
+/** The content of each blob or commit, in the order requested; null if one of them exceeds the limit. */
 export async function readSmallBlobs(
   repository: Repository,
   blobs: readonly string[],
@@ -45,7 +45,7 @@ async function collectBlobs(
     stdio: ["pipe", "pipe", "pipe"],
   });
   const ended = new Promise<number | null>((done, fail) => child.once("error", fail).once("close", done));
-  // The answer is awaited below; until then a failure must not count as unhandled.
+  // Awaited below; until then a failure must not count as unhandled.
   ended.catch(() => undefined);
   child.stdin.on("error", () => undefined);
   child.stderr.resume();
@@ -64,7 +64,7 @@ type BlobCollector = {
   readonly isTooLarge: () => boolean;
 };
 
-// Each answer is `<id> <type> <size>`, a line feed, the content, a line feed.
+// Each entry of the output is `<id> <type> <size>`, a line feed, the content, a line feed.
 function blobCollector(count: number, mostBytes = Number.POSITIVE_INFINITY): BlobCollector {
   const contents: Uint8Array[] = [];
   let header = "";

@@ -13,7 +13,7 @@ import { branchOf, locateRepository, prefixIn, type Repository } from "./reposit
 import { copyIndex } from "./temporary-repository.ts";
 import { listTree } from "./tree.ts";
 
-/** Why a checkout is not what its branch is, and what to do. */
+/** Why a checkout does not equal its branch, and how to fix it. */
 export type CheckoutFault = { readonly message: string; readonly hint: string };
 
 type Place = {
@@ -24,7 +24,7 @@ type Place = {
   readonly checkout: Pick<Checkout, "repository" | "isUnreadable">;
 };
 
-/** What git leaves in its folder while something is not finished, and how that is ended. */
+/** Files that git keeps in its folder while an operation is in progress, and the commands that end it. */
 const UNFINISHED = [
   ["rebase-merge", "a rebase", "git rebase --continue, or git rebase --abort"],
   ["rebase-apply", "a rebase or git am", "git rebase --continue or git am --continue, or --abort"],
@@ -36,8 +36,8 @@ const UNFINISHED = [
 ] as const;
 
 /**
- * Why a checkout is not at rest at a branch; null where it is. At rest it stands on that branch, or detached at its commit,
- * with nothing unfinished and nothing unmerged, and its configuration is the commit's.
+ * Why a checkout is not ready at a branch; null if it is. A checkout is ready if it is on that branch, or detached at
+ * its commit, without an operation in progress or unmerged paths, and its configuration file equals the committed one.
  */
 export async function checkoutFault(place: Place, stop: Stop): Promise<CheckoutFault | null> {
   const { root, branch, checkout } = place;
@@ -45,13 +45,13 @@ export async function checkoutFault(place: Place, stop: Stop): Promise<CheckoutF
   const { repository } = checkout;
   if (located === null || repository === null) {
     return {
-      message: `the source ${root} is no git checkout, and ${branch} is wanted`,
+      message: `the source ${root} is not a git checkout, but ${branch} is required`,
       hint: "name a checkout, or leave --ref out",
     };
   }
   if (checkout.isUnreadable) {
     return {
-      message: `git cannot read the checkout ${root}, and ${branch} is wanted`,
+      message: `git cannot read the checkout ${root}, but ${branch} is required`,
       hint: "make it readable, or leave --ref out",
     };
   }
@@ -68,7 +68,7 @@ export async function checkoutFault(place: Place, stop: Stop): Promise<CheckoutF
   );
 }
 
-/** That files of a checkout were not committed; null where all were. */
+/** The fault of a checkout with uncommitted files; null if there are none. */
 export function uncommittedFault({
   commit,
   changedSince,
@@ -82,7 +82,7 @@ export function uncommittedFault({
   };
 }
 
-/** What a plan says of a checkout that apply refuses. */
+/** The warning of a plan about a checkout that apply refuses. */
 export function checkoutWarning({ message, hint }: CheckoutFault): Diagnostic {
   return {
     severity: "warning",
@@ -100,7 +100,7 @@ type Readable = Omit<Place, "checkout"> & { readonly repository: Repository };
 async function branchFault({ root, branch, repository }: Readable, stop: Stop): Promise<CheckoutFault | null> {
   const current = branchOf(repository);
   if (current === branch || `refs/heads/${current}` === branch) return null;
-  const hint = `git switch ${branch.replace(/^refs\/heads\//, "")}, or name what is meant with --ref`;
+  const hint = `git switch ${branch.replace(/^refs\/heads\//, "")}, or name another one with --ref`;
   if (current !== null) {
     return { message: `the checkout ${root} is at ${current}, not at ${branch}`, hint };
   }
@@ -114,7 +114,7 @@ async function branchFault({ root, branch, repository }: Readable, stop: Stop): 
 }
 
 async function unmergedFault(repository: Repository, root: string, stop: Stop): Promise<CheckoutFault | null> {
-  // Below its own folder git would list nothing else.
+  // Git lists only paths below its working directory, so it runs at the top.
   const listing = ["-C", repository.top ?? root, "ls-files", "--unmerged", "-z"];
   const { code, stdout } = await runInRepository(repository, listing, stop);
   if (code !== 0 || stdout === "") return null;
@@ -136,7 +136,7 @@ async function commitFault({ root, branch, commit, repository }: Readable, stop:
   if (head !== commit) {
     return { message: `another commit was checked out in ${root} while it was read`, hint: "run it again" };
   }
-  // The configuration may lie outside of the paths that manifests are read from.
+  // The configuration may lie outside the paths that manifests are read from.
   const path = prefixIn(repository, root) + CONFIG_NAME;
   const [committed] = await listTree(repository, head, stop, { paths: [path], withSizes: false });
   const opened = readRegularFile(join(root, CONFIG_NAME), defaultLimits.fileBytes);

@@ -4,22 +4,23 @@ import { readBlobs } from "./blobs.ts";
 import type { Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
-/** What is known of a file of a commit before it is read again. */
+/** What is known about a file of a commit without reading it again. */
 type CommitFileHead = Pick<SourceFile, "path" | "display" | "size" | "digest"> & { readonly blob: string };
 
-/** Files of a repository of ours, which keeps their objects. */
+/** The files of a commit in our own repository, which keeps their objects. */
 type CommitFiles = {
   readonly repository: Repository;
   readonly all: CommitFile[];
-  /** How many files the next read takes, and the first one that the last read did not take. */
+  /** The number of files in the next read. */
   ahead: number;
+  /** The index after the last file that was read. */
   next: number;
 };
 
-/** Files are mostly read again in their order, and each call of git takes milliseconds. */
+/** Files are usually reread in order, and each git process takes milliseconds: several are read ahead. */
 const MAX_AHEAD = 256;
 
-/** A file of a commit. Its content is released once it was given out, and read again by git when it is needed again. */
+/** A file of a commit. Its content is released after the first `bytes` call, and git reads it again for later ones. */
 export class CommitFile implements SourceFile {
   readonly path: string;
   readonly display: string;
@@ -27,19 +28,19 @@ export class CommitFile implements SourceFile {
   readonly digest: string | null;
   readonly stamp = null;
   readonly blob: string;
-  readonly #among: CommitFiles;
+  readonly #files: CommitFiles;
   readonly #index: number;
   #held: Uint8Array | null;
 
-  constructor({ path, display, size, digest, blob }: CommitFileHead, held: Uint8Array | null, among: CommitFiles) {
+  constructor({ path, display, size, digest, blob }: CommitFileHead, held: Uint8Array | null, files: CommitFiles) {
     this.path = path;
     this.display = display;
     this.size = size;
     this.digest = digest;
     this.blob = blob;
     this.#held = held;
-    this.#among = among;
-    this.#index = among.all.push(this) - 1;
+    this.#files = files;
+    this.#index = files.all.push(this) - 1;
   }
 
   bytes(stop: Stop): Uint8Array | Promise<Uint8Array> {
@@ -53,10 +54,10 @@ export class CommitFile implements SourceFile {
   }
 
   async #readAhead(stop: Stop): Promise<Uint8Array> {
-    const files = this.#among;
-    // As many again where reading goes on, one alone where it begins somewhere else.
-    const goesOn = this.#index >= files.next && this.#index <= files.next + files.ahead;
-    files.ahead = goesOn ? Math.min(2 * files.ahead, MAX_AHEAD) : 1;
+    const files = this.#files;
+    // Doubled while reading continues in order; a read elsewhere starts with one file.
+    const isInOrder = this.#index >= files.next && this.#index <= files.next + files.ahead;
+    files.ahead = isInOrder ? Math.min(2 * files.ahead, MAX_AHEAD) : 1;
     files.next = this.#index + files.ahead;
     const wanted = files.all.slice(this.#index, files.next).filter((file) => file.#held === null);
     const blobs = wanted.map(({ blob }) => blob);
@@ -66,7 +67,7 @@ export class CommitFile implements SourceFile {
   }
 }
 
-/** Files of a commit in a repository that keeps its objects; `bytes` is null where their digest was known already. */
+/** Files of a commit in a repository that keeps its objects; `bytes` is null if the digest was already known. */
 export function commitFiles(
   repository: Repository,
   files: readonly (Omit<CommitFileHead, "digest"> & {
@@ -74,9 +75,9 @@ export function commitFiles(
     readonly bytes: Uint8Array | null;
   })[],
 ): readonly CommitFile[] {
-  const among: CommitFiles = { repository, all: [], ahead: 1, next: -1 };
+  const siblings: CommitFiles = { repository, all: [], ahead: 1, next: -1 };
   return files.map(({ known, bytes, ...head }) => {
     const digest = known ?? (bytes !== null && bytes.length === head.size ? digestOf(bytes) : null);
-    return new CommitFile({ ...head, digest }, bytes, among);
+    return new CommitFile({ ...head, digest }, bytes, siblings);
   });
 }

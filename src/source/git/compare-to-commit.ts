@@ -1,22 +1,23 @@
 import { join } from "node:path";
-import { isManifestFile, isPassedOver } from "../ignore-files.ts";
-import { lookAt } from "../read-regular-file.ts";
+import { isManifestFile, isSkippedName } from "../ignore-files.ts";
+import { fileStatus } from "../read-regular-file.ts";
 import type { RevisionFiles, SourceFile } from "../revision.ts";
 import type { Head } from "./tree.ts";
 
-/** Where files were looked for: a root, and the starting points below it. */
+/** Where files were searched: a root, and the starting points below it. */
 export type Searched = { readonly root: string; readonly starts: readonly string[] };
 
 /**
- * How a folder stands to its commit: it is that where every file that was read is the commit's, and none of the commit's is
- * missing. Where all that differs are files that the commit does not have, it is the commit unless those hold manifests.
+ * Compares a folder with its commit. They are equal if every file that was read is the same in the commit, and no file
+ * of the commit is missing. If only files differ that the commit does not have, they are reported as untracked: the
+ * folder still equals the commit unless those files hold manifests.
  */
 export function commitOfFolder(
   files: readonly SourceFile[],
   head: Head,
   searched: Searched,
 ): Pick<RevisionFiles, "commit" | "untracked" | "changedSince"> {
-  // Each is asked, while what was read of it is still held.
+  // The blob id of every file is computed now, while its content is still in memory.
   const others = files.filter(({ path, blob }) => blob !== null && head.blobs.get(path) !== blob);
   const { commit } = head;
   const missing = missingFiles(files, head, searched).reduce((sum) => sum + 1, 0);
@@ -26,7 +27,7 @@ export function commitOfFolder(
   return { commit: null, changedSince, untracked: { commit, paths: new Set(others.map(({ path }) => path)) } };
 }
 
-/** The files of a commit that its folder has no more, by path relative to the root. */
+/** The files of a commit that its folder no longer has, by path relative to the root. */
 export function missingFiles(
   files: readonly SourceFile[],
   head: Head,
@@ -35,10 +36,10 @@ export function missingFiles(
   const read = new Set(files.map(({ path }) => path));
   return head.blobs.keys().filter((path) => {
     const steps = path.split("/");
-    if (read.has(path) || steps.some(isPassedOver) || !isManifestFile(steps.at(-1) ?? "")) return false;
+    if (read.has(path) || steps.some(isSkippedName) || !isManifestFile(steps.at(-1) ?? "")) return false;
     if (!starts.some((start) => isBelow(path, start))) return false;
-    // What we did not read was passed over if it is still there.
-    return lookAt(join(root, path))?.isFile() !== true;
+    // A file that exists but was not read was skipped; it is not missing.
+    return fileStatus(join(root, path))?.isFile() !== true;
   });
 }
 

@@ -1,17 +1,17 @@
 import { basename, dirname, join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
-import { lookAt } from "../read-regular-file.ts";
+import { fileStatus } from "../read-regular-file.ts";
 import { acceptsOwner, type Stop } from "./git.ts";
 import { locateRepository, type Repository } from "./repository-paths.ts";
 
-/** A repository, and whether it is another user's: then git must not read its configuration. */
+/** A repository, and whether another user owns it: then git must not read its configuration. */
 export type FoundRepository = Repository & { readonly isForeign: boolean };
 
 /**
- * The repository that a folder belongs to; null where it belongs to none. One of another user's is taken where the folder,
- * and the working directory in it, are that user's too, such as a checkout that another container has made: above a folder
- * of one's own, somebody else could have put it there. Fails where it is not.
+ * The repository that a folder belongs to; null if there is none. A repository of another user is accepted if that user
+ * also owns the folder and the working directory in it, such as a checkout that another container created. Otherwise it
+ * is refused: another user may have placed it above a folder of the caller.
  */
 export async function findRepository(
   folder: string,
@@ -38,7 +38,7 @@ export async function findRepository(
 }
 
 function ownerOf(path: string): number | undefined {
-  return lookAt(path)?.uid;
+  return fileStatus(path)?.uid;
 }
 
 function checkoutOf(gitFolder: string): string {
@@ -46,17 +46,17 @@ function checkoutOf(gitFolder: string): string {
 }
 
 function isForeign(path: string): boolean {
-  const stats = lookAt(path);
+  const stats = fileStatus(path);
   const user = process.geteuid?.();
   if (stats === undefined || user === undefined || stats.uid === user) return false;
-  // Through sudo, as git has it, the caller's repositories count as one's own.
+  // With sudo, the repositories of the calling user count as own ones, as in git.
   const { SUDO_UID = "" } = process.env;
   return !(user === 0 && /^\d+$/.test(SUDO_UID) && stats.uid === Number(SUDO_UID));
 }
 
 function refusal(folder: string): HoldfastError {
   return new HoldfastError("invalid", `the git repository ${folder} belongs to another user`, {
-    // A shell must take it for one word, whatever it is called.
+    // Quoted, so that a shell reads any path as one word.
     hint: `if you trust it: git config --global --add safe.directory '${folder.replaceAll("'", "'\\''")}'`,
   });
 }

@@ -3,7 +3,7 @@ import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Repository } from "./repository-paths.ts";
 
-/** Hash that a repository names its objects with. */
+/** Hash algorithm of the object ids of a repository. */
 export type ObjectFormat = "sha1" | "sha256";
 
 /** The format of a full object id. */
@@ -14,7 +14,7 @@ export function objectFormatOf(id: string): ObjectFormat {
 /** A call that can be stopped. */
 export type Stop = { readonly signal: AbortSignal };
 
-// Only what is named here reaches git: no prompt, no transport, no system configuration, no locks, messages in English.
+// The only variables that git gets: no prompt, no transport, no system configuration, no locks, messages in English.
 function environment(): Environment {
   const { PATH = "/usr/bin:/bin", HOME = "/nonexistent" } = process.env;
   return {
@@ -32,11 +32,11 @@ function environment(): Environment {
 
 type Environment = { readonly [name: string]: string };
 
-/** The environment of every call about a repository: git is told where it is, and searches for none itself. */
+/** The environment of git for a repository: it names the folders, so that git does not search for a repository. */
 export function environmentOf({ top, gitFolder, commonFolder, isTemporary }: Repository): Environment {
   return {
     ...environment(),
-    // Nobody's configuration is there.
+    // The folder has no user configuration.
     ...(isTemporary ? { HOME: gitFolder, GIT_ATTR_NOSYSTEM: "1" } : {}),
     GIT_DIR: gitFolder,
     GIT_COMMON_DIR: commonFolder,
@@ -46,7 +46,7 @@ export function environmentOf({ top, gitFolder, commonFolder, isTemporary }: Rep
   };
 }
 
-// Settings that overrule every configuration file.
+// Settings that override every configuration file.
 function configured(settings: { readonly [key: string]: string }): Environment {
   const pairs = Object.entries(settings).flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
@@ -55,18 +55,18 @@ function configured(settings: { readonly [key: string]: string }): Environment {
   return { GIT_CONFIG_COUNT: `${pairs.length / 2}`, ...Object.fromEntries(pairs) };
 }
 
-/** Where git is run for a repository. */
+/** The working directory of git for a repository. */
 export function folderOf({ top, gitFolder }: Repository): string {
   return top ?? gitFolder;
 }
 
-/** Runs git about a repository; answers what it printed. */
+/** Runs git in a repository, and returns its output. */
 export function gitOf(repository: Repository, args: readonly string[], stop: Stop): Promise<string> {
   return gitAt(folderOf(repository), environmentOf(repository), args, stop);
 }
 
 async function gitAt(folder: string, env: Environment, args: readonly string[], { signal }: Stop): Promise<string> {
-  // A source outside of any repository does without.
+  // Loaded on demand: a source outside any repository does not need it.
   const { simpleGit } = await import("simple-git");
   const git = simpleGit({
     baseDir: folder,
@@ -75,31 +75,31 @@ async function gitAt(folder: string, env: Environment, args: readonly string[], 
     allowEnvironment: Object.keys(env),
     // The keys and values are the constants above.
     unsafe: { allowUnsafeConfigEnvCount: true, allowUnsafeFsMonitor: true },
-    // Without this, a failure that prints nothing would pass for an empty answer.
+    // Without this, a failure without output would be taken for an empty result.
     errors: (error, { exitCode, stdErr }) => {
-      const said = Buffer.concat(stdErr).toString("utf8");
-      if (exitCode === 0 && !said.includes("is ambiguous")) return undefined;
-      return error ?? new Error(said === "" ? `git ended with ${exitCode}` : said);
+      const stderr = Buffer.concat(stdErr).toString("utf8");
+      if (exitCode === 0 && !stderr.includes("is ambiguous")) return undefined;
+      return error ?? new Error(stderr === "" ? `git ended with ${exitCode}` : stderr);
     },
   }).env(env);
   return git.raw(...args);
 }
 
-/** Whether git takes another user's repository at this folder, since `safe.directory` names it. */
+/** Whether git accepts another user's repository at this folder, because `safe.directory` names it. */
 export async function acceptsOwner(folder: string, stop: Stop): Promise<boolean> {
-  // Git asks who owns it only where it searches itself; it must find what lies here, and nothing further up.
+  // Git checks the owner only if it searches for the repository itself. It must find the one here, not one further up.
   const found = { GIT_CEILING_DIRECTORIES: dirname(folder), ...configured({ "safe.bareRepository": "all" }) };
   try {
     await gitAt(folder, { ...environment(), ...found }, ["rev-parse", "--git-dir"], stop);
     return true;
   } catch (error) {
     stop.signal.throwIfAborted();
-    // Where git is not there, nothing is taken from the repository.
+    // Without git, nothing is read from the repository.
     return isMissing(error);
   }
 }
 
-/** The commit that a checkout stands on; null where there is none. */
+/** The commit that is checked out; null if there is none. */
 export async function headCommit(repository: Repository, stop: Stop): Promise<string | null> {
   try {
     return (await gitOf(repository, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], stop)).trim() || null;
@@ -109,50 +109,51 @@ export async function headCommit(repository: Repository, stop: Stop): Promise<st
   }
 }
 
-// What may be in the name of a commit: no option, no range, no path, nothing a shell or git reads as syntax.
+// Accepted names of commits: no option, range, path, or syntax of git or a shell.
 const REF = /^(?!-)(?!.*(?:\.\.|@\{|\/\/))[\w./@+#=-]{1,250}(?:[~^]\d{0,6}){0,8}$/;
 
-/** Whether a text may be the name of a commit, and nothing else to git. */
+/** Whether git can read a text only as the name of a commit. */
 export function isCommitName(ref: string): boolean {
   return REF.test(ref);
 }
 
-/** The full id of the commit that a name stands for. */
+/** The full id of the commit that a name resolves to. */
 export async function resolveCommit(repository: Repository, ref: string, stop: Stop): Promise<string> {
   if (!isCommitName(ref)) throw noCommit(ref, "A commit is named by its id, a branch or a tag.");
   try {
     return (await gitOf(repository, ["rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`], stop)).trim();
   } catch (error) {
     stop.signal.throwIfAborted();
-    const said = errorMessage(error);
-    if (said.includes("is ambiguous")) throw ambiguous(ref);
-    if (isNoRepository(said) || isMissing(error)) throw repositoryFailure(repository, error);
+    const message = errorMessage(error);
+    if (message.includes("is ambiguous")) throw ambiguous(ref);
+    if (isNoRepository(message) || isMissing(error)) throw repositoryFailure(repository, error);
     throw noCommit(ref, `Is it spelled right, and fetched? Try git fetch origin ${ref.replace(/^origin\//, "")}.`);
   }
 }
 
-/** Whether the index of a checkout has a path, or anything below it; relative to its top. */
+/** Whether the index of a checkout contains a path, relative to its top, or anything below it. */
 export async function isTracked(repository: Repository, path: string, stop: Stop): Promise<boolean> {
   const command = ["--literal-pathspecs", "ls-files", "--error-unmatch", "--cached", "-z", "--", path];
   try {
-    // An answer without a word would be waited for 50 ms longer.
+    // Not `--quiet`: simple-git waits 50 ms longer for a command without output.
     await gitOf(repository, command, stop);
     return true;
   } catch (error) {
     stop.signal.throwIfAborted();
-    const said = errorMessage(error);
-    if (said.includes("did not match any file")) return false;
-    if (!isNoRepository(said)) throw repositoryFailure(repository, error);
-    // What only looks like a repository tracks nothing; one that lies elsewhere, and cannot be reached, may.
+    const message = errorMessage(error);
+    if (message.includes("did not match any file")) return false;
+    if (!isNoRepository(message)) throw repositoryFailure(repository, error);
+    // A `.git` folder that is not a repository tracks nothing. A repository elsewhere that cannot be reached may track
+    // it.
     if (repository.gitFolder === join(folderOf(repository), ".git")) return false;
     throw new HoldfastError("error", "the repository of the checkout cannot be reached", { cause: error });
   }
 }
 
-// What git itself says begins otherwise, whatever a folder is called.
+// Messages of git itself never begin like this, whatever a folder is called.
 const isMissing = (error: unknown) => errorMessage(error).startsWith("Error: spawn git ENOENT");
 
-const isNoRepository = (said: string) => said.includes("not a git repository");
+const isNoRepository = (message: string) => message.includes("not a git repository");
 
 function ambiguous(ref: string): HoldfastError {
   return new HoldfastError("invalid", `${JSON.stringify(ref)} names more than one commit here`, {
@@ -164,15 +165,15 @@ function noCommit(ref: string, hint: string): HoldfastError {
   return new HoldfastError("invalid", `${JSON.stringify(ref)} names no commit of this repository`, { hint });
 }
 
-/** What to say where git failed in a repository. */
+/** The error for a git command that failed in a repository. */
 export function repositoryFailure(repository: Repository, cause: unknown): HoldfastError {
-  const said = errorMessage(cause);
-  if (isNoRepository(said)) return noRepository(folderOf(repository), cause);
+  const message = errorMessage(cause);
+  if (isNoRepository(message)) return noRepository(folderOf(repository), cause);
   if (isMissing(cause)) return new HoldfastError("error", "git is not installed, or not in PATH", { cause });
   return new HoldfastError("error", "git failed", { hint: "Run `git status` in the source to see why.", cause });
 }
 
-/** What to say where a repository is needed and there is none. */
+/** The error for a folder without a repository where one is required. */
 export function noRepository(folder: string, cause?: unknown): HoldfastError {
   return new HoldfastError("invalid", `${folder} is in no git repository`, {
     hint: "--base and git sources need one.",

@@ -3,9 +3,9 @@ import { findRepository } from "./find-repository.ts";
 import { isTracked, type Stop } from "./git.ts";
 import { copyIndex, temporaryRepository } from "./temporary-repository.ts";
 
-/** Whether git tracks a folder, or anything in it; false where it lies in no checkout. */
+/** Whether git tracks a folder, or anything in it; false outside a checkout. */
 export async function isTrackedFolder(folder: string, stop: Stop): Promise<boolean> {
-  // Searched from the parent: what lies in the folder may look like a repository itself.
+  // Searched from the parent, since the folder itself may look like a repository.
   const repository = await findRepository(dirname(folder), stop);
   if (repository === null || repository.top === null) return false;
   const path = relative(repository.top, folder).split(sep).join("/");

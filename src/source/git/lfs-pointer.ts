@@ -5,10 +5,10 @@ import type { SourceFile } from "../revision.ts";
 const MAX_POINTER_LENGTH = 1024;
 const BEGINNING = "version https://git-lfs.github.com/spec/";
 
-/** The code of what is said of a pointer. */
+/** The diagnostic code for a pointer. */
 export const LFS_POINTER = "lfs-pointer";
 
-/** The error of a manifest file whose content Git LFS keeps elsewhere; null for every other one. */
+/** The error for a manifest file that is a Git LFS pointer; null for other files. */
 export function lfsPointer(file: Pick<SourceFile, "size" | "display">, bytes: Uint8Array): Diagnostic | null {
   if (file.size > MAX_POINTER_LENGTH) return null;
   const isPointer = Buffer.from(bytes).toString("latin1", 0, BEGINNING.length) === BEGINNING;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { compareText } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { IGNORE_FILE_BYTES, ignoreFiles } from "../ignore-files.ts";
-import { lookAt, readRegularFile } from "../read-regular-file.ts";
+import { fileStatus, readRegularFile } from "../read-regular-file.ts";
 import type { RevisionFiles } from "../revision.ts";
 import { type BaseCommit, gitFailure, runInRepository } from "./base-commit.ts";
 import { missingFiles, type Searched } from "./compare-to-commit.ts";
@@ -12,19 +12,20 @@ import { prefixIn } from "./repository-paths.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
 import { headOf } from "./tree.ts";
 
-/** A file that both sides changed in ways that git cannot merge. */
+/** A file with changes on both sides that git cannot merge. */
 export type Conflict = {
   /** Relative to the top of the repository. */
   readonly path: string;
-  /** The newest commit of this branch, and of the base, that changed it; null where none did. */
+  /** The newest commit of this branch that changed it; null if none did. */
   readonly here: string | null;
+  /** The newest commit of the base that changed it; null if none did. */
   readonly atBase: string | null;
 };
 
-/** The commit of a merge, and what could not be merged: there it has this branch's side, or else the base's. */
+/** A merge commit, and its conflicts, which are resolved to this branch's version, or to the base's if it has none. */
 export type MergeResult = { readonly commit: string; readonly conflicts: readonly Conflict[] };
 
-/** Merges what a folder holds, uncommitted changes included, with the base, as a merge of the branch would. */
+/** Merges a folder, including uncommitted changes, with the base, as a merge of the branch would. */
 export async function mergeWithBase(
   repository: TemporaryRepository,
   base: BaseCommit,
@@ -46,7 +47,7 @@ export async function mergeWithBase(
 
 type Side = { readonly mode: string; readonly blob: string; readonly stage: number };
 
-/** What `git merge-tree -z` says: the tree, the files in conflict with one side of each, and every path it tells of. */
+/** The output of `git merge-tree -z`: the tree, one side of each conflicting file, and all paths in conflict. */
 function readMerge(stdout: string): {
   readonly tree: string;
   readonly sides: ReadonlyMap<string, Side>;
@@ -58,7 +59,7 @@ function readMerge(stdout: string): {
   for (const line of rest.slice(0, end < 0 ? rest.length : end)) {
     const [, mode = "", blob = "", stage = "", path = ""] = /^(\d+) ([0-9a-f]+) (\d)\t(.*)$/s.exec(line) ?? [];
     const known = sides.get(path);
-    // The base is the merge's first side (stage 2), this branch its second (stage 3); stage 1 is where both come from.
+    // Stage 1 is the common ancestor, stage 2 the base, stage 3 this branch.
     if (known === undefined || Number(stage) > known.stage) sides.set(path, { mode, blob, stage: Number(stage) });
   }
   const named = conflictPaths(end < 0 ? [] : rest.slice(end + 1));
@@ -69,7 +70,7 @@ function readMerge(stdout: string): {
   };
 }
 
-// Each message: how many paths, the paths, its type, its text.
+// Each message is the number of paths, the paths, a type and a text.
 function conflictPaths(fields: readonly string[]): readonly string[] {
   const paths: string[] = [];
   for (let at = 0; at < fields.length; ) {
@@ -113,7 +114,7 @@ async function mergeFailure(
   failed: { readonly code: number | null; readonly stdout: string; readonly stderr: string },
   stop: Stop,
 ): Promise<HoldfastError> {
-  // What it does not know, an older git explains with its usage.
+  // An older git exits with 129 and its usage, because it does not know the options.
   if (failed.code !== 129) return gitFailure(repository, ref, failed);
   const { stdout } = await runInRepository(repository, ["--version"], stop);
   return new HoldfastError("error", `merging with ${ref} needs git 2.38 or newer, and this is ${stdout.trim()}`, {
@@ -121,7 +122,7 @@ async function mergeFailure(
   });
 }
 
-/** A commit of what a folder holds, with the commit that is checked out as its parent. */
+/** Commits the content of a folder on top of the commit that is checked out. */
 async function commitFolder(
   repository: TemporaryRepository,
   { head, ref }: BaseCommit,
@@ -149,14 +150,14 @@ async function commitFolder(
   return importCommit(repository, { parents: [head], changes }, ref, stop);
 }
 
-/** A file as it is now, by its path relative to the root; null where it is gone. */
+/** The current content of a file, by its path relative to the root; null if it no longer exists. */
 type Edit = { readonly path: string; readonly bytes: Uint8Array | null };
 
-// A file whose place a link has taken is a link in the merge too.
+// A file that was replaced by a link is a link in the merge too.
 function changeOf(root: string, prefix: string, { path, bytes }: Edit): Change {
   if (bytes !== null) return inline("100644", prefix + path, bytes);
   const place = join(root, path);
-  if (lookAt(place)?.isSymbolicLink()) return inline("120000", prefix + path, Buffer.from(readlinkSync(place)));
+  if (fileStatus(place)?.isSymbolicLink()) return inline("120000", prefix + path, Buffer.from(readlinkSync(place)));
   return [`D ${quoted(prefix + path)}\n`];
 }
 
@@ -182,7 +183,7 @@ function modify(mode: string, object: string, path: string): Change {
   return [`M ${mode} ${object} ${quoted(path)}\n`];
 }
 
-// As C does it, which is the form for any name.
+// C-style quoting, which works for any path.
 function quoted(path: string): string {
   return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
 }
@@ -199,7 +200,10 @@ async function importCommit(
     ...changes.flat(),
     "\nget-mark :1\ndone\n",
   ];
-  const made = await runInRepository(repository, ["fast-import", "--quiet", "--done", "--force"], { ...stop, input });
-  if (made.code !== 0) throw gitFailure(repository, ref, made);
-  return made.stdout.trim();
+  const imported = await runInRepository(repository, ["fast-import", "--quiet", "--done", "--force"], {
+    ...stop,
+    input,
+  });
+  if (imported.code !== 0) throw gitFailure(repository, ref, imported);
+  return imported.stdout.trim();
 }

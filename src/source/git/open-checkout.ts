@@ -8,33 +8,33 @@ import { locateRepository, type Repository } from "./repository-paths.ts";
 import { type TemporaryRepository, temporaryRepository } from "./temporary-repository.ts";
 import { headOf } from "./tree.ts";
 
-/** The repository of a source, as it may be read. */
+/** The repository of a source, and how it may be read. */
 export type Checkout = {
   readonly repository: Repository | null;
-  /** The git directory of our own in its place, where there is one. */
+  /** The temporary git directory of ours that replaces it; null if there is none. */
   readonly temporary: TemporaryRepository | null;
   /** Whether its commits cannot be read. */
   readonly isUnreadable: boolean;
   readonly warnings: readonly Diagnostic[];
 };
 
-type CheckoutOptions = Pick<SourceConfigOptions, "root" | "cwd" | "base"> & { readonly doesWithoutGit?: boolean };
+type CheckoutOptions = Pick<SourceConfigOptions, "root" | "cwd" | "base"> & { readonly isCommitOptional?: boolean };
 
-/** A repository that nobody but us writes. */
+/** A repository that git may read directly: this user owns it, or it is ours. */
 export function ownRepository(repository: Repository): Checkout {
   return { repository, temporary: null, isUnreadable: false, warnings: [] };
 }
 
 /**
- * Opens the repository that a source lies in. Where it is another user's, or is compared with a base, git reads it through
- * a directory of our own, and none of its configuration.
+ * Opens the repository that a source lies in. If another user owns it, or it is compared with a base, git reads it
+ * through a temporary directory of ours, without its configuration.
  */
 export async function openCheckout(
-  { root, cwd, base, doesWithoutGit = false }: CheckoutOptions,
+  { root, cwd, base, isCommitOptional = false }: CheckoutOptions,
   resources: DisposableStack,
   stop: Stop,
 ): Promise<Checkout> {
-  const found = await find(root, { cwd, doesWithoutGit }, stop);
+  const found = await find(root, { cwd, isCommitOptional }, stop);
   if (base !== null) {
     if (found === null) throw noRepository(root);
     const temporary = resources.use(temporaryRepository(found));
@@ -47,14 +47,14 @@ export async function openCheckout(
 
 async function find(
   root: string,
-  { cwd, doesWithoutGit }: { readonly cwd: string; readonly doesWithoutGit: boolean },
+  { cwd, isCommitOptional }: { readonly cwd: string; readonly isCommitOptional: boolean },
   stop: Stop,
 ): Promise<(Repository & { readonly isForeign: boolean; readonly isUnreadable: boolean }) | null> {
   try {
     const found = await findRepository(root, stop, { cwd });
-    return found && { ...found, isUnreadable: doesWithoutGit && found.isForeign };
+    return found && { ...found, isUnreadable: isCommitOptional && found.isForeign };
   } catch (error) {
-    const located = doesWithoutGit && error instanceof HoldfastError ? locateRepository(root) : null;
+    const located = isCommitOptional && error instanceof HoldfastError ? locateRepository(root) : null;
     if (located === null) throw error;
     return { ...located, isForeign: true, isUnreadable: true };
   }

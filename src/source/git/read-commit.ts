@@ -20,36 +20,38 @@ import { prefixIn, type Repository } from "./repository-paths.ts";
 import { LINK_MODE, linksToFolders, refuseTooMuch, requirePresent, selectTreeEntries } from "./select-tree-entries.ts";
 import { listTree, type TreeChange, type TreeEntry } from "./tree.ts";
 
-/** Which commit is read, and what of it. */
+/** Which commit is read, and which of its files. */
 export type CommitOptions = {
   /** The source's root: a folder of a checkout, or a bare repository. */
   readonly root: string;
   /** The repository that the root lies in. */
   readonly repository: Repository | null;
   readonly ref: string;
-  /** Files and folders below the root that hold manifests; the whole root without. */
+  /** Files and folders below the root that hold manifests. @default the whole root */
   readonly paths?: readonly string[];
   readonly cwd: string;
   readonly limits: Limits;
-  /** An earlier commit of this repository, read in the same way: what is the same in both is not read again. */
+  /**
+   * An earlier commit of this repository, read with the same options: files that are equal in both are not read again.
+   */
   readonly before?: CommitRead | null;
-  /** Whether the repository is ours, and keeps what was read: then contents need not be held. @default false */
+  /** Whether the repository is ours and keeps the objects, so that contents need not stay in memory. @default false */
   readonly isOurs?: boolean;
 };
 
-/** A commit as it was read, what of it, and what differs from it now; null where git cannot compare them. */
+/** A commit that was read, its paths, and the changes since; null changes mean that git cannot compare them. */
 export type CommitRead = {
   readonly files: RevisionFiles;
   readonly paths: readonly string[] | undefined;
   readonly changes: readonly TreeChange[] | null;
 };
 
-/** From so many changed files on the whole tree is listed: they are named as arguments of git. */
+/** Beyond this number of changed files, the whole commit is read. */
 const MAX_CHANGED = 200;
 
 type Stop = { readonly signal: AbortSignal };
 
-/** Reads a commit of the local repository as the source would be there, without checking anything out. */
+/** Reads the source at a commit of the local repository, without checking it out. */
 export async function readCommitFiles(options: CommitOptions, stop: Stop): Promise<RevisionFiles> {
   const root = realpathSync(options.root);
   const { repository } = options;
@@ -68,7 +70,7 @@ export async function readCommitFiles(options: CommitOptions, stop: Stop): Promi
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
   const { files, pointers, unread } = await readFiles(place, regular, stop);
   const special = [...entries, ...(await linksToFolders(place, tree, selected.links, stop))];
-  const diagnostics = [...selected.faults, ...pointers, ...passedOver(place, special)];
+  const diagnostics = [...selected.faults, ...pointers, ...skippedEntries(place, special)];
   const earlier = options.before?.files.commit ?? null;
   return {
     commit,
@@ -81,14 +83,14 @@ export async function readCommitFiles(options: CommitOptions, stop: Stop): Promi
   };
 }
 
-// What we follow ourselves is named by its id already.
+// The commits of our own repository are already named by id.
 function idOf({ ref, isOurs = false }: CommitOptions, repository: Repository, stop: Stop): string | Promise<string> {
   return isOurs ? ref : resolveCommit(repository, ref, stop);
 }
 
 type Changing = CommitOptions & { readonly repository: Repository; readonly commit: string };
 
-// What is read, and what is passed over, stays the same where files that are there in both have another content alone.
+// If only the contents of existing files changed, the selection of files is the same, and only those files are read.
 async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles | null> {
   const { before = null, repository, root, commit, paths } = options;
   const earlier = before?.files.commit ?? null;
@@ -124,7 +126,7 @@ function firstParentOf(commit: Uint8Array = new Uint8Array()): string | null {
 
 const isIgnoreFile = (path: string) => ignoreFiles.some((own) => own === posix.basename(path));
 
-/** One file of a commit, by its path below the root; null when the commit has none there. */
+/** One file of a commit, by its path below the root; null if the commit does not have it. */
 export async function readFileAt(
   { path, ...options }: CommitOptions & { readonly path: string },
   stop: Stop,
@@ -148,11 +150,11 @@ type Place = {
   readonly cwd: string;
 } & Pick<CommitOptions, "limits" | "before" | "isOurs">;
 
-/** Regular files, and what is said of those that are no more than Git LFS pointers. */
+/** Regular files, and the diagnostics about Git LFS pointers among them. */
 type FilesRead = {
   readonly files: readonly SourceFile[];
   readonly pointers: readonly Diagnostic[];
-  /** Those whose content was not known, by path. */
+  /** The paths of files whose content was not known. */
   readonly unread: ReadonlySet<string>;
 };
 
@@ -161,7 +163,7 @@ async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop
   requirePresent(entries);
   const small = entries.filter(({ size }) => size <= limits.fileBytes);
   refuseTooMuch(small, limits);
-  const earlier = knownFiles(place);
+  const earlier = knownDigests(place);
   const knownOf = ({ path, blob }: TreeEntry) => earlier.get(`${blob} ${path.slice(prefix.length)}`) ?? null;
   const unread = small.filter((entry) => knownOf(entry) === null);
   const contents = await readBlobs(
@@ -191,23 +193,23 @@ function pointersIn(heads: readonly Head[]): readonly Diagnostic[] {
 }
 
 function pointersBefore({ before }: Place, heads: readonly Head[]): readonly Diagnostic[] {
-  const said = before?.files.diagnostics.filter(({ code }) => code === LFS_POINTER) ?? [];
-  if (said.length === 0) return said;
+  const pointers = before?.files.diagnostics.filter(({ code }) => code === LFS_POINTER) ?? [];
+  if (pointers.length === 0) return pointers;
   const kept = new Set(heads.filter(({ bytes }) => bytes === null).map(({ display: shown }) => shown));
-  return said.filter(({ file }) => file !== null && kept.has(file));
+  return pointers.filter(({ file }) => file !== null && kept.has(file));
 }
 
 type Head = Parameters<typeof commitFiles>[1][number];
 
-// A temporary repository is gone once it was read.
+// A temporary repository is removed after reading, so the content stays in memory.
 function heldFile({ path, display: shown, blob, size, bytes }: Head): SourceFile {
   const held = bytes ?? new Uint8Array();
   const digest = size === held.length ? digestOf(held) : null;
   return { path, display: shown, bytes: () => held, size, digest, stamp: null, blob };
 }
 
-// Found by their place too, since few files move.
-function knownFiles({ before, isOurs = false }: Place): ReadonlyMap<string, string> {
+// Keyed by blob id and path: a file is only recognised at its old path, since few files move.
+function knownDigests({ before, isOurs = false }: Place): ReadonlyMap<string, string> {
   const digests = new Map<string, string>();
   for (const { path, blob, digest } of (isOurs && before?.files.files) || []) {
     if (blob !== null && digest !== null) digests.set(`${blob} ${path}`, digest);
@@ -215,7 +217,7 @@ function knownFiles({ before, isOurs = false }: Place): ReadonlyMap<string, stri
   return digests;
 }
 
-function passedOver(place: Place, entries: readonly TreeEntry[]): readonly Diagnostic[] {
+function skippedEntries(place: Place, entries: readonly TreeEntry[]): readonly Diagnostic[] {
   return entries.flatMap(({ mode, path }) => {
     if (mode.startsWith("100")) return [];
     const isFolder = mode === LINK_MODE && !isManifestFile(posix.basename(path));
@@ -225,7 +227,7 @@ function passedOver(place: Place, entries: readonly TreeEntry[]): readonly Diagn
         "warning",
         "not-a-regular-file",
         display(place, path),
-        `${what}, passed over`,
+        `${what}, skipped`,
         "Only regular files are read.",
       ),
     ];

@@ -3,21 +3,21 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { readRegularFile } from "../read-regular-file.ts";
 
 /**
- * A git repository, found once. Every call of git names these folders, so that git searches for none itself: a bare
- * repository among the files, or a `.git` that appears below, cannot take its place.
+ * A git repository, located once. Every git command gets these folders, so that git does not search for a repository: a
+ * bare repository among the files, or a `.git` that appears below, cannot replace it.
  */
 export type Repository = {
   /** Top of the checkout; null for a bare repository. */
   readonly top: string | null;
-  /** The `GIT_DIR`: of a linked worktree its own folder, of a submodule the one in its superproject. */
+  /** The `GIT_DIR`; for a linked worktree its own folder, for a submodule the one in its superproject. */
   readonly gitFolder: string;
-  /** What linked worktrees share: objects, branches, tags, configuration. */
+  /** The `GIT_COMMON_DIR`, which linked worktrees share: objects, branches, tags, configuration. */
   readonly commonFolder: string;
-  /** Whether it is a git directory of our own, which nobody else has configured. */
+  /** Whether it is a temporary git directory of ours, with no configuration of others. */
   readonly isTemporary?: true;
 };
 
-/** The top of the git checkout that holds a folder, or null outside of any. */
+/** The top of the git checkout that contains a folder; null outside a checkout. */
 export function checkoutTop(folder: string): string | null {
   for (let at = folder; ; at = dirname(at)) {
     if (existsSync(join(at, ".git"))) return at;
@@ -25,7 +25,7 @@ export function checkoutTop(folder: string): string | null {
   }
 }
 
-/** The top of the checkout that a folder lies in once links are followed, or null outside of any. */
+/** The top of the checkout that contains a folder after following links; null outside a checkout. */
 export function checkoutAt(folder: string): string | null {
   return checkoutTop(realpathSync.native(folder));
 }
@@ -38,7 +38,7 @@ export function prefixIn({ top, gitFolder }: Repository, folder: string): string
   return path === "" ? "" : `${path}/`;
 }
 
-/** The repository that a folder lies in, whoever owns it; null where it lies in none. */
+/** The repository that a folder lies in, regardless of its owner; null if there is none. */
 export function locateRepository(folder: string): Repository | null {
   const top = checkoutTop(folder);
   if (top === null) return isBare(folder) ? { top, gitFolder: folder, commonFolder: folder } : null;
@@ -50,7 +50,7 @@ function isBare(folder: string): boolean {
   return ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
 }
 
-// A linked worktree and a submodule have a file in place of the folder.
+// In a linked worktree or a submodule, `.git` is a file.
 function gitFolderOf(path: string): string {
   if (statSync(path).isDirectory()) return realpathSync(path);
   const named = /^gitdir: (.+)$/.exec(lineOf(path) ?? "")?.[1];
@@ -62,7 +62,7 @@ function commonFolderOf(gitFolder: string): string {
   return named === null ? gitFolder : realPath(resolve(gitFolder, named));
 }
 
-/** The branch that a checkout is on; null where it is on none. */
+/** The branch that a checkout is on; null if HEAD is detached. */
 export function branchOf({ top, gitFolder }: Repository): string | null {
   if (top === null) return null;
   return /^ref: refs\/heads\/([^.].*)$/.exec(lineOf(join(gitFolder, "HEAD")) ?? "")?.[1] ?? null;
@@ -79,7 +79,7 @@ function lineOf(path: string): string | null {
     : null;
 }
 
-// Where it leads nowhere, git itself says so.
+// If the path does not exist, git reports it.
 function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }

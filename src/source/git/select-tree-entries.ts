@@ -8,7 +8,7 @@ import {
   isHiddenBy,
   isIgnoredBy,
   isManifestFile,
-  isPassedOver,
+  isSkippedName,
   type Scope,
   scopeOf,
 } from "../ignore-files.ts";
@@ -34,15 +34,16 @@ export const LINK_MODE = "120000";
 const MAX_TARGET_LENGTH = 4096;
 
 type Selector = {
-  readonly takes: (path: string) => boolean;
-  /** Whether it takes all that one with this starting point would. */
+  /** Whether it selects a path. */
+  readonly selects: (path: string) => boolean;
+  /** Whether it selects every file that a selector with this starting point would select. */
   readonly covers: (start: string) => boolean;
 };
 
-/** What of a tree is read, and what is wrong with its ignore files. */
+/** The entries of a tree to read, and the faults of its ignore files. */
 type Selected = {
   readonly entries: readonly TreeEntry[];
-  /** Symbolic links that are not called like a manifest file, but may stand for a folder of them. */
+  /** Symbolic links that are not named like a manifest file, but may lead to a folder of manifests. */
   readonly links: readonly TreeEntry[];
   readonly faults: readonly Diagnostic[];
 };
@@ -71,7 +72,7 @@ export async function selectTreeEntries(
   const entries: TreeEntry[] = [];
   const links: TreeEntry[] = [];
   for (const entry of tree) {
-    if (selectors.some(({ takes }) => takes(entry.path))) entries.push(entry);
+    if (selectors.some(({ selects }) => selects(entry.path))) entries.push(entry);
     else if (entry.mode === LINK_MODE && selectors.some(({ covers }) => covers(entry.path))) links.push(entry);
     const pausing = pause();
     if (pausing !== undefined) await pausing;
@@ -85,13 +86,13 @@ const CLOSED: Folder = { isOpen: false, scopes: [] };
 
 type WithScopeOf = (folder: string, above: readonly Scope[]) => readonly Scope[];
 
-// A starting point is taken even where an ignore file names it; that file then has no say below.
+// A starting point is read even if an ignore file names it; that file then does not apply below.
 function selectorBelow(start: string, withScopeOf: WithScopeOf): Selector {
   const above = foldersAbove(start).reduce((scopes: readonly Scope[], folder) => withScopeOf(folder, scopes), []);
-  const heeded = above.filter((scope) => !isHiddenBy(scope, start));
-  const known = new Map<string, Folder>([[start, { isOpen: true, scopes: withScopeOf(start, heeded) }]]);
+  const applied = above.filter((scope) => !isHiddenBy(scope, start));
+  const known = new Map<string, Folder>([[start, { isOpen: true, scopes: withScopeOf(start, applied) }]]);
   const open = (folder: string, { isOpen, scopes }: Folder): Folder => {
-    if (!isOpen || isPassedOver(nameOf(folder)) || isIgnoredBy(scopes, folder, true)) return CLOSED;
+    if (!isOpen || isSkippedName(nameOf(folder)) || isIgnoredBy(scopes, folder, true)) return CLOSED;
     return { isOpen, scopes: withScopeOf(folder, scopes) };
   };
   const folderAt = (path: string): Folder => {
@@ -105,18 +106,18 @@ function selectorBelow(start: string, withScopeOf: WithScopeOf): Selector {
     }
     return folder;
   };
-  const takes = (path: string): boolean => {
+  const selects = (path: string): boolean => {
     if (!isBelow(path, start) || !isManifestFile(nameOf(path))) return false;
     if (path === start) return true;
     const { isOpen, scopes } = folderAt(parentOf(path));
     return isOpen && !isIgnoredBy(scopes, path, false);
   };
   const covers = (other: string): boolean => {
-    if (!isBelow(other, start) || isManifestFile(nameOf(other))) return takes(other);
+    if (!isBelow(other, start) || isManifestFile(nameOf(other))) return selects(other);
     const { isOpen, scopes } = folderAt(other);
     return isOpen && !scopes.some((scope) => isHiddenBy(scope, other));
   };
-  return { takes, covers };
+  return { selects, covers };
 }
 
 function foldersAbove(path: string): readonly string[] {
@@ -128,7 +129,7 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
-/** The ignore files of each folder, but for those that are passed over anyway. */
+/** The ignore files of each folder that is not skipped by its name. */
 async function ignoreFilesOf(
   { root, prefix, cwd, repository, limits }: Place,
   tree: readonly TreeEntry[],
@@ -138,7 +139,7 @@ async function ignoreFilesOf(
     ({ mode, path }) =>
       mode.startsWith("100") &&
       ignoreFiles.some((own) => own === nameOf(path)) &&
-      !parentOf(path).split("/").some(isPassedOver),
+      !parentOf(path).split("/").some(isSkippedName),
   );
   requirePresent(entries);
   const small = entries.filter(({ size }) => size <= IGNORE_FILE_BYTES);
@@ -149,7 +150,7 @@ async function ignoreFilesOf(
     stop,
   );
   const texts = new Map(small.map(({ path }, index) => [path, Buffer.from(contents[index] ?? []).toString("utf8")]));
-  // They may lie above the root.
+  // Ignore files may lie above the root.
   const shown = (path: string) =>
     relative(cwd, join(root, relative(prefix, path)))
       .split(sep)
@@ -158,7 +159,7 @@ async function ignoreFilesOf(
   return Map.groupBy(files, ({ path }) => parentOf(path));
 }
 
-/** Those of the links that lead to a folder; of one that leads out of the commit nothing is known. */
+/** The links that lead to a folder of the commit; links that lead out of the commit are left out. */
 export async function linksToFolders(
   { repository, limits }: Place,
   tree: readonly TreeEntry[],
@@ -179,7 +180,7 @@ export async function linksToFolders(
   });
 }
 
-/** Refuses entries that a partial clone has left at the remote: git does not know their size. */
+/** Refuses entries that a partial clone lacks: git does not know their size. */
 export function requirePresent(entries: readonly TreeEntry[]): void {
   const missing = entries.find(({ size }) => Number.isNaN(size));
   if (missing === undefined) return;
@@ -188,8 +189,11 @@ export function requirePresent(entries: readonly TreeEntry[]): void {
   });
 }
 
-/** Refuses entries that hold more together than may be read. */
+/** Refuses entries that exceed the limit for the total size. */
 export function refuseTooMuch(entries: readonly TreeEntry[], { totalBytes }: Limits): void {
   if (entries.reduce((sum, { size }) => sum + size, 0) <= totalBytes) return;
-  throw new HoldfastError("invalid", "the commit's files hold too much together", { hint: "Narrow it with `paths`." });
+  const mebibytes = Math.floor(totalBytes / (1024 * 1024));
+  throw new HoldfastError("invalid", `the commit's files hold more than ${mebibytes} MiB together`, {
+    hint: "Narrow it with `paths`.",
+  });
 }

@@ -14,32 +14,32 @@ import { HoldfastError } from "../../core/errors.ts";
 import { readRegularFile } from "../read-regular-file.ts";
 import type { Repository } from "./repository-paths.ts";
 
-/** A git directory of our own that sees a checkout's commits; it ends with whoever made it. */
+/** A temporary git directory of ours that sees the commits of a checkout; it is removed when disposed. */
 export type TemporaryRepository = Repository &
   Disposable & {
     readonly top: string;
-    /** Whether the checkout's history ends before its beginning. */
+    /** Whether the checkout is a shallow clone. */
     readonly isShallow: boolean;
-    /** Whether some of the checkout's objects were left at the remote. */
+    /** Whether the checkout is a partial clone, which lacks some objects. */
     readonly isPartial: boolean;
   };
 
 const REF_BYTES = 4096;
 const LIST_BYTES = 256 * 1024 * 1024;
 
-/** What a ref holds: a commit, or the name of another ref. */
+/** The content of a ref file: a commit id, or the name of another ref. */
 const REF = /^(?:[0-9a-f]{40}|[0-9a-f]{64}|ref: refs\/[^\n]{1,1000})\s*$/;
 
-/** Refs beside `refs/` that a base is named by in pipelines. */
+/** Refs outside `refs/` that pipelines use to name a base. */
 const TOP_REFS = ["FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD"];
 
 /**
- * Makes a bare git directory that borrows the objects of a checkout and has copies of its HEAD, refs and shallow commits.
- * What is computed is written here alone. The checkout's configuration, hooks and filters are not here, so that whoever
- * owns the checkout cannot make git run anything.
+ * Creates a bare git directory that borrows the objects of a checkout and has copies of its HEAD, refs and shallow
+ * commits. New objects are written only here. It lacks the checkout's configuration, hooks and filters, so that the
+ * owner of the checkout cannot make git run a program.
  */
 export function temporaryRepository({ top, gitFolder, commonFolder }: Repository): TemporaryRepository {
-  const folder = makeFolder();
+  const folder = createFolder();
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     for (const each of ["info", "objects/info", "objects/pack", "refs/heads"]) {
@@ -52,15 +52,15 @@ export function temporaryRepository({ top, gitFolder, commonFolder }: Repository
     writeFileSync(join(folder, "config"), configOf(commonFolder));
     const objects = objectsOf(commonFolder);
     writeFileSync(join(folder, "objects/info/alternates"), `${quotedPath(objects)}\n`);
-    // Without one git takes no folder for a repository.
+    // Without HEAD, git does not accept a folder as a repository.
     writeFileSync(join(folder, "HEAD"), "ref: refs/heads/none\n");
     copyRef(join(gitFolder, "HEAD"), join(folder, "HEAD"));
     for (const name of TOP_REFS) copy(gitFolder, name, REF_BYTES * 16);
-    // A ref that is packed meanwhile is in the list before its file is removed.
+    // Refs are copied before packed-refs: git adds a ref to packed-refs before it removes the file, so none is missed.
     copyRefs(join(commonFolder, "refs"), join(folder, "refs"));
     for (const name of ["packed-refs", "shallow"]) copy(commonFolder, name, LIST_BYTES);
     copy(commonFolder, "info/exclude", LIST_BYTES);
-    // Of a bare repository the folder itself is what its trees are seen from.
+    // A bare repository has no top: paths are relative to its folder.
     const repository = { top: top ?? gitFolder, gitFolder: folder, commonFolder: folder, isTemporary: true } as const;
     const isShallow = (bytesOf(join(folder, "shallow"), LIST_BYTES)?.length ?? 0) > 0;
     const isPartial = namesIn(join(objects, "pack")).some((name) => name.endsWith(".promisor"));
@@ -71,7 +71,7 @@ export function temporaryRepository({ top, gitFolder, commonFolder }: Repository
   }
 }
 
-/** Copies the index too, by which git knows what it tracks. */
+/** Copies the index, which lists the tracked files. */
 export function copyIndex({ gitFolder }: Repository, to: Repository): void {
   const bytes = bytesOf(join(gitFolder, "index"), LIST_BYTES);
   if (bytes !== null) writeFileSync(join(to.gitFolder, "index"), bytes);
@@ -81,18 +81,18 @@ function namesIn(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-function makeFolder(): string {
+function createFolder(): string {
   try {
     return realpathSync(mkdtempSync(join(tmpdir(), "holdfast-git-")));
   } catch (cause) {
-    throw new HoldfastError("error", `no temporary folder can be made in ${tmpdir()}`, {
+    throw new HoldfastError("error", `no temporary folder can be created in ${tmpdir()}`, {
       hint: "name a folder that can be written with TMPDIR",
       cause,
     });
   }
 }
 
-// Of the checkout's own configuration only the kind of its object names is taken.
+// Only the object format is taken from the checkout's own configuration.
 function configOf(commonFolder: string): string {
   const bytes = bytesOf(join(commonFolder, "config"), LIST_BYTES);
   const isSha256 = /^(?:\s*\[extensions\])?\s*objectformat\s*=\s*"?sha256"?\s*$/im.test(bytes?.toString("utf8") ?? "");
@@ -108,7 +108,7 @@ function objectsOf(commonFolder: string): string {
   }
 }
 
-// Git reads an entry that begins with a quote as C does.
+// Git reads an entry that begins with a quote as a C-style quoted string.
 function quotedPath(path: string): string {
   return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
 }
@@ -128,7 +128,7 @@ function copyRef(from: string, to: string): void {
   if (text !== undefined && REF.test(text)) writeFileSync(to, text);
 }
 
-/** A regular file's content; null where there is none. What is there and cannot be read is an error. */
+/** The content of a regular file; null if it does not exist. Throws if it exists and cannot be read. */
 function bytesOf(path: string, limit: number): Buffer | null {
   const opened = readRegularFile(path, limit);
   if (opened.is === "read" && opened.size === opened.bytes.length) return Buffer.from(opened.bytes);

@@ -1,7 +1,7 @@
 import { gitOf, headCommit, type ObjectFormat, objectFormatOf, repositoryFailure, type Stop } from "./git.ts";
 import { prefixIn, type Repository } from "./repository-paths.ts";
 
-/** The commit that a checkout stands on, and the regular files below a folder of it. */
+/** The commit that is checked out, and its regular files below a folder. */
 export type Head = {
   readonly commit: string;
   readonly format: ObjectFormat;
@@ -13,26 +13,26 @@ export type Head = {
 export type TreeEntry = {
   readonly mode: string;
   readonly blob: string;
-  /** Not a number where git has not got the blob. */
+  /** NaN if git does not have the blob. */
   readonly size: number;
   /** Relative to the top of the repository. */
   readonly path: string;
 };
 
-/** The head of a checkout, and what it has below a folder; null where there is none, and where git itself is not there. */
+/** The commit that is checked out, and its files below a folder; null if there is none, or if git is not installed. */
 export async function headOf(repository: Repository, folder: string, stop: Stop): Promise<Head | null> {
   const commit = await headCommit(repository, stop);
   if (commit === null) return null;
   const prefix = prefixIn(repository, folder);
   const blobs = new Map<string, string>();
-  // Without the sizes, a partial clone needs to have none of the files that are not checked out.
+  // Sizes are left out: in a partial clone, git would need the blobs of files that are not checked out.
   for (const { mode, blob, path } of await listTree(repository, commit, stop, { withSizes: false })) {
     if (mode.startsWith("100") && path.startsWith(prefix)) blobs.set(path.slice(prefix.length), blob);
   }
   return { commit, format: objectFormatOf(commit), blobs };
 }
 
-/** Every entry of a commit's whole tree, or at some paths in it, by full commit id; without sizes all of them are 0. */
+/** Every entry of a commit's tree, or those at some paths, by full commit id; sizes are 0 unless requested. */
 export async function listTree(
   repository: Repository,
   commit: string,
@@ -50,16 +50,16 @@ export async function listTree(
   }
 }
 
-/** A path that is another in a later commit than in an earlier one. */
+/** A path that differs between two commits. */
 export type TreeChange = {
-  /** As in the later one. */
   readonly path: string;
+  /** The blob in the later commit. */
   readonly blob: string;
-  /** Whether it is a regular file in both, with another content. */
+  /** Whether it is a regular file in both commits, so that only its content differs. */
   readonly isContent: boolean;
 };
 
-/** What differs between the trees of two commits; null where git cannot compare them. */
+/** The differences between the trees of two commits; null if git cannot compare them. */
 export async function diffTrees(
   repository: Repository,
   { before, commit }: { readonly before: string; readonly commit: string },
@@ -77,7 +77,7 @@ export async function diffTrees(
   }
 }
 
-// `:100644 100644 <before> <after> M`, and the path behind it.
+// `:100644 100644 <before> <after> M`, followed by the path.
 function changeOf(word: string, path = ""): readonly TreeChange[] {
   const [before = "", mode = "", , blob = "", status = ""] = word.slice(1).split(" ");
   return [{ path, blob, isContent: status === "M" && before.startsWith("100") && mode.startsWith("100") }];

@@ -11,13 +11,13 @@ import { runGit } from "./run-git.ts";
 
 type Stop = { readonly signal: AbortSignal };
 
-/** How often a repository that another process uses is asked for again. */
+/** The interval between attempts to lock a repository that another process uses. */
 const BUSY_MS = 50;
 
-/** Keeps other processes out of a bare repository of ours, making its folder when absent. */
+/** Locks a bare repository of ours against other processes; creates its folder if it is missing. */
 export async function lockRepository(folder: string, { signal }: Stop): Promise<AsyncDisposable> {
   await makeFolder(folder);
-  // It may lie in a checkout.
+  // The folder may lie in a checkout.
   createFile(join(folder, ".gitignore"), "*\n");
   for (;;) {
     const lock = holdExclusiveLock(join(folder, "holdfast.db"));
@@ -26,7 +26,9 @@ export async function lockRepository(folder: string, { signal }: Stop): Promise<
   }
 }
 
-/** Makes an empty bare repository where there is none; what a process that was killed has left is removed. */
+/**
+ * Creates an empty bare repository if there is none, or removes the leftovers of a killed process from an existing one.
+ */
 export async function prepareRepository(folder: string, format: ObjectFormat, stop: Stop): Promise<void> {
   ensureOwnFolder(join(folder, "home"));
   if (isUsable(folder, format)) return removeLeftovers(folder);
@@ -40,11 +42,11 @@ export async function prepareRepository(folder: string, format: ObjectFormat, st
     "--initial-branch=none",
     folder,
   ];
-  const made = await runGit(args, { folder, env: localEnvironment(folder), ...stop });
-  if (made.code !== 0) throw new Error(`git init: ${made.stderr}`);
+  const result = await runGit(args, { folder, env: localEnvironment(folder), ...stop });
+  if (result.code !== 0) throw new Error(`git init: ${result.stderr}`);
 }
 
-/** Removes everything that was fetched; the next fetch begins anew. */
+/** Removes everything that was fetched; the next fetch starts from scratch. */
 export function clearRepository(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (name === "home" || name === ".gitignore" || name.startsWith("holdfast.db")) continue;
@@ -52,7 +54,8 @@ export function clearRepository(folder: string): void {
   }
 }
 
-// Without git, whose start costs more the more memory this process has. Whatever else is damaged, the next run of git says.
+// Checked without git, since starting a process takes longer the more memory this one uses. Other damage makes the next
+// git command fail.
 function isUsable(folder: string, format: ObjectFormat): boolean {
   const config = textOf(join(folder, "config"));
   const isWhole = ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
@@ -61,7 +64,7 @@ function isUsable(folder: string, format: ObjectFormat): boolean {
   );
 }
 
-/** The object that a ref of a bare repository of ours names; null where there is no such ref. */
+/** The object id in a ref of a bare repository of ours; null if the ref does not exist. */
 export function readRefFile(folder: string, ref: string): string | null {
   const loose = textOf(join(folder, ref)).trim();
   if (loose !== "") return loose;
@@ -69,7 +72,7 @@ export function readRefFile(folder: string, ref: string): string | null {
   return packed.find((line) => line.endsWith(` ${ref}`))?.split(" ")[0] ?? null;
 }
 
-/** Lets a ref of a bare repository of ours name an object that is there. */
+/** Writes a ref of a bare repository of ours; the object must exist. */
 export function writeRefFile(folder: string, ref: string, id: string): void {
   const path = join(folder, ref);
   mkdirSync(dirname(path), { recursive: true });
@@ -84,13 +87,13 @@ function textOf(path: string): string {
   }
 }
 
-// Only whoever holds our lock works here, so every lock of git's is of a process that has ended.
+// Only the holder of our lock works here, so every lock file of git belongs to a process that has ended.
 function removeLeftovers(folder: string): void {
   mkdirSync(join(folder, "objects", "pack"), { recursive: true });
-  const isLeft = (name: string): boolean => /\.lock$|(?:^|\/)tmp_[^/]+$/.test(name);
+  const isLeftover = (name: string): boolean => /\.lock$|(?:^|\/)tmp_[^/]+$/.test(name);
   for (const below of ["refs", "objects/pack", "objects/info"]) {
     const names = readdirSync(join(folder, below), { recursive: true, encoding: "utf8" });
-    for (const name of names.filter(isLeft)) rmSync(join(folder, below, name), { force: true });
+    for (const name of names.filter(isLeftover)) rmSync(join(folder, below, name), { force: true });
   }
-  for (const name of readdirSync(folder).filter(isLeft)) rmSync(join(folder, name), { force: true });
+  for (const name of readdirSync(folder).filter(isLeftover)) rmSync(join(folder, name), { force: true });
 }

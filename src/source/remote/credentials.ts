@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { Secret } from "../../contract/secret.ts";
 import { SourceError } from "../source-error.ts";
 
-/** What a source proves itself with. */
+/** The credentials of a source. */
 export type Credentials = {
   readonly username: string;
   /** Sent as the password of `username`. */
@@ -10,18 +10,18 @@ export type Credentials = {
   readonly sshKeyFile: string | null;
 };
 
-/** Where the credentials of a source are. */
+/** Where the credentials of a source are read from. */
 export type CredentialPlaces = {
   /** Name of the source, for messages. */
   readonly source: string;
   readonly username: string | null;
   readonly tokenFile: string | null;
   readonly sshKeyFile: string | null;
-  /** The token that the environment holds; a file overrules it. */
+  /** The token from the environment; `tokenFile` overrides it. */
   readonly tokenText: string | null;
 };
 
-/** Reads credentials anew, so that a rotated file counts from the next fetch on. */
+/** Reads the credentials. Called for each fetch, so that a rotated file is used from the next fetch on. */
 export function readCredentials({ source, username, tokenFile, sshKeyFile, tokenText }: CredentialPlaces): Credentials {
   if (sshKeyFile !== null) requireReadable(source, sshKeyFile);
   const text = tokenFile === null ? tokenText : readToken(source, tokenFile);

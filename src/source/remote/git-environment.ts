@@ -4,28 +4,29 @@ import type { Credentials } from "./credentials.ts";
 
 type Environment = { readonly [name: string]: string };
 
-/** What git is told of one remote repository. */
+/** The settings of git for one remote repository. */
 export type RemoteSettings = {
   readonly address: RemoteAddress;
   readonly credentials: Credentials;
-  /** Certificates to trust in place of the system's; null for the system's. */
+  /** A file of certificates to trust instead of the system's; null for the system's. */
   readonly caFile: string | null;
-  /** Host keys that ssh accepts. */
+  /** The file of host keys that ssh accepts. */
   readonly knownHosts: string | null;
-  /** The operator's environment, of which the proxies are taken. */
+  /** The operator's environment; only its proxy variables are used. */
   readonly env: { readonly [name: string]: string | undefined };
 };
 
 const PROXIES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"];
 
-// No configuration file but the repository's own counts, and nothing that a repository could bring is run.
+// Only the configuration file of our repository is read, and no program that a repository could name is run.
 const SAFE: Environment = {
   "core.hooksPath": "/dev/null",
   "core.fsmonitor": "false",
   "core.askPass": "",
   "credential.helper": "",
   "fetch.fsckObjects": "true",
-  // Everything that arrives lies in packs, whose size is bounded, and few files are quicker to look at than many.
+  // Every fetched object is kept in a pack: the size of packs is checked against a limit, and few files are faster to
+  // check.
   "fetch.unpackLimit": "1",
   "transfer.bundleURI": "false",
   "submodule.recurse": "false",
@@ -41,7 +42,7 @@ export function localEnvironment(folder: string): Environment {
   return { ...base(folder), GIT_ALLOW_PROTOCOL: "none", ...configuration(SAFE) };
 }
 
-/** The environment of git while it talks to a remote: one transport, and credentials that no argument or file holds. */
+/** The environment of git for a remote: one transport, and credentials, which appear in no argument or file. */
 export function remoteEnvironment(folder: string, settings: RemoteSettings): Environment {
   const { address, env } = settings;
   const proxies = PROXIES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
@@ -57,7 +58,7 @@ function base(folder: string): Environment {
   const { PATH = "/usr/bin:/bin" } = process.env;
   return {
     PATH,
-    // Nothing is there, so neither git nor ssh or curl finds files of the user's.
+    // An empty folder, so that git, ssh and curl find no user files.
     HOME: join(folder, "home"),
     LC_ALL: "C",
     GIT_DIR: folder,
@@ -77,7 +78,7 @@ function transport({ address, credentials, caFile, knownHosts }: RemoteSettings)
   const header = authorization(credentials);
   return {
     ...(caFile === null ? {} : { "http.sslCAInfo": caFile }),
-    // For this origin alone: a proxy or another host never sees it.
+    // Only for this origin: a proxy or another host never receives it.
     ...(header === null ? {} : { [`http.${new URL(address.url).origin}/.extraHeader`]: header }),
   };
 }
@@ -87,7 +88,7 @@ function authorization({ username, token }: Credentials): string | null {
   return `Authorization: Basic ${Buffer.from(`${username}:${token.open()}`).toString("base64")}`;
 }
 
-// Only the keys that the operator has pinned count, and nothing asks.
+// Only host keys that the operator pinned are accepted, and ssh never prompts.
 function sshCommand({ sshKeyFile }: Credentials, knownHosts: string | null): string {
   const options = [
     "BatchMode=yes",
@@ -118,7 +119,7 @@ function quotedForSsh(path: string): string {
   return `"${path}"`;
 }
 
-// Settings that overrule every configuration file; the environment, unlike arguments, is for this user alone.
+// Settings that override every configuration file. Unlike arguments, the environment is readable by this user only.
 function configuration(settings: Environment): Environment {
   const pairs = Object.entries(settings);
   return {

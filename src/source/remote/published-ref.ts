@@ -7,15 +7,15 @@ import { type GitResult, runGit } from "./run-git.ts";
 
 type Stop = { readonly signal: AbortSignal };
 
-/** Where a target's commit is published, and with what. */
+/** Where the applied commit of a target is published, and the credentials for it. */
 export type PublishOptions = Pick<RemoteOptions, "name" | "address" | "credentials" | "caFile" | "knownHosts" | "env">;
 
-/** A ref of a remote that says which commit was applied last. */
+/** A ref of a remote that names the commit applied last. */
 export type PublishedRef = {
   readonly ref: string;
-  /** The commit that it names; null where it is not there. `folder` is a git directory of ours. */
+  /** The commit that it names; null if the ref does not exist. `folder` is a git directory of ours. */
   readonly read: (folder: string, stop: Stop) => Promise<string | null>;
-  /** Makes it name a commit of the git directory, if it still names the expected one. */
+  /** Moves it to a commit of the git directory, if it still names the expected one. */
   readonly move: (
     commit: string,
     from: { readonly folder: string; readonly expected: string | null },
@@ -25,7 +25,7 @@ export type PublishedRef = {
 
 const MAX_MS = 60_000;
 
-/** What git says where somebody else has moved the ref since it was read. */
+/** Messages of git if another process moved the ref after it was read. */
 const LOST = /stale info|cannot lock ref|reference already exists|failed to update ref/;
 
 /** The ref of a target in a remote repository. */
@@ -50,9 +50,9 @@ export function createPublishedRef(options: PublishOptions): PublishedRef {
       const flags = ["--quiet", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", lease];
       const pushed = await run(folder, ["push", ...flags, "--", address.url, `${commit}:${ref}`], stop);
       if (pushed.code === 0) return "moved";
-      const said = pushed.stdout + pushed.stderr;
-      if (LOST.test(said)) return "lost";
-      // What the remote itself refuses is told with the ref.
+      const output = pushed.stdout + pushed.stderr;
+      if (LOST.test(output)) return "lost";
+      // If the remote refused the push, its reason is on the line of the ref.
       const refused = pushed.stdout.split("\n").find((line) => line.startsWith("!\t"));
       throw sourceFailure(name, refused === undefined ? pushed.stderr : `error: ${refused.replaceAll("\t", " ")}`);
     },

@@ -11,10 +11,10 @@ import { type CredentialPlaces, readCredentials } from "./credentials.ts";
 import { localEnvironment, remoteEnvironment } from "./git-environment.ts";
 import { type GitResult, runGit } from "./run-git.ts";
 
-/** A git repository elsewhere, and the bare one of ours that follows it. */
+/** A remote git repository, and our bare repository that follows it. */
 export type RemoteOptions = {
   readonly name: string;
-  /** The bare repository's folder, which is ours alone. */
+  /** The folder of our bare repository; nothing else uses it. */
   readonly folder: string;
   readonly address: RemoteAddress;
   /** Branch, tag or commit; null for the remote's default branch. */
@@ -23,18 +23,18 @@ export type RemoteOptions = {
   readonly caFile: string | null;
   readonly knownHosts: string | null;
   readonly env: { readonly [name: string]: string | undefined };
-  /** Bytes that the objects may take on disk. @default 2 GiB */
+  /** Limit of the objects on disk, in bytes. @default 2 GiB */
   readonly maxBytes?: number;
   /** Longest time for one fetch, in milliseconds. @default 10 minutes */
   readonly maxMs?: number;
 };
 
-/** What a fetch found. */
+/** The result of a fetch. */
 export type Fetched = {
   readonly commit: string;
-  /** The commit that the fetch before this one found; null at the first. */
+  /** The commit of the previous fetch; null on the first. */
   readonly before: string | null;
-  /** `rewritten`: the commit before is no ancestor of this one. */
+  /** `rewritten`: the previous commit is not an ancestor of this one. */
   readonly change: "first" | "unchanged" | "forward" | "rewritten";
 };
 
@@ -43,15 +43,15 @@ export type Remote = {
   readonly name: string;
   readonly ref: string | null;
   readonly repository: Repository;
-  /** Fetches what the ref names now; calls at the same time share one fetch. Fails with a `SourceError`. */
+  /** Fetches the current commit of the ref; concurrent calls share one fetch. Fails with a `SourceError`. */
   readonly fetch: (stop: Stop) => Promise<Fetched>;
-  /** The commits after one, up to and with another, oldest first; the newest 10,000 of them. */
+  /** The commits after `after` up to and including `upTo`, oldest first; at most the newest 10,000. */
   readonly between: (after: string, upTo: string, stop: Stop) => Promise<readonly string[]>;
-  /** Keeps a commit under a name of ours, so that its objects stay. */
+  /** Stores a commit under a ref of ours, so that git keeps its objects. */
   readonly keep: (name: string, commit: string, stop: Stop) => Promise<void>;
-  /** The commit that is kept under a name of ours; null where there is none. */
+  /** The commit that `keep` stored under this name; null if there is none. */
   readonly kept: (name: string, stop: Stop) => Promise<string | null>;
-  /** Lets the next fetch begin anew, since objects turned out to be unreadable. */
+  /** Makes the next fetch start from scratch, because objects are unreadable. */
   readonly discard: () => void;
 };
 
@@ -61,24 +61,24 @@ const HEAD = "refs/holdfast/head";
 const PACKS = join("objects", "pack");
 const MAX_BYTES = 2 * 1024 ** 3;
 const MAX_MS = 10 * 60_000;
-/** Beyond so many packs git joins them (`gc.autoPackLimit`). */
+/** Beyond this number of packs git joins them (`gc.autoPackLimit`). */
 const MAX_PACKS = 50;
-/** How often the size of what arrives is looked at. */
+/** The interval for checking the size of a running fetch. */
 const SIZE_CHECK_MS = 250;
 
-/** A remote that nothing was fetched of yet. */
+/** Creates a remote; nothing is fetched yet. */
 export function createRemote(options: RemoteOptions): Remote {
   const { name, folder, ref } = options;
   let running: Promise<Fetched> | null = null;
   let isDiscarded = false;
-  const fetchAnew = async (stop: Stop): Promise<Fetched> => {
+  const lockAndFetch = async (stop: Stop): Promise<Fetched> => {
     await using _lock = await lockRepository(folder, stop);
     if (isDiscarded) clearRepository(folder);
     isDiscarded = false;
     try {
       return await fetchOnce(options, stop);
     } catch (error) {
-      // A damaged repository of ours is worth one clean start; whatever the remote itself refuses is not.
+      // Our repository may be damaged: retry once from scratch. An error of the remote itself is not retried.
       if (!(error instanceof SourceError) || !["ContentRefused", "FetchFailed"].includes(error.reason)) throw error;
       clearRepository(folder);
       return fetchOnce(options, stop);
@@ -102,7 +102,7 @@ export function createRemote(options: RemoteOptions): Remote {
       isDiscarded = true;
     },
     fetch: (stop) => {
-      running ??= fetchAnew(stop).finally(() => {
+      running ??= lockAndFetch(stop).finally(() => {
         running = null;
       });
       return running;
@@ -123,7 +123,7 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   const packs = packsIn(folder);
   const args = ["fetch", ...flags, "--", options.address.url, `+${wanted.name}:${HEAD}`];
   const { code, stderr } = await limited(options, stop, args).catch((error: unknown) => {
-    dropArrived(folder, { before, packs }, error);
+    dropPartialFetch(folder, { before, packs }, error);
     throw error;
   });
   if (code !== 0) throw sourceFailure(name, stderr);
@@ -133,7 +133,7 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
     dropHead(folder, before);
     throw noCommit(options, wanted);
   }
-  // The commit itself, where a tag of it was fetched: then whether it has moved shows without git.
+  // For an annotated tag, its commit is stored: the next fetch can compare it without running git.
   if (change === null) writeRefFile(folder, HEAD, commit);
   if (before === null) return { commit, before, change: "first" };
   await packMany(folder, stop);
@@ -141,7 +141,7 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   return { commit, before, change: change ?? (await changeBetween(folder, before, commit, stop)) };
 }
 
-// What a branch names is a commit; a tag may name another tag, or a file.
+// A branch names a commit; a tag may name another tag, or a file.
 const isBranch = ({ name }: RemoteRef) => name === "HEAD" || name.startsWith("refs/heads/");
 
 // `   1f0c9ab..4960e06  main -> …`, or ` + 1f0c9ab...4960e06 main -> …`; lines of the remote begin with `remote:`.
@@ -157,8 +157,8 @@ async function packMany(folder: string, stop: Stop): Promise<void> {
     await runGit(["gc", "--auto", "--quiet"], { folder, env: localEnvironment(folder), ...stop });
 }
 
-// What was fetched earlier stays, since the last good revision is read from it.
-function dropArrived(
+// Objects of earlier fetches stay, since the last good revision is read from them.
+function dropPartialFetch(
   folder: string,
   { before, packs }: { readonly before: string | null; readonly packs: readonly string[] },
   error: unknown,
@@ -170,7 +170,7 @@ function dropArrived(
   dropHead(folder, before);
 }
 
-// Without the commit before, the next fetch would begin anew, and not know what lies between.
+// Without the previous commit, the next fetch would start from scratch and not know the commits in between.
 function dropHead(folder: string, before: string | null): void {
   if (before === null) clearRepository(folder);
   else writeRefFile(folder, HEAD, before);
@@ -190,21 +190,21 @@ async function resolveRef(options: RemoteOptions, stop: Stop): Promise<RemoteRef
   return chooseRef(name, ref, stdout);
 }
 
-// Bounded in time and in size: a remote may be far larger than anybody thought, or never end.
+// Limited in time and size: a remote may be unexpectedly large, or never finish.
 async function limited(options: RemoteOptions, { signal }: Stop, args: readonly string[]): Promise<GitResult> {
   const { name, folder, maxMs = MAX_MS, maxBytes = MAX_BYTES } = options;
-  const cut = new AbortController();
+  const limit = new AbortController();
   const env = remoteEnvironment(folder, {
     ...options,
     credentials: readCredentials({ source: name, ...options.credentials }),
   });
-  const timer = setTimeout(() => cut.abort(tooSlow(name, maxMs)), maxMs);
+  const timer = setTimeout(() => limit.abort(tooSlow(name, maxMs)), maxMs);
   const sizing = setInterval(() => {
-    if (sizeOf(folder) > maxBytes) cut.abort(tooLarge(name, maxBytes));
+    if (sizeOf(folder) > maxBytes) limit.abort(tooLarge(name, maxBytes));
   }, SIZE_CHECK_MS);
   try {
-    const result = await runGit(args, { folder, env, signal: AbortSignal.any([signal, cut.signal]) });
-    // A fetch may end before its size was looked at.
+    const result = await runGit(args, { folder, env, signal: AbortSignal.any([signal, limit.signal]) });
+    // A fetch may end before the first size check.
     if (sizeOf(folder) > maxBytes) throw tooLarge(name, maxBytes);
     return result;
   } finally {
@@ -224,12 +224,12 @@ function packsIn(folder: string): readonly string[] {
   try {
     return readdirSync(join(folder, PACKS));
   } catch {
-    // Nothing has arrived yet.
+    // Nothing was fetched yet.
     return [];
   }
 }
 
-/** The commit that a name of a bare repository of ours stands for; null where there is none. */
+/** The commit that a ref of a bare repository of ours names; null if there is none. */
 async function commitAt(folder: string, ref: string, stop: Stop): Promise<string | null> {
   const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
   const { code, stdout } = await runGit(args, { folder, env: localEnvironment(folder), ...stop });
@@ -255,7 +255,7 @@ function noCommit({ name, ref }: RemoteOptions, { name: found }: RemoteRef): Sou
 
 function tooSlow(name: string, maxMs: number): SourceError {
   return new SourceError("Unreachable", `source ${name}: the fetch took longer than ${maxMs / 1000} s`, {
-    hint: "what had arrived was dropped; it is tried again",
+    hint: "the partial fetch was dropped; the fetch is retried",
   });
 }
 

@@ -2,30 +2,30 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 
-/** How git is run on a bare repository of ours. */
+/** How a git command is run. */
 export type GitRun = {
   readonly folder: string;
   /** Its whole environment. */
   readonly env: { readonly [name: string]: string };
   readonly signal: AbortSignal;
-  /** What it reads; nothing without. */
+  /** Its standard input. @default empty */
   readonly input?: Iterable<Uint8Array | string>;
 };
 
-/** What a run of git left. */
+/** The result of a git command. */
 export type GitResult = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 /** How long git has to remove its temporary files before it is killed. */
 const GRACE_MS = 2000;
 
 /**
- * Runs git in a process group of its own, so that a stop ends the transports that it has started as well. The result tells
- * of failures; a stop throws the signal's reason.
+ * Runs git in its own process group, so that a stop also ends the transports that git started. A failure is returned in
+ * the result; a stop throws the reason of the signal.
  */
 export async function runGit(args: readonly string[], { folder, env, signal, input = [] }: GitRun): Promise<GitResult> {
   signal.throwIfAborted();
   const child = spawn("git", args, { cwd: folder, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
-  // Its exit code tells where it ended without reading everything.
+  // If git ends before it reads all input, its exit code reports the failure.
   child.stdin.on("error", () => undefined);
   Readable.from(input).pipe(child.stdin);
   let killing: NodeJS.Timeout | undefined;

@@ -1,17 +1,20 @@
 import { SourceError } from "../source-error.ts";
 import type { Remote } from "./remote.ts";
 
-/** A remote that is asked less often while it fails. */
-export type PacedRemote = Remote & {
-  /** Lets the next fetch ask the remote, however lately it has failed. */
+/** A remote that is contacted less often while it fails. */
+export type RemoteWithBackoff = Remote & {
+  /** Ends the pause, so that the next fetch contacts the remote. */
   readonly retryNow: () => void;
 };
 
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 5 * 60_000;
 
-/** Pauses after each failed fetch, twice as long each time up to five minutes; until then a fetch fails as the last one did. */
-export function withBackoff(remote: Remote, now: () => number = () => performance.now()): PacedRemote {
+/**
+ * Pauses after each failed fetch, doubling the pause up to five minutes. During a pause, a fetch fails with the last
+ * error.
+ */
+export function withBackoff(remote: Remote, now: () => number = () => performance.now()): RemoteWithBackoff {
   let last: { readonly error: SourceError; readonly pauseMs: number; readonly retryAt: number } | null = null;
   return {
     ...remote,

@@ -29,7 +29,7 @@ import { findRepository } from "../../../src/source/git/find-repository.ts";
 import { readCommitFiles } from "../../../src/source/git/read-commit.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { readFolder } from "../../../src/source/read-folder.ts";
-import { lookAt } from "../../../src/source/read-regular-file.ts";
+import { fileStatus } from "../../../src/source/read-regular-file.ts";
 import { filesByPath, type RevisionFiles, type SourceFile } from "../../../src/source/revision.ts";
 import { existingKey } from "../../../src/state/open-state.ts";
 import { type Cost, ExactThread } from "../../../src/yaml/exact/exact-thread.ts";
@@ -59,7 +59,10 @@ async function reading(
   day = "2026-11-21",
 ) {
   const repository = await findRepository(root, { signal });
-  const revision = await readFolder({ root, cwd: root, repository, limits: defaultLimits, remembered }, { signal });
+  const revision = await readFolder(
+    { root, cwd: root, repository, limits: defaultLimits, knownFiles: remembered },
+    { signal },
+  );
   const loading = { kindOf, rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`) };
   const options = { ...loading, knownContent: knownContent(remembered, loading) };
   const loaded = await loadManifests(revision, options, { signal });
@@ -263,7 +266,7 @@ describe("a source read again", () => {
   });
 
   test("knows nothing of a file whose status cannot be read", async () => {
-    expect(lookAt(join(await folderOf(files), "long".repeat(100)))).toBeUndefined();
+    expect(fileStatus(join(await folderOf(files), "long".repeat(100)))).toBeUndefined();
   });
 
   test("is not refused for ever what was too much for once", async () => {

@@ -150,7 +150,7 @@ describe("an ignore file beyond the limits", () => {
     ]);
   });
 
-  test("S43 is not heeded at all when it is too large", async () => {
+  test("S43 is not applied at all when it is too large", async () => {
     const root = await folderOf({ "a.yaml": "", ".holdfastignore": "*\n".repeat(40_000) });
     for (const revision of [await read(root), await readCommit(root)]) {
       expect(faultsIn(revision)).toEqual([".holdfastignore:1 error ignore-file more than 64 KiB"]);
@@ -169,7 +169,7 @@ describe("an ignore file beyond the limits", () => {
       "d/e.yaml": "",
     });
     const told = ["a/.holdfastignore:501", "d/.holdfastignore:501"].map(
-      (place) => `${place} error ignore-file more than 2000 patterns, or 1000 wildcards, hold in this folder`,
+      (place) => `${place} error ignore-file more than 2000 patterns, or 1000 wildcards, apply in this folder`,
     );
     for (const revision of [await read(root), await readCommit(root)]) {
       expect(faultsIn(revision).toSorted()).toEqual(told);

@@ -108,15 +108,13 @@ describe("a folder", () => {
     expect(pathsOf(through)).toEqual([]);
   });
 
-  test("S4: a link to a folder is passed over with a warning, unless an ignore file names it", async () => {
+  test("S4: a link to a folder is skipped with a warning, unless an ignore file names it", async () => {
     const root = await folderOf({ "real/a.yaml": "a", "b.txt": "b", ".gitignore": "hidden/\n" });
     for (const name of ["linked", "hidden", "node_modules"]) symlinkSync("real", join(root, name));
     symlinkSync("b.txt", join(root, "note.txt"));
     const revision = await read(root);
     expect(pathsOf(revision)).toEqual(["real/a.yaml"]);
-    expect(revision.diagnostics).toMatchObject([
-      { file: "linked", summary: "a symbolic link to a folder, passed over" },
-    ]);
+    expect(revision.diagnostics).toMatchObject([{ file: "linked", summary: "a symbolic link to a folder, skipped" }]);
   });
 
   test("FIFOs are not opened, and a folder called x.yaml is a folder", async () => {

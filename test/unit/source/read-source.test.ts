@@ -39,7 +39,7 @@ test("F58 a commit that arrives while another one is read has no part in it", as
     retryNow: () => {},
   };
   const options = { root: folder, cwd: folder, base: null, limits: defaultLimits, commits };
-  const settled = { ignore: [], remembered: NO_SOURCE_FACTS, ref: null };
+  const settled = { ignore: [], knownFiles: NO_SOURCE_FACTS, ref: null };
   using read = await readSource(
     options,
     // Once its configuration is read, the next commit is there and fetched.
@@ -75,7 +75,7 @@ describe("a source that a link leads to", () => {
     const options = { root: link, cwd: await temporaryFolder(), base: null, limits: defaultLimits, commits: null };
     return { folder, link, swap, options };
   }
-  const settled = { ignore: [], remembered: NO_SOURCE_FACTS, ref: null };
+  const settled = { ignore: [], knownFiles: NO_SOURCE_FACTS, ref: null };
 
   test("F58 is read whole from the folder that it leads to at the end, where it is swapped meanwhile", async () => {
     const { folder, link, swap, options } = await linked();
@@ -120,7 +120,7 @@ test("F58 a mounted ConfigMap is read by its folder, and its files are named as 
   const { path } = await mountVolume({ "ml.yaml": team("ml") });
   const root = dirname(path("ml.yaml"));
   const options = { root, cwd: dirname(root), base: null, limits: defaultLimits, commits: null };
-  const settled = { ignore: [], remembered: NO_SOURCE_FACTS, ref: null };
+  const settled = { ignore: [], knownFiles: NO_SOURCE_FACTS, ref: null };
   using mounted = await readSource(options, async () => settled, { signal });
   expect(mounted.revision.files.map(({ path, display }) => [path, display])).toEqual([
     ["ml.yaml", `${basename(root)}/ml.yaml`],

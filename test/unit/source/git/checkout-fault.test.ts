@@ -26,7 +26,7 @@ async function checkout() {
   return { root, first, other, newest, conflicting, faultAt };
 }
 
-test("a checkout is at rest at its branch, and detached at its commit, and nowhere else", async () => {
+test("a checkout is ready at its branch, and detached at its commit, and nowhere else", async () => {
   const { root, first, other, newest, faultAt } = await checkout();
   expect(await faultAt()).toBeNull();
   expect(await faultAt("refs/heads/main")).toBeNull();
@@ -44,7 +44,7 @@ test("a checkout is at rest at its branch, and detached at its commit, and nowhe
   rmSync(join(root, "holdfast.yaml"));
   expect(await faultAt()).toContain("holdfast.yaml differs");
   rmSync(join(root, ".git"), { recursive: true });
-  expect(await faultAt()).toBe(`the source ${root} is no git checkout, and main is wanted`);
+  expect(await faultAt()).toBe(`the source ${root} is not a git checkout, but main is required`);
 });
 
 test("a checkout in which something is unfinished or unmerged is not at rest", async () => {

@@ -97,7 +97,7 @@ describe("a commit", () => {
     execFileSync("rm", ["-rf", bare]);
   });
 
-  test("S4: symbolic links and submodules are told by their mode and passed over", async () => {
+  test("S4: symbolic links and submodules are recognised by their mode and skipped", async () => {
     const root = await folderOf({ "a.yaml": "a" });
     symlinkSync("/etc/passwd", join(root, "evil.yaml"));
     await commitAll(root, "Begin");
@@ -112,7 +112,7 @@ describe("a commit", () => {
     ]);
   });
 
-  test("S4: a link to a folder is passed over with a warning, unless an ignore file names it", async () => {
+  test("S4: a link to a folder is skipped with a warning, unless an ignore file names it", async () => {
     const root = await folderOf({ "real/a.yaml": "a", "b.txt": "b", "c/d.yaml": "d", ".gitignore": "/hidden/\n" });
     for (const name of ["linked", "hidden", "node_modules"]) symlinkSync("real/", join(root, name));
     symlinkSync("../real", join(root, "c/up"));
@@ -121,7 +121,7 @@ describe("a commit", () => {
     await commitAll(root, "Begin");
     const revision = await at(root, "HEAD");
     expect(pathsOf(revision)).toEqual(["c/d.yaml", "real/a.yaml"]);
-    const summary = "a symbolic link to a folder, passed over";
+    const summary = "a symbolic link to a folder, skipped";
     const folders = ["c/loop", "c/up", "linked"].map((file) => ({ file, summary }));
     expect(revision.diagnostics).toMatchObject(folders);
     const narrowed = await at(root, "HEAD", { paths: ["linked"] });
