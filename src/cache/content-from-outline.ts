@@ -6,28 +6,30 @@ import { RereadableFile } from "../manifests/rereadable-file.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { DeclarationOutline, FileOutline } from "./file-outline.ts";
 
-/** What creating declarations from outlines needs. */
-type OutlineReading = Pick<DeclareRules, "kindOf" | "limits" | "defaultWorkspace">;
+/** What is needed to create declarations from outlines. */
+type OutlineContext = Pick<DeclareRules, "kindOf" | "limits" | "defaultWorkspace">;
 
-/** What a file contributes, from the outline of the same content; its manifests are not parsed. */
-export function contentFromOutline(file: SourceFile, outline: FileOutline, reading: OutlineReading): KnownContent {
-  const again = new RereadableFile(file, reading.limits);
-  const declarations = outline.declarations.map((one) => declarationOf(one, { ...reading, file, again }));
-  const said = outline.said.map(({ severity, code, summary, detail, line, column, ...rest }): SourceDiagnostic => {
-    // In the order of every other diagnostic: the same report is the same, byte for byte.
-    return { severity, code, summary, detail, file: file.display, line, column, ...rest };
-  });
-  return { content: { declarations, isFinal: true }, said };
+/** What a file contributes, from the outline of the same content. Its manifests are not parsed. */
+export function contentFromOutline(file: SourceFile, outline: FileOutline, context: OutlineContext): KnownContent {
+  const rereadable = new RereadableFile(file, context.limits);
+  const declarations = outline.declarations.map((one) => declarationOf(one, { ...context, file, rereadable }));
+  const diagnostics = outline.diagnostics.map(
+    ({ severity, code, summary, detail, line, column, ...rest }): SourceDiagnostic => {
+      // The fields are in the same order as in every other diagnostic, so that reports are equal byte for byte.
+      return { severity, code, summary, detail, file: file.display, line, column, ...rest };
+    },
+  );
+  return { content: { declarations, isFinal: true }, diagnostics };
 }
 
 function declarationOf(
   { type, identity, line, index, references, checkedBy }: DeclarationOutline,
   {
     file,
-    again,
+    rereadable,
     kindOf,
     defaultWorkspace,
-  }: OutlineReading & { readonly file: SourceFile; readonly again: RereadableFile },
+  }: OutlineContext & { readonly file: SourceFile; readonly rereadable: RereadableFile },
 ): Declaration {
   const kind = kindOf(type);
   if (kind === undefined) throw new TypeError(`an outline has no kind: ${type}`);
@@ -36,12 +38,13 @@ function declarationOf(
     type,
     identity,
     key: keyIn(kind, identity),
-    read: async (rereading) => withDefaultWorkspace(kind, await again.value(index, rereading), { defaultWorkspace }),
+    read: async (rereading) =>
+      withDefaultWorkspace(kind, await rereadable.value(index, rereading), { defaultWorkspace }),
     references,
     file,
     index,
     line,
-    locate: again.locate(index, line),
+    locate: rereadable.locate(index, line),
     isValid: true,
     checkedBy,
   };

@@ -7,11 +7,11 @@ import type { KnownContent } from "../manifests/load-manifests.ts";
 /** What a file contributes, without the values of its manifests. */
 export type FileOutline = {
   readonly declarations: readonly DeclarationOutline[];
-  /** The diagnostics about the file, without its name. */
-  readonly said: readonly Omit<SourceDiagnostic, "file">[];
+  /** Diagnostics about the file, without its name. */
+  readonly diagnostics: readonly Omit<SourceDiagnostic, "file">[];
 };
 
-/** A valid manifest without its value: all that rules between files need. */
+/** A valid manifest without its value. Checks across files need nothing more. */
 export type DeclarationOutline = {
   readonly type: string;
   readonly identity: Identity;
@@ -19,19 +19,19 @@ export type DeclarationOutline = {
   /** Its index among the documents of its file. */
   readonly index: number;
   readonly references: readonly Reference[];
-  /** What it was checked by; null where it was not found valid. */
+  /** What its checks depended on; null if the manifest did not pass them. */
   readonly checkedBy: CheckBasis | null;
 };
 
-// A file with more diagnostics is read each time.
+// A file with more diagnostics is not cached.
 const MAX_DIAGNOSTICS = 20;
 
-/** The outline of a file that was read; null where it has to be read each time. */
-export function outlineOf({ content, said }: KnownContent): FileOutline | null {
+/** The outline of a file that was read; null if the file must be read on every pass. */
+export function outlineOf({ content, diagnostics }: KnownContent): FileOutline | null {
   const declarations = content.declarations.map(declarationOutline);
-  const isWhole = declarations.every((one) => one !== null);
-  if (!content.isFinal || !isWhole || said.length > MAX_DIAGNOSTICS) return null;
-  return { declarations, said: said.map(({ file: _, ...rest }) => rest) };
+  const isComplete = declarations.every((one) => one !== null);
+  if (!content.isFinal || !isComplete || diagnostics.length > MAX_DIAGNOSTICS) return null;
+  return { declarations, diagnostics: diagnostics.map(({ file: _, ...rest }) => rest) };
 }
 
 function declarationOutline(one: Declaration): DeclarationOutline | null {

@@ -1,16 +1,19 @@
-// Item by item a text would take longer to seal.
-const PIECE = 2000;
+// Sealing is faster in chunks than item by item.
+const ITEMS_PER_CHUNK = 2000;
 
-/** Writes the items of a JSON array in pieces, without its brackets: the whole may be larger than all else that a run holds. */
-export function* jsonArrayChunks<Item>(items: Iterable<Item>, written: (item: Item) => unknown): Generator<string> {
-  let piece: string[] = [];
+/**
+ * Writes the items of a JSON array in chunks, without its brackets: the whole text may need more memory than the rest
+ * of a run.
+ */
+export function* jsonArrayChunks<Item>(items: Iterable<Item>, toJson: (item: Item) => unknown): Generator<string> {
+  let chunk: string[] = [];
   let separator = "";
   for (const item of items) {
-    piece.push(separator, JSON.stringify(written(item)));
+    chunk.push(separator, JSON.stringify(toJson(item)));
     separator = ",";
-    if (piece.length < PIECE) continue;
-    yield piece.join("");
-    piece = [];
+    if (chunk.length < ITEMS_PER_CHUNK) continue;
+    yield chunk.join("");
+    chunk = [];
   }
-  yield piece.join("");
+  yield chunk.join("");
 }

@@ -11,47 +11,48 @@ import { createListReader, type ListReader } from "./list-reader.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
 import { type CachedPage, rowDigest } from "./unparsed-row.ts";
 
-/** What decides whether a resource is in sync, besides live. */
+/** What decides whether a resource is in sync, apart from live. */
 export type SyncBasis = {
   readonly manifests: readonly SourceManifest[];
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
-  /** Whether what is in sync must be recorded too. */
+  /** Whether a resource that is in sync must also have a receipt. */
   readonly records: boolean;
   readonly shapeOf: (type: string) => Shape;
   readonly ledger: Pick<Ledger, "digest">;
 };
 
-/** What one pass knows of live from earlier passes, and what it adds. */
+/** What one pass knows about live from earlier passes, and what it adds. */
 export type KnownInSync = {
-  /** Reads the list of a kind; with `all`, every row of it. */
+  /** A reader for the list of a kind; with `all`, it parses every row. */
   readonly listReader: (kind: Kind, list: ListReading, options?: { readonly all?: boolean }) => ListReader;
-  /** Reads a reply that shows one resource; `isSame` tells whether it was recognised as in sync and not parsed. */
+  /** A reader for a reply that shows one resource. */
   readonly replyReader: (identity: Identity, reply: keyof typeof NOT_PARSED) => ReplyReader;
-  /** Whether a resource is in sync by a row with this digest; what is not declared is, as long as it is there. */
+  /** Whether a row with this digest shows that a resource is in sync. A resource that is not declared always is. */
   readonly isInSync: (identity: Identity, row: string) => boolean;
-  /** Whether the manifest says what its receipt says was written, where live cannot be read. */
+  /** Whether a manifest equals its receipt, for a resource whose live state cannot be read. */
   readonly isAsRecorded: (identity: Identity) => boolean;
-  /** The digest of the bytes that a row was read from. */
+  /** The digest of the bytes that a row was parsed from. */
   readonly digestOf: (row: LiveRow) => string | undefined;
-  /** What was found in sync while rows were read. */
+  /** Resources that were found in sync while rows were read. */
   readonly found: ReadonlyMap<Identity, SyncRecord>;
-  /** The lists that were read to their end, by kind. */
+  /** The lists that were read completely, by kind. */
   readonly lists: ReadonlyMap<string, readonly CachedPage[]>;
 };
 
 /** Reads one reply. */
 export type ReplyReader = {
   readonly parse: BodyParser;
+  /** Whether the reply was recognised as in sync and not parsed. */
   readonly isSame: () => boolean;
-  /** Notes which row was read from the reply. */
+  /** Notes the row that was read from the reply. */
   readonly noteRow: (row: LiveRow) => void;
 };
 
-/** The results of earlier passes that still hold: those whose manifest and receipt have not changed. */
-export function knownInSync(facts: LiveFacts, open: ReadonlySet<Identity>, basis: SyncBasis): KnownInSync {
+/** The results of earlier passes that are still valid: neither manifest nor receipt has changed. */
+export function knownInSync(facts: LiveFacts, toRead: ReadonlySet<Identity>, basis: SyncBasis): KnownInSync {
   const manifests = new Map(basis.manifests.map((manifest) => [manifest.identity, manifest]));
   const recordOf = (identity: Identity): SyncRecord | undefined =>
-    manifests.has(identity) && !open.has(identity) ? facts.inSync.get(identity) : undefined;
+    manifests.has(identity) && !toRead.has(identity) ? facts.inSync.get(identity) : undefined;
   const found = new Map<Identity, SyncRecord>();
   const lists = new Map<string, readonly CachedPage[]>();
   const digests = new WeakMap<LiveRow, string>();
@@ -65,7 +66,7 @@ export function knownInSync(facts: LiveFacts, open: ReadonlySet<Identity>, basis
     listReader: (kind, list, { all = false } = {}) =>
       createListReader(kind, list, {
         pages: all ? [] : (facts.lists.get(kind.type) ?? []),
-        mustRead: (identity) => open.has(identity),
+        mustRead: (identity) => toRead.has(identity),
         isInSync: (row, digest) => !basis.records && isFoundInSync(kind, { row, digest, manifests, found }, basis),
         noteRow: (row, digest) => digests.set(row, digest),
         noteList: (pages) => lists.set(kind.type, pages),
@@ -74,22 +75,22 @@ export function knownInSync(facts: LiveFacts, open: ReadonlySet<Identity>, basis
   };
 }
 
-/** What is declared or recorded, and is not known to have been in sync with the same manifest and receipt. */
-export function notKnownInSync(
+/** Declared or recorded resources that are not known to be in sync with the same manifest and receipt. */
+export function resourcesToRead(
   facts: LiveFacts,
   { manifests, recorded, records }: Pick<SyncBasis, "manifests" | "recorded" | "records">,
 ): ReadonlySet<Identity> {
-  const open = new Set<Identity>();
+  const toRead = new Set<Identity>();
   const declared = new Set(manifests.map(({ identity }) => identity));
   for (const { identity, digest } of manifests) {
     const receipt = recorded.get(identity)?.mark ?? null;
     const record = facts.inSync.get(identity);
     const isRecorded = !records || receipt !== null;
-    const holds = isRecorded && record !== undefined && record.manifest === digest && record.receipt === receipt;
-    if (!holds) open.add(identity);
+    const isValid = isRecorded && record !== undefined && record.manifest === digest && record.receipt === receipt;
+    if (!isValid) toRead.add(identity);
   }
-  for (const identity of recorded.keys()) if (!declared.has(identity)) open.add(identity);
-  return open;
+  for (const identity of recorded.keys()) if (!declared.has(identity)) toRead.add(identity);
+  return toRead;
 }
 
 type Found = {
@@ -99,22 +100,22 @@ type Found = {
   readonly found: Map<Identity, SyncRecord>;
 };
 
-// Most resources are in sync: those found so while rows are read need not be kept in memory until the plan is made.
+// Most resources are in sync. If that is found while rows are read, the rows need not stay in memory until planning.
 function isFoundInSync(kind: Kind, { row, digest, manifests, found }: Found, basis: SyncBasis): boolean {
   const { type, hasVersions } = kind;
-  // Which row a manifest without a number stands for only the whole list tells.
+  // Only the whole list shows which row a manifest without a version number stands for.
   const identity = hasVersions ? `${type}/${row.key}@${row.version}` : `${type}/${row.key}`;
   const manifest = manifests.get(identity);
-  // What was in sync is read after live, and only where live has changed.
+  // A manifest that was in sync before is not parsed yet. It is read after live, and only if live has changed.
   if (manifest?.digest === undefined || !isParsed(manifest)) return false;
   const receipt = basis.recorded.get(identity);
-  if (!saysTheSame(kind, manifest, row, receipt, basis)) return false;
+  if (!matchesLiveAndReceipt(kind, manifest, row, receipt, basis)) return false;
   found.set(identity, { manifest: manifest.digest, row: digest, receipt: receipt?.mark ?? null });
   return true;
 }
 
-// A receipt that says exactly what is declared and live is recognised without being opened.
-function saysTheSame(
+// A receipt that equals both the manifest and live is recognised by its digest, without being opened.
+function matchesLiveAndReceipt(
   kind: Kind,
   { value }: Manifest,
   { manifest: live }: LiveRow,
@@ -127,10 +128,10 @@ function saysTheSame(
   return digest === ledger.digest(contentText({ written: value, echo: live }));
 }
 
-// Stand for a reply that was recognised by its bytes.
+// Placeholders for a reply that was recognised by its bytes.
 const NOT_PARSED = { list: { data: [], pagination: { total: 1 } }, one: { data: { manifest: {} } } };
 
-// By the whole reply: nobody has to find out where in it the row begins.
+// Compares the whole reply, so that the row need not be located in it.
 function replyReader(known: string | null, notParsed: JsonObject, digests: WeakMap<LiveRow, string>): ReplyReader {
   let digest = "";
   return {

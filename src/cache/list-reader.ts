@@ -6,15 +6,15 @@ import type { Identity } from "../core/manifest.ts";
 import { readPageRows } from "./read-page-rows.ts";
 import { type CachedPage, rowDigest, UnparsedRow } from "./unparsed-row.ts";
 
-/** Reads a list, but for the rows that are known and need not be read. */
+/** Reads a list without parsing the rows that are known and need not be read. */
 export type ListReader = {
   /** Recognises pages and rows by their bytes, and parses the others. */
   readonly parse: BodyParser;
-  /** Replaces a row of which no more is needed. */
+  /** Replaces a parsed row that is no longer needed by an unparsed one, to save memory. */
   readonly condense: (row: unknown) => unknown;
-  /** What a row of the list shows; null where it is none of the kind's. */
+  /** What a row of the list shows; null if it belongs to another kind. */
   readonly rowOf: (reply: unknown) => ListedRow | null;
-  /** Takes note that the list was read to its end. */
+  /** Must be called once the list was read completely. */
   readonly end: () => void;
 };
 
@@ -22,30 +22,30 @@ export type ListReader = {
 export type ListedRow = {
   readonly key: string;
   readonly version: number | null;
-  /** Null where it was recognised and not parsed. */
+  /** Null if it was recognised and not parsed. */
   readonly row: LiveRow | null;
-  /** Of its bytes; empty where it was read without one. */
+  /** Digest of its bytes; empty if the row was read without one. */
   readonly digest: string;
 };
 
-/** What reading a list goes by. */
-export type ListKnowledge = {
-  /** Pages that were read earlier. */
+/** What is known about a list, and where to note what is read. */
+export type ListReaderOptions = {
+  /** Pages that were read in an earlier pass. */
   readonly pages: readonly CachedPage[];
-  /** Whether the rows of a resource have to be read. */
+  /** Whether the rows of a resource must be parsed. */
   readonly mustRead: (identity: Identity) => boolean;
-  /** Whether a row that was just read is surely what its manifest says, so that no more of it is needed. */
+  /** Whether a row that was just read certainly equals its manifest, so that it can be dropped. */
   readonly isInSync: (row: LiveRow, digest: string) => boolean;
   readonly noteRow: (row: LiveRow, digest: string) => void;
-  /** Told the pages of the list once it was read to its end. */
+  /** Called with the pages of the list once it was read completely. */
   readonly noteList: (pages: readonly CachedPage[]) => void;
 };
 
-/** A reader of the list of a kind. */
-export function createListReader(kind: Kind, list: ListReading, on: ListKnowledge): ListReader {
-  const known = new Map(on.pages.map((page) => [page.digest, page]));
-  const rows = knownRows(on.pages);
-  const isReusable = reusableRows(kind, on);
+/** Creates a reader for the list of a kind. */
+export function createListReader(kind: Kind, list: ListReading, options: ListReaderOptions): ListReader {
+  const known = new Map(options.pages.map((page) => [page.digest, page]));
+  const rows = knownRows(options.pages);
+  const isReusable = reusableRows(kind, options);
   const parsed = new Map<unknown, ParsedRow>();
   const read = new Map<string, CachedPage>();
   const parseRow = (bytes: Buffer, seen: UnparsedRow[]): JsonObject => {
@@ -65,7 +65,7 @@ export function createListReader(kind: Kind, list: ListReading, on: ListKnowledg
   };
   const condense = (reply: unknown): unknown => {
     const { row = null, unparsed = null } = parsed.get(reply) ?? {};
-    if (row === null || unparsed === null || !on.isInSync(row, unparsed.digest)) return reply;
+    if (row === null || unparsed === null || !options.isInSync(row, unparsed.digest)) return reply;
     parsed.delete(reply);
     return unparsed;
   };
@@ -89,17 +89,17 @@ export function createListReader(kind: Kind, list: ListReading, on: ListKnowledg
       const { row, unparsed } = parsed.get(reply) ?? { row: readRow(list, reply), unparsed: null };
       if (row === null) return null;
       const digest = unparsed?.digest ?? "";
-      if (digest !== "") on.noteRow(row, digest);
+      if (digest !== "") options.noteRow(row, digest);
       return { key: row.key, version: row.version ?? null, row, digest };
     },
-    end: () => on.noteList([...read.values()]),
+    end: () => options.noteList([...read.values()]),
   };
 }
 
-/** What was read from a reply, and what stands for it where no more of it is needed. */
+/** A row that was parsed, and the unparsed one that can replace it. */
 type ParsedRow = { readonly row: LiveRow | null; readonly unparsed: UnparsedRow };
 
-// Only where some page has changed is a row looked for.
+// Built on first use: rows are looked up only if some page has changed.
 function knownRows(pages: readonly CachedPage[]): () => ReadonlyMap<string, UnparsedRow> {
   let rows: ReadonlyMap<string, UnparsedRow> | null = null;
   return () => {
@@ -108,7 +108,7 @@ function knownRows(pages: readonly CachedPage[]): () => ReadonlyMap<string, Unpa
   };
 }
 
-function reusableRows({ type, hasVersions }: Kind, { mustRead }: ListKnowledge): (row: UnparsedRow) => boolean {
+function reusableRows({ type, hasVersions }: Kind, { mustRead }: ListReaderOptions): (row: UnparsedRow) => boolean {
   return ({ key, version }) => {
     if (key === null) return true;
     if (mustRead(`${type}/${key}`)) return false;
@@ -124,7 +124,7 @@ function totalOf({ pagination }: JsonObject): Json {
   return isObject(pagination) ? (pagination.total ?? null) : null;
 }
 
-// A row that cannot be read is for those to refuse who read them all.
+// A row that cannot be read is refused later, by the code that reads all rows.
 function liveRow(list: ListReading, reply: JsonObject): LiveRow | null | undefined {
   try {
     return readRow(list, reply);

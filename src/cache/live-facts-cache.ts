@@ -6,27 +6,27 @@ import type { OnForgotten } from "../state/state.ts";
 import { storageErrorAt } from "../store/store-error.ts";
 import { type LiveFacts, NO_LIVE_FACTS, readLiveFacts, writeLiveFacts } from "./live-facts.ts";
 
-/** Where the facts of one control plane are kept from pass to pass. */
+/** Keeps the facts about one control plane from pass to pass. */
 export type LiveCache = {
-  /** The facts; the receipts are those of the same control plane. */
+  /** The facts. The receipts must be those of the same control plane. */
   readonly load: (recorded: ReadonlyMap<Identity, ReceiptHead>) => LiveFacts;
   readonly save: (facts: LiveFacts) => void;
 };
 
-/** Whose cache it is. */
-export type LiveCacheFor = {
+/** Which control plane and build a cache belongs to. */
+export type LiveCacheOptions = {
   readonly server: string;
   readonly key: SealKey;
   readonly build: string;
-  /** Null where nothing can be kept, and that was told. */
+  /** Called if the file cannot be written; null if nothing can be stored, which was then reported already. */
   readonly onForgotten: OnForgotten | null;
 };
 
 /**
- * Keeps the facts of one control plane in memory, and between runs in a sealed file, for this build alone: whatever
- * cannot be read, was made by another build or for another server counts as nothing.
+ * Keeps the facts about one control plane in memory, and between runs in a sealed file. A file that cannot be read, or
+ * that another build or a run against another server wrote, is ignored.
  */
-export function liveCacheIn(path: string, { server, key, build, onForgotten }: LiveCacheFor): LiveCache {
+export function liveCacheIn(path: string, { server, key, build, onForgotten }: LiveCacheOptions): LiveCache {
   const name = `live cache of ${server} by ${build}`;
   let known: LiveFacts | null = null;
   const read = (recorded: ReadonlyMap<Identity, ReceiptHead>): LiveFacts => {

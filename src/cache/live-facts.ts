@@ -5,24 +5,24 @@ import type { ReceiptHead } from "../state/ledger.ts";
 import { jsonArrayChunks } from "./json-array-chunks.ts";
 import { type CachedPage, UnparsedRow } from "./unparsed-row.ts";
 
-/** A manifest, a receipt and a row of live that were found equal, each by the digest of its content. */
+/** A manifest, a receipt and a live row that were found equal, each by the digest of its content. */
 export type SyncRecord = {
-  /** Digest of what declares the manifest. */
+  /** Digest of the document that declares the manifest. */
   readonly manifest: string;
-  /** Mark of the receipt; null where there was none. */
+  /** Mark of the receipt; null if there was none. */
   readonly receipt: string | null;
-  /** Digest of the row; null where live cannot be read. */
+  /** Digest of the row; null if live cannot be read. */
   readonly row: string | null;
 };
 
-/** What earlier passes learned of a control plane; it holds as long as the contents do not change. */
+/** What earlier passes learned about a control plane. Each fact is valid as long as the digests match. */
 export type LiveFacts = {
   readonly inSync: ReadonlyMap<Identity, SyncRecord>;
   /** The pages of each kind's list. */
   readonly lists: ReadonlyMap<string, readonly CachedPage[]>;
 };
 
-/** Where nothing is known. */
+/** No facts. */
 export const NO_LIVE_FACTS: LiveFacts = { inSync: new Map(), lists: new Map() };
 
 type Written = {
@@ -39,7 +39,7 @@ type WrittenPage = readonly [digest: string, total: Json, rows: readonly Written
 
 type WrittenRow = readonly [digest: string, id: string, key: string | null, version: number | null];
 
-/** Writes the facts as text, in pieces, since the whole may need as much memory as the rest of a run. */
+/** Writes the facts as text, in chunks: the whole text may need as much memory as the rest of a run. */
 export function* writeLiveFacts({ inSync, lists }: LiveFacts): Generator<string> {
   yield '{"inSync":[';
   yield* jsonArrayChunks(inSync, ([identity, { manifest, receipt, row }]) => [identity, manifest, receipt, row]);
@@ -52,7 +52,7 @@ function writtenPage({ digest, total, rows }: CachedPage): WrittenPage {
   return [digest, total, rows.map((row): WrittenRow => [row.digest, row.id, row.key, row.version])];
 }
 
-/** Reads what `writeLiveFacts` wrote; texts that receipts hold too are taken from them. */
+/** Reads what `writeLiveFacts` wrote. Strings that the receipts already hold are shared with them, to save memory. */
 export function readLiveFacts(text: string, recorded: ReadonlyMap<Identity, ReceiptHead>): LiveFacts {
   const { inSync, lists }: Written = JSON.parse(text);
   const pool = textPool();

@@ -10,27 +10,27 @@ import type { KnownInSync } from "./known-in-sync.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
 import type { CachedPage } from "./unparsed-row.ts";
 
-/** What of a plan there is to keep. */
+/** The parts of a plan that are kept. */
 type Planned = Pick<PlanWithDecisions, "decisions"> & {
   readonly observation: LiveView;
   readonly desired: { readonly declared: ReadonlySet<Identity> };
-  /** The selected manifests, read where something was decided about them. */
+  /** The selected manifests; those that needed a decision have their values. */
   readonly manifests: readonly SourceManifest[];
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
 };
 
-/** What to keep of a plan for the next one; null where nothing is new. */
+/** The facts to keep for the next plan; null if they have not changed. */
 export function liveToKeep(before: LiveFacts, known: KnownInSync, planned: Planned): LiveFacts | null {
   const isSame =
     planned.manifests.every((manifest) => {
       return recordNow(manifest, before, known, planned) === before.inSync.get(manifest.identity);
     }) && known.lists.entries().every(([kind, pages]) => samePages(before.lists.get(kind), pages));
-  // What is no longer declared stays until something new is kept.
+  // Records of resources that are no longer declared stay until the next change.
   if (isSame) return null;
   return { inSync: inSyncNow(before, known, planned), lists: new Map([...before.lists, ...known.lists]) };
 }
 
-// Of what was not selected nothing was found out.
+// Resources that were not selected were not compared: their records stay.
 function inSyncNow(before: LiveFacts, known: KnownInSync, planned: Planned): ReadonlyMap<Identity, SyncRecord> {
   const { desired, manifests } = planned;
   const records = new Map<Identity, SyncRecord>();
@@ -69,12 +69,12 @@ function newRecord(manifest: SourceManifest, known: KnownInSync, planned: Planne
     if (row === undefined || !isInSync(manifest, live.row, decision, receipt)) return undefined;
     return { manifest: digest, receipt: mark, row };
   }
-  // Where live cannot be read, the receipt is all there is to be in sync with.
+  // If live cannot be read, the manifest can only be in sync with its receipt.
   return decision.reason === "by-ledger" && mark !== null ? { manifest: digest, receipt: mark, row: null } : undefined;
 }
 
-// Only where nothing is to be done or said, and the receipt says exactly what is there: what decides otherwise has moved.
-// A default that live leaves out is no difference to act on, but one that a new rule would count.
+// Only if there is nothing to do or report, and the receipt equals live exactly. Otherwise a later decision may depend
+// on more than the digests: a default that live leaves out is not a difference now, but a new rule may count it as one.
 function isInSync(
   { value }: Manifest,
   row: LiveRow,
@@ -87,7 +87,7 @@ function isInSync(
   );
 }
 
-// They are read some at a time, and come in any order.
+// Pages are read concurrently, and arrive in any order.
 function samePages(before: readonly CachedPage[] | undefined, pages: readonly CachedPage[]): boolean {
   const known = new Set(before?.map(({ digest }) => digest));
   return before?.length === pages.length && pages.every(({ digest }) => known.has(digest));

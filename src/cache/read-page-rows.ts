@@ -3,12 +3,13 @@ import { randomUUID } from "node:crypto";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { endOfString, isTooDeep, measureJson } from "../contract/measure-json.ts";
 
-// Stands for the list of rows while the rest of the page is read: where it does not come back, something else did.
+// Replaces the list of rows while the rest of the page is parsed. If the parsed page lacks it, another field took its
+// place.
 const ROWS = randomUUID();
 
 /**
- * Reads a page, each of its rows by itself from its bytes. Throws where it is not JSON; null where it must be read as a
- * whole.
+ * Reads a page, parsing each row separately from its bytes. Throws if the page is not JSON; returns null if it must be
+ * parsed as a whole.
  */
 export function readPageRows(
   bytes: Buffer,
@@ -18,7 +19,7 @@ export function readPageRows(
   const spans = rowSpans(bytes, maxDepth);
   const envelope = spans && readEnvelope(bytes, spans.list, maxDepth);
   if (spans === null || envelope === null) return null;
-  // One by one: the text of a whole page would lie in memory for long.
+  // One row at a time: the text of a whole page would stay in memory for long.
   return { ...envelope, data: spans.rows.map(({ start, end }) => readRow(bytes.subarray(start, end))) };
 }
 
@@ -29,7 +30,7 @@ function readEnvelope(bytes: Buffer, list: Span, maxDepth: number): JsonObject |
   return isObject(envelope) && envelope.data === ROWS ? envelope : null;
 }
 
-// Where something stands in bytes.
+// Offsets of a value in the bytes.
 type Span = { readonly start: number; readonly end: number };
 
 // The rows of a page, and the list that holds them, brackets included.
@@ -39,8 +40,8 @@ const [QUOTE, OPEN_LIST, CLOSE_LIST, OPEN, COMMA, COLON] = Buffer.from('"[]{,:')
 const NAME = Buffer.from('"data"');
 
 /**
- * Finds the rows of a page, `{"data": [row, …], …}`, without reading them: brackets balance, no more is sure. Null
- * where they cannot be told apart so, or are too deep.
+ * Finds the rows of a page, `{"data": [row, …], …}`, without parsing them: only balanced brackets are checked. Null if
+ * the rows cannot be separated this way, or are nested too deep.
  */
 function rowSpans(bytes: Buffer, maxDepth: number): RowSpans | null {
   const start = listStart(bytes, maxDepth);
@@ -49,7 +50,7 @@ function rowSpans(bytes: Buffer, maxDepth: number): RowSpans | null {
   let at = skipSpace(bytes, start + 1);
   if (bytes[at] === CLOSE_LIST) return { rows, list: { start, end: at + 1 } };
   for (;;) {
-    // Each stands within the page's object and its list.
+    // Each row is nested in the object of the page and in the list: two levels.
     const end = bytes[at] === OPEN ? measureJson(bytes, { from: at, maxDepth: maxDepth - 2 }).end : -1;
     if (end === -1) return null;
     rows.push({ start: at, end });
@@ -60,7 +61,7 @@ function rowSpans(bytes: Buffer, maxDepth: number): RowSpans | null {
   }
 }
 
-// Where the list under the page's first `data` starts; -1 where there is none.
+// The offset of the list in the first `data` field of the page; -1 if there is none.
 function listStart(bytes: Buffer, maxDepth: number): number {
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN) return -1;
@@ -79,7 +80,7 @@ function listStart(bytes: Buffer, maxDepth: number): number {
   return -1;
 }
 
-// Where the value of a key starts that ends here; -1 where a string that is no key does.
+// The offset of the value after a key that ends at `end`; -1 if the string is not a key.
 function valueStart(bytes: Buffer, end: number): number {
   const colon = skipSpace(bytes, end);
   return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;

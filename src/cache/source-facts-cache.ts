@@ -9,15 +9,15 @@ import { storageErrorAt } from "../store/store-error.ts";
 import { NO_SOURCE_FACTS, readSourceFacts, type SourceFacts, writeSourceFacts } from "./source-facts.ts";
 import { sourceToKeep } from "./source-to-keep.ts";
 
-/** Keeps the facts of one source in memory, and between runs in a sealed file beside the state. */
+/** Keeps the facts about one source in memory, and between runs in a sealed file in the state folder. */
 export type SourceCache = {
-  /** The facts by these rules, sealed with the key of the state; null where there is none yet. */
+  /** The facts for these rules. `key` is the key of the state, null if it does not exist yet. */
   readonly load: (rules: LoadRules, key: SealKey | null) => SourceFacts;
-  /** Keeps what was read, by the rules and with the key that were given last. */
+  /** Keeps what was read, with the rules and the key of the last `load`. */
   readonly keep: (contents: readonly Contents[]) => void;
-  /** Writes what could not be written while there was no state folder. */
+  /** Writes the facts that could not be written while the state folder did not exist. */
   readonly store: (key: SealKey) => void;
-  /** Lets go of what is in memory; should it be loaded again, the file is read again. */
+  /** Releases the facts from memory; the next `load` reads the file again. */
   readonly release: () => void;
 };
 
@@ -30,12 +30,12 @@ type Kept = {
 };
 
 /**
- * The cache of a source, for this build and one set of rules at a time: what cannot be read, or was kept by another build
- * or other rules, counts as nothing.
+ * The cache of a source, for this build and one set of rules at a time. A file that cannot be read, or was written by
+ * another build or with other rules, is ignored.
  */
 export function sourceCache(root: string, state: Pick<StateLocation, "folder" | "build" | "onForgotten">): SourceCache {
-  const place = createHash("sha256").update(root).digest("hex").slice(0, 16);
-  const path = join(state.folder, "cache", `source-${place}`);
+  const digest = createHash("sha256").update(root).digest("hex").slice(0, 16);
+  const path = join(state.folder, "cache", `source-${digest}`);
   let kept: Kept | null = null;
   const write = (key: SealKey, { name, facts }: Kept): void => {
     const failure = writeSealed(path, key, name, writeSourceFacts(facts));
@@ -47,7 +47,7 @@ export function sourceCache(root: string, state: Pick<StateLocation, "folder" | 
   };
   return {
     load: (rules, key) => {
-      const name = `source ${root} by ${state.build()} with ${JSON.stringify(rulesOfFile(rules))}`;
+      const name = `source ${root} by ${state.build()} with ${JSON.stringify(fileRules(rules))}`;
       if (kept?.name === name) kept = { ...kept, key };
       else kept = { name, rules, key, facts: key === null ? NO_SOURCE_FACTS : read(key, name), isStored: true };
       return kept.facts;
@@ -71,7 +71,7 @@ export function sourceCache(root: string, state: Pick<StateLocation, "folder" | 
   };
 }
 
-// Everything that reading one file depends on, besides its content.
-function rulesOfFile({ unknownFields, allowLiteralSecrets, defaults }: LoadRules): unknown {
+// Everything that reading one file depends on, apart from its content.
+function fileRules({ unknownFields, allowLiteralSecrets, defaults }: LoadRules): unknown {
   return { unknownFields, allowLiteralSecrets, defaults, limits: defaultLimits };
 }

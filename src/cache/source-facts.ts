@@ -5,13 +5,13 @@ import type { FileState, KnownFiles } from "../source/known-files.ts";
 import type { DeclarationOutline, FileOutline } from "./file-outline.ts";
 import { jsonArrayChunks } from "./json-array-chunks.ts";
 
-/** What earlier passes learned of a source. */
+/** What earlier passes learned about a source. */
 export type SourceFacts = KnownFiles & {
-  /** What contents contribute, by format and digest: it holds wherever and in whichever commit they lie. */
+  /** What file contents contribute, by format and digest. An outline is valid in every place and commit. */
   readonly outlines: ReadonlyMap<string, FileOutline>;
 };
 
-/** Where nothing is known. */
+/** No facts. */
 export const NO_SOURCE_FACTS: SourceFacts = { at: 0, files: new Map(), outlines: new Map() };
 
 type Written = {
@@ -31,7 +31,7 @@ type WrittenFile = readonly [
 ];
 
 type WrittenOutline = readonly [
-  said: readonly Omit<SourceDiagnostic, "file">[],
+  diagnostics: readonly Omit<SourceDiagnostic, "file">[],
   declarations: readonly WrittenDeclaration[],
 ];
 
@@ -41,11 +41,11 @@ type WrittenDeclaration = readonly [
   line: number,
   index: number,
   checkedBy: readonly [cluster: string | null, day: string | null] | null,
-  /** Identity and pointer by turns. */
+  /** Identities and pointers alternate. */
   references: readonly string[],
 ];
 
-/** Writes the facts as text, in pieces. */
+/** Writes the facts as text, in chunks. */
 export function* writeSourceFacts({ at, files, outlines }: SourceFacts): Generator<string> {
   yield `{"at":${at},"files":[`;
   yield* jsonArrayChunks(files, ([path, state]) => writtenFile(path, state));
@@ -58,8 +58,8 @@ function writtenFile(path: string, { stamp, digest, blob }: FileState): WrittenF
   return [path, stamp.size, stamp.modified, stamp.changed, stamp.inode, digest, blob];
 }
 
-function writtenOutline({ said, declarations }: FileOutline): WrittenOutline {
-  return [said, declarations.map(writtenDeclaration)];
+function writtenOutline({ diagnostics, declarations }: FileOutline): WrittenOutline {
+  return [diagnostics, declarations.map(writtenDeclaration)];
 }
 
 function writtenDeclaration(one: DeclarationOutline): WrittenDeclaration {
@@ -83,25 +83,25 @@ function readFile([path, size, modified, changed, inode, digest, blob]: WrittenF
   return [path, { stamp: { size, modified, changed, inode }, digest, blob }];
 }
 
-const NOTHING_SAID: WrittenOutline[0] = [];
+const NO_DIAGNOSTICS: WrittenOutline[0] = [];
 
 type Pool = ReturnType<typeof textPool>;
 
-function readOutline([said, declarations]: WrittenOutline, pool: Pool): FileOutline {
+function readOutline([diagnostics, declarations]: WrittenOutline, pool: Pool): FileOutline {
   return {
-    said: said.length === 0 ? NOTHING_SAID : said,
+    diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics,
     declarations: declarations.map((one) => readDeclaration(one, pool)),
   };
 }
 
 function readDeclaration(
-  [type, identity, line, index, told, texts]: WrittenDeclaration,
+  [type, identity, line, index, basis, texts]: WrittenDeclaration,
   pool: Pool,
 ): DeclarationOutline {
-  // Of the right length at once: an array that grows has room for many more.
+  // Allocated with its final length: a growing array reserves room for many more items.
   const references = Array.from({ length: texts.length / 2 }, (_, nth): Reference => {
     return { identity: pool(texts[2 * nth] ?? ""), pointer: pool(texts[2 * nth + 1] ?? "") };
   });
-  const checkedBy = told && { cluster: told[0] && pool(told[0]), day: told[1] };
+  const checkedBy = basis && { cluster: basis[0] && pool(basis[0]), day: basis[1] };
   return { type, identity: pool(identity), line, index, references, checkedBy };
 }

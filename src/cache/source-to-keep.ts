@@ -7,7 +7,7 @@ import { contentFromOutline } from "./content-from-outline.ts";
 import { type FileOutline, outlineOf } from "./file-outline.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
-/** Finds what a file contributes by what is known of its content; null where it has to be read. */
+/** Returns what a file contributes if its content is known; null if it must be read. */
 export function knownContent(
   { outlines }: SourceFacts,
   { rules, kindOf, limits }: Pick<LoadOptions, "rules" | "kindOf" | "limits">,
@@ -19,7 +19,7 @@ export function knownContent(
   };
 }
 
-/** What to keep of a source, in a folder or in commits, for the next pass; null where nothing is new. */
+/** The facts about a source, in a folder or in commits, to keep for the next pass; null if they have not changed. */
 export function sourceToKeep(loaded: readonly Contents[], before: SourceFacts, rules: LoadRules): SourceFacts | null {
   const folder = loaded.find(({ files }) => files.some(({ file }) => file.stamp !== null));
   const hasAllFiles = folder === undefined || folder.files.length === before.files.size;
@@ -38,7 +38,7 @@ export function sourceToKeep(loaded: readonly Contents[], before: SourceFacts, r
   return { at: folder?.at ?? before.at, files, outlines };
 }
 
-// An outline of contents that are gone stays until something new is kept.
+// Outlines of contents that no longer exist stay until the next change.
 function isKnown({ files, checks }: Contents, before: SourceFacts): boolean {
   if (checks.size > 0) return false;
   return files.every(({ file, wasParsed }) => {
@@ -46,7 +46,7 @@ function isKnown({ files, checks }: Contents, before: SourceFacts): boolean {
   });
 }
 
-// Where values may be literal secrets, the place of a file decides what it may hold.
+// With `allowLiteralSecrets`, the path of a file decides what it may contain.
 function contentKey({ path, digest }: SourceFile, { allowLiteralSecrets = [] }: LoadRules): string | null {
   if (digest === null) return null;
   return allowLiteralSecrets.length > 0 ? `${path} ${digest}` : `${formatOf(path)} ${digest}`;

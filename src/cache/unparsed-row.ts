@@ -2,7 +2,7 @@ import type { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import type { Json, JsonObject } from "../contract/json.ts";
 
-/** Digest of the bytes of a row or a page. */
+/** The digest of the bytes of a row or a page. */
 export function rowDigest(bytes: Buffer): string {
   return hash("sha256", bytes, "base64");
 }
@@ -10,15 +10,15 @@ export function rowDigest(bytes: Buffer): string {
 const NO_MANIFEST: JsonObject = {};
 
 /**
- * A row of a list that was recognised by its bytes and not parsed. It stands among the rows of a reply, and being of a
- * class of its own it is none that a server could have sent.
+ * A row of a list that was recognised by its bytes and not parsed. It takes the place of the row in a reply. It is a
+ * class, so that it cannot be confused with a row that a server sent.
  */
 export class UnparsedRow {
   readonly [field: string]: Json;
   readonly digest: string;
-  /** What tells it apart in its list. */
+  /** Its unique id in the list. */
   readonly id: string;
-  /** The key part of its identity; null where it is none of the kind's. */
+  /** The key part of its identity; null if the row belongs to another kind. */
   readonly key: string | null;
   readonly version: number | null;
   readonly manifest = NO_MANIFEST;
@@ -34,7 +34,7 @@ export class UnparsedRow {
 /** A page of a list that was read, by the digest of its bytes. */
 export type CachedPage = {
   readonly digest: string;
-  /** How many rows it says the whole list has, as it says it. */
+  /** The number of rows in the whole list, as the page states it. */
   readonly total: Json;
   readonly rows: readonly UnparsedRow[];
 };

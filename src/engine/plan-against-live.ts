@@ -1,4 +1,4 @@
-import { knownInSync, notKnownInSync } from "../cache/known-in-sync.ts";
+import { knownInSync, resourcesToRead } from "../cache/known-in-sync.ts";
 import type { LiveCache } from "../cache/live-facts-cache.ts";
 import { liveToKeep } from "../cache/live-to-keep.ts";
 import type { Reader } from "../client/reader.ts";
@@ -86,7 +86,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const { stopping: signal } = on;
   const dryRun = createDryRun(on);
   const cached = on.cache?.load(on.recorded) ?? null;
-  const open = cached && notKnownInSync(cached, { ...on, manifests: declared.manifests });
+  const open = cached && resourcesToRead(cached, { ...on, manifests: declared.manifests });
   const started = await withValues(declared, (identity) => open?.has(identity) ?? true, on);
   const inSyncByCache = cached && open && knownInSync(cached, open, { ...on, manifests: started.manifests });
   const observing: ObserveContext = { ...on, dryRun, known: inSyncByCache, signal };

@@ -9,15 +9,15 @@ import { readManifestsBy } from "./read-manifests.ts";
 import type { Rereading } from "./rereadable-file.ts";
 import type { SourceManifest } from "./source-manifest.ts";
 
-/** What a manifest was checked by, besides itself, when nothing was wrong with it. */
+/** What the result of a check depended on, apart from the manifest itself, when the manifest passed. */
 export type CheckBasis = {
-  /** Digest of the cluster's manifest, empty for no cluster; null where it does not matter. */
+  /** Digest of the cluster's manifest, empty if there is no cluster; null if no rule used the cluster. */
   readonly cluster: string | null;
-  /** `yyyy-mm-dd`; null where the day does not matter. */
+  /** `yyyy-mm-dd`; null if no rule used the date. */
   readonly day: string | null;
 };
 
-/** What checking needs, and whom it tells. */
+/** What checking needs, and where it reports diagnostics. */
 export type Checking = {
   readonly now: Date;
   readonly add: (diagnostic: Diagnostic) => void;
@@ -26,21 +26,21 @@ export type Checking = {
 };
 
 /**
- * Checks what no schema can say of each manifest, knowing the cluster that it ends up in; those that were checked by the
- * same cluster and day are not checked again. Clusters are found among all manifests. Gives what the others were checked
- * by; null where they are invalid.
+ * Checks each manifest against the rules that a schema cannot express; a rule may use the cluster that the resource
+ * runs in, which is searched among all manifests. Manifests that were already checked with the same cluster and day are
+ * skipped. Returns what the other results depended on; null for invalid manifests.
  */
 export async function checkEverySemantics(
   manifests: readonly CheckedManifest[],
   checking: Checking,
-  among: NamedList<SourceManifest>,
+  all: NamedList<SourceManifest>,
 ): Promise<ReadonlyMap<Identity, CheckBasis | null>> {
-  const findCluster = clusterFinder(among);
+  const findCluster = clusterFinder(all);
   const checked = new Map<Identity, CheckBasis | null>();
   const day = dayOf(checking.now);
-  const isDue = (manifest: CheckedManifest) =>
-    manifest.checkedBy === null || !holds(manifest.checkedBy, () => findCluster(manifest), day);
-  const due = await readManifestsBy(manifests.filter(isDue), checking.reading);
+  const needsCheck = (manifest: CheckedManifest) =>
+    manifest.checkedBy === null || !isStillValid(manifest.checkedBy, () => findCluster(manifest), day);
+  const due = await readManifestsBy(manifests.filter(needsCheck), checking.reading);
   const clusters = [...new Set(due.flatMap((manifest) => findCluster(manifest) ?? []))];
   const read = await readManifestsBy(clusters, checking.reading);
   const clusterOf = new Map(read.map((cluster) => [cluster.identity, cluster]));
@@ -51,16 +51,16 @@ export async function checkEverySemantics(
   return checked;
 }
 
-/** A manifest, and what it was checked by in an earlier pass. */
+/** A manifest, and what its checks in an earlier pass depended on. */
 type CheckedManifest = SourceManifest & { readonly checkedBy: CheckBasis | null };
 
-type Finding = () => SourceManifest | undefined;
+type FindCluster = () => SourceManifest | undefined;
 
-function holds(known: CheckBasis, cluster: Finding, day: string): boolean {
+function isStillValid(known: CheckBasis, cluster: FindCluster, day: string): boolean {
   return (known.cluster === null || known.cluster === digestOf(cluster())) && (known.day === null || known.day === day);
 }
 
-// Undefined where the cluster's manifest has no digest: then nothing is known by it.
+// Undefined if the cluster's manifest has no digest: then the result cannot be reused.
 function digestOf(cluster: SourceManifest | undefined): string | undefined {
   return cluster === undefined ? "" : cluster.digest;
 }
@@ -72,73 +72,73 @@ async function check(
   day: string,
 ): Promise<CheckBasis | null> {
   const { value } = manifest;
-  const { faults, asked } = ask(text(value.type) ?? manifest.kind, value, { now, cluster: () => cluster?.value });
+  const { faults, used } = runRules(text(value.type) ?? manifest.kind, value, { now, cluster: () => cluster?.value });
   for (const fault of faults) {
     const position = await manifest.locate(fault.pointer, reading);
     const diagnostic = diagnosticInFile(manifest.file, wordingOf(fault), position);
     if (fault.severity === "error") refuse(manifest.identity, diagnostic);
     else add(diagnostic);
   }
-  const known = asked.cluster ? digestOf(cluster) : null;
-  return faults.length > 0 || known === undefined ? null : { cluster: known, day: asked.now ? day : null };
+  const known = used.cluster ? digestOf(cluster) : null;
+  return faults.length > 0 || known === undefined ? null : { cluster: known, day: used.now ? day : null };
 }
 
-/** What a manifest is checked by without its cluster; null where its cluster matters, or it is invalid. */
+/** What checking a manifest without its cluster depended on; null if a rule needs the cluster, or if it is invalid. */
 export function checkAlone(type: string, value: JsonObject, now: Date): CheckBasis | null {
-  const { faults, asked } = ask(type, value, { now, cluster: null });
-  return asked.cluster || faults.length > 0 ? null : { cluster: null, day: asked.now ? dayOf(now) : null };
+  const { faults, used } = runRules(type, value, { now, cluster: null });
+  return used.cluster || faults.length > 0 ? null : { cluster: null, day: used.now ? dayOf(now) : null };
 }
 
-/** What rules may look at; no cluster where none is known yet. */
-type Around = { readonly now: Date; readonly cluster: (() => JsonObject | undefined) | null };
+/** What rules may use; `cluster` is null if it is not known yet. */
+type RuleInput = { readonly now: Date; readonly cluster: (() => JsonObject | undefined) | null };
 
-// What the rules look at is noted as they look: nobody has to say it twice.
-function ask(type: string, value: JsonObject, { now, cluster }: Around) {
-  const asked = { cluster: false, now: false };
+// The getters note what the rules use, so that no rule has to declare it.
+function runRules(type: string, value: JsonObject, { now, cluster }: RuleInput) {
+  const used = { cluster: false, now: false };
   const context = {
     get now() {
-      asked.now = true;
+      used.now = true;
       return now;
     },
     get cluster() {
-      asked.cluster = true;
+      used.cluster = true;
       return cluster?.();
     },
   };
-  // Without the cluster that a rule has asked for, nothing is told in the end.
-  const faults = checkSemantics(type, value, context, () => cluster === null && asked.cluster);
-  return { faults, asked };
+  // If a rule needs the cluster and it is not known yet, checking stops and its result is discarded.
+  const faults = checkSemantics(type, value, context, () => cluster === null && used.cluster);
+  return { faults, used };
 }
 
 function dayOf(now: Date): string {
   return now.toISOString().slice(0, 10);
 }
 
-// An application names its workspace and the workspace its cluster, which names no place any more.
+// An application names its workspace, the workspace names its cluster, and the cluster has no parent.
 function clusterFinder(manifests: NamedList<SourceManifest>): (manifest: SourceManifest) => SourceManifest | undefined {
   const known = new Map<Identity, SourceManifest | undefined>();
   const find = (manifest: SourceManifest): SourceManifest | undefined => {
     if (known.has(manifest.identity)) return known.get(manifest.identity);
-    // Set beforehand, so that a cycle ends here.
+    // Set first, so that a cycle ends here.
     known.set(manifest.identity, undefined);
-    const places = manifest.references.filter(isPlace);
+    const parents = manifest.references.filter(isParent);
     const cluster =
-      places.length === 0 ? manifest : first(places, ({ identity }) => placeIn(manifests.named(identity)));
+      parents.length === 0 ? manifest : first(parents, ({ identity }) => clusterOf(manifests.named(identity)));
     known.set(manifest.identity, cluster);
     return cluster;
   };
-  const placeIn = (target: SourceManifest | undefined) => (target === undefined ? undefined : find(target));
+  const clusterOf = (target: SourceManifest | undefined) => (target === undefined ? undefined : find(target));
   return find;
 }
 
-// The fields that say where a resource lives; grants say who may use it.
-const PLACES = new Set(["/workspace_fqn", "/cluster_fqn"]);
+// Fields that name the parent of a resource. Grants name resources too, but only decide who may use it.
+const PARENT_FIELDS = new Set(["/workspace_fqn", "/cluster_fqn"]);
 
-const isPlace = ({ pointer }: Reference) => PLACES.has(pointer);
+const isParent = ({ pointer }: Reference) => PARENT_FIELDS.has(pointer);
 
-/** Whether a manifest names the place where its resource lives: then no other one is checked by it. */
-export function isPlaced({ references }: Pick<SourceManifest, "references">): boolean {
-  return references.some(isPlace);
+/** Whether a manifest names a parent. Then it is not a cluster, and checks of other manifests do not depend on it. */
+export function hasParent({ references }: Pick<SourceManifest, "references">): boolean {
+  return references.some(isParent);
 }
 
 function first<Item, Found>(items: readonly Item[], of: (item: Item) => Found | undefined): Found | undefined {

@@ -8,30 +8,30 @@ import type { SourceFile } from "../source/revision.ts";
 import type { CheckBasis } from "./check-semantics.ts";
 import type { LocateField, Rereading } from "./rereadable-file.ts";
 
-/** A document that declares a resource of ours, valid or not. */
+/** A document that declares a managed resource, valid or not. */
 export type Declaration = Named &
   DeclaredValue & {
     readonly kind: Kind;
     readonly type: string;
-    /** Its fields without an error where it is not valid; null where none can be told. Absent where it is valid. */
+    /** The fields without an error of an invalid document; null if none can be determined. Absent if it is valid. */
     readonly fields?: JsonObject | null;
-    /** What it refers to, as far as its fields are valid. */
+    /** The references in its valid fields. */
     readonly references: readonly Reference[];
     readonly file: SourceFile;
-    /** Its place among the documents of the file. */
+    /** Its index among the documents of the file. */
     readonly index: number;
     readonly line: number;
     readonly locate: LocateField;
-    /** Whether it passed everything that can be told from it alone. */
+    /** Whether it passed every check that needs no other manifest. */
     readonly isValid: boolean;
-    /** What it was checked by; null where it was not checked yet. */
+    /** What its semantic checks depended on; null if it was not checked yet. */
     readonly checkedBy: CheckBasis | null;
   };
 
-/** The value of a document, or how to parse it where its file was recognised by its content and not parsed. */
+/** The value of a document, or how to parse it if its file was recognised by its content and not parsed. */
 type DeclaredValue = { readonly value: JsonObject } | { readonly read: (reading: Rereading) => Promise<JsonObject> };
 
-/** What a declaration is called; null when its manifest does not even tell that. */
+/** The name of a declaration; null if the manifest lacks the fields for it. */
 export type Named = {
   readonly identity: Identity | null;
   /** The part of the identity after the kind, without a version. */
@@ -40,7 +40,7 @@ export type Named = {
 
 const NAMELESS: Named = { identity: null, key: null };
 
-/** The name of a manifest of a kind; a manifest that lacks a field which its key is made of has none. */
+/** The name of a manifest of a kind; a manifest that lacks a field of its key has none. */
 export function nameOf(kind: Kind, type: string, value: JsonObject): Named {
   if (!keyFields(type).every((field) => isFilled(value[field]))) return NAMELESS;
   const key = kind.key(value);
@@ -62,26 +62,26 @@ const keyFields = oncePer((type: string): readonly string[] => {
 
 const isFilled = (value: Json | undefined) => typeof value === "string" && value !== "";
 
-// Every part takes characters that the next one does not, so that no line takes longer than it is long.
+// Each part matches characters that the next one does not, so that matching takes linear time.
 const FIELD = new RegExp(
   // Only a line feed ends a line in YAML 1.2; with the flag `m`, U+2028 and U+2029 would too.
   `(?<![^\\n])([ \\t]*)["']?(${namingFields.join("|")})["']?[ \\t]*:[ \\t]*["']?([\\w.:@/-]{1,256})["']?(?:[ \\t]*,)?[ \\t]*(?:#.*)?\\r?(?=\\n|$)`,
   "g",
 );
 
-/** The fields that would name a manifest, as far as a text that cannot be parsed still shows them. */
+/** The naming fields that can be found in a text that cannot be parsed. */
 export function namingFieldsIn(text: string): JsonObject {
   const found = Array.from(text.matchAll(FIELD), ([, { length = 0 } = "", key = "", value = ""]) => ({
     length,
     key,
     value,
   }));
-  // In JSON the fields of the whole are indented too, and less than those of its parts.
+  // In JSON the top-level fields are indented too, less than nested ones.
   const outermost = /^\s*\{/.test(text) ? Math.min(...found.map(({ length }) => length)) : 0;
   return Object.fromEntries(found.flatMap(({ length, key, value }) => (length === outermost ? [[key, value]] : [])));
 }
 
-/** The manifest with the default workspace, where its kind takes one and its own names none; never in place of its own. */
+/** The manifest with the default workspace, if its kind takes one and the manifest names none. */
 export function withDefaultWorkspace(
   { takesWorkspace }: Kind,
   value: JsonObject,

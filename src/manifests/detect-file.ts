@@ -20,7 +20,7 @@ export function detectOversize(
   return claims(text) ? "manifest" : "foreign";
 }
 
-/** Whether a file that is no text, or has a fault as a whole, names a claimed type. */
+/** Whether a file that is not text, or has a fault as a whole, names a claimed type. */
 export function claimsFile(
   bytes: Uint8Array,
   { text }: ParsedFile,

@@ -7,7 +7,10 @@ import { manifestTypes, schemaFor } from "../schema/schemas.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { quoted } from "../yaml/fault.ts";
 
-/** What a document is to us: a manifest of one of our types, somebody else's, or a manifest that does not say so. */
+/**
+ * What a document is: a manifest of a managed type, a foreign document, a report of ours, or a manifest with a wrong
+ * type.
+ */
 export type Detected =
   | { readonly is: "manifest"; readonly type: string }
   | {
@@ -15,23 +18,23 @@ export type Detected =
       readonly code: string;
       readonly summary: string;
       readonly detail: string | null;
-      /** The type that is named, in words that can be shown; null where none is. */
+      /** The type that it names, safe to show; null if it names none. */
       readonly type: string | null;
-      /** Whether it may be meant as a manifest, and so deserves a warning of its own. */
+      /** Whether it may be meant as a manifest, which gets its own warning. */
       readonly mayBeOurs: boolean;
     }
-  /** What a command of ours wrote: a plan that was kept, say. */
+  /** Written by one of our commands, such as a saved plan. */
   | { readonly is: "report" }
   | { readonly is: "faulty"; readonly key: string; readonly summary: string; readonly detail: string };
 
 const UNTYPED =
-  "Passed over. What is not ours can be listed in .holdfastignore; " +
+  "Skipped. List files that are not manifests in .holdfastignore; " +
   `the \`type\` of a manifest is one of ${manifestTypes.toSorted().join(", ")}.`;
 
-/** What a document, or a file, that cannot be read and names no type of ours is told. */
-export const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
+/** The detail of a diagnostic about a document or file that cannot be parsed and names no manifest type. */
+export const SKIPPED = "Skipped: it names no manifest type. List files that are not manifests in .holdfastignore.";
 
-// By its `type`, and by what it looks like where that is missing.
+// By its `type`; if that is missing, by its fields.
 function detectManifest(value: Json): Detected {
   if (value === null) return foreign("empty", "an empty document");
   if (Array.isArray(value)) {
@@ -46,32 +49,32 @@ function detectManifest(value: Json): Detected {
   return nearMiss(value) ?? untyped(value);
 }
 
-/** What a document is, also where it could not be read: `broken` is what names a type that is claimed. */
+/** What a document is, even if it cannot be parsed; `broken` is one whose text names a manifest type. */
 export function detectDocument(
   { value, faults, chunk }: ParsedDocument,
   claims: (text: string) => boolean = claimsType,
 ): Detected | { readonly is: "broken" } {
   const [first] = faults;
   if (value !== null || first === undefined) return detectManifest(value);
-  // Of what a command of ours wrote, with more manifests in it than a manifest may hold.
+  // A saved plan may exceed the limits of a manifest.
   if (isPlanText(chunk.text)) return { is: "report" };
-  return claims(chunk.text) ? { is: "broken" } : foreign(first.code, first.summary, { detail: PASSED_OVER });
+  return claims(chunk.text) ? { is: "broken" } : foreign(first.code, first.summary, { detail: SKIPPED });
 }
 
 /**
- * Whether a text that cannot be read names a type of ours: only then do its faults count, since most of what a
- * repository holds is not ours (templates, lock files, workflows).
+ * Whether a text that cannot be parsed names a manifest type. Only then do its faults count, since most files of a
+ * repository are not manifests (templates, lock files, workflows).
  */
 export function claimsType(text: string): boolean {
   return claim.test(text);
 }
 
-/** Whether a text begins as what `plan` writes, whatever the manifests that it shows. */
+/** Whether a text begins like a saved plan. */
 export function isPlanText(text: string): boolean {
   return /^\{\s{1,8}"format_version": "[12]\.\d+",\s{1,8}"revision":/.test(text);
 }
 
-/** Matches a text in which a key, the one that is given or one that matches it, names one of these types. */
+/** A pattern for a text in which a key, given as a pattern, has one of these types as its value. */
 export function claimOf(types: readonly string[], key = "type"): RegExp {
   return new RegExp(`(?:^|[\\s,{"'-])${key}["']?[ \\t]*:[ \\t]*["']?(?:${types.join("|")})(?![\\w-])`);
 }
@@ -79,8 +82,8 @@ export function claimOf(types: readonly string[], key = "type"): RegExp {
 const claim = claimOf(manifestTypes);
 
 /**
- * What a text that is not plain YAML matches where it may be meant as a manifest: a type of ours under this key or a
- * misspelt one, or any type at all at the top. Every other one is passed over unread.
+ * Matches a text that is not plain YAML and may be a manifest: a managed type under `type` or a misspelt key, or any
+ * type at the top level. Other texts are skipped without being parsed.
  */
 export const worthReading: RegExp = new RegExp(
   `${claimOf(manifestTypes, "\\w{3,6}").source}|^["']?type["']?[ \\t]*:`,
@@ -120,12 +123,12 @@ export function unknownType(type: string): Detected & { readonly is: "foreign" }
   return foreign("unknown-type", summary, { type: isShown ? type : "other" });
 }
 
-// A name alone is in many files; another field that the kind must have says that the file is meant.
+// Many files have a `name`. Another required field of the type shows that the file is meant as a manifest.
 function hasFieldsOf(value: JsonObject, type: string): boolean {
   return topFields(type).required.some((key) => key !== "name" && Object.hasOwn(value, key));
 }
 
-// `types: ./index.d.ts` is no slip; `tpye: service` is one. What the value says tells them apart.
+// `types: ./index.d.ts` is not a typo, `tpye: service` is: the value decides.
 function nearMiss(value: JsonObject): Detected | null {
   for (const [key, field] of Object.entries(value)) {
     const words = Array.isArray(field) ? field : [field];
@@ -145,11 +148,11 @@ function untyped(value: JsonObject): Detected {
   const detail =
     types.length === 1
       ? `It looks like a ${type}: add \`type: ${type}\`.`
-      : `It looks like one of ours: add its \`type\`, one of ${types.join(", ")}.`;
+      : `It looks like a manifest: add its \`type\`, one of ${types.join(", ")}.`;
   return { is: "faulty", key: "", summary: "no `type`", detail };
 }
 
-// A name alone is in many files. A field that the type does not have says that the file is somebody else's.
+// Many files have a `name`. A field that the type does not have shows that the file is not a manifest.
 function looksLike(value: JsonObject, type: string): boolean {
   const { required, known } = topFields(type);
   if (required.length < 2 || !required.every((key) => Object.hasOwn(value, key))) return false;

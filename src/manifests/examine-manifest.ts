@@ -14,19 +14,19 @@ const NO_WORKSPACE =
   "For example: `workspace_fqn: prod-eu:ranking`. Or give all applications without one a default: --workspace, or " +
   "`defaults.workspace_fqn` in holdfast.yaml.";
 
-/** Something wrong with a manifest, and where. */
+/** A fault in a manifest, with its position. */
 export type PositionedFault = Wording & { readonly position: Position };
 
 type PositionAt = (offset: number) => Position;
 
-/** Choices of an examination. */
+/** Options of an examination. */
 export type ExamineOptions = {
   readonly unknownFields: "refuse" | "warn";
   /** Whether the file may hold values in a known credential format. */
   readonly allowsSecrets: boolean;
 };
 
-// Faults after which the value is not what was meant, so that checking it would only mislead.
+// After these faults the value differs from what the author meant: faults found in it would be misleading.
 const MISLEADING = new Set([
   "merge-key",
   "key",
@@ -38,14 +38,14 @@ const MISLEADING = new Set([
   "too-large",
 ]);
 
-/** What is wrong with one manifest by itself, and what of it can be checked against others. */
+/** The faults of one manifest by itself, and its fields that can be checked against other manifests. */
 export type Examined = {
   readonly faults: readonly PositionedFault[];
-  /** Its fields without an error; null where its text has one, so that nobody knows what was meant. */
+  /** Its fields without an error; null if its text has an error, so that its meaning is unknown. */
   readonly fields: JsonObject | null;
 };
 
-/** Everything that is wrong with one manifest by itself. */
+/** Finds every fault of one manifest by itself. */
 export function examineManifest(
   document: ParsedDocument,
   type: string,
@@ -53,20 +53,20 @@ export function examineManifest(
   at: { readonly locate: Locate; readonly positionAt: PositionAt },
   options: ExamineOptions,
 ): Examined {
-  const form = document.faults.map((fault) => formFault(fault, at.positionAt));
-  const isMisleading = form.some(({ code }) => MISLEADING.has(code));
+  const syntax = document.faults.map((fault) => syntaxFault(fault, at.positionAt));
+  const isMisleading = syntax.some(({ code }) => MISLEADING.has(code));
   const faults = isMisleading ? [] : validateManifest(type, value, { unknownFields: options.unknownFields });
   const schema = faults.map((fault) => ({
-    ...withWayOut(wordingOf(fault), fault.pointer),
+    ...withRemedy(wordingOf(fault), fault.pointer),
     position: at.locate(fault.pointer, keyOrValue(fault)),
   }));
   const secrets = secretFaults(type, value, document.hasCredentials && !options.allowsSecrets);
-  // The value that a fault of form left behind has been complained of already.
-  const replaced = form.filter(({ severity }) => severity === "error");
+  // A value that a syntax error replaced was already reported.
+  const replaced = syntax.filter(({ severity }) => severity === "error");
   const fresh = schema.filter(({ position }) => !replaced.some((each) => isSame(each, position)));
-  const told = secrets.map(({ pointer, ...said }) => ({ ...said, position: at.locate(pointer) }));
+  const positioned = secrets.map(({ pointer, ...wording }) => ({ ...wording, position: at.locate(pointer) }));
   const fields = replaced.length > 0 ? null : withoutFaulty(value, faults);
-  return { faults: [...form, ...fresh, ...told], fields };
+  return { faults: [...syntax, ...fresh, ...positioned], fields };
 }
 
 function withoutFaulty(value: JsonObject, faults: readonly SchemaFault[]): JsonObject {
@@ -76,10 +76,13 @@ function withoutFaulty(value: JsonObject, faults: readonly SchemaFault[]): JsonO
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
 }
 
-function formFault({ severity, code, summary, detail, offset, other }: Fault, positionAt: PositionAt): PositionedFault {
+function syntaxFault(
+  { severity, code, summary, detail, offset, other }: Fault,
+  positionAt: PositionAt,
+): PositionedFault {
   const before = other === undefined ? "" : `The other one is in line ${positionAt(other).line}. `;
-  const told = detail === null && before === "" ? null : `${before}${detail ?? ""}`.trimEnd();
-  return { severity, code, summary, detail: told, position: positionAt(offset) };
+  const full = detail === null && before === "" ? null : `${before}${detail ?? ""}`.trimEnd();
+  return { severity, code, summary, detail: full, position: positionAt(offset) };
 }
 
 function isSame({ position }: PositionedFault, { line, column }: Position): boolean {
@@ -99,25 +102,25 @@ function secretFaults(type: string, value: JsonObject, wantsCredentials: boolean
 const REFER = "Refer to a secret instead: secret://tenant:group:key.";
 
 function credentialFault(pointer: string): AtPointer {
-  const detail = `Whoever can read the repository has it: revoke it. ${REFER} If it is none, list the file under \`allowLiteralSecrets\`.`;
+  const detail = `Everyone who can read the repository can read it: revoke it. ${REFER} If it is not a credential, list the file under \`allowLiteralSecrets\`.`;
   return {
     pointer,
     severity: "error",
     code: "literal-credential",
-    summary: "a credential written out (not shown)",
+    summary: "a credential in plain text (not shown)",
     detail,
   };
 }
 
 function literalFault(pointer: string): AtPointer {
-  const summary = `${quoted(pointer.slice(pointer.lastIndexOf("/") + 1))} looks like a secret written out`;
+  const summary = `${quoted(pointer.slice(pointer.lastIndexOf("/") + 1))} looks like a secret in plain text`;
   return { pointer, severity: "warning", code: "literal-secret", summary, detail: REFER };
 }
 
-// Some control planes know fields that our schemas do not.
-function withWayOut(saying: Wording, pointer: string): Wording {
-  if (saying.code === "missing-field" && pointer === "/workspace_fqn") return { ...saying, detail: NO_WORKSPACE };
-  if (saying.code !== "unknown-field" || saying.severity !== "error") return saying;
-  const wayOut = "To send it all the same, set `unknownFields: warn` in holdfast.yaml.";
-  return { ...saying, detail: saying.detail === null ? wayOut : `${saying.detail} ${wayOut}` };
+// Some control planes have fields that our schemas lack.
+function withRemedy(wording: Wording, pointer: string): Wording {
+  if (wording.code === "missing-field" && pointer === "/workspace_fqn") return { ...wording, detail: NO_WORKSPACE };
+  if (wording.code !== "unknown-field" || wording.severity !== "error") return wording;
+  const remedy = "To send it all the same, set `unknownFields: warn` in holdfast.yaml.";
+  return { ...wording, detail: wording.detail === null ? remedy : `${wording.detail} ${remedy}` };
 }

@@ -5,62 +5,62 @@ import { isSecretKey } from "../core/redact/sensitive-fields.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../model/credential.ts";
 import { oncePer } from "../model/once.ts";
 
-/** A secret that stands in a manifest as it is, and where. */
+/** A secret in plain text in a manifest, and its place. */
 export type Literal = { readonly pointer: string; readonly is: "credential" | "secret-looking" };
 
 /**
- * Every secret written out in a manifest: under a telling key in a field whose inside is the user's and, where asked
- * for, in a known credential format anywhere.
+ * Every secret in plain text in a manifest: values of secret-looking keys in free-form fields and, if requested, values
+ * in a known credential format anywhere.
  */
 export function literalSecrets(shape: Shape, value: Json, wantsCredentials: boolean): readonly Literal[] {
   const search: Search = { wantsCredentials, found: [] };
-  look(search, shape, value, { name: "", above: null, isSecret: false });
+  searchValue(search, shape, value, { name: "", above: null, isSecret: false });
   return search.found;
 }
 
 type Search = { readonly wantsCredentials: boolean; readonly found: Literal[] };
 
-/** The way to a value; a pointer is made of it only where something is found. */
-type Place = { readonly name: string; readonly above: Place | null; readonly isSecret: boolean };
+/** The path to a value. A JSON Pointer is created only for a finding. */
+type Path = { readonly name: string; readonly above: Path | null; readonly isSecret: boolean };
 
-// A variable that somebody else fills in.
+// A variable that another tool substitutes.
 const VARIABLE = /^\$\{?\w+\}?$/;
-// Where a secret is to be found, such as `gcp.json`.
+// The file that contains a secret, such as `gcp.json`.
 const FILE_NAME = /^[\w./-]{1,256}\.(?:json|ya?ml|pem|key|crt|p12|toml|ini|conf|txt)$/;
-const OPEN: Shape = { is: "free" };
+const FREE: Shape = { is: "free" };
 
-function look(search: Search, shape: Shape, value: Json, place: Place): void {
+function searchValue(search: Search, shape: Shape, value: Json, path: Path): void {
   if (typeof value === "string") {
-    const is = textKind(search, value, place.isSecret);
-    if (is !== null) search.found.push({ pointer: pointerOf(place), is });
+    const is = textKind(search, value, path.isSecret);
+    if (is !== null) search.found.push({ pointer: pointerOf(path), is });
   } else if (isObject(value)) {
-    if (shape.is === "object") lookInKnown(search, shape, value, place);
-    else lookInFree(search, value, place);
+    if (shape.is === "object") searchObject(search, shape, value, path);
+    else searchFree(search, value, path);
   } else if (typeof value === "object" && value !== null) {
-    const items = shape.is === "list" ? shape.items : OPEN;
+    const items = shape.is === "list" ? shape.items : FREE;
     for (const [index, item] of value.entries()) {
-      look(search, items, item, { ...place, name: String(index), above: place });
+      searchValue(search, items, item, { ...path, name: String(index), above: path });
     }
   }
 }
 
-// Most of a manifest is described by its schema and holds no field of the user's own: it need not be walked through.
-function lookInKnown(search: Search, shape: Known, value: Fields, above: Place): void {
-  for (const name of search.wantsCredentials ? Object.keys(value) : openFields(shape)) {
+// Most of a manifest is described by its schema and has no free-form fields: it is not searched.
+function searchObject(search: Search, shape: Known, value: Fields, above: Path): void {
+  for (const name of search.wantsCredentials ? Object.keys(value) : freeFields(shape)) {
     const field = Object.hasOwn(value, name) ? value[name] : undefined;
     const inner = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
-    if (field !== undefined) look(search, inner ?? OPEN, field, { name, above, isSecret: false });
+    if (field !== undefined) searchValue(search, inner ?? FREE, field, { name, above, isSecret: false });
   }
 }
 
-function lookInFree(search: Search, value: Fields, above: Place): void {
+function searchFree(search: Search, value: Fields, above: Path): void {
   for (const name in value) {
     const field = value[name];
     if (typeof field !== "string" && !isNested(field)) continue;
     const isSecret = isSecretKey(name);
-    // Hardly any text is worth a place.
+    // Few strings are findings: a path object is allocated only for those.
     if (typeof field === "string" && textKind(search, field, isSecret) === null) continue;
-    look(search, OPEN, field, { name, above, isSecret });
+    searchValue(search, FREE, field, { name, above, isSecret });
   }
 }
 
@@ -71,15 +71,15 @@ function isNested(value: Json | undefined): value is Extract<Json, object> {
 type Known = Extract<Shape, { is: "object" }>;
 type Fields = { readonly [name: string]: Json };
 
-/** The fields of an object in or under which something belongs to the user. */
-const openFields = oncePer((shape: Known): readonly string[] =>
-  Object.entries(shape.fields).flatMap(([name, field]) => (isOpen(field) ? [name] : [])),
+/** The fields of an object that are free-form or contain a free-form field. */
+const freeFields = oncePer((shape: Known): readonly string[] =>
+  Object.entries(shape.fields).flatMap(([name, field]) => (hasFreeForm(field) ? [name] : [])),
 );
 
-function isOpen(shape: Shape): boolean {
+function hasFreeForm(shape: Shape): boolean {
   if (shape.is === "free") return true;
-  if (shape.is === "list") return isOpen(shape.items);
-  return shape.is === "object" && openFields(shape).length > 0;
+  if (shape.is === "list") return hasFreeForm(shape.items);
+  return shape.is === "object" && freeFields(shape).length > 0;
 }
 
 function textKind({ wantsCredentials }: Search, value: string, isSecret: boolean): Literal["is"] | null {
@@ -89,6 +89,6 @@ function textKind({ wantsCredentials }: Search, value: string, isSecret: boolean
   return "secret-looking";
 }
 
-function pointerOf({ name, above }: Place): string {
+function pointerOf({ name, above }: Path): string {
   return above === null ? "" : `${pointerOf(above)}/${escapePointer(name)}`;
 }

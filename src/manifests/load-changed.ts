@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RevisionFiles } from "../source/revision.ts";
 import { ExactThread } from "../yaml/read-yaml.ts";
-import { checkEverySemantics, isPlaced } from "./check-semantics.ts";
+import { checkEverySemantics, hasParent } from "./check-semantics.ts";
 import type { Declaration } from "./declaration.ts";
 import { diagnosticList, type Refuse } from "./diagnostic-list.ts";
 import { type Loaded, type LoadOptions, readAll, readingOf } from "./load-manifests.ts";
 import { validManifest } from "./valid-manifest.ts";
 
 /**
- * What a revision declares, where the files that differ from an earlier one declare the same resources with the same
- * references; null where more than their content has changed, and everything is to be loaded.
+ * Loads only the files that differ from an earlier revision, if they declare the same resources with the same
+ * references; null if more than their content has changed, so that everything must be loaded.
  */
 export async function loadChanged(
   before: Loaded,
@@ -27,8 +27,8 @@ export async function loadChanged(
   const earlier = earlierFiles.flatMap(({ content }) => content.declarations);
   if (!isDeepStrictEqual(declarations.map(nodeOf), earlier.map(nodeOf))) return null;
   const valid = declarations.flatMap((declaration) => validManifest(declaration, before) ?? []);
-  // Others are checked by what names no place, such as their cluster.
-  if (valid.length < declarations.length || !valid.every(isPlaced)) return null;
+  // Checks of other manifests may depend on one without a parent, such as their cluster.
+  if (valid.length < declarations.length || !valid.every(hasParent)) return null;
   const found = diagnosticList();
   const refused: string[] = [];
   await using exact = new ExactThread();
@@ -39,7 +39,7 @@ export async function loadChanged(
   const displays = new Set<string | null>(files.map(({ file }) => file.display));
   for (const one of before.diagnostics) if (!displays.has(one.file)) found.add(one);
   for (const one of revision.diagnostics) if (displays.has(one.file)) found.add(one);
-  for (const { said } of files) for (const one of said) found.add(one);
+  for (const { diagnostics } of files) for (const one of diagnostics) found.add(one);
   const manifestsByIdentity = before.manifestsByIdentity.withReplaced(valid);
   const filesByPath = before.contents.filesByPath.withReplaced(files);
   return {
@@ -51,7 +51,7 @@ export async function loadChanged(
   };
 }
 
-// What a declaration is to others.
+// The parts of a declaration that other declarations depend on.
 function nodeOf({ identity, references, isValid }: Declaration): unknown {
   return isValid ? [identity, references] : null;
 }

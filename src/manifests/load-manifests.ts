@@ -17,10 +17,10 @@ import { type ReferenceContext, resolveReferences } from "./resolve-references.t
 import type { SourceManifest } from "./source-manifest.ts";
 import { faultyManifest, type ValidManifest, validManifest } from "./valid-manifest.ts";
 
-/** The part of the configuration that decides what manifests are accepted. */
+/** The part of the configuration that decides which manifests are accepted. */
 export type LoadRules = {
   readonly unknownFields?: "refuse" | "warn";
-  /** Globs over identities that live elsewhere. */
+  /** Globs over identities that are managed elsewhere. */
   readonly external?: readonly string[];
   /** Globs over paths that may hold values in a known credential format. */
   readonly allowLiteralSecrets?: readonly string[];
@@ -30,38 +30,38 @@ export type LoadRules = {
   } | null;
 };
 
-/** Choices of a load. */
+/** Options of a load. */
 export type LoadOptions = {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly rules: LoadRules;
   readonly limits: Limits;
-  /** Tells past dates. */
+  /** The time that dates in manifests are compared with. */
   readonly now: Date;
-  /** What a file contributes by the same rules where that is known without reading it; null where it has to be read. */
+  /** Returns what a file contributes with the same rules, if that is known without reading it; else null. */
   readonly knownContent?: (file: SourceFile) => KnownContent | null;
 };
 
-/** A document that declares a resource of ours and is refused; its identity is empty where its manifest has none. */
+/** A refused document that declares a managed resource; its identity is empty if its manifest has none. */
 type Refused = Pick<ManifestHead, "identity" | "kind" | "file">;
 
 /** What one file contributes, and the diagnostics about it alone. */
-export type KnownContent = { readonly content: FileContent; readonly said: readonly SourceDiagnostic[] };
+export type KnownContent = { readonly content: FileContent; readonly diagnostics: readonly SourceDiagnostic[] };
 
-/** A file as one run has read it. */
+/** A file that one run has read. */
 export type ReadFile = KnownContent & {
   readonly file: SourceFile;
-  /** False where its content was known. */
+  /** False if its content was known. */
   readonly wasParsed: boolean;
 };
 
-/** What was read, file by file. */
+/** The files that were read, and the results of the checks. */
 export type Contents = {
   /** When reading began, epoch milliseconds. */
   readonly at: number;
   readonly files: readonly ReadFile[];
-  /** The same by their paths. */
+  /** The same files by path. */
   readonly filesByPath: NamedList<ReadFile>;
-  /** What manifests were checked by in this pass; null where they are invalid. */
+  /** What the checks of this pass depended on; null for invalid manifests. */
   readonly checks: ReadonlyMap<Identity, CheckBasis | null>;
 };
 
@@ -69,9 +69,9 @@ export type Contents = {
 export type Loaded = {
   /** Every valid manifest, each after everything it refers to. */
   readonly manifests: readonly SourceManifest[];
-  /** The same by their identities. */
+  /** The same manifests by identity. */
   readonly manifestsByIdentity: NamedList<SourceManifest>;
-  /** Who refers to each identity; found out when first asked for. */
+  /** The referrers of each identity; computed on first use. */
   readonly referrers: () => ReadonlyMap<Identity, readonly Identity[]>;
   /** Depth of each valid manifest in the reference graph, from 0. */
   readonly waves: ReadonlyMap<Identity, number>;
@@ -82,14 +82,14 @@ export type Loaded = {
   readonly diagnostics: readonly SourceDiagnostic[];
   /** Files that were read. */
   readonly files: number;
-  /** Documents that declare a resource of ours, valid or not. */
+  /** Documents that declare a managed resource, valid or not. */
   readonly documents: number;
-  /** Those of them that are refused. */
+  /** Those documents that are refused. */
   readonly refused: readonly Refused[];
   readonly contents: Contents;
 };
 
-/** Turns a revision into resolved manifests, with every fault of the whole at once. */
+/** Turns a revision into resolved manifests, and reports all faults at once. */
 export async function loadManifests(
   revision: RevisionFiles,
   options: LoadOptions,
@@ -102,8 +102,8 @@ export async function loadManifests(
   const reading = readingOf(options, signal);
   const { pause } = reading;
   const files = await readAll(revision.files, reading);
-  // In the order of the files, whoever read them and when: what is kept of very many is the same each time.
-  for (const { said } of files) for (const diagnostic of said) found.add(diagnostic);
+  // In file order, whichever file was read first: if some are dropped, they are the same on every run.
+  for (const { diagnostics } of files) for (const diagnostic of diagnostics) found.add(diagnostic);
   const declarations = files.flatMap(({ content }) => content.declarations);
   const invalid = new Set(
     declarations.flatMap(({ identity, isValid }) => (isValid || identity === null ? [] : [identity])),
@@ -114,16 +114,16 @@ export async function loadManifests(
     if (diagnostic !== null) found.add(diagnostic);
   };
   await using exact = new ExactThread();
-  const again = { exact, signal };
-  await refuseDuplicates(declarations, declared, { refuse, reading: again });
+  const rereading = { exact, signal };
+  await refuseDuplicates(declarations, declared, { refuse, reading: rereading });
   const valid = declarations.flatMap((declaration) => validManifest(declaration, { declared, invalid }) ?? []);
   await pause();
-  await resolveReferences(valid, { declared, external, refuse, reading: again, pause });
+  await resolveReferences(valid, { declared, external, refuse, reading: rereading, pause });
   const graph = resolveGraph(valid);
   const validByIdentity = byIdentity(valid);
-  await refuseCycles(graph, validByIdentity, { refuse, reading: again });
+  await refuseCycles(graph, validByIdentity, { refuse, reading: rereading });
   await pause();
-  const checking = { now: options.now, add: found.add, refuse, reading: again };
+  const checking = { now: options.now, add: found.add, refuse, reading: rereading };
   const checks = await checkEverySemantics(valid, checking, validByIdentity);
   await pause();
   await checkFaulty(declarations, valid, { ...checking, declared, external, pause });
@@ -149,7 +149,7 @@ function byIdentity(manifests: readonly SourceManifest[]): NamedList<SourceManif
 
 type Checks = Omit<ReferenceContext, "refuse"> & Omit<Checking, "refuse">;
 
-// One fault must not hide the others: whoever mends it would only then hear of them.
+// Invalid manifests are checked too: one fault must not hide others until it is fixed.
 async function checkFaulty(
   declarations: readonly Declaration[],
   valid: readonly ValidManifest[],
@@ -171,31 +171,31 @@ function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<I
 
 type Reading = Omit<DeclareOptions, "exact"> & Pick<LoadOptions, "knownContent">;
 
-/** How a load reads files. */
+/** The options for reading files of a load. */
 export function readingOf(options: LoadOptions, signal: AbortSignal): Reading {
   const { unknownFields = "refuse", allowLiteralSecrets = [], defaults } = options.rules;
   const defaultWorkspace = defaults?.workspace_fqn ?? null;
   return { ...options, unknownFields, allowLiteralSecrets, defaultWorkspace, signal, pause: pacer(signal) };
 }
 
-/** Files whose content is not known are read here; what takes the exact reader or git is waited for. */
+/** Reads the files whose content is not known; those that need the exact reader or git are read concurrently. */
 export async function readAll(files: readonly SourceFile[], reading: Reading): Promise<readonly ReadFile[]> {
   await using exact = new ExactThread();
   const read = new Map<SourceFile, ReadFile>();
-  const waited: Promise<unknown>[] = [];
+  const pending: Promise<unknown>[] = [];
   for (const file of files) {
     const one = knownFile(file, reading) ?? readFileContent(file, { ...reading, exact });
     if (one instanceof Promise) {
-      const late = one.then((content) => read.set(file, content));
-      // Should the loop end early, nobody asks for this one any more.
-      late.catch(() => undefined);
-      waited.push(late);
+      const stored = one.then((content) => read.set(file, content));
+      // If the loop fails first, this promise is never awaited and must not count as unhandled.
+      stored.catch(() => undefined);
+      pending.push(stored);
     } else read.set(file, one);
     const pausing = reading.pause();
     if (pausing !== undefined) await pausing;
   }
-  // Without waiting here the thread would end before it has answered.
-  await Promise.all(waited);
+  // Awaited here, because the thread ends when this function returns.
+  await Promise.all(pending);
   return files.flatMap((file) => read.get(file) ?? []);
 }
 
@@ -205,9 +205,9 @@ function knownFile(file: SourceFile, { knownContent }: Reading): ReadFile | null
 }
 
 function readFileContent(file: SourceFile, options: DeclareOptions): ReadFile | Promise<ReadFile> {
-  const said: SourceDiagnostic[] = [];
-  const content = readDeclarations(file, options, { add: (diagnostic) => said.push(diagnostic) });
-  const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, wasParsed: true });
+  const diagnostics: SourceDiagnostic[] = [];
+  const content = readDeclarations(file, options, { add: (diagnostic) => diagnostics.push(diagnostic) });
+  const read = (declared: FileContent): ReadFile => ({ file, content: declared, diagnostics, wasParsed: true });
   return content instanceof Promise ? content.then(read) : read(content);
 }
 
@@ -225,7 +225,7 @@ async function refuseCycles(
       severity: "error",
       code: "cycle",
       summary: `a cycle of references: ${shorten(cycle).join(" → ")}`,
-      detail: "Neither can be made first. A grant written on both sides is one: keep one side.",
+      detail: "None of them can be created first. A grant on both sides is a cycle too: keep one side.",
       file: manifest?.file ?? null,
       line: position?.line ?? null,
       column: position?.column ?? null,

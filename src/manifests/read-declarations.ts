@@ -13,7 +13,7 @@ import { type ExactThread, readYaml } from "../yaml/read-yaml.ts";
 import { checkAlone } from "./check-semantics.ts";
 import { type Declaration, nameOf, namingFieldsIn, withDefaultWorkspace } from "./declaration.ts";
 import { claimsFile, detectOversize } from "./detect-file.ts";
-import { type Detected, detectDocument, PASSED_OVER, unknownType } from "./detect-manifest.ts";
+import { type Detected, detectDocument, SKIPPED, unknownType } from "./detect-manifest.ts";
 import type { DiagnosticList } from "./diagnostic-list.ts";
 import { examineManifest } from "./examine-manifest.ts";
 import { type LocateField, RereadableFile, readOptionsOf } from "./rereadable-file.ts";
@@ -21,38 +21,38 @@ import { type LocateField, RereadableFile, readOptionsOf } from "./rereadable-fi
 /** What one file contributes. */
 export type FileContent = {
   readonly declarations: readonly Declaration[];
-  /** False where the file took too much to be read this time, and may take less the next time. */
+  /** False if the file exceeded the time or memory of the exact reader, so that the next attempt may succeed. */
   readonly isFinal: boolean;
 };
 
-/** The rules that files are read by. */
+/** The rules for reading files. */
 export type DeclareRules = {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly limits: Limits;
   readonly unknownFields: "refuse" | "warn";
   /** Globs over paths that may hold values in a known credential format. */
   readonly allowLiteralSecrets: readonly string[];
-  /** The workspace of applications that name none; null where there is no default. */
+  /** The workspace of applications that name none; null if there is no default. */
   readonly defaultWorkspace: string | null;
-  /** Tells past dates. */
+  /** The time that dates in manifests are compared with. */
   readonly now: Date;
 };
 
-/** What reading any file needs. */
+/** What reading a file needs. */
 export type DeclareOptions = DeclareRules & {
   /** Reads what is not plain YAML. */
   readonly exact: ExactThread;
   readonly signal: AbortSignal;
-  /** Gives others their turn between documents. */
+  /** Yields to the event loop between documents when it is due. */
   readonly pause: () => Promise<void> | undefined;
 };
 
-/** Who hears what is wrong. */
+/** Receives the diagnostics. */
 type Reporter = Pick<DiagnosticList, "add">;
 
 /**
- * Reads the declarations of one file, reporting what is wrong in it: at once where it can be read here, so that nothing of
- * its text outlives it, and later where it takes the exact reader.
+ * Reads the declarations of one file, and reports its faults. The result is synchronous if the fast reader suffices, so
+ * that the text can be released at once; else it is a promise.
  */
 export function readDeclarations(
   file: SourceFile,
@@ -65,41 +65,41 @@ export function readDeclarations(
     : declareBytes({ file, bytes, options, found });
 }
 
-function declareBytes(given: Given<DeclareOptions>): FileContent | Promise<FileContent> {
-  const { file, bytes, options, found } = given;
+function declareBytes(input: FileInput<DeclareOptions>): FileContent | Promise<FileContent> {
+  const { file, bytes, options, found } = input;
   const oversize = detectOversize(file, bytes, options.limits);
   if (oversize !== null) {
     if (oversize !== "report") found.add(tooLarge(file, oversize, options.limits));
     return { declarations: [], isFinal: true };
   }
   const parsed = readYaml(bytes, readOptionsOf(file, options.limits), options.exact);
-  return parsed instanceof Promise ? declareExact(given, parsed) : declarePlain(given, parsed);
+  return parsed instanceof Promise ? declareExact(input, parsed) : declarePlain(input, parsed);
 }
 
-function declarePlain(given: Given<DeclareOptions>, parsed: ParsedFile): FileContent {
-  const reader = readerOf(given, parsed);
+function declarePlain(input: FileInput<DeclareOptions>, parsed: ParsedFile): FileContent {
+  const reader = readerOf(input, parsed);
   for (const [index, document] of parsed.documents.entries()) reader.read(document, index);
   return reader.content();
 }
 
-type Given<Options> = {
+type FileInput<Options> = {
   readonly file: SourceFile;
   readonly bytes: Uint8Array;
   readonly options: Options;
   readonly found: Reporter;
 };
 
-// What takes the exact reader takes time here too.
-async function declareExact(given: Given<DeclareOptions>, reading: Promise<ParsedFile>): Promise<FileContent> {
+// Files that need the exact reader take long here too.
+async function declareExact(input: FileInput<DeclareOptions>, reading: Promise<ParsedFile>): Promise<FileContent> {
   const parsed = await reading;
-  const reader = readerOf(given, parsed);
+  const reader = readerOf(input, parsed);
   for (const [index, document] of parsed.documents.entries()) {
     reader.read(document, index);
-    const pausing = given.options.pause();
+    const pausing = input.options.pause();
     if (pausing !== undefined) await pausing;
   }
   const content = reader.content();
-  // A file that was too much for the thread this time may not be the next.
+  // A file that was too expensive for the thread may succeed the next time.
   return parsed.faults.length === 0 ? content : { ...content, isFinal: false };
 }
 
@@ -108,15 +108,15 @@ type FileReader = {
   readonly content: () => FileContent;
 };
 
-function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: ParsedFile): FileReader {
+function readerOf({ file, bytes, options, found }: FileInput<DeclareRules>, parsed: ParsedFile): FileReader {
   const { text, faults, documents } = parsed;
-  const again = new RereadableFile(file, options.limits);
+  const rereadable = new RereadableFile(file, options.limits);
   let isAllowed: boolean | null = null;
   const allowsSecrets = (): boolean => {
     isAllowed ??= options.allowLiteralSecrets.some((glob) => globMatcher(glob)(file.path));
     return isAllowed;
   };
-  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], again, allowsSecrets };
+  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], rereadable, allowsSecrets };
   const declarations: Declaration[] = [];
   return {
     read: (document, index) => {
@@ -127,7 +127,7 @@ function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: 
       if (faults.length > 0) return unread(file, bytes, parsed, found);
       if (documents.length === 0) {
         const empty = fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing");
-        found.add({ ...empty, foreign: ONE });
+        found.add({ ...empty, foreign: ONE_DOCUMENT });
       }
       for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
       return { declarations, isFinal: true };
@@ -135,12 +135,12 @@ function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: 
   };
 }
 
-const ONE: ForeignDocuments = { type: null, documents: 1 };
+const ONE_DOCUMENT: ForeignDocuments = { type: null, documents: 1 };
 
 type Foreign = Wording & {
   readonly position: Position;
   readonly type: string | null;
-  /** Whether it deserves a warning of its own. */
+  /** Whether it gets its own warning. */
   readonly mayBeOurs: boolean;
 };
 
@@ -149,34 +149,34 @@ type Reader = {
   readonly options: DeclareRules;
   readonly found: Reporter;
   readonly positionAt: (offset: number) => Position;
-  /** What is not ours in the file. */
+  /** The foreign documents of the file. */
   readonly foreign: Foreign[];
-  readonly again: RereadableFile;
-  /** Whether the file may hold values in a known credential format; asked of the globs once. */
+  readonly rereadable: RereadableFile;
+  /** Whether the file may hold values in a known credential format; the globs are matched once. */
   readonly allowsSecrets: () => boolean;
 };
 
 function tooLarge(file: SourceFile, is: "manifest" | "foreign", { fileBytes }: Limits): SourceDiagnostic {
   const summary = `larger than ${fileBytes} bytes, and not read`;
   if (is === "manifest") return fileDiagnostic("error", "too-large", file.display, summary, "Split the file.");
-  return { ...fileDiagnostic("warning", "too-large", file.display, summary, PASSED_OVER), foreign: ONE };
+  return { ...fileDiagnostic("warning", "too-large", file.display, summary, SKIPPED), foreign: ONE_DOCUMENT };
 }
 
-// A file that is no text at all, or has a fault as a whole.
+// A file that is not text, or has a fault as a whole.
 function unread(file: SourceFile, bytes: Uint8Array, parsed: ParsedFile, found: Reporter): FileContent {
   const { text, faults } = parsed;
   const isOurs = claimsFile(bytes, parsed);
   const positionAt = lineFinder(text);
   for (const fault of faults) {
     const position = text === "" ? null : positionAt(fault.offset);
-    const diagnostic = diagnosticInFile(file.display, isOurs ? fault : mild(fault), position);
-    found.add(isOurs ? diagnostic : { ...diagnostic, foreign: ONE });
+    const diagnostic = diagnosticInFile(file.display, isOurs ? fault : skippedWarning(fault), position);
+    found.add(isOurs ? diagnostic : { ...diagnostic, foreign: ONE_DOCUMENT });
   }
   return { declarations: [], isFinal: true };
 }
 
-function mild({ code, summary }: Wording): Wording {
-  return { severity: "warning", code, summary, detail: PASSED_OVER };
+function skippedWarning({ code, summary }: Wording): Wording {
+  return { severity: "warning", code, summary, detail: SKIPPED };
 }
 
 function readDocument(reader: Reader, document: ParsedDocument, index: number): Declaration | null {
@@ -206,9 +206,9 @@ function noteForeign(
   document: ParsedDocument,
   { code, summary, detail, type, mayBeOurs }: Omit<Foreign, "severity" | "position">,
 ): null {
-  // Where a type is misspelt its place is worth finding; most of what is not ours is meant to be something else.
-  const isSlip = mayBeOurs && type !== null;
-  const position = isSlip ? locator(document, positionAt)("/type") : positionAt(document.offset);
+  // Only a misspelt type is worth locating: most foreign documents are not meant as manifests.
+  const isMisspelt = mayBeOurs && type !== null;
+  const position = isMisspelt ? locator(document, positionAt)("/type") : positionAt(document.offset);
   foreign.push({ severity: "warning", code, summary, detail, type, mayBeOurs, position });
   return null;
 }
@@ -224,20 +224,21 @@ function refuse(
   return null;
 }
 
-// Ten documents of one kind in a file need one warning.
+// Ten foreign documents of one type in a file get one warning.
 function foreignDiagnostics({ file, foreign }: Reader): readonly SourceDiagnostic[] {
   if (foreign.length === 0) return [];
-  return [...Map.groupBy(foreign, ({ summary }) => summary).values()].flatMap((alike) => {
-    const [first] = alike;
+  return [...Map.groupBy(foreign, ({ summary }) => summary).values()].flatMap((similar) => {
+    const [first] = similar;
     if (first === undefined) return [];
     const one = diagnosticInFile(file.display, first, first.position);
-    const diagnostic = alike.length === 1 ? one : { ...one, documents: alike.length };
-    const foreign = { type: first.type, documents: alike.length };
+    const diagnostic = similar.length === 1 ? one : { ...one, documents: similar.length };
+    const foreign = { type: first.type, documents: similar.length };
     return [first.mayBeOurs ? diagnostic : { ...diagnostic, foreign }];
   });
 }
 
-// What a broken document would have been called, so that what refers to it is blocked and not called undeclared.
+// A broken document keeps its name, so that manifests that refer to it are blocked, not reported as undeclared
+// references.
 function readBroken(reader: Reader, document: ParsedDocument, index: number): Declaration | null {
   const { file, found, positionAt, options } = reader;
   for (const fault of document.faults) found.add(diagnosticInFile(file.display, fault, positionAt(fault.offset)));
@@ -258,7 +259,7 @@ function declareManifest(
   document: ParsedDocument,
   { kind, type, value, index }: Pick<Declaration, "kind" | "type" | "index"> & { readonly value: JsonObject },
 ): Declaration {
-  const { file, found, positionAt, options, again } = reader;
+  const { file, found, positionAt, options, rereadable } = reader;
   const locate = locator(document, positionAt);
   const { unknownFields } = options;
   const allowsSecrets = document.hasCredentials && reader.allowsSecrets();
@@ -269,11 +270,11 @@ function declareManifest(
     { locate, positionAt },
     { unknownFields, allowsSecrets },
   );
-  for (const { position, ...said } of faults) found.add(diagnosticInFile(file.display, said, position));
+  for (const { position, ...wording } of faults) found.add(diagnosticInFile(file.display, wording, position));
   const isValid = faults.every(({ severity }) => severity === "warning");
   const { line } = positionAt(document.offset);
   const { identity, key } = nameOf(kind, type, value);
-  // Of a field that is missing or faulty nothing can be said.
+  // References in missing or faulty fields are unknown.
   const references = manifestReferences(isValid ? value : (fields ?? {}));
   const checkedBy = isValid ? checkAlone(type, value, options.now) : null;
   return {
@@ -287,8 +288,8 @@ function declareManifest(
     file,
     index,
     line,
-    // The text of every file, or where each of its fields stands, would be most of what a run holds.
-    locate: again.locate(index, line),
+    // Located by rereading: the texts or field positions of all files would take most of the memory of a run.
+    locate: rereadable.locate(index, line),
     isValid,
     checkedBy,
   };

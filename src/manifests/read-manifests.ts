@@ -7,7 +7,7 @@ import { isParsed, type SourceHead, type UnparsedManifest } from "./source-manif
 
 type Stop = { readonly signal: AbortSignal };
 
-/** The manifests with their values; those that are not parsed yet are read from their files. */
+/** The manifests with their values; unparsed ones are read from their files. */
 export async function readManifests<One extends Manifest | UnparsedManifest>(
   manifests: readonly One[],
   { signal }: Stop,
@@ -16,7 +16,7 @@ export async function readManifests<One extends Manifest | UnparsedManifest>(
   return await readManifestsBy(manifests, { exact, signal });
 }
 
-/** The same by an exact reader that the caller has already. */
+/** Like `readManifests`, with an exact reader that the caller provides. */
 export async function readManifestsBy<One extends Manifest | UnparsedManifest>(
   manifests: readonly One[],
   reading: Rereading,
@@ -31,7 +31,7 @@ export async function readManifestsBy<One extends Manifest | UnparsedManifest>(
   return read;
 }
 
-/** The same for one manifest. */
+/** Like `readManifests`, for one manifest. */
 export async function readManifest<One extends Manifest | UnparsedManifest>(
   manifest: One,
   { signal }: Stop,
@@ -47,16 +47,16 @@ async function withValue<One extends Manifest | UnparsedManifest>(
   return { ...manifest, value: "value" in manifest ? manifest.value : await manifest.read(reading) };
 }
 
-/** A field of a manifest; without a pointer, the start of its document. */
+/** A field of a manifest, or with a null pointer the start of its document. */
 export type ManifestField = { readonly manifest: SourceHead; readonly pointer: string | null };
 
-/** Where a field stands in its file. */
+/** The position of a field in its file. */
 export async function locateField({ manifest, pointer }: ManifestField, { signal }: Stop): Promise<Position> {
   await using exact = new ExactThread();
   return await positionOf({ manifest, pointer }, { exact, signal });
 }
 
-/** The fields with where they stand in their files. */
+/** The fields with their positions in their files. */
 export async function locateFields<Field extends ManifestField>(
   fields: readonly Field[],
   { signal }: Stop,

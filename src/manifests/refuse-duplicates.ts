@@ -5,17 +5,17 @@ import type { Declaration } from "./declaration.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 import type { Rereading } from "./rereadable-file.ts";
 
-/** How a manifest is refused at the place of a field. */
+/** What refusing a manifest at the position of a field needs. */
 export type Refusing = { readonly refuse: Refuse; readonly reading: Rereading };
 
-/** Refuses what is declared more than once, and names declared both with and without a version number. */
+/** Refuses identities that are declared more than once, and names declared both with and without a version number. */
 export async function refuseDuplicates(
   declarations: readonly Declaration[],
   declared: ReadonlySet<Identity>,
   refusing: Refusing,
 ): Promise<void> {
   const named = declarations.reduce((count, { identity }) => (identity === null ? count : count + 1), 0);
-  // As many identities as names: mostly nothing is there twice, and need not be grouped.
+  // Usually there are no duplicates: then counting is enough, and grouping is skipped.
   const groups = named === declared.size ? [] : grouped(declarations, ({ identity }) => identity);
   for (const [identity, duplicates] of groups) {
     if (duplicates.length > 1) await refuseAll(duplicates, refusing, (others) => duplicateFault(identity, others));
@@ -29,7 +29,7 @@ export async function refuseDuplicates(
   }
 }
 
-// Kinds that share their names: what of one kind is there twice was told above.
+// Kinds that share their names. Duplicates within one kind were reported above.
 async function refuseSharedNames(declarations: readonly Declaration[], refusing: Refusing): Promise<void> {
   const sharing = declarations.filter(({ kind, key }) => kind.sharesNames !== undefined && key !== null);
   if (new Set(sharing.map(({ kind }) => kind)).size < 2) return;
@@ -44,7 +44,7 @@ function duplicateFault(identity: Identity, others: string): Wording {
   return {
     code: "duplicate-identity",
     summary: `${quoted(identity)} is declared more than once`,
-    detail: `Also in ${others}. None of them is taken: keep one.`,
+    detail: `Also in ${others}. None of them is used: keep one.`,
   };
 }
 
@@ -52,7 +52,7 @@ function sharedNameFault(others: string): Wording {
   return {
     code: "duplicate-identity",
     summary: "applications of two types have the same name in one workspace",
-    detail: `Also in ${others}. Names are shared by all types of application, and none of these is taken: rename all but one.`,
+    detail: `Also in ${others}. All types of application share one set of names, and none of these is used: rename all but one.`,
   };
 }
 

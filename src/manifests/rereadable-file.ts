@@ -8,20 +8,20 @@ import { lineFinder, locator } from "../yaml/locator.ts";
 import { type ExactThread, readYaml } from "../yaml/read-yaml.ts";
 import { worthReading } from "./detect-manifest.ts";
 
-/** What reading a file again takes. */
+/** What reading a file again needs. */
 export type Rereading = { readonly exact: ExactThread; readonly signal: AbortSignal };
 
 /** Finds a field of a document in its file by JSON Pointer. */
 export type LocateField = (pointer: string, reading: Rereading) => Promise<Position>;
 
-/** How a file's documents are read. */
+/** The options for parsing a file. */
 export function readOptionsOf({ path }: Pick<SourceFile, "path">, limits: Limits): ReadOptions {
   return { format: formatOf(path) ?? "yaml", limits, worthy: worthReading };
 }
 
 /**
- * A file whose text is not held: the values and positions that a pass needs are read again, once for all values of the
- * file and once for all positions.
+ * A file whose text is not kept in memory. Values and positions that a pass needs are read from the file again, once
+ * for all values and once for all positions.
  */
 export class RereadableFile {
   readonly #file: SourceFile;
@@ -34,9 +34,9 @@ export class RereadableFile {
     this.#limits = limits;
   }
 
-  /** The value of a document; fails where the file has changed since. */
+  /** The value of a document; fails if the file has changed since. */
   async value(index: number, reading: Rereading): Promise<JsonObject> {
-    // The text, which is most of what is parsed, is not kept.
+    // Only the values are kept: the text takes most of the memory of a parsed file.
     this.#values ??= (await this.#parse(reading)).documents.map(({ value }) => value);
     const value = this.#values[index];
     if (isObject(value)) return value;
@@ -54,7 +54,7 @@ export class RereadableFile {
         const document = documents[index];
         if (document !== undefined) return locator(document, positionAt)(pointer);
       } catch {
-        // A report is worth more than the exact place. That the file has changed is reported where its value is needed.
+        // A report without the exact position is better than none. A changed file is reported when its value is needed.
       }
       return { line, column: 1 };
     };

@@ -10,41 +10,41 @@ import type { SourceHead } from "./source-manifest.ts";
 export type ReferenceContext = {
   /** Every identity that the source declares, refused ones included. */
   readonly declared: ReadonlySet<Identity>;
-  /** Globs over identities that live elsewhere. */
+  /** Globs over identities that are managed externality. */
   readonly external: readonly string[];
   readonly refuse: Refuse;
   readonly reading: Rereading;
-  /** Gives the event loop its turn where it is due. */
+  /** Yields to the event loop when it is due. */
   readonly pause: () => Promise<void> | undefined;
 };
 
-/** How many undeclared references get a suggestion: finding one means looking at every name. */
-const SUGGESTED = 100;
+/** How many undeclared references get a suggestion: finding one compares every name. */
+const MAX_SUGGESTIONS = 100;
 
-/** Refuses manifests that refer to something the source should declare and does not. */
+/** Refuses manifests with references to undeclared resources that are not external. */
 export async function resolveReferences(
   manifests: readonly SourceHead[],
   { declared, external, refuse, reading, pause }: ReferenceContext,
 ): Promise<void> {
   let keysOf: ReadonlyMap<string, readonly string[]> | null = null;
-  const elsewhere = new Map<Identity, boolean>();
+  const knownExternals = new Map<Identity, boolean>();
   let suggested = 0;
   const externals = external.map(globMatcher);
-  const isElsewhere = (identity: Identity) => {
-    const known = elsewhere.get(identity) ?? externals.some((matches) => matches(identity));
-    elsewhere.set(identity, known);
+  const isExternal = (identity: Identity) => {
+    const known = knownExternals.get(identity) ?? externals.some((matches) => matches(identity));
+    knownExternals.set(identity, known);
     return known;
   };
   for (const manifest of manifests) {
     for (const reference of manifest.references) {
       const pausing = pause();
       if (pausing !== undefined) await pausing;
-      if (declared.has(reference.identity) || isElsewhere(reference.identity)) continue;
+      if (declared.has(reference.identity) || isExternal(reference.identity)) continue;
       keysOf ??= keysByKind(declared);
       const { kind, key } = splitIdentity(reference.identity);
       const keys = keysOf.get(kind);
       if (keys === undefined) continue;
-      const near = suggested++ < SUGGESTED ? closestName(key, keys) : undefined;
+      const near = suggested++ < MAX_SUGGESTIONS ? closestName(key, keys) : undefined;
       const position = await manifest.locate(reference.pointer, reading);
       refuse(manifest.identity, { ...undeclared(reference, near), file: manifest.file, ...position });
     }

@@ -4,14 +4,14 @@ import type { LocateField, Rereading } from "./rereadable-file.ts";
 
 /** A declared resource whose file was recognised by its content and not parsed. */
 export type UnparsedManifest = ManifestHead & {
-  /** Reads the file and parses it; fails where it has changed since. */
+  /** Reads the file and parses it; fails if it has changed since. */
   readonly read: (reading: Rereading) => Promise<JsonObject>;
 };
 
-/** What names a declared resource, and finds its fields in its file. */
+/** A declared resource without its value; `locate` finds its fields in its file. */
 export type SourceHead = ManifestHead & { readonly locate: LocateField };
 
-/** A declared resource, and the digest of the document that declares it; absent where the document has none. */
+/** A declared resource, and the digest of the document that declares it; absent if the document has none. */
 export type SourceManifest = SourceHead & (Manifest | UnparsedManifest) & { readonly digest?: string | undefined };
 
 /** Whether a manifest has its value. */

@@ -4,13 +4,13 @@ import type { CheckBasis } from "./check-semantics.ts";
 import type { Declaration } from "./declaration.ts";
 import type { SourceManifest } from "./source-manifest.ts";
 
-/** A declaration that may be taken, as everybody outside the source sees it. */
+/** A valid declaration, as the other modules use it. */
 export type ValidManifest = SourceManifest & {
-  /** What it was checked by; null where it was not checked yet. */
+  /** What its semantic checks depended on; null if it was not checked yet. */
   readonly checkedBy: CheckBasis | null;
 };
 
-/** The manifest of a declaration; null where it is refused. */
+/** The manifest of a declaration; null if it is refused. */
 export function validManifest(
   declaration: Declaration,
   { declared, invalid }: { readonly declared: ReadonlySet<Identity>; readonly invalid: ReadonlySet<Identity> },
@@ -23,7 +23,7 @@ export function validManifest(
   return manifestOf(declaration, identity, all);
 }
 
-/** What of a declaration that is not valid can be checked against others; null where it is valid, or nothing can. */
+/** The part of an invalid declaration that can be checked against others; null if it is valid, or has no such part. */
 export function faultyManifest(declaration: Declaration): ValidManifest | null {
   const { fields, identity, references, isValid } = declaration;
   if (isValid || fields === undefined || fields === null) return null;

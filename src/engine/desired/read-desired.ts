@@ -149,7 +149,9 @@ async function loadAgain(
 function commitWithout({ untracked }: Revision, { files }: Loaded["contents"]): string | null {
   if (untracked === undefined) return null;
   const others = files.filter(({ file }) => untracked.paths.has(file.path));
-  const isEmpty = others.every(({ content, said }) => content.declarations.length === 0 && !hasErrors(said));
+  const isEmpty = others.every(
+    ({ content, diagnostics }) => content.declarations.length === 0 && !hasErrors(diagnostics),
+  );
   return isEmpty ? untracked.commit : null;
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createListReader, type ListKnowledge } from "../../../src/cache/list-reader.ts";
+import { createListReader, type ListReaderOptions } from "../../../src/cache/list-reader.ts";
 import { readPageRows } from "../../../src/cache/read-page-rows.ts";
 import { type CachedPage, rowDigest, UnparsedRow } from "../../../src/cache/unparsed-row.ts";
 import type { JsonObject } from "../../../src/contract/json.ts";
@@ -78,7 +78,7 @@ const kind = kindOf("workspace");
 const list = kind?.list;
 
 /** A reader of the list of workspaces that knows these pages; `noted` are those that it has read. */
-function reading(pages: readonly CachedPage[], given: Partial<ListKnowledge> = {}) {
+function reading(pages: readonly CachedPage[], given: Partial<ListReaderOptions> = {}) {
   if (kind === undefined || list === undefined) throw new TypeError("workspaces have a list");
   const noted: CachedPage[] = [];
   const on = { mustRead: () => false, isInSync: () => false, noteRow: () => undefined, ...given, pages };
@@ -134,7 +134,7 @@ describe("a row that is known by its bytes", () => {
 describe("a list that was read before", () => {
   const rows = Array.from({ length: 2500 }, (_, nth) => row(nth));
 
-  const read = async (pages: readonly CachedPage[], given: Partial<ListKnowledge> = {}, all = rows) => {
+  const read = async (pages: readonly CachedPage[], given: Partial<ListReaderOptions> = {}, all = rows) => {
     const server = await serve((response, request) => json(response, page(all, request)));
     const { parse, condense, end, rowOf, noted } = reading(pages, given);
     const replies = await dial(server.url).reader.list("listWorkspaces", {}, { ...calm, parse, condense });

@@ -281,7 +281,7 @@ describe("a source read again", () => {
     );
     const remembered = async (most?: Cost) => {
       await using exact = new ExactThread(most);
-      const said: Diagnostic[] = [];
+      const diagnostics: Diagnostic[] = [];
       const rules = {
         kindOf,
         limits: defaultLimits,
@@ -293,14 +293,17 @@ describe("a source read again", () => {
       const [file] = found;
       if (file === undefined) throw new TypeError("no file");
       return {
-        content: outlineOf({ content: await readDeclarations(file, on, { add: (one) => said.push(one) }), said }),
-        said,
+        content: outlineOf({
+          content: await readDeclarations(file, on, { add: (one) => diagnostics.push(one) }),
+          diagnostics,
+        }),
+        diagnostics,
       };
     };
     const refused = await remembered({ milliseconds: 0, mebibytes: 64 });
-    expect(refused.said.map(({ code }) => code)).toEqual(["too-slow"]);
+    expect(refused.diagnostics.map(({ code }) => code)).toEqual(["too-slow"]);
     expect(refused.content).toBeNull();
-    expect((await remembered()).said).toEqual([]);
+    expect((await remembered()).diagnostics).toEqual([]);
   });
 
   test("keeps the same of more faults than can be kept", async () => {

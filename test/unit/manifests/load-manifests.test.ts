@@ -98,7 +98,7 @@ describe("loading", () => {
 });
 
 describe("files that are not ours", () => {
-  test("are passed over with a warning and stop nothing", async () => {
+  test("are skipped with a warning and stop nothing", async () => {
     const loaded = await loadFiles({
       "package.json": JSON.stringify({ name: "x", type: "module", types: "./index.d.ts", dependencies: {} }),
       "schema.json": JSON.stringify({ type: ["object", "null"], properties: { type: { type: "string" } } }),
@@ -145,7 +145,7 @@ describe("files that are not ours", () => {
     ]);
   });
 
-  test("that a command of ours wrote are passed over in silence, however much they show", async () => {
+  test("that a command of ours wrote are skipped silently, however much they show", async () => {
     const step = { action: "create", patch: [{ op: "add", path: "", value: { type: "service", name: "api" } }] };
     const plan = (steps: number) =>
       jsonText({ format_version: "2.0", revision: null, summary: { create: 1 }, steps: Array(steps).fill(step) });
