@@ -126,5 +126,8 @@ export async function readBlobHead(
     if (total >= length) break;
   }
   child.kill();
+  signal.throwIfAborted();
+  // The blob is longer than that, so git could not read it.
+  if (total < length) throw unreadableBlobs();
   return Buffer.concat(parts).subarray(0, length);
 }

@@ -63,7 +63,8 @@ export class CommitFile implements SourceFile {
     const blobs = wanted.map(({ blob }) => blob);
     const contents = await readBlobs(files.repository, blobs, stop);
     for (const [at, file] of wanted.entries()) file.#held = contents[at] ?? null;
-    return this.#take(this.#held ?? new Uint8Array());
+    if (this.#held === null) throw new TypeError(`git gave no content of ${this.display}`);
+    return this.#take(this.#held);
   }
 }
 

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { symlinkSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sortDiagnostics } from "../../../../src/core/diagnostic.ts";
@@ -162,6 +163,16 @@ describe("a commit", () => {
       [1, 1],
       [1_400_000, 16_384],
     ]);
+  });
+
+  test("a large blob that git cannot read is an error, and no empty file", async () => {
+    const root = await folderOf({ "a.yaml": "a", "big.yaml": randomBytes(700_000).toString("hex") });
+    await commitAll(root, "Begin");
+    const id = (await git(root, "rev-parse", "HEAD:big.yaml")).trim();
+    const object = join(root, ".git", "objects", id.slice(0, 2), id.slice(2));
+    chmodSync(object, 0o600);
+    writeFileSync(object, readFileSync(object).subarray(0, 2000));
+    await expect(at(root, "HEAD")).rejects.toThrow("git could not read the files of the commit");
   });
 
   test("gives single files too", async () => {
