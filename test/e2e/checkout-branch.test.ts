@@ -12,7 +12,7 @@ test("a checkout is applied only at the branch that --ref names, and at rest; a 
   await git(folder, "switch", "--quiet", "--create", "change");
   expect(await run(["apply", "--yes", "--ref", "main"])).toMatchObject({
     code: 5,
-    stderr: `error: the checkout ${folder} is at change, not at main\n  → git switch main, or name what is meant with --ref\n`,
+    stderr: `error: the checkout ${folder} is at change, not at main\n  → git switch main, or name another one with --ref\n`,
   });
   const planned = await run(["plan", "--strict", "-o", "json"], { HOLDFAST_REF: "main" });
   expect(planned).toMatchObject({ code: 0 });

@@ -54,7 +54,7 @@ describe.each(controlPlaneVariants)("records on a $name control plane", (plane) 
     expect(planOf(await source.runHere(["plan", "-o", "json"])).summary).toMatchObject({ orphan: 1 });
     const forgotten = await source.runHere(["forget", "service/dev:web/api"]);
     expect(forgotten).toMatchObject({ code: 0 });
-    expect(forgotten.stdout).toContain("what is live of them stays");
+    expect(forgotten.stdout).toContain("the live resources stay and are no longer managed");
     expect(planOf(await source.runHere(["plan", "-o", "json"])).summary).toMatchObject({ orphan: 0 });
     expect(server.effects()).toEqual(before);
   });
