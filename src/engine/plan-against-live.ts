@@ -82,27 +82,27 @@ export type LivePlan = PlanWithDecisions & {
 };
 
 /** Reads live and plans: nothing here can change a control plane. */
-export async function planAgainstLive(declared: Desired, on: PlanContext): Promise<LivePlan> {
-  const { stopping: signal } = on;
-  const dryRun = createDryRun(on);
-  const cached = on.cache?.load(on.recorded) ?? null;
-  const open = cached && resourcesToRead(cached, { ...on, manifests: declared.manifests });
-  const started = await withValues(declared, (identity) => open?.has(identity) ?? true, on);
-  const inSyncByCache = cached && open && knownInSync(cached, open, { ...on, manifests: started.manifests });
-  const observing: ObserveContext = { ...on, dryRun, known: inSyncByCache, signal };
-  const asked = liveQueries(started, withWaves(started), on);
-  const observed = withoutStale(await observe(asked, observing), started, on);
-  guardLive(observed, started, on);
+export async function planAgainstLive(declared: Desired, context: PlanContext): Promise<LivePlan> {
+  const { stopping: signal } = context;
+  const dryRun = createDryRun(context);
+  const cached = context.cache?.load(context.recorded) ?? null;
+  const open = cached && resourcesToRead(cached, { ...context, manifests: declared.manifests });
+  const started = await withValues(declared, (identity) => open?.has(identity) ?? true, context);
+  const inSyncByCache = cached && open && knownInSync(cached, open, { ...context, manifests: started.manifests });
+  const observing: ObserveContext = { ...context, dryRun, known: inSyncByCache, signal };
+  const asked = liveQueries(started, withWaves(started), context);
+  const observed = withoutStale(await observe(asked, observing), started, context);
+  guardLive(observed, started, context);
   const observation = await withTakenNames(asked, observed, observing);
-  const desired = await withValues(started, (identity) => !observation.inSync.has(identity), on);
+  const desired = await withValues(started, (identity) => !observation.inSync.has(identity), context);
   const waved = withWaves(desired);
-  const recorded = await openWhereRead(observation, on);
-  const rulesFor = await findRules(waved, observation, on);
+  const recorded = await openWhereRead(observation, context);
+  const rulesFor = await findRules(waved, observation, context);
   const unclear: Diagnostic[] = [];
-  const missing = () => on.serverFacts.missing(asked.flatMap(({ kind }) => operationsOf(kind)));
-  const access = readAccess(on.serverFacts.caller);
+  const missing = () => context.serverFacts.missing(asked.flatMap(({ kind }) => operationsOf(kind)));
+  const access = readAccess(context.serverFacts.caller);
   const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
-    ...on,
+    ...context,
     ...desired,
     desired: waved,
     live: observation.live,
@@ -111,10 +111,10 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     dryRuns,
     rulesFor,
     base: desired.base,
-    applied: on.recorded.size === 0 ? desired.applied : null,
-    subject: on.serverFacts.subject,
+    applied: context.recorded.size === 0 ? desired.applied : null,
+    subject: context.serverFacts.subject,
     seesAll: readsWholeTenant(access),
-    now: on.now(),
+    now: context.now(),
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],
     withOrphans: desired.isWhole,
@@ -125,7 +125,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const missingFirst = missing().length;
   const unchecked = { ...first, ...observation, waved, answered: observation.dryRuns };
   const { dryRuns: tried, notChecked } = await preflight(unchecked, {
-    ...on,
+    ...context,
     dryRun,
     unclear,
     signal,
@@ -135,10 +135,10 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   // A probe may have shown that an operation that the plan needs does not exist.
   const isFinal = tried.size + unclear.length === 0 && missing().length === missingFirst;
   // Guards come last: what they hold back has been asked about like everything else.
-  const guards = first.plan.steps.some(writes) ? on.guards : null;
+  const guards = first.plan.steps.some(writes) ? context.guards : null;
   const dryRuns = new Map([...observation.dryRuns, ...tried]);
   const final = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
-  const blocked = await blockedIn(waved, final.decisions, on);
+  const blocked = await blockedIn(waved, final.decisions, context);
   const planned = withBlockDiagnostics(withNotChecked(final, notChecked), blocked);
   const livePlan = {
     ...planned,
@@ -150,10 +150,10 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     notUsed: missingExtensions(missing()),
     access,
   };
-  await on.saveServerFacts();
+  await context.saveServerFacts();
   if (cached !== null && inSyncByCache !== null) {
     const next = liveToKeep(cached, inSyncByCache, { ...livePlan, manifests: desired.manifests });
-    if (next !== null) on.cache?.save(next);
+    if (next !== null) context.cache?.save(next);
   }
   return livePlan;
 }
@@ -196,10 +196,14 @@ function withoutStale(observation: Observation, { declared }: Desired, { recorde
 }
 
 // Found ahead: planning gives the event loop no turn, and the rules are the repository's.
-async function findRules(waved: readonly WavedSource[], { inSync }: Observation, on: PlanContext): Promise<RuleFinder> {
-  const rulesFor = ruleFinder(on.ignore, new Date(on.now()).toISOString().slice(0, 10));
-  if (on.ignore.length === 0) return rulesFor;
-  const pause = pacer(on.stopping);
+async function findRules(
+  waved: readonly WavedSource[],
+  { inSync }: Observation,
+  context: PlanContext,
+): Promise<RuleFinder> {
+  const rulesFor = ruleFinder(context.ignore, new Date(context.now()).toISOString().slice(0, 10));
+  if (context.ignore.length === 0) return rulesFor;
+  const pause = pacer(context.stopping);
   for (const { manifest } of waved) {
     if (!inSync.has(manifest.identity)) rulesFor(manifest.identity);
     const pausing = pause();

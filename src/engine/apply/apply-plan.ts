@@ -66,38 +66,39 @@ const STEPS_PER_REQUEST = 2;
 
 /** Applies a plan: each step runs when its own dependencies are done, every outcome listed. */
 export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying: ApplyContext): Promise<ApplyResult> {
-  const on = running(applying);
-  if (on.recordsEqual ?? true) await recordEqual(plan.steps, decisions, on);
+  const context = running(applying);
+  if (context.recordsEqual ?? true) await recordEqual(plan.steps, decisions, context);
   const declared = plan.steps.filter(({ action }) => action !== "orphan");
   const acting = declared.filter(writes);
   const followed: Promise<StepEnd>[] = [];
-  if (acting.length > 0) on.onProgress({ what: "begun", steps: acting.length });
+  if (acting.length > 0) context.onProgress({ what: "begun", steps: acting.length });
   const tasks = acting.map(
     (step): Task<StepEnd> => ({
       identity: step.identity,
-      after: on.manifests.get(step.identity)?.references.map(({ identity }) => identity) ?? [],
+      after: context.manifests.get(step.identity)?.references.map(({ identity }) => identity) ?? [],
       run: async (state) => {
-        const stop = on.stopReason();
+        const stop = context.stopReason();
         if (stop !== null) return skippedEnd(step, stop);
         if (state === "blocked") return dependencyEnd(step);
-        on.onProgress({ what: "started", step });
-        const wasThere = wasThereBefore(step.identity, on);
-        const written = await writeStep(step, decisions.get(step.identity), on);
-        const end = writtenEnd(step, written, { wasThere, stop: on.stopReason() });
-        on.onResult(written);
-        followed.push(followStepRollout(step, written, end, on));
+        context.onProgress({ what: "started", step });
+        const wasThere = wasThereBefore(step.identity, context);
+        const written = await writeStep(step, decisions.get(step.identity), context);
+        const end = writtenEnd(step, written, { wasThere, stop: context.stopReason() });
+        context.onResult(written);
+        followed.push(followStepRollout(step, written, end, context));
         return end;
       },
     }),
   );
   const results = await schedule(tasks, {
-    concurrency: STEPS_PER_REQUEST * on.concurrency,
+    concurrency: STEPS_PER_REQUEST * context.concurrency,
     isGood: ({ outcome: { result } }) => isSuccess(result),
-    isStopped: on.isStopped,
+    isStopped: context.isStopped,
   });
-  const until = on.now() + on.rolloutTimeoutMs;
+  const until = context.now() + context.rolloutTimeoutMs;
   const ends = await announceLongWait(Promise.all(followed), () => {
-    if (on.rollouts.open > 0) on.onWait(`${on.rollouts.open} rollout${on.rollouts.open === 1 ? "" : "s"}`, until);
+    if (context.rollouts.open > 0)
+      context.onWait(`${context.rollouts.open} rollout${context.rollouts.open === 1 ? "" : "s"}`, until);
   });
   const rolledOut = new Map(ends.map((one) => [one.outcome.identity, one]));
   const all = declared.map(
@@ -126,21 +127,21 @@ function wasThereBefore(identity: Identity, { recorded, live, now, serverTime }:
   };
 }
 
-function running(on: ApplyContext): Running {
-  const requests = new PQueue({ concurrency: on.concurrency });
+function running(context: ApplyContext): Running {
+  const requests = new PQueue({ concurrency: context.concurrency });
   let stop: OutcomeError | null = null;
-  const stopReason = (): OutcomeError | null => stop ?? interruptedStop(on.stopping);
+  const stopReason = (): OutcomeError | null => stop ?? interruptedStop(context.stopping);
   return {
-    ...on,
+    ...context,
     withRequestSlot: (work) => requests.add(work),
     rollouts: { open: 0 },
     stopReason,
     isStopped: () => stopReason() !== null,
     onResult: (written) => {
-      stop ??= stopAfter(written, on);
+      stop ??= stopAfter(written, context);
     },
     onWait: (what, until) =>
-      on.onProgress({ what: "waiting", text: `${what}, until ${timestampText(until)} at the latest` }),
+      context.onProgress({ what: "waiting", text: `${what}, until ${timestampText(until)} at the latest` }),
   };
 }
 
@@ -148,46 +149,50 @@ function running(on: ApplyContext): Running {
 async function recordEqual(
   steps: readonly Step[],
   decisions: PlanWithDecisions["decisions"],
-  on: ApplyContext,
+  context: ApplyContext,
 ): Promise<void> {
   const receipts = steps.flatMap(({ action, identity, kind: type }): Recorded[] => {
-    const [manifest, live, head] = [on.manifests.get(identity), on.live.get(identity), on.recorded.get(identity)];
+    const [manifest, live, head] = [
+      context.manifests.get(identity),
+      context.live.get(identity),
+      context.recorded.get(identity),
+    ];
     if (action !== "keep" || manifest === undefined || live?.state !== "present") return [];
     const { row } = live;
     const known = head === undefined ? null : requireOpened(head);
     if (known !== null && isRecordOf(known, requireRead(manifest).value, row.manifest)) return [];
-    const kind = on.kindOf(type);
+    const kind = context.kindOf(type);
     if (kind === undefined) return [];
     const ignored = decisions.get(identity)?.ignored ?? [];
-    const sent = { kind, shape: on.shapeOf(type), identity, written: requireRead(manifest).value, ignored };
-    const receipt = createReceipt(sent, row, { known, at: on.now() });
+    const sent = { kind, shape: context.shapeOf(type), identity, written: requireRead(manifest).value, ignored };
+    const receipt = createReceipt(sent, row, { known, at: context.now() });
     return known !== null && equalRecorded(known, receipt) ? [] : [receipt];
   });
-  if (receipts.length > 0) await on.ledger.record(receipts);
+  if (receipts.length > 0) await context.ledger.record(receipts);
 }
 
-async function writeStep(step: Step, decision: Decision | undefined, on: Running): Promise<WriteResult> {
-  const declared = on.manifests.get(step.identity);
-  const kind = on.kindOf(step.kind);
+async function writeStep(step: Step, decision: Decision | undefined, context: Running): Promise<WriteResult> {
+  const declared = context.manifests.get(step.identity);
+  const kind = context.kindOf(step.kind);
   if (declared === undefined || kind === undefined || decision === undefined)
     throw new TypeError(`no manifest for ${step.identity}`);
   const manifest = requireRead(declared);
-  const shape = on.shapeOf(step.kind);
-  const planned = on.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
+  const shape = context.shapeOf(step.kind);
+  const planned = context.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
   const { ignored } = decision;
-  const head = ignored.length === 0 ? undefined : on.recorded.get(step.identity);
+  const head = ignored.length === 0 ? undefined : context.recorded.get(step.identity);
   const recorded = head === undefined ? null : requireOpened(head);
   const toSend = manifestToSend(shape, manifest, planned, decision);
   const job: WriteJob = { kind, shape, manifest, live: planned, toSend, ignored, recorded };
-  const live = await liveNow(job, on);
+  const live = await liveNow(job, context);
   const same =
     live.state === "present" && step.action === "ensure" && hasContentOf(kind, shape, job.toSend, live.row.manifest);
-  if (same) return recordAsKept({ ...job, live }, live.row, on);
+  if (same) return recordAsKept({ ...job, live }, live.row, context);
   if (kind.issuesToken?.(manifest.value) && step.action !== "update") {
-    const trouble = await sinkTrouble(step.identity, on);
+    const trouble = await sinkTrouble(step.identity, context);
     if (trouble !== null) return failedWrite("failed", { code: "token-sink", message: trouble }, { job, attempts: 0 });
   }
-  return write({ ...job, live }, on).catch((error: unknown) => {
+  return write({ ...job, live }, context).catch((error: unknown) => {
     if (!isStorageError(error)) throw error;
     const message = `the ledger cannot be written (${errorMessage(error)}): ${recordTrouble}`;
     return failedWrite("unknown", { code: LEDGER_UNWRITABLE, message }, { job, attempts: 1 });
@@ -205,19 +210,19 @@ async function sinkTrouble(identity: Identity, { sink }: ApplyContext): Promise<
 
 // A resource whose references were missing can often be read once they exist. For one that answers a token it
 // must be known whether it is new.
-async function liveNow(job: WriteJob, on: Running): Promise<Live> {
+async function liveNow(job: WriteJob, context: Running): Promise<Live> {
   const { live, kind } = job;
   if (live.state !== "unknown" || (kind.single === undefined && !kind.issuesToken?.(job.toSend))) return live;
-  return on
-    .withRequestSlot(() => on.readBack(job))
+  return context
+    .withRequestSlot(() => context.readBack(job))
     .catch((error: unknown) => {
       if (error instanceof ClientError) return live;
       throw error;
     });
 }
 
-async function recordAsKept(job: WriteJob, row: LiveRow, on: Running): Promise<WriteResult> {
-  await on.ledger.record([receiptOfJob(job, row, on)]);
+async function recordAsKept(job: WriteJob, row: LiveRow, context: Running): Promise<WriteResult> {
+  await context.ledger.record([receiptOfJob(job, row, context)]);
   return { state: "kept" };
 }
 
@@ -228,10 +233,10 @@ function manifestToSend(shape: Shape, { value }: Manifest, live: Live, { ignored
 }
 
 // Rollouts are followed outside the queue, so that waiting does not take a slot from writing.
-async function followStepRollout(step: Step, written: WriteResult, end: StepEnd, on: Running): Promise<StepEnd> {
-  const rollout = await rolloutOf(step, written, on);
+async function followStepRollout(step: Step, written: WriteResult, end: StepEnd, context: Running): Promise<StepEnd> {
+  const rollout = await rolloutOf(step, written, context);
   const outcome = { ...end.outcome, rollout };
-  const place = outcome.error === null ? null : await locateOutcome(outcome, on.manifests, on);
-  on.onProgress({ what: "finished", step, outcome, place });
+  const place = outcome.error === null ? null : await locateOutcome(outcome, context.manifests, context);
+  context.onProgress({ what: "finished", step, outcome, place });
   return { ...end, outcome };
 }

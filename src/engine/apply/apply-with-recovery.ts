@@ -116,11 +116,11 @@ export async function recoveryWith(session: ServerSession, options: RecoveryOpti
 type One = { readonly kind: Kind; readonly manifest: Manifest; readonly id: string | null };
 
 /** Reads live of one resource again; where there is no read, a proven dry run shows whether it exists. */
-async function readLiveOf({ kind, manifest, id }: One, on: ObserveContext): Promise<Live> {
-  const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, on);
-  const mayAsk = kind.single === undefined && isDryRunSafe(on.serverFacts);
+async function readLiveOf({ kind, manifest, id }: One, context: ObserveContext): Promise<Live> {
+  const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, context);
+  const mayAsk = kind.single === undefined && isDryRunSafe(context.serverFacts);
   if (live.state !== "unknown" || live.reason !== "no-read" || !mayAsk) return live;
-  const tried = await on.dryRun(kind, manifest, on);
+  const tried = await context.dryRun(kind, manifest, context);
   if (tried.state !== "answered" || tried.row === null) return live;
   return tried.row.id === null ? { state: "absent" } : { ...live, exists: true };
 }

@@ -22,27 +22,27 @@ export type StepRolloutContext = Pick<WriteContext, "reader" | "rolloutTimeoutMs
 };
 
 /** How the rollout of a step has ended, and the run that starts with it, as far as it is waited for; null where it starts none. */
-export async function rolloutOf(step: Step, written: WriteResult, on: StepRolloutContext): Promise<RolloutResult> {
-  const kind = on.kindOf(step.kind);
+export async function rolloutOf(step: Step, written: WriteResult, context: StepRolloutContext): Promise<RolloutResult> {
+  const kind = context.kindOf(step.kind);
   if (!kind?.rollsOut || written.state !== "done") return null;
   const { row } = written;
   const now = rolloutState(row.status);
   const run = now === "failed" ? null : runOf(kind, row);
-  if ((now !== "progressing" && run === null) || !on.wait) return now;
+  if ((now !== "progressing" && run === null) || !context.wait) return now;
   if (!row.id || !row.stamp) return null;
-  const ending = followToEnd(step, { applicationId: row.id, deploymentId: row.stamp, run }, on).catch(
+  const ending = followToEnd(step, { applicationId: row.id, deploymentId: row.stamp, run }, context).catch(
     (error: unknown): RolloutResult => {
-      if (on.stopping.aborted || error instanceof ClientError) return "progressing";
+      if (context.stopping.aborted || error instanceof ClientError) return "progressing";
       throw error;
     },
   );
-  on.rollouts.open += 1;
-  const isOver = await endsBefore(ending, on.stopWaiting).finally(() => {
-    on.rollouts.open -= 1;
+  context.rollouts.open += 1;
+  const isOver = await endsBefore(ending, context.stopWaiting).finally(() => {
+    context.rollouts.open -= 1;
   });
   if (isOver) return ending;
   const { identity } = step;
-  on.onLeft(ending.then((rollout) => on.onProgress({ what: "rolled-out", identity, rollout })));
+  context.onLeft(ending.then((rollout) => context.onProgress({ what: "rolled-out", identity, rollout })));
   return "progressing";
 }
 

@@ -23,16 +23,16 @@ const MAX_SINGLE_LOOKUPS = 8;
  */
 export async function confirmAbsent(
   lacking: MissingFromList,
-  on: ListContext & { readonly concurrency: number },
+  context: ListContext & { readonly concurrency: number },
 ): Promise<ReadonlyMap<Identity, Live>> {
   const { kind, identities, idOf } = lacking;
   const { single } = kind;
-  const live = new Map(await listAgain(lacking, { ...on, known: null }));
+  const live = new Map(await listAgain(lacking, { ...context, known: null }));
   if (single === undefined) return live;
   const absent = identities.filter((identity) => live.get(identity)?.state === "absent");
-  await forEachConcurrently(absent, on.concurrency, async (identity) => {
+  await forEachConcurrently(absent, context.concurrency, async (identity) => {
     const id = idOf(identity);
-    const row = id === null ? null : await readById(single, id, on);
+    const row = id === null ? null : await readById(single, id, context);
     if (row !== null && row !== "in-sync" && row.key === splitIdentity(identity).key)
       live.set(identity, { state: "present", row });
   });
@@ -41,11 +41,11 @@ export async function confirmAbsent(
 
 async function listAgain(
   { kind, list, identities }: MissingFromList,
-  on: ListContext,
+  context: ListContext,
 ): Promise<readonly (readonly [Identity, Live])[]> {
   const { narrow } = list;
   const read = (others: readonly Identity[], query: { readonly [name: string]: string }): Promise<LiveList> =>
-    listLive({ kind, list, narrow: query }, { declared: [], others }, on);
+    listLive({ kind, list, narrow: query }, { declared: [], others }, context);
   if (narrow === undefined || identities.length > MAX_SINGLE_LOOKUPS) {
     const { live } = await read(identities, {});
     return [...live];

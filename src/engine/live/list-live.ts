@@ -40,14 +40,18 @@ type Identities = {
 const ABSENT: Live = { state: "absent" };
 
 /** Reads a list, but for the rows that are known and need not be read, and tells what is live of the resources. */
-export async function listLive(what: ListQuery, { declared, others }: Identities, on: ListContext): Promise<LiveList> {
+export async function listLive(
+  what: ListQuery,
+  { declared, others }: Identities,
+  context: ListContext,
+): Promise<LiveList> {
   const identities = declared.concat(others);
-  const { known } = on;
-  if (known === null) return mustTell(liveList(what, identities, await readEvery(what, on), null));
-  const list = liveList(what, identities, await readUnknown(what, known, on), known);
+  const { known } = context;
+  if (known === null) return mustTell(liveList(what, identities, await readEvery(what, context), null));
+  const list = liveList(what, identities, await readUnknown(what, known, context), known);
   if (list !== null) return list;
   // What stands for a resource now was passed over as another's row: rare enough to read everything.
-  return mustTell(liveList(what, identities, await readUnknown(what, known, on, { all: true }), known));
+  return mustTell(liveList(what, identities, await readUnknown(what, known, context, { all: true }), known));
 }
 
 function mustTell(list: LiveList | null): LiveList {

@@ -76,22 +76,23 @@ function noFindings(): Findings {
 }
 
 /** Reads live of all resources: by lists where the server has them, one by one where not. */
-export async function observe(asked: readonly LiveQuery[], on: ObserveContext): Promise<Observation> {
+export async function observe(asked: readonly LiveQuery[], context: ObserveContext): Promise<Observation> {
   const found = noFindings();
   const unresolved = await Promise.all(
-    asked.map(async (group) => ((await byLists(group, on, found)) ? [] : byIds(wantedOf(group), on, found))),
+    asked.map(async (group) => ((await byLists(group, context, found)) ? [] : byIds(wantedOf(group), context, found))),
   );
-  await byDryRuns(unresolved.flat(), on, found);
+  await byDryRuns(unresolved.flat(), context, found);
   return { ...found, complete: found.diagnostics.length === 0 };
 }
 
 /** Reads live of one resource again, whatever is known of it, to verify a write. */
-export async function observeOne(one: Wanted, on: ObserveContext): Promise<Live> {
+export async function observeOne(one: Wanted, context: ObserveContext): Promise<Live> {
   const found = noFindings();
   const { name } = splitVersion(splitIdentity(one.identity).key);
   const narrow = one.kind.list?.narrow?.(name) ?? {};
   const asked = { kind: one.kind, declared: [], others: [one.identity], isRecorded: () => false, idOf: () => null };
-  if (!(await byList(asked, on, found, narrow))) await byDryRuns(await byIds([one], on, found), on, found);
+  if (!(await byList(asked, context, found, narrow)))
+    await byDryRuns(await byIds([one], context, found), context, found);
   return found.live.get(one.identity) ?? { state: "unknown", reason: "no-read" };
 }
 
@@ -104,33 +105,33 @@ function wantedOf({ kind, declared, others, idOf }: LiveQuery): readonly Wanted[
 }
 
 // A whole list is read once for all of its kind; where few are asked for, what each of them narrows it to.
-async function byLists(asked: LiveQuery, on: ObserveContext, found: Findings): Promise<boolean> {
+async function byLists(asked: LiveQuery, context: ObserveContext, found: Findings): Promise<boolean> {
   const narrow = asked.kind.list?.narrow;
-  if (on.readsEach !== true || narrow === undefined) return byList(asked, on, found);
+  if (context.readsEach !== true || narrow === undefined) return byList(asked, context, found);
   const each = [
     ...asked.declared.map((one) => ({ ...asked, declared: [one], others: [], identity: one.manifest.identity })),
     ...asked.others.map((identity) => ({ ...asked, declared: [], others: [identity], identity })),
   ];
   let isListed = true;
-  await forEachConcurrently(each, on.concurrency, async ({ identity, ...one }) => {
+  await forEachConcurrently(each, context.concurrency, async ({ identity, ...one }) => {
     const { name } = splitVersion(splitIdentity(identity).key);
-    isListed = (await byList(one, on, found, narrow(name))) && isListed;
+    isListed = (await byList(one, context, found, narrow(name))) && isListed;
   });
   return isListed;
 }
 
 async function byList(
   asked: LiveQuery,
-  on: ObserveContext,
+  context: ObserveContext,
   found: Findings,
   narrow: { readonly [name: string]: string } = {},
 ): Promise<boolean> {
   const { kind, declared, others, isRecorded, idOf } = asked;
   const { list } = kind;
-  if (list === undefined || !on.serverFacts.has(list.operation)) return false;
+  if (list === undefined || !context.serverFacts.has(list.operation)) return false;
   const identities = { declared: declared.map(({ manifest }) => manifest.identity), others };
   try {
-    const { rows, live, inSync } = await listLive({ kind, list, narrow }, identities, on);
+    const { rows, live, inSync } = await listLive({ kind, list, narrow }, identities, context);
     found.rows.set(kind.type, [...(found.rows.get(kind.type) ?? []), ...rows]);
     for (const identity of inSync) found.inSync.set(identity, "live");
     const lacking: Identity[] = [];
@@ -138,11 +139,11 @@ async function byList(
       found.live.set(identity, one);
       if (one.state === "absent" && isRecorded(identity)) lacking.push(identity);
     }
-    if (lacking.length > 0) await confirmMissing({ kind, list, identities: lacking, idOf }, on, found);
+    if (lacking.length > 0) await confirmMissing({ kind, list, identities: lacking, idOf }, context, found);
     return true;
   } catch (error) {
     // A documented list that seems to be missing is one that could not be read.
-    if (isRouteMissing(error) && !on.serverFacts.has(list.operation)) return false;
+    if (isRouteMissing(error) && !context.serverFacts.has(list.operation)) return false;
     // A list whose rows lack what a row needs is no list to us, where there is another way.
     if (error instanceof TypeError && kind.single !== undefined) return false;
     unreadable(error, identities.declared.concat(others), found, list.operation);
@@ -150,9 +151,9 @@ async function byList(
   }
 }
 
-async function confirmMissing(lacking: MissingFromList, on: ObserveContext, found: Findings): Promise<void> {
+async function confirmMissing(lacking: MissingFromList, context: ObserveContext, found: Findings): Promise<void> {
   try {
-    for (const [identity, live] of await confirmAbsent(lacking, on)) found.live.set(identity, live);
+    for (const [identity, live] of await confirmAbsent(lacking, context)) found.live.set(identity, live);
   } catch (error) {
     unreadable(error, lacking.identities, found, lacking.list.operation);
   }
@@ -164,20 +165,24 @@ const UNREADABLE = { state: "unknown", reason: "no-read" } as const;
 type Unresolved = Wanted & { readonly manifest: Manifest | UnparsedManifest; readonly reading: SingleReading };
 
 // Reads what has a known or a likely id; gives what has to be dry-run.
-async function byIds(wanted: readonly Wanted[], on: ObserveContext, found: Findings): Promise<readonly Unresolved[]> {
+async function byIds(
+  wanted: readonly Wanted[],
+  context: ObserveContext,
+  found: Findings,
+): Promise<readonly Unresolved[]> {
   const unresolved: Unresolved[] = [];
-  await readEach(wanted, on, found, async (one) => {
+  await readEach(wanted, context, found, async (one) => {
     const { kind, identity, manifest, id } = one;
     const reading = kind.single;
     if (reading === undefined) {
-      if (on.known?.isAsRecorded(identity)) found.inSync.set(identity, "ledger");
+      if (context.known?.isAsRecorded(identity)) found.inSync.set(identity, "ledger");
       return UNREADABLE;
     }
     const { key } = splitIdentity(identity);
     const { reply } = operations[reading.operation];
     const guesses = [...new Set([id, reading.guessId?.(key) ?? null])].filter((guess) => guess !== null);
     for (const guess of guesses) {
-      const row = await readById(reading, guess, on, on.known?.replyReader(identity, reply));
+      const row = await readById(reading, guess, context, context.known?.replyReader(identity, reply));
       if (row === "in-sync") return row;
       if (row?.key === key) return { state: "present", row };
     }
@@ -189,19 +194,19 @@ async function byIds(wanted: readonly Wanted[], on: ObserveContext, found: Findi
 }
 
 // What refers to something comes after it, so that a refused dry run can be told from a missing reference.
-async function byDryRuns(unresolved: readonly Unresolved[], on: ObserveContext, found: Findings): Promise<void> {
+async function byDryRuns(unresolved: readonly Unresolved[], context: ObserveContext, found: Findings): Promise<void> {
   const waves = [...Map.groupBy(unresolved, ({ wave }) => wave)].toSorted(([a], [b]) => a - b);
-  for (const [, group] of waves) await readEach(group, on, found, (one) => byDryRun(one, on, found));
+  for (const [, group] of waves) await readEach(group, context, found, (one) => byDryRun(one, context, found));
 }
 
 async function readEach<One extends Wanted>(
   wanted: readonly One[],
-  on: ObserveContext,
+  context: ObserveContext,
   found: Findings,
   read: (one: One) => Promise<Live | "in-sync" | null>,
 ): Promise<void> {
-  await forEachConcurrently(wanted, on.concurrency, async (one) => {
-    on.signal.throwIfAborted();
+  await forEachConcurrently(wanted, context.concurrency, async (one) => {
+    context.signal.throwIfAborted();
     try {
       const live = await read(one);
       if (live === "in-sync") found.inSync.set(one.identity, "live");
@@ -214,10 +219,10 @@ async function readEach<One extends Wanted>(
 
 async function byDryRun(
   { kind, identity, manifest, reading }: Unresolved,
-  on: ObserveContext,
+  context: ObserveContext,
   found: Findings,
 ): Promise<Live> {
-  const tried = await on.dryRun(kind, await readManifest(manifest, on), { signal: on.signal });
+  const tried = await context.dryRun(kind, await readManifest(manifest, context), { signal: context.signal });
   switch (tried.state) {
     case "impossible":
       return { state: "unknown", reason: "no-read" };
@@ -235,7 +240,7 @@ async function byDryRun(
       const id = isObject(tried.reply) ? reading.idFrom(tried.reply as never) : null;
       found.dryRuns.set(identity, { state: "answered", row: tried.row });
       if (id === null) return { state: "absent" };
-      const row = await readById(reading, id, on);
+      const row = await readById(reading, id, context);
       return row === null || row === "in-sync" ? { state: "absent" } : { state: "present", row: { ...row, id } };
     }
   }

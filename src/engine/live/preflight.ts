@@ -54,10 +54,10 @@ const PROOFS = 3;
  * proven to change nothing. The first manifest of a kind whose write is an extension also shows whether the server has
  * it, or a probe of the route does, where there is no dry run.
  */
-export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked> {
+export async function preflight(plan: Unchecked, context: Preflight): Promise<Checked> {
   const { decisions, answered } = plan;
   const jobs = plan.waved.flatMap(({ manifest }): Job[] => {
-    const [kind, action] = [on.kindOf(manifest.kind), decisions.get(manifest.identity)?.action];
+    const [kind, action] = [context.kindOf(manifest.kind), decisions.get(manifest.identity)?.action];
     return kind === undefined || action === undefined || !writes({ action })
       ? []
       : [{ kind, manifest: requireRead(manifest), action }];
@@ -68,28 +68,28 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
     manifest.references.flatMap(({ identity }) => (creating.has(identity) ? [identity] : []));
   const open = jobs.filter(({ manifest }) => !answered.has(manifest.identity));
   const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
-  const first = await ask(new Set([...probesAmong(open, on.serverFacts), ...updates]), dependsOn, on);
+  const first = await ask(new Set([...probesAmong(open, context.serverFacts), ...updates]), dependsOn, context);
   const creates = jobs.filter(isNew);
-  if (on.creates === "pointless") {
-    return { dryRuns: new Map([...first, ...hiddenAmong(plan, first, on)]), notChecked: new Map() };
+  if (context.creates === "pointless") {
+    return { dryRuns: new Map([...first, ...hiddenAmong(plan, first, context)]), notChecked: new Map() };
   }
   const uncheckedUpdates = jobs.flatMap((job) => {
     const { identity } = job.manifest;
     const why = isNew(job)
       ? null
-      : reasonNotUpdated(job, answered.get(identity) ?? first.get(identity), dependsOn(job), on);
+      : reasonNotUpdated(job, answered.get(identity) ?? first.get(identity), dependsOn(job), context);
     return why === null ? [] : [[identity, why] as const];
   });
   if (creates.length === 0) {
-    const hidden = hiddenAmong(plan, first, on);
+    const hidden = hiddenAmong(plan, first, context);
     return { dryRuns: new Map([...first, ...hidden]), notChecked: new Map(uncheckedUpdates) };
   }
-  const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), on);
+  const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), context);
   const isWaiting = ({ manifest: { identity } }: Job): boolean => !answered.has(identity) && !first.has(identity);
   const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
-  const unwritable = waiting.length === 0 ? new Set<Identity>() : await prove(plan, on);
-  const isProven = on.serverFacts.dryRun === "proven";
-  const asked = new Map([...first, ...(isProven ? await ask(new Set(waiting), () => [], on) : [])]);
+  const unwritable = waiting.length === 0 ? new Set<Identity>() : await prove(plan, context);
+  const isProven = context.serverFacts.dryRun === "proven";
+  const asked = new Map([...first, ...(isProven ? await ask(new Set(waiting), () => [], context) : [])]);
   const notChecked = new Map([
     ...uncheckedUpdates,
     ...creates.flatMap((job) => {
@@ -106,8 +106,8 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
     const why = notChecked.get(identity);
     return why?.reason === "needs-write" || (why?.on ?? []).some(isForOthers);
   };
-  const refused = await refuseAbsentSecrets(unchecked, { ...on, isForOthers });
-  const hidden = hiddenAmong(plan, new Map([...asked].filter(([identity]) => !notChecked.has(identity))), on);
+  const refused = await refuseAbsentSecrets(unchecked, { ...context, isForOthers });
+  const hidden = hiddenAmong(plan, new Map([...asked].filter(([identity]) => !notChecked.has(identity))), context);
   return { dryRuns: new Map([...asked, ...refused, ...hidden]), notChecked };
 }
 
@@ -184,14 +184,14 @@ function probesAmong(jobs: readonly Job[], serverFacts: KnownServer): readonly J
 async function ask(
   jobs: ReadonlySet<Job>,
   dependsOn: (job: Job) => readonly Identity[],
-  on: Preflight,
+  context: Preflight,
 ): Promise<ReadonlyMap<Identity, DryRunReply>> {
   const asked = new Map<Identity, DryRunReply>();
   await Promise.all(
     [...jobs].map(async (job) => {
       const { kind, manifest } = job;
-      if (isUnknown(kind, on.serverFacts)) await orPass(probe(kind, on), on);
-      const tried = await orPass(on.dryRun(kind, manifest, on), on);
+      if (isUnknown(kind, context.serverFacts)) await orPass(probe(kind, context), context);
+      const tried = await orPass(context.dryRun(kind, manifest, context), context);
       // A probe that is refused for what does not exist yet tells of the route alone.
       if (tried.state !== "impossible" && dependsOn(job).length === 0) asked.set(manifest.identity, tried);
     }),
@@ -201,17 +201,17 @@ async function ask(
 
 // One that is live as it is declared would make a version that equals the newest one, were the dry run to do more than that.
 // Answers the workspaces where the token may not ask.
-async function prove({ waved, decisions, ...live }: Unchecked, on: Preflight): Promise<ReadonlySet<Identity>> {
+async function prove({ waved, decisions, ...live }: Unchecked, context: Preflight): Promise<ReadonlySet<Identity>> {
   const unwritable = new Set<Identity>();
   let remaining = PROOFS;
   for (const { manifest } of waved) {
-    if (on.serverFacts.dryRun === "proven" || remaining === 0) break;
-    const kind = on.kindOf(manifest.kind);
+    if (context.serverFacts.dryRun === "proven" || remaining === 0) break;
+    const kind = context.kindOf(manifest.kind);
     const action = decisions.get(manifest.identity)?.action ?? "keep";
     if (kind?.rollsOut !== true || action !== "keep" || !exists(live, manifest.identity)) continue;
     remaining -= 1;
-    const read = await readManifest(manifest, on);
-    const { state } = await orPass(on.dryRun(kind, read, on), on);
+    const read = await readManifest(manifest, context);
+    const { state } = await orPass(context.dryRun(kind, read, context), context);
     const parent = parentOf(manifest);
     if (state === "forbidden" && parent !== null) unwritable.add(parent);
   }
@@ -219,8 +219,8 @@ async function prove({ waved, decisions, ...live }: Unchecked, on: Preflight): P
 }
 
 // A dry run tells of the route too, where there is one.
-async function probe({ writeRoutes: [first] }: Kind, on: Preflight): Promise<DryRunResult> {
-  if (first !== undefined && first.dryRun === undefined) await on.probeRoute(first.operation, on);
+async function probe({ writeRoutes: [first] }: Kind, context: Preflight): Promise<DryRunResult> {
+  if (first !== undefined && first.dryRun === undefined) await context.probeRoute(first.operation, context);
   return { state: "impossible" };
 }
 

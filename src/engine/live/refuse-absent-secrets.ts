@@ -20,7 +20,7 @@ type Listed = { readonly groups: ReadonlySet<string>; readonly secrets: Readonly
 /** Refuses, by one list and without a dry run, the manifests that name a secret that is not there. */
 export async function refuseAbsentSecrets(
   manifests: readonly Manifest[],
-  on: SecretContext & {
+  context: SecretContext & {
     /** Whether another token will write it, so that a group that this one does not see may be there. */
     readonly isForOthers: (identity: Identity) => boolean;
   },
@@ -29,12 +29,12 @@ export async function refuseAbsentSecrets(
     const secrets = secretsOf(value);
     return secrets.length === 0 ? [] : [{ identity, secrets }];
   });
-  const there = named.length === 0 ? null : await listSecrets(on);
+  const there = named.length === 0 ? null : await listSecrets(context);
   if (there === null) return new Map();
   return new Map(
     named.flatMap(({ identity, secrets }) => {
       const isSeen = ({ key }: ResourceReference): boolean => there.groups.has(key.slice(0, key.lastIndexOf(":")));
-      const asked = on.seesAll || !on.isForOthers(identity) ? secrets : secrets.filter(isSeen);
+      const asked = context.seesAll || !context.isForOthers(identity) ? secrets : secrets.filter(isSeen);
       const [missing] = asked.filter(({ key }) => !there.secrets.has(key));
       return missing === undefined ? [] : [[identity, refusal(missing)]];
     }),

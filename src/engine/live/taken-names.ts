@@ -16,11 +16,11 @@ type Absent = { readonly identity: Identity; readonly kind: Kind; readonly list:
 export async function withTakenNames(
   asked: readonly LiveQuery[],
   observation: Observation,
-  on: ObserveContext,
+  context: ObserveContext,
 ): Promise<Observation> {
   const absent = asked.flatMap(({ kind, declared }): Absent[] => {
     const { list } = kind;
-    if (list?.anyKind === undefined || !on.serverFacts.has(list.operation)) return [];
+    if (list?.anyKind === undefined || !context.serverFacts.has(list.operation)) return [];
     const identities = declared.map(({ manifest }) => manifest.identity);
     return identities.flatMap((identity) =>
       observation.live.get(identity)?.state === "absent" ? [{ identity, kind, list }] : [],
@@ -28,7 +28,7 @@ export async function withTakenNames(
   });
   if (absent.length === 0) return observation;
   try {
-    const types = await typesByKey(absent, on);
+    const types = await typesByKey(absent, context);
     const taken = absent.flatMap(({ identity, kind }): (readonly [Identity, Live])[] => {
       const type = types.get(splitIdentity(identity).key);
       if (type === undefined || type === kind.type) return [];
@@ -42,12 +42,14 @@ export async function withTakenNames(
   }
 }
 
-async function typesByKey(absent: readonly Absent[], on: ObserveContext): Promise<ReadonlyMap<string, string>> {
+async function typesByKey(absent: readonly Absent[], context: ObserveContext): Promise<ReadonlyMap<string, string>> {
   const lists = Map.groupBy(absent, ({ list }) => list.operation).values();
   const found = await Promise.all(
     lists.map(async (group) => {
-      if (group.length > MAX_SINGLE_LOOKUPS) return readTypes(group[0], {}, on);
-      const narrowed = group.map((one) => readTypes(one, one.list.narrow?.(splitIdentity(one.identity).key) ?? {}, on));
+      if (group.length > MAX_SINGLE_LOOKUPS) return readTypes(group[0], {}, context);
+      const narrowed = group.map((one) =>
+        readTypes(one, one.list.narrow?.(splitIdentity(one.identity).key) ?? {}, context),
+      );
       return (await Promise.all(narrowed)).flat();
     }),
   );

@@ -15,9 +15,9 @@ const MAX_VERSIONS = 100;
 type Reading = { readonly reader: Reader; readonly signal: AbortSignal };
 
 /** The versions of a resource that are newer than one, newest first; null where they cannot be read. */
-export async function versionsSince(kind: Kind, since: Since, on: Reading): Promise<readonly LiveRow[] | null> {
+export async function versionsSince(kind: Kind, since: Since, context: Reading): Promise<readonly LiveRow[] | null> {
   try {
-    const rows = await versionsOf(kind, since, on);
+    const rows = await versionsOf(kind, since, context);
     if (rows === null) return null;
     const newer = rows.filter(({ key, version = 0 }) => key === since.key && version > since.version);
     return newer.toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
@@ -33,11 +33,11 @@ export async function createdVersion(
   shape: Shape,
   { versionBefore, manifest }: Intent,
   newest: LiveRow,
-  on: Reading,
+  context: Reading,
 ): Promise<LiveRow | null> {
   const version = versionBefore ?? 0;
   const limit = (newest.version ?? 0) - version;
-  const newer = await versionsSince(kind, { ...newest, version, limit: Math.min(limit, MAX_VERSIONS) }, on);
+  const newer = await versionsSince(kind, { ...newest, version, limit: Math.min(limit, MAX_VERSIONS) }, context);
   return newer?.findLast((row) => hasContentOf(kind, shape, manifest, row.manifest)) ?? null;
 }
 

@@ -22,11 +22,11 @@ export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: b
 
 function driftInput(
   { plan, decisions, observation, desired, waved, recorded, rulesFor }: LivePlan,
-  on: PlanContext,
+  context: PlanContext,
   { standsIn }: Pick<DriftInput, "standsIn">,
 ): DriftInput {
   return {
-    ...on,
+    ...context,
     standsIn,
     declared: desired.declared,
     desired: waved,

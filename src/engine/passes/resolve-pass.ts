@@ -37,7 +37,7 @@ export async function resolvePass(
   { identities, as, confirm }: ResolveMode,
 ): Promise<ResolvedEvent | { readonly what: "declined" }> {
   const { signal, now, emit } = context;
-  const on = await recoveryWith(session, {
+  const recovery = await recoveryWith(session, {
     concurrency: rules.concurrency,
     onProgress: emit,
     kindOf,
@@ -46,13 +46,13 @@ export async function resolvePass(
     now,
   });
   const pending = chosen(await session.ledger.pending(), identities);
-  const found = await Promise.all(pending.map((intent) => find(intent, on)));
+  const found = await Promise.all(pending.map((intent) => find(intent, recovery)));
   const shown = reportOf(session.server, null, found.map(openWrite));
   if (as === null) return { what: "resolved", report: shown };
   for (const one of found) requireAgreement(one, as, now());
   if (!(await confirm(shown))) return { what: "declined" };
   const closed: OpenWrite[] = [];
-  for (const one of found) closed.push(await close(one, as, on));
+  for (const one of found) closed.push(await close(one, as, recovery));
   return { what: "resolved", report: reportOf(session.server, as, closed) };
 }
 
@@ -66,11 +66,11 @@ function chosen(pending: readonly PendingIntent[], identities: readonly Identity
   return identities.length === 0 ? pending : pending.filter(({ identity }) => identities.includes(identity));
 }
 
-async function find(intent: PendingIntent, on: Recovery): Promise<Found> {
-  const kind = on.kindOf(intent.kind);
+async function find(intent: PendingIntent, recovery: Recovery): Promise<Found> {
+  const kind = recovery.kindOf(intent.kind);
   if (kind === undefined) throw new HoldfastError("error", `this release knows no kind ${intent.kind}`);
-  const live = await on.readLive(intent, kind);
-  return { intent, kind, live, evidence: await evidenceOf(intent, kind, live, on) };
+  const live = await recovery.readLive(intent, kind);
+  return { intent, kind, live, evidence: await evidenceOf(intent, kind, live, recovery) };
 }
 
 // A person decides where live does not; against what it shows, a resource would be made twice, or taken for recorded.
@@ -93,17 +93,17 @@ function requireAgreement({ intent, evidence }: Found, as: "applied" | "refused"
   }
 }
 
-async function close(found: Found, as: "applied" | "refused", on: Recovery): Promise<OpenWrite> {
+async function close(found: Found, as: "applied" | "refused", recovery: Recovery): Promise<OpenWrite> {
   const { intent, kind, live, evidence } = found;
   const shown = openWrite(found);
   if (as === "refused") {
-    await on.ledger.close(intent.id, null);
+    await recovery.ledger.close(intent.id, null);
     return shown;
   }
-  const row = evidence.found === "made" ? evidence.row : await unseenRow(intent, live, on);
-  const { token, error, isOpen } = await settleMade(intent, row, kind, on);
+  const row = evidence.found === "made" ? evidence.row : await unseenRow(intent, live, recovery);
+  const { token, error, isOpen } = await settleMade(intent, row, kind, recovery);
   if (isOpen) throw new HoldfastError("error", error?.message ?? "the one-time token could not be stored");
-  await on.ledger.close(intent.id, null);
+  await recovery.ledger.close(intent.id, null);
   return { ...shown, token, lost: error?.message ?? null };
 }
 

@@ -52,22 +52,22 @@ export type Recovered = {
  * live shows to be made, under its key, for the reply with its one-time token. What was made is recorded; the intents
  * stay in the journal until what was found is reported.
  */
-export async function recover(pending: readonly PendingIntent[], on: Recovery): Promise<readonly Recovered[]> {
-  const found = await Promise.all(pending.map((intent) => recoverOne(intent, on)));
+export async function recover(pending: readonly PendingIntent[], context: Recovery): Promise<readonly Recovered[]> {
+  const found = await Promise.all(pending.map((intent) => recoverOne(intent, context)));
   return found.filter((one) => one !== null);
 }
 
-async function recoverOne(intent: PendingIntent, on: Recovery): Promise<Recovered | null> {
-  const kind = on.kindOf(intent.kind);
+async function recoverOne(intent: PendingIntent, context: Recovery): Promise<Recovered | null> {
+  const kind = context.kindOf(intent.kind);
   if (kind === undefined) return null;
   const answered = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
-  if (answered !== null) return settleMade(intent, answered, kind, on);
-  const live = await readBack(intent, kind, on);
-  const evidence = await evidenceOf(intent, kind, live, on);
-  if (evidence.found === "made") return settleMade(intent, evidence.row, kind, on);
+  if (answered !== null) return settleMade(intent, answered, kind, context);
+  const live = await readBack(intent, kind, context);
+  const evidence = await evidenceOf(intent, kind, live, context);
+  if (evidence.found === "made") return settleMade(intent, evidence.row, kind, context);
   if (evidence.found === "not-made") return { intent, found: "not-made", error: null, token: null, isOpen: false };
   const hasRead = live.state !== "unknown" || live.reason !== "no-read";
-  return (hasRead ? null : await byDryRun(intent, live, kind, on)) ?? unknown(intent, live, kind, on);
+  return (hasRead ? null : await byDryRun(intent, live, kind, context)) ?? unknown(intent, live, kind, context);
 }
 
 /** What live shows of a write whose outcome is unknown. */
@@ -81,13 +81,13 @@ export async function evidenceOf(
   intent: PendingIntent,
   kind: Kind,
   live: Live,
-  on: Pick<Recovery, "shapeOf" | "reader" | "signal">,
+  context: Pick<Recovery, "shapeOf" | "reader" | "signal">,
 ): Promise<WriteEvidence> {
-  const shape = on.shapeOf(intent.kind);
+  const shape = context.shapeOf(intent.kind);
   const verdict = verifyWrite(kind, shape, intent, live);
   if (verdict.effect === "there") return { found: "made", row: verdict.row };
   if (verdict.effect === "other" && live.state === "present") {
-    const row = await createdVersion(kind, shape, intent, live.row, on);
+    const row = await createdVersion(kind, shape, intent, live.row, context);
     return row === null ? { found: "unknown" } : { found: "made", row };
   }
   // What was absent and is there now, with another content, may be ours, changed by somebody since.
@@ -99,34 +99,37 @@ export async function evidenceOf(
  * Finds out by a dryRun since when a resource is there that has no read. One that was made since is ours, and under the
  * key of its write the reply is given again; one that the ledger knows has its token.
  */
-async function byDryRun(intent: PendingIntent, live: Live, kind: Kind, on: Recovery): Promise<Recovered | null> {
-  if (!canReplayToken(intent, kind, on)) return null;
-  const answer = await on.dryRun(intent, kind);
+async function byDryRun(intent: PendingIntent, live: Live, kind: Kind, context: Recovery): Promise<Recovered | null> {
+  if (!canReplayToken(intent, kind, context)) return null;
+  const answer = await context.dryRun(intent, kind);
   if (answer.state !== "answered" || !answer.row?.id) return null;
-  if (await isRecorded(intent.identity, answer.row, on.ledger)) {
-    await distrustReceipt(intent, on);
+  if (await isRecorded(intent.identity, answer.row, context.ledger)) {
+    await distrustReceipt(intent, context);
     return outcomeUnknown(intent, live);
   }
-  if (!intent.creates && !isCreatedSince(intent, answer.row, on)) return null;
-  const { reply } = await sendIntent(intent, kind, on);
+  if (!intent.creates && !isCreatedSince(intent, answer.row, context)) return null;
+  const { reply } = await sendIntent(intent, kind, context);
   const again = { ...intent, creates: true, reply };
   const row = reply === null ? null : rowIn(reply, again, kind);
-  return row === null ? null : settleMade(again, row, kind, on);
+  return row === null ? null : settleMade(again, row, kind, context);
 }
 
 // Until its deadline a request may still arrive, so what live does not show counts only afterwards.
-async function readBack(intent: PendingIntent, kind: Kind, on: Recovery): Promise<Live> {
-  const first = await on.readLive(intent, kind);
-  const isThere = verifyWrite(kind, on.shapeOf(intent.kind), intent, first).effect === "there";
-  const rest = intent.deadline - on.now();
+async function readBack(intent: PendingIntent, kind: Kind, context: Recovery): Promise<Live> {
+  const first = await context.readLive(intent, kind);
+  const isThere = verifyWrite(kind, context.shapeOf(intent.kind), intent, first).effect === "there";
+  const rest = intent.deadline - context.now();
   // Whoever strips our headers keeps the key from the server too.
-  const cannotArrive = on.serverFacts.honoursKeys && on.isFenced?.(intent) === true;
+  const cannotArrive = context.serverFacts.honoursKeys && context.isFenced?.(intent) === true;
   if (isThere || rest <= 0 || cannotArrive) return first;
-  await announceLongWait(wait(rest, undefined, { signal: on.signal }), () => {
+  await announceLongWait(wait(rest, undefined, { signal: context.signal }), () => {
     const until = `until ${timestampText(intent.deadline)} at the latest`;
-    on.onProgress({ what: "waiting", text: `an interrupted write of ${intent.identity} may still arrive, ${until}` });
+    context.onProgress({
+      what: "waiting",
+      text: `an interrupted write of ${intent.identity} may still arrive, ${until}`,
+    });
   });
-  return on.readLive(intent, kind);
+  return context.readLive(intent, kind);
 }
 
 /** Records a write that took effect, and delivers its one-time token where that can be had. */
@@ -134,19 +137,23 @@ export async function settleMade(
   intent: PendingIntent,
   row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
   kind: Kind,
-  on: Recovery,
+  context: Recovery,
 ): Promise<Recovered> {
   const { identity, manifest } = intent;
-  if (intent.operation === "postModelVersion") on.serverFacts.seenRegistering = true;
-  await on.saveServerFacts();
-  const known = (await on.ledger.recorded([identity])).get(identity) ?? null;
-  await on.ledger.record([
-    createReceipt({ ...intent, kind, shape: on.shapeOf(intent.kind), written: manifest }, row, { known, at: on.now() }),
+  if (intent.operation === "postModelVersion") context.serverFacts.seenRegistering = true;
+  await context.saveServerFacts();
+  const known = (await context.ledger.recorded([identity])).get(identity) ?? null;
+  await context.ledger.record([
+    createReceipt({ ...intent, kind, shape: context.shapeOf(intent.kind), written: manifest }, row, {
+      known,
+      at: context.now(),
+    }),
   ]);
   const kept = intent.reply === null ? null : tokenIn(intent.reply, manifest);
   const token =
-    kept ?? (intent.creates && canReplayToken(intent, kind, on) ? await replayForToken(intent, kind, on) : null);
-  if (token !== null) return delivered(intent, token, on);
+    kept ??
+    (intent.creates && canReplayToken(intent, kind, context) ? await replayForToken(intent, kind, context) : null);
+  if (token !== null) return delivered(intent, token, context);
   const isLost = intent.creates && kind.issuesToken?.(manifest) === true;
   const error = isLost ? lostToken(identity, intent.reply === null ? "reply" : "token") : null;
   return { intent, found: "made", error, token: null, isOpen: false };
@@ -168,9 +175,9 @@ async function delivered(intent: PendingIntent, token: Secret, { sink }: Recover
   }
 }
 
-async function unknown(intent: PendingIntent, live: Live, kind: Kind, on: Recovery): Promise<Recovered> {
+async function unknown(intent: PendingIntent, live: Live, kind: Kind, context: Recovery): Promise<Recovered> {
   const { identity, manifest } = intent;
-  await distrustReceipt(intent, on);
+  await distrustReceipt(intent, context);
   const isOpen = isUnreadable(live);
   const mayHaveToken = kind.issuesToken?.(manifest) === true && !isOpen && (intent.creates || live.state === "unknown");
   if (mayHaveToken) return { intent, found: "unknown", error: lostToken(identity, "outcome"), token: null, isOpen };

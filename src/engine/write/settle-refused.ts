@@ -20,14 +20,14 @@ const TRANSIENT_STATUSES: readonly number[] = [401, 403, 409, 412, 429, 503];
 
 /** Ends a refused write, or says that it may be sent again: after a deployment in progress, or where a request before it was refused. */
 export async function settleRefused(
-  one: WriteRequest,
+  request: WriteRequest,
   sent: Extract<Sent, { state: "refused" }>,
 ): Promise<WriteResult | RetryWrite> {
-  const { job, intent, context } = one;
+  const { job, intent, context } = request;
   const { status, code, reason, message } = sent;
-  const made = await madeDespite(one);
+  const made = await madeDespite(request);
   if (made !== null) return made;
-  const isDecided = !one.isRepeat || (context.serverFacts.honoursKeys && !TRANSIENT_STATUSES.includes(status));
+  const isDecided = !request.isRepeat || (context.serverFacts.honoursKeys && !TRANSIENT_STATUSES.includes(status));
   if (isDecided) await context.ledger.close(intent.id, null);
   const [detail] = sent.details;
   const pointer = detail === undefined ? {} : { pointer: detail.pointer };
@@ -38,22 +38,22 @@ export async function settleRefused(
     status,
     ...pointer,
   };
-  const otherwise = failedWrite("failed", error, one);
+  const otherwise = failedWrite("failed", error, request);
   const again = { state: "again", otherwise, open: isDecided ? null : intent } as const;
   // This may be the stored refusal of the first request, whose cause may be fixed by now.
-  if (reason === "route-missing" || (one.isRepeat && isDecided)) return again;
+  if (reason === "route-missing" || (request.isRepeat && isDecided)) return again;
   if (status !== 409 || !job.kind.rollsOut) return otherwise;
   if (await waitForRollout(job, context)) return again;
-  return context.stopWaiting.aborted ? { state: "put-off", attempts: one.attempts } : otherwise;
+  return context.stopWaiting.aborted ? { state: "put-off", attempts: request.attempts } : otherwise;
 }
 
 // A proxy may mix up replies. Where the refused account is there, its one-time token is lost, and only now can that be told.
-async function madeDespite(one: WriteRequest): Promise<WriteResult | null> {
-  const { job, intent, context } = one;
+async function madeDespite(request: WriteRequest): Promise<WriteResult | null> {
+  const { job, intent, context } = request;
   if (!intent.creates || job.kind.issuesToken?.(job.toSend) !== true) return null;
   const verdict = verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context));
   const reason = "the reply refuses what was done";
-  return verdict.effect === "there" ? settleFound(one, verdict.row, { reason, hasReply: true, token: null }) : null;
+  return verdict.effect === "there" ? settleFound(request, verdict.row, { reason, hasReply: true, token: null }) : null;
 }
 
 /** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */

@@ -97,7 +97,7 @@ async function journalAndSend({
   if (next.state !== "applied") return next;
   // The slot is free again, so storing the outcome delays no other request.
   await nextRequestSent();
-  return applied(next.one, route, next.sent);
+  return applied(next.request, route, next.sent);
 }
 
 // A connection is used again one turn of the event loop after its reply, and is looked at for one turn more.
@@ -128,23 +128,27 @@ type Unsent = { readonly state: "unsent" };
 
 type Applied = {
   readonly state: "applied";
-  readonly one: WriteRequest;
+  readonly request: WriteRequest;
   readonly sent: Extract<Sent, { readonly state: "applied" }>;
 };
 
-async function sendAndSettle(one: WriteRequest): Promise<WriteResult | RetryWrite | Applied> {
-  const { job, intent, context } = one;
+async function sendAndSettle(request: WriteRequest): Promise<WriteResult | RetryWrite | Applied> {
+  const { job, intent, context } = request;
   const { sent, reply } = await sendIntent(intent, job.kind, context);
   switch (sent.state) {
     case "applied":
-      return { state: "applied", one, sent };
+      return { state: "applied", request, sent };
     case "refused":
-      return settleRefused(one, sent);
+      return settleRefused(request, sent);
     case "not-sent":
-      if (!one.isRepeat) await context.ledger.close(intent.id, null);
-      return failedWrite("failed", { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` }, one);
+      if (!request.isRepeat) await context.ledger.close(intent.id, null);
+      return failedWrite(
+        "failed",
+        { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` },
+        request,
+      );
     case "ambiguous":
-      return resolveAmbiguous(one, ambiguousWrite(sent.reason, reply === null ? null : tokenIn(reply, job.toSend)));
+      return resolveAmbiguous(request, ambiguousWrite(sent.reason, reply === null ? null : tokenIn(reply, job.toSend)));
   }
 }
 
@@ -196,19 +200,21 @@ function intentOf(
 }
 
 async function applied(
-  one: WriteRequest,
+  request: WriteRequest,
   route: WriteRoute,
   sent: Extract<Sent, { state: "applied" }>,
 ): Promise<WriteResult | RetryWrite> {
-  const { kind, toSend } = one.job;
+  const { kind, toSend } = request.job;
   const row = rowIn(route, sent.data);
   if (row !== null && row.key === kind.key(toSend)) {
-    learnSubject(one, row);
-    return one.isRepeat && (await isOvertaken(one)) ? retryAsNew(one) : settleWrite(one, row, sent.token);
+    learnSubject(request, row);
+    return request.isRepeat && (await isOvertaken(request))
+      ? retryAsNew(request)
+      : settleWrite(request, row, sent.token);
   }
   // `postModelVersion` answers an empty object, which tells nothing of the effect.
   const reason = "the reply does not carry the resource";
-  return resolveAmbiguous(one, { reason, hasReply: true, token: sent.token });
+  return resolveAmbiguous(request, { reason, hasReply: true, token: sent.token });
 }
 
 // A version was made by whoever sent it. An unversioned resource may have been made by somebody else long ago.
@@ -225,9 +231,9 @@ async function isOvertaken({ job, intent, context }: WriteRequest): Promise<bool
   return verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context)).effect === "not-there";
 }
 
-async function retryAsNew(one: WriteRequest): Promise<RetryWrite> {
-  await one.context.ledger.close(one.intent.id, null);
-  const otherwise = failedWrite("unknown", { code: "outcome-unknown", message: "the write did not last" }, one);
+async function retryAsNew(request: WriteRequest): Promise<RetryWrite> {
+  await request.context.ledger.close(request.intent.id, null);
+  const otherwise = failedWrite("unknown", { code: "outcome-unknown", message: "the write did not last" }, request);
   return { state: "again", otherwise, open: null };
 }
 
