@@ -132,3 +132,12 @@ export function readRow({ row }: { readonly row: (reply: never) => LiveRow | nul
   if (found !== null && !isObject(found.manifest)) throw new TypeError("the reply carries no manifest");
   return found;
 }
+
+/** Reads a reply as `readRow` does; null where it lacks what a row needs. */
+export function tryReadRow(reading: Parameters<typeof readRow>[0], reply: unknown): LiveRow | null {
+  try {
+    return readRow(reading, reply);
+  } catch {
+    return null;
+  }
+}

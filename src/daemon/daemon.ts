@@ -164,7 +164,7 @@ function createPass(
 ): (due: Due) => Promise<void> {
   const { intervalMs, driftIntervalMs, trigger, leader, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
-  const lastGood: LastGood = { read: null, undone: null };
+  const lastGood: LastGood = { read: null, unfinished: null };
   let lastFullPassAt = Number.NEGATIVE_INFINITY;
   let defaultCause: PassCause = isReloaded ? "configuration" : "start";
   let hasWorked = isReloaded;

@@ -28,7 +28,7 @@ import { dependencyEnd, type StepEnd, skippedEnd, unwrittenEnd, type WasThere, w
 import { rolloutOf } from "./step-rollout.ts";
 import { interruptedStop, LEDGER_UNWRITABLE, stopAfter } from "./stop-conditions.ts";
 
-const recordTrouble = "nothing more is sent, and the next run looks at what was";
+const NO_FURTHER_WRITES = "no further writes are sent; the next run reads live to resolve this one";
 
 /** What applying a plan needs of its surroundings. */
 export type ApplyContext = Omit<WriteContext, "withRequestSlot" | "isStopped" | "onResult" | "onWait"> & {
@@ -194,7 +194,7 @@ async function writeStep(step: Step, decision: Decision | undefined, context: Ru
   }
   return write({ ...job, live }, context).catch((error: unknown) => {
     if (!isStorageError(error)) throw error;
-    const message = `the ledger cannot be written (${errorMessage(error)}): ${recordTrouble}`;
+    const message = `the ledger cannot be written (${errorMessage(error)}): ${NO_FURTHER_WRITES}`;
     return failedWrite("unknown", { code: LEDGER_UNWRITABLE, message }, { job, attempts: 1 });
   });
 }

@@ -30,7 +30,7 @@ export function writtenEnd(
       };
     case "kept":
       return { outcome: outcomeOf(step, "unchanged"), token: null };
-    case "put-off":
+    case "deferred":
       return { outcome: outcomeOf(step, "skipped", stop ?? rolloutInProgress, attempts), token: null };
     case "blocked":
       return {

@@ -12,15 +12,15 @@ const MAX_SINGLE_READS = 100;
  * The part of a source that a commit pass looks at: what has changed since the last good revision, what the pass over that
  * has left undone, and what refers to either. Null where everything is to be looked at.
  */
-export function changedManifests(read: DesiredRead, { read: before, undone }: LastGood): Desired | null {
+export function changedManifests(read: DesiredRead, { read: before, unfinished }: LastGood): Desired | null {
   const { desired, rules, from } = read;
-  if (before === null || undone === null || from === null || before.from === null) return null;
+  if (before === null || unfinished === null || from === null || before.from === null) return null;
   const changed = changedPaths(from.revision, before.from.revision);
   if (changed === null) return null;
   if (!desired.isWhole || !isDeepStrictEqual(rules, before.rules)) return null;
   const { declared } = desired;
   if (before.desired.declared !== declared && !before.desired.declared.isSubsetOf(declared)) return null;
-  const begun = new Set([...undone, ...declaredIn(from, changed)]);
+  const begun = new Set([...unfinished, ...declaredIn(from, changed)]);
   const manifests = withDependants(from, begun);
   if (manifests === null) return null;
   return { ...desired, manifests, isWhole: false, outOfScope: desired.manifests.length - manifests.length };

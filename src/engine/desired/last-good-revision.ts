@@ -12,7 +12,7 @@ import { ShrunkSourceError } from "./require-unshrunk.ts";
 export type LastGood = {
   read: DesiredRead | null;
   /** What the last pass over it left undone; null where nobody can tell, and everything is to be looked at. */
-  undone: ReadonlySet<Identity> | null;
+  unfinished: ReadonlySet<Identity> | null;
 };
 
 /** Keeps a revision that was applied as the last good one; a commit also for the next process. */
@@ -24,11 +24,11 @@ export async function keepAsGood(
   const { revision } = read.desired;
   const isNew = lastGood.read?.desired.revision !== revision;
   lastGood.read = read;
-  lastGood.undone = undoneIn(end);
+  lastGood.unfinished = unfinishedIn(end);
   if (isNew && revision !== null) await source.commits?.keep(revision);
 }
 
-function undoneIn(end: PassEnd): LastGood["undone"] {
+function unfinishedIn(end: PassEnd): LastGood["unfinished"] {
   if (end.what !== "applied" || !end.plan.complete) return null;
   const left = end.report.outcomes.filter(({ result }) => !isSuccess(result));
   return new Set(left.map(({ identity }) => identity));

@@ -56,7 +56,7 @@ export async function acquireLease(options: LeaseOptions): Promise<LeaseResult> 
       if (number === null) return { state: "none", why: "the reply tells of no fencing number" };
       return {
         state: "held",
-        lease: new RenewedLease({ ...options, clock }, { number, until: asked + lifeOf(options) }),
+        lease: new RenewingLease({ ...options, clock }, { number, until: asked + lifeOf(options) }),
       };
     }
     case "refused":
@@ -136,13 +136,13 @@ export function standByMs(options: LeaseLength): number {
 
 type Numbered = { readonly number: number; readonly until: number };
 
-class RenewedLease implements HeldLease {
+class RenewingLease implements HeldLease {
   readonly scope: string;
   readonly writer: Writer;
   readonly #options: LeaseOptions & { readonly clock: () => number };
   readonly #ended = new AbortController();
   readonly #cut = new AbortController();
-  readonly #beating: Promise<void>;
+  readonly #renewals: Promise<void>;
   #number: number;
   #until: number;
   #isLost = false;
@@ -154,7 +154,7 @@ class RenewedLease implements HeldLease {
     this.#number = number;
     this.#until = until;
     this.writer = this.fenced(options.writer);
-    this.#beating = this.#beat();
+    this.#renewals = this.#renewPeriodically();
   }
 
   readonly number = (): number => this.#number;
@@ -166,7 +166,7 @@ class RenewedLease implements HeldLease {
     const leaving = AbortSignal.timeout(LEAVING_MS);
     leaving.addEventListener("abort", () => this.#cut.abort(), { once: true });
     // A renewal that arrived after the release would take the lease again.
-    await this.#beating;
+    await this.#renewals;
     if (this.#isLost || this.#options.signal.aborted) return;
     // The next holder would have to wait for it to expire.
     await ask(this.#options, { signal: leaving, release: true });
@@ -194,7 +194,7 @@ class RenewedLease implements HeldLease {
     return this.#options.clock() + marginOf(this.#options) < this.#until;
   }
 
-  async #beat(): Promise<void> {
+  async #renewPeriodically(): Promise<void> {
     const signal = AbortSignal.any([this.#ended.signal, this.#options.signal]);
     while (!signal.aborted && !this.#isLost) {
       await wait(slackOf(this.#options) / 3, undefined, { signal, ref: false }).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import type { Deployment } from "../../contract/generated/resources.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { type Kind, readRow, type WriteRoute } from "../../core/kind.ts";
+import { type Kind, tryReadRow } from "../../core/kind.ts";
 import type { Manifest } from "../../core/manifest.ts";
 import type { DryRunProof } from "../../state/server-facts.ts";
 import type { KnownServer } from "../known-server.ts";
@@ -86,7 +86,8 @@ async function dryRunOne(
       { manifest: value },
       { signal, isRepeatable: isDryRunSafe(serverFacts) },
     );
-    const row = rowOf(route, reply);
+    // The reply of a dry run may have fewer members than that of a write; without a manifest it carries only ids.
+    const row = tryReadRow(route, reply);
     // A deployment that is not made yet would be ours.
     if (isDeployment(reply) && !reply.id && row?.createdBy) serverFacts.subject = row.createdBy;
     return { state: "answered", row, reply };
@@ -94,7 +95,7 @@ async function dryRunOne(
     // A documented operation that seems to be missing was not reached.
     if (error instanceof ClientError && error.reason === "route-missing" && serverFacts.has(route.operation))
       throw error;
-    return judge(error);
+    return classifyDryRunError(error);
   }
 }
 
@@ -104,16 +105,7 @@ function faultIn({ message, details: [first] }: ClientError): { message: string;
   return { message: first.message, pointer: first.pointer || null };
 }
 
-// A dry run may answer fewer members than a write; without a manifest it carries ids alone.
-function rowOf(route: WriteRoute, reply: unknown): ReturnType<typeof readRow> {
-  try {
-    return readRow(route, reply);
-  } catch {
-    return null;
-  }
-}
-
-function judge(error: unknown): DryRunResult {
+function classifyDryRunError(error: unknown): DryRunResult {
   if (!(error instanceof ClientError)) throw error;
   switch (error.reason) {
     case "route-missing":

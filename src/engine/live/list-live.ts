@@ -47,15 +47,15 @@ export async function listLive(
 ): Promise<LiveList> {
   const identities = declared.concat(others);
   const { known } = context;
-  if (known === null) return mustTell(liveList(what, identities, await readEvery(what, context), null));
+  if (known === null) return requireComplete(liveList(what, identities, await readEvery(what, context), null));
   const list = liveList(what, identities, await readUnknown(what, known, context), known);
   if (list !== null) return list;
   // What stands for a resource now was passed over as another's row: rare enough to read everything.
-  return mustTell(liveList(what, identities, await readUnknown(what, known, context, { all: true }), known));
+  return requireComplete(liveList(what, identities, await readUnknown(what, known, context, { all: true }), known));
 }
 
-function mustTell(list: LiveList | null): LiveList {
-  if (list === null) throw new TypeError("a row was read and is not told");
+function requireComplete(list: LiveList | null): LiveList {
+  if (list === null) throw new TypeError("the list was read in full, but a row of a requested resource was not parsed");
   return list;
 }
 

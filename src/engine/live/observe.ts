@@ -256,13 +256,13 @@ function isRouteMissing(error: unknown): boolean {
 }
 
 /** Whether a failed call concerns one resource alone, not the whole server. */
-export function isOfSource(error: unknown): error is ClientError {
+export function isResourceError(error: unknown): error is ClientError {
   return error instanceof ClientError && !["unauthorized", "unreachable"].includes(error.reason);
 }
 
 // Failures that end the pass are rethrown; others leave these resources unknown and the plan incomplete.
 function unreadable(error: unknown, identities: readonly Identity[], found: Findings, what: string): void {
-  if (!isOfSource(error) && !(error instanceof TypeError)) throw error;
+  if (!isResourceError(error) && !(error instanceof TypeError)) throw error;
   for (const identity of identities)
     found.live.set(identity, { state: "unknown", reason: "unreadable", detail: error.message });
   found.diagnostics.push(

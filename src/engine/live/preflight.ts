@@ -11,7 +11,7 @@ import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
 import { readManifest } from "../../manifests/read-manifests.ts";
 import type { KnownServer } from "../known-server.ts";
 import type { DryRun, DryRunResult } from "./dry-run.ts";
-import { isOfSource, type Observation, unreadableDiagnostic, type WavedSource } from "./observe.ts";
+import { isResourceError, type Observation, unreadableDiagnostic, type WavedSource } from "./observe.ts";
 import { refuseAbsentSecrets, type SecretContext } from "./refuse-absent-secrets.ts";
 
 /** What dry runs need of their surroundings. */
@@ -228,7 +228,7 @@ async function probe({ writeRoutes: [first] }: Kind, context: Preflight): Promis
 // way to write decides what is planned.
 async function orPass(asking: Promise<DryRunResult>, { unclear }: Preflight): Promise<DryRunResult> {
   return asking.catch((error: unknown) => {
-    if (!isOfSource(error)) throw error;
+    if (!isResourceError(error)) throw error;
     const isNew = !unclear.some(({ summary }) => summary.includes(error.message));
     if (error.reason === "route-unclear" && isNew) {
       unclear.push(unreadableDiagnostic(error.operation, error, "the plan is not complete: this may not be writable"));

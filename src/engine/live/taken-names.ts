@@ -1,7 +1,13 @@
 import type { Kind, ListReading } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
-import { isOfSource, type LiveQuery, type Observation, type ObserveContext, unreadableDiagnostic } from "./observe.ts";
+import {
+  isResourceError,
+  type LiveQuery,
+  type Observation,
+  type ObserveContext,
+  unreadableDiagnostic,
+} from "./observe.ts";
 
 /** Up to this many names are looked up one by one; beyond it the list of all kinds is read. */
 const MAX_SINGLE_LOOKUPS = 32;
@@ -36,7 +42,7 @@ export async function withTakenNames(
     });
     return taken.length === 0 ? observation : { ...observation, live: new Map([...observation.live, ...taken]) };
   } catch (error) {
-    if (!isOfSource(error)) throw error;
+    if (!isResourceError(error)) throw error;
     const said = unreadableDiagnostic(error.operation, error, "the plan is not complete: names may be taken");
     return { ...observation, complete: false, diagnostics: [...observation.diagnostics, said] };
   }

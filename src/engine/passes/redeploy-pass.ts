@@ -83,9 +83,9 @@ function checkStep(
       `cannot be deployed: ${step.reason === null ? "live cannot be read" : reasonText[step.reason]}`,
     );
   const rollout = rolloutState(live.row.status);
-  // What an interrupted run has made is what was asked for.
-  const isMade = recovered.some(({ intent, found }) => intent.identity === identity && found === "made");
-  if (rollout !== "failed" && isMade) return { is: "done" };
+  // The deployment of an interrupted run is the requested one.
+  const isApplied = recovered.some(({ intent, effect }) => intent.identity === identity && effect === "applied");
+  if (rollout !== "failed" && isApplied) return { is: "done" };
   if (rollout === "succeeded" && !force) return refuse("refused", "is healthy: --force deploys it all the same");
   if (rollout === "progressing" && !force)
     return refuse("refused", "is being rolled out: wait for the end, or deploy it after that with --force");

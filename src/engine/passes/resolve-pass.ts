@@ -10,8 +10,8 @@ import { kindOf } from "../../kinds/index.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { recoveryWith } from "../apply/apply-with-recovery.ts";
 import { type Pass, shapeOf } from "../pass.ts";
-import { evidenceOf, type Recovery, settleMade, type WriteEvidence } from "../recover/recover.ts";
-import { hasContentOf } from "../write/verify-write.ts";
+import { findWriteEffect, type Recovery, settleApplied } from "../recover/recover.ts";
+import { hasContentOf, type WriteEffect } from "../write/verify-write.ts";
 
 /** A pass that closes writes whose outcome could not be found out, as a person says. */
 export type ResolveMode = {
@@ -28,7 +28,7 @@ type Found = {
   readonly intent: PendingIntent;
   readonly kind: Kind;
   readonly live: Live;
-  readonly evidence: WriteEvidence;
+  readonly evidence: WriteEffect;
 };
 
 /** Shows what the journal and live say of open writes, and closes them where that is asked for. */
@@ -70,18 +70,18 @@ async function find(intent: PendingIntent, recovery: Recovery): Promise<Found> {
   const kind = recovery.kindOf(intent.kind);
   if (kind === undefined) throw new HoldfastError("error", `this release knows no kind ${intent.kind}`);
   const live = await recovery.readLive(intent, kind);
-  return { intent, kind, live, evidence: await evidenceOf(intent, kind, live, recovery) };
+  return { intent, kind, live, evidence: await findWriteEffect(intent, kind, live, recovery) };
 }
 
 // A person decides where live does not; against what it shows, a resource would be made twice, or taken for recorded.
 function requireAgreement({ intent, evidence }: Found, as: "applied" | "refused", now: number): void {
   const { identity, deadline } = intent;
-  if (as === "applied" && evidence.found === "not-made") {
+  if (as === "applied" && evidence.effect === "not-applied") {
     throw new HoldfastError("refused", `live shows that the write of ${identity} did not take effect`, {
       hint: `nothing was closed: holdfast resolve ${identity} --as refused`,
     });
   }
-  if (as === "refused" && evidence.found === "made") {
+  if (as === "refused" && evidence.effect === "applied") {
     throw new HoldfastError("refused", `live shows that the write of ${identity} took effect`, {
       hint: `nothing was closed: holdfast resolve ${identity} --as applied`,
     });
@@ -100,8 +100,8 @@ async function close(found: Found, as: "applied" | "refused", recovery: Recovery
     await recovery.ledger.close(intent.id, null);
     return shown;
   }
-  const row = evidence.found === "made" ? evidence.row : await unseenRow(intent, live, recovery);
-  const { token, error, isOpen } = await settleMade(intent, row, kind, recovery);
+  const row = evidence.effect === "applied" ? evidence.row : await unseenRow(intent, live, recovery);
+  const { token, error, isOpen } = await settleApplied(intent, row, kind, recovery);
   if (isOpen) throw new HoldfastError("error", error?.message ?? "the one-time token could not be stored");
   await recovery.ledger.close(intent.id, null);
   return { ...shown, token, lost: error?.message ?? null };
@@ -117,7 +117,14 @@ async function unseenRow(
   return { id: (await ledger.recorded([identity])).get(identity)?.id ?? null, manifest: null };
 }
 
-function openWrite({ intent, kind, live, evidence: { found } }: Found): OpenWrite {
+const evidenceWord: { readonly [effect in WriteEffect["effect"]]: OpenWrite["evidence"] } = {
+  applied: "applied",
+  "not-applied": "refused",
+  superseded: "unclear",
+  unreadable: "unclear",
+};
+
+function openWrite({ intent, kind, live, evidence: { effect } }: Found): OpenWrite {
   const { identity, operation, at, deadline, creates, versionBefore, reply, manifest } = intent;
   const { method, path } = operations[operation];
   const row = live.state === "present" ? live.row : null;
@@ -136,7 +143,7 @@ function openWrite({ intent, kind, live, evidence: { found } }: Found): OpenWrit
       changedBy: (row && writerIn(row))?.changedBy ?? null,
       hasContent: row && hasContentOf(kind, shapeOf(intent.kind), manifest, row.manifest),
     },
-    evidence: ({ made: "applied", "not-made": "refused", unknown: "unclear" } as const)[found],
+    evidence: evidenceWord[effect],
     token: null,
     lost: null,
   };

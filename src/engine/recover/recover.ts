@@ -17,7 +17,7 @@ import { isRecorded } from "../write/is-recorded.ts";
 import { createReceipt } from "../write/receipt.ts";
 import { canReplayToken, replayForToken, type SendContext, sendIntent } from "../write/send-intent.ts";
 import { lostToken, rowIn, tokenIn } from "../write/stored-reply.ts";
-import { verifyWrite } from "../write/verify-write.ts";
+import { verifyWrite, type WriteEffect } from "../write/verify-write.ts";
 
 /** What recovery needs of its surroundings. */
 export type Recovery = SendContext &
@@ -38,7 +38,7 @@ export type Recovery = SendContext &
 /** What became of a write that an earlier run left open. */
 export type Recovered = {
   readonly intent: PendingIntent;
-  readonly found: "made" | "not-made" | "unknown";
+  readonly effect: WriteEffect["effect"];
   /** Why that is not known, or what is wrong with its one-time token; null when all is well. */
   readonly error: OutcomeError | null;
   /** Where its one-time token went. */
@@ -61,38 +61,32 @@ async function recoverOne(intent: PendingIntent, context: Recovery): Promise<Rec
   const kind = context.kindOf(intent.kind);
   if (kind === undefined) return null;
   const answered = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
-  if (answered !== null) return settleMade(intent, answered, kind, context);
+  if (answered !== null) return settleApplied(intent, answered, kind, context);
   const live = await readBack(intent, kind, context);
-  const evidence = await evidenceOf(intent, kind, live, context);
-  if (evidence.found === "made") return settleMade(intent, evidence.row, kind, context);
-  if (evidence.found === "not-made") return { intent, found: "not-made", error: null, token: null, isOpen: false };
+  const evidence = await findWriteEffect(intent, kind, live, context);
+  if (evidence.effect === "applied") return settleApplied(intent, evidence.row, kind, context);
+  if (evidence.effect === "not-applied")
+    return { intent, effect: "not-applied", error: null, token: null, isOpen: false };
   const hasRead = live.state !== "unknown" || live.reason !== "no-read";
   return (hasRead ? null : await byDryRun(intent, live, kind, context)) ?? unknown(intent, live, kind, context);
 }
 
-/** What live shows of a write whose outcome is unknown. */
-export type WriteEvidence =
-  | { readonly found: "made"; readonly row: LiveRow }
-  | { readonly found: "not-made" }
-  | { readonly found: "unknown" };
-
-/** Tells from live whether a write took effect; older versions are read where live has a newer one. */
-export async function evidenceOf(
+/** Determines from live whether a write took effect; reads older versions where live has a newer one. */
+export async function findWriteEffect(
   intent: PendingIntent,
   kind: Kind,
   live: Live,
   context: Pick<Recovery, "shapeOf" | "reader" | "signal">,
-): Promise<WriteEvidence> {
+): Promise<WriteEffect> {
   const shape = context.shapeOf(intent.kind);
   const verdict = verifyWrite(kind, shape, intent, live);
-  if (verdict.effect === "there") return { found: "made", row: verdict.row };
-  if (verdict.effect === "other" && live.state === "present") {
+  if (verdict.effect === "superseded" && live.state === "present") {
     const row = await createdVersion(kind, shape, intent, live.row, context);
-    return row === null ? { found: "unknown" } : { found: "made", row };
+    return row === null ? verdict : { effect: "applied", row };
   }
-  // What was absent and is there now, with another content, may be ours, changed by somebody since.
+  // A resource that was absent and now exists with other content may be ours, changed by another writer since.
   const isChanged = intent.creates && live.state === "present";
-  return verdict.effect === "not-there" && !isChanged ? { found: "not-made" } : { found: "unknown" };
+  return verdict.effect === "not-applied" && isChanged ? { effect: "superseded" } : verdict;
 }
 
 /**
@@ -111,17 +105,17 @@ async function byDryRun(intent: PendingIntent, live: Live, kind: Kind, context: 
   const { reply } = await sendIntent(intent, kind, context);
   const again = { ...intent, creates: true, reply };
   const row = reply === null ? null : rowIn(reply, again, kind);
-  return row === null ? null : settleMade(again, row, kind, context);
+  return row === null ? null : settleApplied(again, row, kind, context);
 }
 
 // Until its deadline a request may still arrive, so what live does not show counts only afterwards.
 async function readBack(intent: PendingIntent, kind: Kind, context: Recovery): Promise<Live> {
   const first = await context.readLive(intent, kind);
-  const isThere = verifyWrite(kind, context.shapeOf(intent.kind), intent, first).effect === "there";
+  const isApplied = verifyWrite(kind, context.shapeOf(intent.kind), intent, first).effect === "applied";
   const rest = intent.deadline - context.now();
   // Whoever strips our headers keeps the key from the server too.
   const cannotArrive = context.serverFacts.honoursKeys && context.isFenced?.(intent) === true;
-  if (isThere || rest <= 0 || cannotArrive) return first;
+  if (isApplied || rest <= 0 || cannotArrive) return first;
   await announceLongWait(wait(rest, undefined, { signal: context.signal }), () => {
     const until = `until ${timestampText(intent.deadline)} at the latest`;
     context.onProgress({
@@ -133,7 +127,7 @@ async function readBack(intent: PendingIntent, kind: Kind, context: Recovery): P
 }
 
 /** Records a write that took effect, and delivers its one-time token where that can be had. */
-export async function settleMade(
+export async function settleApplied(
   intent: PendingIntent,
   row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
   kind: Kind,
@@ -156,7 +150,7 @@ export async function settleMade(
   if (token !== null) return delivered(intent, token, context);
   const isLost = intent.creates && kind.issuesToken?.(manifest) === true;
   const error = isLost ? lostToken(identity, intent.reply === null ? "reply" : "token") : null;
-  return { intent, found: "made", error, token: null, isOpen: false };
+  return { intent, effect: "applied", error, token: null, isOpen: false };
 }
 
 async function delivered(intent: PendingIntent, token: Secret, { sink }: Recovery): Promise<Recovered> {
@@ -164,14 +158,14 @@ async function delivered(intent: PendingIntent, token: Secret, { sink }: Recover
     if (sink === null) throw new Error("no sink is chosen");
     return {
       intent,
-      found: "made",
+      effect: "applied",
       error: null,
       token: await sink.deliver(intent.identity, token),
       isOpen: false,
     };
   } catch {
     const message = `the one-time token of ${intent.identity} waits, sealed, in the ledger: it could not be stored; choose a sink that can be written (--sink file), and the next run delivers it`;
-    return { intent, found: "made", error: { code: "token-undelivered", message }, token: null, isOpen: true };
+    return { intent, effect: "applied", error: { code: "token-undelivered", message }, token: null, isOpen: true };
   }
 }
 
@@ -180,8 +174,8 @@ async function unknown(intent: PendingIntent, live: Live, kind: Kind, context: R
   await distrustReceipt(intent, context);
   const isOpen = isUnreadable(live);
   const mayHaveToken = kind.issuesToken?.(manifest) === true && !isOpen && (intent.creates || live.state === "unknown");
-  if (mayHaveToken) return { intent, found: "unknown", error: lostToken(identity, "outcome"), token: null, isOpen };
-  return outcomeUnknown(intent, live);
+  const result = outcomeUnknown(intent, live);
+  return mayHaveToken ? { ...result, error: lostToken(identity, "outcome") } : result;
 }
 
 function outcomeUnknown(intent: PendingIntent, live: Live): Recovered {
@@ -191,7 +185,8 @@ function outcomeUnknown(intent: PendingIntent, live: Live): Recovered {
       ? "something newer is there, and it is not what was sent"
       : `whether it took effect cannot be read${isOpen ? "; the next run looks again" : ""}`;
   const message = `an earlier run was interrupted while it wrote ${intent.identity}: ${why}`;
-  return { intent, found: "unknown", error: { code: "outcome-unknown", message }, token: null, isOpen };
+  const effect = live.state === "present" ? "superseded" : "unreadable";
+  return { intent, effect, error: { code: "outcome-unknown", message }, token: null, isOpen };
 }
 
 // A read that failed may go well in the next run; where there is nothing to read by, waiting does not help.

@@ -63,28 +63,28 @@ export async function resolveAmbiguous(
     const live = await liveAfter(request, ambiguous);
     const verdict = verifyWrite(job.kind, job.shape, intent, live);
     switch (verdict.effect) {
-      case "there":
+      case "applied":
         return settleFound(request, verdict.row, ambiguous);
       case "unreadable":
         return otherwise;
-      case "other": {
+      case "superseded": {
         const row =
           live.state === "present" ? await createdVersion(job.kind, job.shape, intent, live.row, context) : null;
         if (row !== null) return settleFound(request, row, ambiguous);
         return unknown(request, `${ambiguous.reason}; a newer version is there, and it is not the one that was sent`);
       }
-      case "not-there":
+      case "not-applied":
         if (mayBeDiscarded(intent, ambiguous)) return discarded(request);
     }
   }
-  return { state: "again", otherwise, open: intent };
+  return { state: "retry", otherwise, open: intent };
 }
 
 // That a server discards versions is remembered, so one empty list is not enough to conclude it.
 async function liveAfter({ job, intent, context }: WriteRequest, ambiguous: AmbiguousWrite): Promise<Live> {
   const live = await rereadLive(job, context);
   if (!mayBeDiscarded(intent, ambiguous)) return live;
-  return verifyWrite(job.kind, job.shape, intent, live).effect === "not-there" ? rereadLive(job, context) : live;
+  return verifyWrite(job.kind, job.shape, intent, live).effect === "not-applied" ? rereadLive(job, context) : live;
 }
 
 function mayBeDiscarded({ operation }: Intent, { hasReply }: AmbiguousWrite): boolean {

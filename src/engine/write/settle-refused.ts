@@ -25,8 +25,8 @@ export async function settleRefused(
 ): Promise<WriteResult | RetryWrite> {
   const { job, intent, context } = request;
   const { status, code, reason, message } = sent;
-  const made = await madeDespite(request);
-  if (made !== null) return made;
+  const applied = await appliedDespiteRefusal(request);
+  if (applied !== null) return applied;
   const isDecided = !request.isRepeat || (context.serverFacts.honoursKeys && !TRANSIENT_STATUSES.includes(status));
   if (isDecided) await context.ledger.close(intent.id, null);
   const [detail] = sent.details;
@@ -39,21 +39,23 @@ export async function settleRefused(
     ...pointer,
   };
   const otherwise = failedWrite("failed", error, request);
-  const again = { state: "again", otherwise, open: isDecided ? null : intent } as const;
+  const retry = { state: "retry", otherwise, open: isDecided ? null : intent } as const;
   // This may be the stored refusal of the first request, whose cause may be fixed by now.
-  if (reason === "route-missing" || (request.isRepeat && isDecided)) return again;
+  if (reason === "route-missing" || (request.isRepeat && isDecided)) return retry;
   if (status !== 409 || !job.kind.rollsOut) return otherwise;
-  if (await waitForRollout(job, context)) return again;
-  return context.stopWaiting.aborted ? { state: "put-off", attempts: request.attempts } : otherwise;
+  if (await waitForRollout(job, context)) return retry;
+  return context.stopWaiting.aborted ? { state: "deferred", attempts: request.attempts } : otherwise;
 }
 
 // A proxy may mix up replies. Where the refused account is there, its one-time token is lost, and only now can that be told.
-async function madeDespite(request: WriteRequest): Promise<WriteResult | null> {
+async function appliedDespiteRefusal(request: WriteRequest): Promise<WriteResult | null> {
   const { job, intent, context } = request;
   if (!intent.creates || job.kind.issuesToken?.(job.toSend) !== true) return null;
   const verdict = verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context));
   const reason = "the reply refuses what was done";
-  return verdict.effect === "there" ? settleFound(request, verdict.row, { reason, hasReply: true, token: null }) : null;
+  return verdict.effect === "applied"
+    ? settleFound(request, verdict.row, { reason, hasReply: true, token: null })
+    : null;
 }
 
 /** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */

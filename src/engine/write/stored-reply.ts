@@ -1,7 +1,7 @@
 import { isSameResource } from "../../client/same-resource.ts";
 import { isObject, type JsonObject, parseJsonOrNull } from "../../contract/json.ts";
 import { Secret } from "../../contract/secret.ts";
-import { type Kind, type LiveRow, readRow } from "../../core/kind.ts";
+import { type Kind, type LiveRow, tryReadRow } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
 import type { Intent } from "../../state/ledger.ts";
@@ -18,12 +18,8 @@ export function rowIn(reply: Uint8Array, { operation, manifest }: Intent, kind: 
   const body = parseJsonOrNull(new TextDecoder().decode(reply));
   const route = kind.writeRoutes.find((one) => one.operation === operation);
   if (!isObject(body) || route === undefined) return null;
-  try {
-    const row = readRow(route, body.data);
-    return row?.key === kind.key(manifest) ? row : null;
-  } catch {
-    return null;
-  }
+  const row = tryReadRow(route, body.data);
+  return row?.key === kind.key(manifest) ? row : null;
 }
 
 /** Why the one-time token of an account was lost, and what to do now. */

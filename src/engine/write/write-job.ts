@@ -94,13 +94,13 @@ export type WriteResult =
   /** Live was in sync: nothing was sent. */
   | { readonly state: "kept" }
   /** A rollout was in progress and was not waited for, or the apply was stopped before sending. */
-  | { readonly state: "put-off"; readonly attempts: number }
+  | { readonly state: "deferred"; readonly attempts: number }
   | { readonly state: "blocked"; readonly reason: Reason; readonly attempts: number }
   | { readonly state: "failed" | "unknown"; readonly error: OutcomeError; readonly attempts: number };
 
 /** A request without effect that may be repeated; `otherwise` is the result when it is not. */
 export type RetryWrite = {
-  readonly state: "again";
+  readonly state: "retry";
   readonly otherwise: WriteResult;
   /** The intent that stays in the journal, where its request may have arrived all the same; null where it was refused. */
   readonly open: Intent | null;

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { causeText } from "../../client/reachability.ts";
 import type { Sent } from "../../client/writer.ts";
-import { equal, isObject } from "../../contract/json.ts";
+import { equal } from "../../contract/json.ts";
 import { operations } from "../../contract/operations.ts";
 import { chooseWriteOperation } from "../../core/decide/choose-write-operation.ts";
-import { type LiveRow, readRow, type WriteRoute } from "../../core/kind.ts";
+import { type LiveRow, tryReadRow, type WriteRoute } from "../../core/kind.ts";
 import type { Reason } from "../../core/plan/plan.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
 import type { Intent } from "../../state/ledger.ts";
@@ -27,7 +27,7 @@ import {
 } from "./write-job.ts";
 
 /** How often a write is sent again: after a deployment in progress, or a read-back that found nothing. */
-const ROUNDS = 3;
+const MAX_ATTEMPTS = 3;
 
 /** How long an intent may wait for a request slot, in shares of the request's timeout. */
 const WAIT_SHARE = 0.1;
@@ -36,15 +36,15 @@ const WAIT_SHARE = 0.1;
 export async function write(job: WriteJob, context: WriteContext): Promise<WriteResult> {
   let last: WriteResult | null = null;
   let earlier: readonly EarlierWrite[] = (context.recovered.get(job.manifest.identity) ?? []).filter(
-    ({ found }) => found !== "made",
+    ({ effect }) => effect !== "applied",
   );
-  for (let attempts = 1; attempts <= ROUNDS; attempts += 1) {
+  for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts += 1) {
     const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, context) };
     const route = chooseWriteOperation(job.kind, current.live, context.serverFacts);
     if (route === null) return { state: "blocked", reason: reasonFor(job, context), attempts: attempts - 1 };
     const next = await journalAndSend({ job: current, route, context, attempts, earlier });
-    if (next.state === "unsent") return last ?? { state: "put-off", attempts: 0 };
-    if (next.state !== "again") return next;
+    if (next.state === "unsent") return last ?? { state: "deferred", attempts: 0 };
+    if (next.state !== "retry") return next;
     if (context.stopping.aborted) return next.otherwise;
     last = next.otherwise;
     earlier = next.open === null ? [] : [{ intent: next.open, isOpen: false }];
@@ -205,7 +205,7 @@ async function applied(
   sent: Extract<Sent, { state: "applied" }>,
 ): Promise<WriteResult | RetryWrite> {
   const { kind, toSend } = request.job;
-  const row = rowIn(route, sent.data);
+  const row = tryReadRow(route, sent.data);
   if (row !== null && row.key === kind.key(toSend)) {
     learnSubject(request, row);
     return request.isRepeat && (await isOvertaken(request))
@@ -228,21 +228,13 @@ function learnSubject({ intent, context }: WriteRequest, { version, createdBy }:
 // sent as a request of its own. A version or a token is never asked for twice.
 async function isOvertaken({ job, intent, context }: WriteRequest): Promise<boolean> {
   if (operations[intent.operation].retry !== "repeat") return false;
-  return verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context)).effect === "not-there";
+  return verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context)).effect === "not-applied";
 }
 
 async function retryAsNew(request: WriteRequest): Promise<RetryWrite> {
   await request.context.ledger.close(request.intent.id, null);
   const otherwise = failedWrite("unknown", { code: "outcome-unknown", message: "the write did not last" }, request);
-  return { state: "again", otherwise, open: null };
-}
-
-function rowIn(route: WriteRoute, data: unknown): LiveRow | null {
-  try {
-    return isObject(data) ? readRow(route, data) : null;
-  } catch {
-    return null;
-  }
+  return { state: "retry", otherwise, open: null };
 }
 
 function reasonFor({ kind }: WriteJob, { serverFacts }: WriteContext): Reason {

@@ -118,7 +118,7 @@ test.each([
     retryNow: () => undefined,
   };
   const following = { ...target, source: { ...target.source, commits } };
-  const lastGood: LastGood = { read: null, undone: null };
+  const lastGood: LastGood = { read: null, unfinished: null };
   const mode = { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood } as const;
   await reconcile(following, mode, context);
   write(folder, { "a.yaml": team("red", "eve@example.com") });

@@ -43,7 +43,7 @@ function intentFor(
   };
 }
 
-describe("judging a write from live", () => {
+describe("verifying a write against live", () => {
   const verdict = (written: JsonObject, live: Live, operation: WriteOperation, fields: Partial<Intent> = {}) => {
     const manifest = declare(written);
     const kind = kindOf(manifest.kind);
@@ -53,12 +53,12 @@ describe("judging a write from live", () => {
   const team = { type: "team", name: "ml", members: ["a@x.io", "b@x.io"] };
 
   test.each<[string, string, JsonObject, Live, WriteOperation, Partial<Intent>]>([
-    ["absent", "not-there", service(), { state: "absent" }, "putApp", {}],
+    ["absent", "not-applied", service(), { state: "absent" }, "putApp", {}],
     ["unknown", "unreadable", service(), { state: "unknown", reason: "no-read" }, "putApp", {}],
-    ["the same and new", "there", service(), present(service(), { version: 1 }), "putApp", {}],
+    ["the same and new", "applied", service(), present(service(), { version: 1 }), "putApp", {}],
     [
       "the same with the server's additions",
-      "there",
+      "applied",
       service({ ports: [{ port: 80 }], env: { A: 1 } }),
       present(service({ ports: [{ port: 80, protocol: "TCP" }], env: { A: "1" }, replicas: 1 }), { version: 2 }),
       "putApp",
@@ -66,7 +66,7 @@ describe("judging a write from live", () => {
     ],
     [
       "the same, and as old as before",
-      "not-there",
+      "not-applied",
       service(),
       present(service(), { version: 3 }),
       "putApp",
@@ -74,7 +74,7 @@ describe("judging a write from live", () => {
     ],
     [
       "newer, and not what was sent",
-      "other",
+      "superseded",
       service({ replicas: 2 }),
       present(service({ replicas: 9 }), { version: 4 }),
       "putApp",
@@ -82,7 +82,7 @@ describe("judging a write from live", () => {
     ],
     [
       "there, though it was absent, and not what was sent",
-      "other",
+      "superseded",
       service({ replicas: 2 }),
       present(service({ replicas: 9 }), { version: 1 }),
       "putApp",
@@ -90,16 +90,16 @@ describe("judging a write from live", () => {
     ],
     [
       "another content of what can be repeated",
-      "not-there",
+      "not-applied",
       team,
       present({ ...team, members: ["a@x.io"] }),
       "putTeam",
       {},
     ],
-    ["the same in another order", "there", team, present({ ...team, members: ["b@x.io", "a@x.io"] }), "putTeam", {}],
+    ["the same in another order", "applied", team, present({ ...team, members: ["b@x.io", "a@x.io"] }), "putTeam", {}],
     [
       "a version changed in place",
-      "there",
+      "applied",
       prompt({ version: 2, description: "new" }),
       present(prompt({ version: 2, description: "new" }), { version: 2 }),
       "putPromptVersion",
@@ -107,7 +107,7 @@ describe("judging a write from live", () => {
     ],
     [
       "a version not changed yet",
-      "not-there",
+      "not-applied",
       prompt({ version: 2, description: "new" }),
       present(prompt({ version: 2 }), { version: 2 }),
       "putPromptVersion",
