@@ -94,7 +94,7 @@ export function sinksText(root: string): string {
     "/** Every sink that can be chosen. */",
     `export const sinks: readonly SinkType[] = [${names.join(", ")}];`,
     "",
-    "/** The sink of whoever may use one and has chosen none. */",
+    "/** The default sink, used where none is chosen. */",
     "export const defaultSink: SinkType | null = sinks.find(({ isDefault }) => isDefault) ?? null;",
     "",
   ].join("\n");

@@ -1,4 +1,4 @@
-// No p-queue: it takes 3 to 8 µs of processor time for each item, this takes 1, and a plan may read 10,000 one by one.
+// Not p-queue: it takes 3 to 8 µs of CPU time per item, this takes 1, and a plan may read 10,000 items one by one.
 /** Runs work for each item with bounded concurrency, in order; the first failure ends it. */
 export async function forEachConcurrently<Item>(
   items: readonly Item[],

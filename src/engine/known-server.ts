@@ -5,10 +5,10 @@ import type { ServerFacts } from "../core/decide/choose-write-operation.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { DryRunProof, NumberedLease, ServerFactChanges, StoredServerFacts } from "../state/server-facts.ts";
 
-/** After this time a daemon asks again for a missing route. */
+/** After this time a daemon requests a missing route again. */
 const MISSING_MS = 60 * 60 * 1000;
 
-/** What is known of a control plane in this run: routes from the client, the rest from the engine. */
+/** The facts known about a control plane in this run: routes from the client, the rest from the engine. */
 export class KnownServer implements ServerFacts, CapabilityStore {
   readonly #proven: Set<string>;
   /** When each missing route was found missing. */
@@ -20,18 +20,18 @@ export class KnownServer implements ServerFacts, CapabilityStore {
   seenRegistering: boolean | null;
   released: ReadonlySet<Identity>;
   honoursKeys: boolean;
-  /** Whether the source that was applied last had a configuration. */
+  /** Whether the last applied source had a configuration. */
   configured: boolean;
   lease: NumberedLease | null;
   /** The id of the subject of our writes; null while unknown. */
   subject: string | null;
-  /** What the control plane has said about the caller in this run. */
+  /** The control plane's header about the caller, from this run. */
   caller?: string;
-  /** What the ledger has stored. */
+  /** The facts as the ledger has them. */
   #stored: StoredServerFacts;
-  /** Counts changes of what is known about routes. */
+  /** Counts changes to the known routes. */
   #routeChanges = 0;
-  /** The values when they were last stored in the ledger. */
+  /** The values at the last store to the ledger. */
   #storedState: readonly unknown[];
 
   /**
@@ -50,12 +50,12 @@ export class KnownServer implements ServerFacts, CapabilityStore {
     this.configured = facts.configured ?? false;
     this.lease = facts.lease ?? null;
     this.subject = facts.subject ?? null;
-    // What an earlier release stored as missing is dropped with the next changes.
+    // Earlier releases stored missing routes; the next changes drop them.
     this.#stored = { ...this.facts(), routes: facts.routes };
     this.#storedState = this.#state();
   }
 
-  /** Whether no other holder had the scope since our last lease: fencing tokens grow by one with each holder. */
+  /** Whether no other holder has had the scope since our last lease: fencing tokens grow by one with each holder. */
   followsOurLease({ scope, number }: NumberedLease): boolean {
     if (number <= 1) return true;
     return this.lease?.scope === scope && number <= this.lease.number + 1;
@@ -82,12 +82,12 @@ export class KnownServer implements ServerFacts, CapabilityStore {
     return since === undefined || this.#clock() - since >= MISSING_MS;
   }
 
-  /** Whether a reply has shown that the route exists, or that it is missing. */
+  /** Whether the route is known to exist or to be missing. */
   knows(name: OperationName): boolean {
     return isDocumented(operation(name)) || this.get(name) !== undefined;
   }
 
-  /** Those of these operations that are missing. */
+  /** The missing ones of these operations. */
   missing(names: readonly OperationName[]): readonly OperationName[] {
     return names.filter((name) => !this.has(name));
   }
@@ -96,7 +96,7 @@ export class KnownServer implements ServerFacts, CapabilityStore {
     return this.#registersByConfig || this.seenRegistering;
   }
 
-  /** What has changed since the last call; null if nothing has. */
+  /** The facts changed since the last call; null if none. */
   takeChanges(): ServerFactChanges | null {
     const state = this.#state();
     if (state.every((value, at) => value === this.#storedState[at])) return null;

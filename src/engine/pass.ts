@@ -9,33 +9,33 @@ import type { DesiredRead } from "./desired/read-desired.ts";
 import type { PlanContext } from "./plan-against-live.ts";
 import type { TargetConnection } from "./target.ts";
 
-/** What a pass needs of its surroundings. */
+/** The callbacks, clock and signals of a pass. */
 export type PassContext = {
   readonly emit: (event: PassEvent) => void;
   readonly now: () => number;
-  /** A stop request: nothing new is started, requests in flight are finished. */
+  /** A stop request: no new work starts, and requests in flight finish. */
   readonly stopping: AbortSignal;
-  /** Ends what is in flight too. */
+  /** Also aborts requests in flight. */
   readonly signal: AbortSignal;
 };
 
-/** A pass whose source is read, and whose server is connected. */
+/** A pass with its source read and its server connected. */
 export type Pass = {
   readonly connection: TargetConnection;
   readonly read: DesiredRead;
-  /** What of the source is looked at; null for all that is selected. */
+  /** The part of the source to reconcile; null for everything selected. */
   readonly part: Desired | null;
   readonly context: PassContext;
 };
 
-/** The shape of a manifest type; generated from its schema. */
+/** The shape of a manifest type, generated from its schema. */
 export function shapeOf(type: string): Shape {
   const shape = shapes[type];
   if (shape === undefined) throw new TypeError(`no shape ${type}`);
   return shape;
 }
 
-/** What reading live and planning need. */
+/** The context for reading live and planning in a pass. */
 export function planContextIn(
   { connection: { session }, read: { rules }, context }: Pick<Pass, "connection" | "read" | "context">,
   recorded: ReadonlyMap<Identity, ReceiptHead>,

@@ -28,40 +28,40 @@ import type { KnownServer } from "./known-server.ts";
 import { createDryRun } from "./live/dry-run.ts";
 import { liveQueries } from "./live/live-queries.ts";
 import { type Observation, type ObserveContext, observe, type WavedSource } from "./live/observe.ts";
-import { type Preflight, preflight, withExisting } from "./live/preflight.ts";
+import { type PreflightContext, preflight, withExisting } from "./live/preflight.ts";
 import { withTakenNames } from "./live/taken-names.ts";
 
-/** What planning against live needs of its surroundings. */
+/** The context for planning against live. */
 export type PlanContext = {
   /** Name of the server in reports. */
   readonly server: string;
   readonly reader: Reader;
   readonly probeRoute: RouteProbe;
   readonly serverFacts: KnownServer;
-  /** Stores what was learned of the server. */
+  /** Stores newly learned facts about the server. */
   readonly saveServerFacts: () => Promise<void>;
   readonly ledger: Pick<Ledger, "recorded" | "digest">;
-  /** The outside of every receipt. */
+  /** The unsealed part of every receipt. */
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
-  /** Keeps for the next look what need not be read again; null where everything has to be. */
+  /** Keeps what the next pass need not read again; null where everything must be read. */
   readonly cache: LiveCache | null;
-  /** Whether few are asked for, so that each is read rather than whole lists. @default false */
+  /** Whether each resource is read by itself instead of whole lists, since few are requested. @default false */
   readonly readsEach?: boolean;
-  /** Whether what is live and equal is to be recorded. */
+  /** Whether resources that equal their manifests are to be recorded. */
   readonly records: boolean;
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
   readonly ignore: readonly IgnoreRule[];
   readonly hasSink: boolean;
-  /** How much of what is recorded may be gone from live at once; anything may where it is left out. */
+  /** How many recorded resources may be missing from live at once; no limit where it is left out. */
   readonly liveLimits?: ShrinkLimits;
-  /** What holds steps back where nobody is asked; null where somebody is, or nothing is written. */
+  /** Guards that block steps when no user approves the plan; null with an approval, or when nothing is written. */
   readonly guards: PlanGuards | null;
   /** Whether creates are dry-run. */
-  readonly creates: Preflight["creates"];
+  readonly creates: PreflightContext["creates"];
   readonly concurrency: number;
   readonly now: () => number;
-  /** A stop request, which ends reading and planning at once. */
+  /** A stop request; ends reading and planning immediately. */
   readonly stopping: AbortSignal;
 };
 
@@ -73,15 +73,15 @@ export type LivePlan = PlanWithDecisions & {
   readonly waved: readonly WavedSource[];
   /** The ignore rules in force. */
   readonly rulesFor: RuleFinder;
-  /** Every receipt, opened where something was decided by it. */
+  /** Every receipt, opened where a decision depends on it. */
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
-  /** What the control plane lacks of what the kinds here could be read and written with. */
+  /** Extensions that the kinds of this plan could use and the control plane lacks. */
   readonly notUsed: readonly MissingExtension[];
-  /** Whose token it is and what it may do; null where the control plane does not tell. */
+  /** The subject and permissions of the token; null where the control plane does not report them. */
   readonly access: Access | null;
 };
 
-/** Reads live and plans: nothing here can change a control plane. */
+/** Reads live and plans; cannot change a control plane. */
 export async function planAgainstLive(declared: Desired, context: PlanContext): Promise<LivePlan> {
   const { stopping: signal } = context;
   const dryRun = createDryRun(context);
@@ -90,16 +90,16 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const started = await withValues(declared, (identity) => open?.has(identity) ?? true, context);
   const inSyncByCache = cached && open && knownInSync(cached, open, { ...context, manifests: started.manifests });
   const observing: ObserveContext = { ...context, dryRun, known: inSyncByCache, signal };
-  const asked = liveQueries(started, withWaves(started), context);
-  const observed = withoutStale(await observe(asked, observing), started, context);
+  const queries = liveQueries(started, withWaves(started), context);
+  const observed = withoutStale(await observe(queries, observing), started, context);
   guardLive(observed, started, context);
-  const observation = await withTakenNames(asked, observed, observing);
+  const observation = await withTakenNames(queries, observed, observing);
   const desired = await withValues(started, (identity) => !observation.inSync.has(identity), context);
   const waved = withWaves(desired);
   const recorded = await openWhereRead(observation, context);
   const rulesFor = await findRules(waved, observation, context);
   const unclear: Diagnostic[] = [];
-  const missing = () => context.serverFacts.missing(asked.flatMap(({ kind }) => operationsOf(kind)));
+  const missing = () => context.serverFacts.missing(queries.flatMap(({ kind }) => operationsOf(kind)));
   const access = readAccess(context.serverFacts.caller);
   const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
     ...context,
@@ -132,9 +132,9 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     seesPart: access && readsPartOfTenant(access),
     seesAll: readsWholeTenant(access),
   });
-  // A probe may have shown that an operation that the plan needs does not exist.
+  // A probe may have shown that the server lacks an operation that the plan needs.
   const isFinal = tried.size + unclear.length === 0 && missing().length === missingFirst;
-  // Guards come last: what they hold back has been asked about like everything else.
+  // Guards come last, so that the steps they block are dry-run too.
   const guards = first.plan.steps.some(writes) ? context.guards : null;
   const dryRuns = new Map([...observation.dryRuns, ...tried]);
   const final = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
@@ -187,7 +187,7 @@ async function withValues(
   return { ...desired, manifests: desired.manifests.map((manifest) => values.get(manifest.identity) ?? manifest) };
 }
 
-// Where live cannot be read, what was written last is trusted for a limited time only.
+// Where live cannot be read, the last write is trusted only for a limited time.
 function withoutStale(observation: Observation, { declared }: Desired, { recorded, now }: PlanContext): Observation {
   const isStale = staleness({ recorded, declared, live: observation.live, now: now() });
   const inSync = new Map(observation.inSync);
@@ -195,7 +195,7 @@ function withoutStale(observation: Observation, { declared }: Desired, { recorde
   return { ...observation, inSync };
 }
 
-// Found ahead: planning gives the event loop no turn, and the rules are the repository's.
+// Rules are matched here, with pauses: planning is synchronous, and the repository decides how much its rules cost.
 async function findRules(
   waved: readonly WavedSource[],
   { inSync }: Observation,
@@ -212,7 +212,7 @@ async function findRules(
   return rulesFor;
 }
 
-// A control plane that shows few of the recorded resources was emptied, restored, or is the wrong one.
+// A control plane that has few of the recorded resources was emptied or restored, or is the wrong one.
 function guardLive(
   observation: Observation,
   { declared }: Desired,
@@ -223,7 +223,7 @@ function guardLive(
   const emptied = liveGuard(counted, observation, liveLimits);
   if (emptied === null) return;
   throw new HoldfastError("refused", emptied, {
-    hint: "nothing is written until it is whole again; if it was emptied or restored on purpose, run with --allow-shrink",
+    hint: "nothing is written until live is complete again; if it was emptied or restored on purpose, run with --allow-shrink",
   });
 }
 
@@ -232,7 +232,7 @@ function operationsOf({ list, writeRoutes }: Kind): readonly OperationName[] {
   return list === undefined ? writes : [list.operation, ...writes];
 }
 
-// What need not be read again is decided already, whatever its receipt holds.
+// A resource in sync needs no decision, so its receipt stays sealed.
 async function openWhereRead(
   { inSync }: Observation,
   { recorded, ledger }: PlanContext,

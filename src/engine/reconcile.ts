@@ -16,7 +16,7 @@ import type { UnlockMode } from "./passes/unlock-pass.ts";
 import type { WhyMode } from "./passes/why-pass.ts";
 import type { Target } from "./target.ts";
 
-/** What a pass is made for. */
+/** What a pass does. */
 export type Mode =
   | PlanMode
   | { readonly is: "drift" }
@@ -28,7 +28,7 @@ export type Mode =
   | UnlockMode
   | WhyMode;
 
-/** Makes one pass over a target: reads its source, compares it with live, and does what the mode says. */
+/** Runs one pass over a target: reads its source, compares it with live, and does what the mode says. */
 export async function reconcile(target: Target, mode: Mode, context: PassContext): Promise<PassEnd> {
   const lastGood = mode.is === "plan" || mode.is === "apply" ? (mode.lastGood ?? null) : null;
   const read = await readNewest(target, { mode, lastGood }, context);
@@ -36,7 +36,7 @@ export async function reconcile(target: Target, mode: Mode, context: PassContext
   try {
     return await runPass(read, { target, mode, lastGood, context });
   } catch (error) {
-    // That a source shrank shows only when it is compared with the ledger.
+    // Only the comparison with the ledger shows that a source has shrunk.
     if (!(error instanceof ShrunkSourceError)) throw error;
     const kept = await lastGoodInstead(error, lastGood, target, context);
     return runPass(kept, { target, mode, lastGood, context });
@@ -58,13 +58,13 @@ async function runPass(read: DesiredRead, { target, mode, lastGood, context }: P
   if (lastGood === null) target.sourceCache?.release();
   const part = isPart ? changedManifests(read, lastGood) : null;
   const end = await runMode(mode, { connection, read, part, context }, target);
-  // One that waited for another writer until it was too old has carried out nothing.
+  // A superseded pass has written nothing: its plan became outdated while it waited for another writer.
   if (lastGood !== null && end.what !== "superseded") await keepAsGood(lastGood, { read, end }, target);
   context.emit(end);
   return end;
 }
 
-// A daemon whose source is refused goes on with its last good revision.
+// When its source is refused, a daemon continues with its last good revision.
 async function readNewest(
   target: Target,
   { mode, lastGood }: Pick<PassInput, "mode" | "lastGood">,
@@ -74,7 +74,7 @@ async function readNewest(
     const onConfig: ReadContext["onConfig"] = (config) => requireConfigIn(target, config);
     const checksBranch = mode.is === "plan" || mode.is === "apply";
     const read = await readDesired(target, { ...context, ...readingAgain(lastGood, target), checksBranch, onConfig });
-    // A plan of a person only says it.
+    // A plan outside a daemon only warns about the checkout.
     if (mode.is === "apply" || lastGood !== null) requireCheckout(read);
     context.emit(read.event);
     return read;
@@ -84,7 +84,7 @@ async function readNewest(
   }
 }
 
-// Only a daemon reads a revision after this one: elsewhere what it was made of would be held for nothing.
+// Only a daemon reads another revision later; other commands need not keep this one in memory.
 function readingAgain(lastGood: LastGood | null, { sourceCache }: Target): Pick<ReadContext, "before"> {
   if (lastGood === null) return {};
   return { before: sourceCache === null ? null : lastGood.read };
@@ -96,7 +96,7 @@ function requireCheckout({ checkoutFault }: DesiredRead): void {
   throw new SourceError("CheckoutNotReady", message, { hint });
 }
 
-// A daemon's ledger is open already: a lost configuration is refused before any file is read.
+// A daemon's ledger is already open, so a lost configuration is refused before any file is read.
 function requireConfigIn({ server }: Target, config: Pick<DesiredRead, "rules" | "isConfigured">): void {
   const connection = server.connection();
   if (connection !== null) requireConfiguration(connection.session.serverFacts, config);
@@ -129,7 +129,7 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
       return redeployPass(pass, mode);
     }
     case "apply": {
-      // Loaded here, so that a pass that writes nothing does not load what writes.
+      // Imported here, so that a pass without writes does not load the write code.
       const { applyPass } = await import("./passes/apply-pass.ts");
       return applyPass(pass, mode);
     }

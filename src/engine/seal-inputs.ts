@@ -6,7 +6,7 @@ import { deriveKey, keyObject } from "../seal/seal-key.ts";
 import { type Pass, type PassContext, shapeOf } from "./pass.ts";
 import type { LivePlan } from "./plan-against-live.ts";
 
-/** What the plans of a pass are sealed with: the key of its state, and the configuration that they are made by. */
+/** What the plans of a pass are sealed with: the key of its state, and the digest of its configuration. */
 export function sealingOf({ connection: { state, session }, read: { rules } }: Pass): Sealing {
   const key = keyObject(deriveKey(state.key, "sealed plan"));
   const { paths, only, kinds, exclude } = rules.selection;
@@ -21,7 +21,7 @@ export function sealingOf({ connection: { state, session }, read: { rules } }: P
   };
 }
 
-/** What a plan against live rests on, with the manifests of its own steps and of these identities. */
+/** The inputs of a plan that its seal covers, with the manifests of its own steps and of these identities. */
 export async function sealableOf(
   { plan, waved, observation }: LivePlan,
   identities: Iterable<Identity>,

@@ -10,7 +10,7 @@ import type { OnForgotten, State } from "../state/state.ts";
 import { KnownServer } from "./known-server.ts";
 import type { Sink, SinkType } from "./token-sink.ts";
 
-/** A connection to one server, with its ledger and what is known of it. */
+/** A connection to one server, with its ledger and the facts known about it. */
 export type ServerSession = {
   /** Name of the server in reports and in the ledger: its address, or `embedded`. */
   readonly server: string;
@@ -19,9 +19,9 @@ export type ServerSession = {
   readonly probeRoute: RouteProbe;
   readonly ledger: Ledger;
   readonly serverFacts: KnownServer;
-  /** Stores what was learned of the server; returns at once where nothing was. */
+  /** Stores newly learned facts about the server; returns at once where there are none. */
   readonly saveServerFacts: () => Promise<void>;
-  /** What time it is for the control plane, in epoch milliseconds; null while its replies have not said. */
+  /** The control plane's current time, in epoch milliseconds; null until a reply has carried it. */
   readonly serverTime: () => number | null;
   readonly sink: Sink | null;
   /** The unsealed records of the ledger. */
@@ -35,19 +35,19 @@ export type ServerSession = {
 export type ServerSessionOptions = Omit<ConnectOptions, "serverFacts" | "server"> & {
   readonly server: { readonly name: string; readonly url: string };
   readonly state: State;
-  /** The folder of this machine with caches and files of sinks. */
+  /** The folder on this machine for caches and sink files. */
   readonly folder: string;
   readonly sink: SinkType | null;
-  /** Whether the operator configured that `postModelVersion` registers model versions. */
+  /** Whether the operator has configured that `postModelVersion` registers model versions. */
   readonly registersModels: boolean;
-  /** Names this build of the program, since others may read the same bytes otherwise. */
+  /** Identifies this build of the program, since another build may parse the same bytes differently. */
   readonly build?: string;
   readonly onForgotten?: OnForgotten;
-  /** Whether what is known to be unchanged is cached. @default true */
+  /** Whether live state is cached between passes. @default true */
   readonly caches?: boolean;
 };
 
-/** Opens ledger and connection; no request is sent yet. */
+/** Opens the ledger and the connection; sends no request. */
 export async function openSession(options: ServerSessionOptions): Promise<ServerSession> {
   const { server, state, folder, sink, registersModels } = options;
   const notify = (notice: string) => options.log?.warn({}, notice);
@@ -99,7 +99,7 @@ function liveCacheOf({
   });
 }
 
-// `https://host:443/base` gives `host_443`, as the folder of its tokens is called.
+// `https://host:443/base` becomes `host_443`, the name of the server's token folder.
 function nameOnDisk(name: string): string {
   if (!name.includes("://")) return name;
   const { hostname, port, protocol } = new URL(name);

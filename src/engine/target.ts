@@ -10,37 +10,37 @@ import type { SourceConfig } from "../source/read-source-config.ts";
 import type { State, StateLocation, StateLock } from "../state/state.ts";
 import type { ServerSession } from "./session.ts";
 
-/** What a pass reconciles: a source with a control plane, remembered in a state folder, by rules. */
+/** What a pass reconciles: a source with a control plane, with a state folder and rules. */
 export type Target = {
   readonly source: TargetSource;
-  /** What is known of the source from pass to pass; null where everything is to be read each time. */
+  /** The cache of the source between passes; null where every pass reads everything. */
   readonly sourceCache: SourceCache | null;
   readonly server: TargetServer;
   readonly state: StateLocation;
-  /** What holds for a pass, by the configuration that its revision has. */
+  /** The rules of a pass, from the configuration in its revision. */
   readonly rules: (config: SourceConfig["repository"]) => Rules;
-  /** Fails where another target of the same control plane declares one of these; absent where there is no other. */
+  /** Fails if another target of the same control plane declares one of these identities; absent with a single target. */
   readonly claim?: (declared: ReadonlySet<Identity>) => Promise<void>;
 };
 
 /** Where manifests come from. */
 export type TargetSource = Omit<SourceOptions, "limits"> & {
-  /** Files and folders that are no part of it. */
+  /** Files and folders to exclude. */
   readonly ignore: readonly string[];
-  /** The configuration that it had when the target was opened. */
+  /** The configuration of the source when the target was opened. */
   readonly config: SourceConfig;
-  /** Fails where a configuration sets operator keys. */
+  /** Fails if a configuration sets operator keys. */
   readonly accept: (config: SourceConfig) => void;
 };
 
 /** The control plane. */
 export type TargetServer = {
   /**
-   * Opens state and session the first time; they stay open as long as the target is used. `lock` takes the state's lock in its
-   * own way, such as waiting for it.
+   * Opens the state and the session on the first call; they stay open while the target is in use. `lock` replaces the way
+   * the state's lock is taken, for example to wait for it.
    */
   readonly connect: (rules: Rules, lock?: LockState) => Promise<TargetConnection>;
-  /** What is open; null before. */
+  /** The open connection; null before the first `connect`. */
   readonly connection: () => TargetConnection | null;
 };
 
@@ -51,37 +51,37 @@ export type LockState = (state: State) => Promise<StateLock>;
 export type TargetConnection = {
   readonly session: ServerSession;
   readonly state: State;
-  /** The writer before, where it ended without giving the state's lock back; null where it did. */
+  /** The previous writer, if it ended without releasing the state's lock; null if it released the lock. */
   readonly leftBy: string | null;
 };
 
-/** How a pass is made: by flag > environment > configuration > default. */
+/** The rules of a pass. Precedence: flag > environment > configuration > default. */
 export type Rules = {
   readonly selection: Selection;
-  /** The branch that a checkout must be at rest at to be applied; null for any state of it. */
+  /** The branch whose clean state a checkout must be in to be applied (see `checkoutFault`); null for any state. */
   readonly ref: string | null;
   /** Which manifests are accepted. */
   readonly load: LoadRules;
-  /** Warnings are errors. */
+  /** Treat warnings as errors. */
   readonly strict: boolean;
-  /** Go on with the valid manifests when others are invalid. */
+  /** Continue with the valid manifests when others are invalid. */
   readonly partial: boolean;
   readonly ignore: readonly IgnoreRule[];
   readonly guards: ShrinkLimits;
   /** Override the shrink guard. */
   readonly allowShrink: boolean;
-  /** The risks that are not taken where nobody confirms them. */
+  /** Risks that block a step unless a user confirms them. */
   readonly refusedRisks: ReadonlySet<Risk>;
-  /** Those that the operator allows by flag all the same. */
+  /** Refused risks that the operator allows by flag. */
   readonly allowedRisks: readonly Risk[];
-  /** Resources that a person holds, and why. */
+  /** Resources that a user has put on hold, with the reason. */
   readonly held: ReadonlyMap<Identity, string>;
-  /** The largest share of the resources that a daemon updates in one pass; null for the default. */
+  /** The largest share of resources that a daemon updates in one pass; null for the default. */
   readonly updateShare: number | null;
-  /** Ask by dry run whether the server would take what is new. */
+  /** Check new resources with a dry run. */
   readonly dryRunsCreates: boolean;
   readonly leaseScope: string | null;
-  /** How long a lease lasts at most without renewal; null where it outlives every request. */
+  /** The maximum duration of a lease without renewal; null for one that outlives every request. */
   readonly mostLeaseMs: number | null;
   readonly concurrency: number;
   readonly requestTimeoutMs: number;
@@ -89,6 +89,6 @@ export type Rules = {
   /** Wait for rollouts. */
   readonly wait: boolean;
   readonly failFast: boolean;
-  /** Seconds for the whole command; null where it may take any time. */
+  /** Time limit of the whole command in seconds; null for none. */
   readonly timeout: number | null;
 };

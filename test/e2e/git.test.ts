@@ -77,7 +77,7 @@ describe("in a git checkout", () => {
     expect(await codeOf("--detailed-exitcode")).toBe(2);
     const stateless = await source.runHere(["plan", "--gate", "change", "--state", "empty"]);
     expect(stateless).toMatchObject({ code: 3, stdout: "" });
-    expect(stateless.stderr).toMatch(/^error: --gate change has nothing to tell this change by.*\n {2}→ .*--base REF/);
+    expect(stateless.stderr).toMatch(/^error: --gate change cannot identify this change.*\n {2}→ .*--base REF/);
 
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
     expect(await codeOf("--base", base)).toBe(0);

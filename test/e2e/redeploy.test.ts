@@ -54,9 +54,7 @@ describe.each([
 
     const healthy = await source.runHere(["redeploy", API]);
     expect(healthy).toMatchObject({ code: 5, stdout: "" });
-    expect(healthy.stderr).toContain(
-      `error: ${API} is healthy: --force deploys it all the same\n  → nothing was sent\n`,
-    );
+    expect(healthy.stderr).toContain(`error: ${API} is healthy: --force deploys it anyway\n  → nothing was sent\n`);
     expect(await deployments()).toBe(2);
     const forced = await source.runHere(["redeploy", API, "--force"]);
     expect(forced.code).toBe(0);
@@ -100,7 +98,7 @@ test("S68 says of each resource why it is not deployed again, and sends nothing"
     error: { code: "refused", message: "3 of these resources cannot be deployed again", hint: "nothing was sent" },
     diagnostics: [
       { summary: `${API} differs from its manifest: holdfast apply deploys that`, file: "api.yaml", line: 1 },
-      { summary: "service/dev:web/db is healthy: --force deploys it all the same" },
+      { summary: "service/dev:web/db is healthy: --force deploys it anyway" },
       { summary: "service/dev:web/new is not live yet: holdfast apply deploys it" },
     ],
   });

@@ -24,13 +24,13 @@ import { write } from "../write/write.ts";
 import { failedWrite, receiptOfJob, type WriteContext, type WriteJob, type WriteResult } from "../write/write-job.ts";
 import { locateOutcome } from "./locate-outcome.ts";
 import { schedule, type Task } from "./schedule.ts";
-import { dependencyEnd, type StepEnd, skippedEnd, unwrittenEnd, type WasThere, writtenEnd } from "./step-end.ts";
+import { dependencyEnd, type ExistedBefore, type StepEnd, skippedEnd, unwrittenEnd, writtenEnd } from "./step-end.ts";
 import { rolloutOf } from "./step-rollout.ts";
 import { interruptedStop, LEDGER_UNWRITABLE, stopAfter } from "./stop-conditions.ts";
 
 const NO_FURTHER_WRITES = "no further writes are sent; the next run reads live to resolve this one";
 
-/** What applying a plan needs of its surroundings. */
+/** The context for applying a plan. */
 export type ApplyContext = Omit<WriteContext, "withRequestSlot" | "isStopped" | "onResult" | "onWait"> & {
   readonly manifests: ReadonlyMap<Identity, SourceHead>;
   readonly live: ReadonlyMap<Identity, Live>;
@@ -41,30 +41,30 @@ export type ApplyContext = Omit<WriteContext, "withRequestSlot" | "isStopped" | 
   /** Follow rollouts to their end. */
   readonly wait: boolean;
   readonly failFast: boolean;
-  /** Whether what is equal and not recorded is recorded. @default true */
+  /** Whether to record resources that are equal and not yet recorded. @default true */
   readonly recordsEqual?: boolean;
   readonly onProgress: (progress: ProgressEvent) => void;
-  /** Called with work that continues after the apply: rollouts that it did not wait for. */
+  /** Called with work that continues after the apply: rollouts that it does not wait for. */
   readonly onLeft: (work: Promise<void>) => void;
 };
 
-/** An apply's report, with where its one-time tokens went. */
+/** An apply's report, with the locations of its one-time tokens. */
 export type ApplyResult = ApplyReport & {
   readonly tokens: readonly { readonly identity: Identity; readonly location: string }[];
 };
 
-/** An apply that runs, and may be stopped by what becomes of its steps. */
+/** A running apply, which the results of its steps can stop. */
 type Running = ApplyContext &
   WriteContext & {
     readonly rollouts: { open: number };
-    /** Why nothing more is sent; null while it is. */
+    /** Why no further writes are sent; null while they are. */
     readonly stopReason: () => OutcomeError | null;
   };
 
-// While requests are in flight, as many further steps are journaled or have their outcomes stored.
+// While some steps have a request in flight, as many others are journaled or have their outcomes stored.
 const STEPS_PER_REQUEST = 2;
 
-/** Applies a plan: each step runs when its own dependencies are done, every outcome listed. */
+/** Applies a plan: each step runs once its dependencies are done. The report lists every outcome. */
 export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying: ApplyContext): Promise<ApplyResult> {
   const context = running(applying);
   if (context.recordsEqual ?? true) await recordEqual(plan.steps, decisions, context);
@@ -81,9 +81,9 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
         if (stop !== null) return skippedEnd(step, stop);
         if (state === "blocked") return dependencyEnd(step);
         context.onProgress({ what: "started", step });
-        const wasThere = wasThereBefore(step.identity, context);
+        const existedBefore = existedBeforeWrite(step.identity, context);
         const written = await writeStep(step, decisions.get(step.identity), context);
-        const end = writtenEnd(step, written, { wasThere, stop: context.stopReason() });
+        const end = writtenEnd(step, written, { existedBefore, stop: context.stopReason() });
         context.onResult(written);
         followed.push(followStepRollout(step, written, end, context));
         return end;
@@ -117,8 +117,8 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
   };
 }
 
-// Where neither the ledger nor a dry run tells, the control plane's own clock does.
-function wasThereBefore(identity: Identity, { recorded, live, now, serverTime }: Running): WasThere {
+// Where neither the ledger nor a dry run shows it, the creation time by the control plane's clock does.
+function existedBeforeWrite(identity: Identity, { recorded, live, now, serverTime }: Running): ExistedBefore {
   const known = live.get(identity);
   const at = now();
   return (row) => {
@@ -145,7 +145,7 @@ function running(context: ApplyContext): Running {
   };
 }
 
-// Equal resources are recorded, so that later drift can be distinguished from a later change of the manifest.
+// Recording equal resources makes later drift distinguishable from a later change of the manifest.
 async function recordEqual(
   steps: readonly Step[],
   decisions: PlanWithDecisions["decisions"],
@@ -208,8 +208,8 @@ async function sinkTrouble(identity: Identity, { sink }: ApplyContext): Promise<
   }
 }
 
-// A resource whose references were missing can often be read once they exist. For one that answers a token it
-// must be known whether it is new.
+// A resource whose references were missing can often be read once they exist. For a kind with a one-time token
+// it must be known whether the resource is new.
 async function liveNow(job: WriteJob, context: Running): Promise<Live> {
   const { live, kind } = job;
   if (live.state !== "unknown" || (kind.single === undefined && !kind.issuesToken?.(job.toSend))) return live;
@@ -232,7 +232,7 @@ function manifestToSend(shape: Shape, { value }: Manifest, live: Live, { ignored
   return isObject(kept) ? kept : value;
 }
 
-// Rollouts are followed outside the queue, so that waiting does not take a slot from writing.
+// Rollouts are followed outside the queue, so that waiting takes no slot from writes.
 async function followStepRollout(step: Step, written: WriteResult, end: StepEnd, context: Running): Promise<StepEnd> {
   const rollout = await rolloutOf(step, written, context);
   const outcome = { ...end.outcome, rollout };

@@ -14,7 +14,7 @@ import { type Recovered, type Recovery, recover } from "../recover/recover.ts";
 import type { ServerSession } from "../session.ts";
 import { type ApplyContext, type ApplyResult, applyPlan } from "./apply-plan.ts";
 
-/** How a plan is applied. */
+/** The options for applying a plan. */
 export type ApplyOptions = Pick<
   ApplyContext,
   | "concurrency"
@@ -33,7 +33,7 @@ export type ApplyOptions = Pick<
   readonly shapeOf: (type: string) => Shape;
 };
 
-/** How writes of an earlier run are looked at. */
+/** The options for recovering writes of an earlier run. */
 type RecoveryOptions = Pick<ApplyOptions, "concurrency" | "kindOf" | "shapeOf" | "now" | "onProgress" | "signal">;
 
 /** Applies a plan, and settles the interrupted writes of an earlier run. */
@@ -50,7 +50,7 @@ export async function applyWithRecovery(
   const resumed = new Set<string>();
   const manifests = new Map(desired.manifests.map((manifest) => [manifest.identity, manifest]));
   const interrupted = new Set(recovered.map(({ intent }) => intent.identity));
-  // Read before anything is written: a file that changes meanwhile must not cost the report.
+  // Read before any write, so that a file that changes meanwhile cannot make the report fail.
   const wantedManifests = await readManifests(
     desired.manifests.filter(({ identity }) => interrupted.has(identity)),
     options,
@@ -97,7 +97,7 @@ export async function recoverPending(
   return recover(pending, await recoveryWith(session, options));
 }
 
-/** What finding out about the writes of an earlier run needs. */
+/** Creates the context for recovering the writes of an earlier run. */
 export async function recoveryWith(session: ServerSession, options: RecoveryOptions): Promise<Recovery> {
   const recorded = await session.heads();
   const dryRun = dryRunForReading(session, options);
@@ -113,13 +113,13 @@ export async function recoveryWith(session: ServerSession, options: RecoveryOpti
   };
 }
 
-type One = { readonly kind: Kind; readonly manifest: Manifest; readonly id: string | null };
+type LiveReading = { readonly kind: Kind; readonly manifest: Manifest; readonly id: string | null };
 
-/** Reads live of one resource again; where there is no read, a proven dry run shows whether it exists. */
-async function readLiveOf({ kind, manifest, id }: One, context: ObserveContext): Promise<Live> {
+/** Reads live of one resource again; for a kind without a read, a safe dry run shows whether the resource exists. */
+async function readLiveOf({ kind, manifest, id }: LiveReading, context: ObserveContext): Promise<Live> {
   const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, context);
-  const mayAsk = kind.single === undefined && isDryRunSafe(context.serverFacts);
-  if (live.state !== "unknown" || live.reason !== "no-read" || !mayAsk) return live;
+  const mayDryRun = kind.single === undefined && isDryRunSafe(context.serverFacts);
+  if (live.state !== "unknown" || live.reason !== "no-read" || !mayDryRun) return live;
   const tried = await context.dryRun(kind, manifest, context);
   if (tried.state !== "answered" || tried.row === null) return live;
   return tried.row.id === null ? { state: "absent" } : { ...live, exists: true };
@@ -143,7 +143,7 @@ function sentManifest({ kind, identity, manifest: value }: PendingIntent): Manif
   return { kind, identity, value, file: "", line: 1, references: [] };
 }
 
-// The record of what is neither declared nor live is dropped; but not of what this token may no longer see.
+// Drops the records of resources that are neither declared nor live, but keeps those that this token may no longer see.
 async function dropGoneRecords(
   { desired, observation: { live }, recorded, access }: LivePlan,
   { ledger }: ServerSession,

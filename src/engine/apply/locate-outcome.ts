@@ -3,7 +3,7 @@ import type { Outcome } from "../../core/report/report.ts";
 import { locateField } from "../../manifests/read-manifests.ts";
 import type { SourceHead } from "../../manifests/source-manifest.ts";
 
-/** Where an outcome's error stands in the source (`file:line:column`), as exactly as it says; null when unknown. */
+/** The place of an outcome's error in the source (`file:line:column`), as exact as its pointer; null when unknown. */
 export async function locateOutcome(
   { identity, error }: Pick<Outcome, "identity" | "error">,
   manifests: ReadonlyMap<Identity, SourceHead>,

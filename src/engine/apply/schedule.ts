@@ -1,17 +1,17 @@
 import PQueue from "p-queue";
 import type { Identity } from "../../core/manifest.ts";
 
-/** A piece of work that waits for others. */
+/** A unit of work with dependencies. */
 export type Task<Result> = {
   readonly identity: Identity;
   readonly after: readonly Identity[];
-  /** Does the work; `blocked` when something it waits for did not end well. */
+  /** Does the work; `blocked` when a dependency failed. */
   readonly run: (state: "ready" | "blocked") => Promise<Result>;
 };
 
 /**
- * Runs tasks with bounded concurrency, each as soon as its own dependencies are done. A failed task
- * blocks only its dependants; a stopped schedule starts nothing more and blocks the rest.
+ * Runs tasks with bounded concurrency, each as soon as its dependencies are done. A failed task
+ * blocks only its dependants; a stopped schedule blocks all remaining tasks.
  */
 export async function schedule<Result>(
   tasks: readonly Task<Result>[],

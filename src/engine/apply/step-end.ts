@@ -9,23 +9,28 @@ const rolloutInProgress: OutcomeError = {
   message: "not sent: its earlier rollout is in progress, and a newer revision is due; the next pass sends it",
 };
 
-/** A finished step: its outcome, and where its one-time token is. */
+/** A finished step: its outcome, and the location of its one-time token. */
 export type StepEnd = { readonly outcome: Outcome; readonly token: string | null };
 
-/** Tells of a resource that cannot be read, by the reply of its write, whether it existed before. */
-export type WasThere = (row: LiveRow) => boolean;
+/** Determines from the reply of a write whether a resource that cannot be read existed before. */
+export type ExistedBefore = (row: LiveRow) => boolean;
 
 /** The end of a step that was written. */
 export function writtenEnd(
   step: Step,
   written: WriteResult,
-  { wasThere, stop }: { readonly wasThere: WasThere; readonly stop: OutcomeError | null },
+  { existedBefore, stop }: { readonly existedBefore: ExistedBefore; readonly stop: OutcomeError | null },
 ): StepEnd {
   const attempts = written.state === "kept" ? 0 : written.attempts;
   switch (written.state) {
     case "done":
       return {
-        outcome: outcomeOf(step, isNew(step, written.row, wasThere) ? "created" : "updated", written.notice, attempts),
+        outcome: outcomeOf(
+          step,
+          isNew(step, written.row, existedBefore) ? "created" : "updated",
+          written.notice,
+          attempts,
+        ),
         token: written.delivered,
       };
     case "kept":
@@ -43,8 +48,8 @@ export function writtenEnd(
   }
 }
 
-function isNew({ action }: Step, row: LiveRow, wasThere: WasThere): boolean {
-  return action === "create" || (action === "ensure" && !wasThere(row));
+function isNew({ action }: Step, row: LiveRow, existedBefore: ExistedBefore): boolean {
+  return action === "create" || (action === "ensure" && !existedBefore(row));
 }
 
 /** The end of a step that needed no request. */
@@ -55,10 +60,10 @@ export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEn
     return { outcome: outcomeOf(step, "blocked", { code: step.reason, message, ...place }), token: null };
   }
   if (step.action === "keep") return { outcome: outcomeOf(step, "unchanged"), token: null };
-  return skippedEnd(step, { code: "stopped", message: "not sent: what it waits for has not ended" });
+  return skippedEnd(step, { code: "stopped", message: "not sent: its dependencies have not ended" });
 }
 
-// What the control plane says of a manifest, or a guard of a step, needs no introduction.
+// The message of the control plane or of a guard stands alone; other details follow the text of their reason.
 function blockedText(reason: Reason, detail: string | null): string {
   if (detail === null) return reasonText[reason];
   return reason === "refused" || reason === "guard" ? detail : `${reasonText[reason]} (${detail})`;

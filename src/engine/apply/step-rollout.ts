@@ -9,19 +9,19 @@ import { followRollout, type Rollout } from "../rollout/follow-rollout.ts";
 import { type DeployedRun, followRun } from "../rollout/follow-run.ts";
 import type { WriteContext, WriteResult } from "../write/write-job.ts";
 
-/** What following the rollouts of steps needs of its surroundings. */
+/** The context for following the rollouts of steps. */
 export type StepRolloutContext = Pick<WriteContext, "reader" | "rolloutTimeoutMs" | "stopping" | "stopWaiting"> & {
   readonly kindOf: (type: string) => Kind | undefined;
   /** Follow rollouts to their end. */
   readonly wait: boolean;
   readonly onProgress: (progress: ProgressEvent) => void;
-  /** Called with work that continues after the apply: rollouts that it did not wait for. */
+  /** Called with work that continues after the apply: rollouts that it does not wait for. */
   readonly onLeft: (work: Promise<void>) => void;
-  /** How many are being waited for. */
+  /** The number of rollouts that the apply waits for. */
   readonly rollouts: { open: number };
 };
 
-/** How the rollout of a step has ended, and the run that starts with it, as far as it is waited for; null where it starts none. */
+/** Follows the rollout of a step and the run that it starts; null where the step starts no rollout. */
 export async function rolloutOf(step: Step, written: WriteResult, context: StepRolloutContext): Promise<RolloutResult> {
   const kind = context.kindOf(step.kind);
   if (!kind?.rollsOut || written.state !== "done") return null;
@@ -46,7 +46,7 @@ export async function rolloutOf(step: Step, written: WriteResult, context: StepR
   return "progressing";
 }
 
-// The run has the time that the rollout leaves.
+// The run gets the time that the rollout leaves.
 async function followToEnd(
   step: Step,
   { run, ...rollout }: Rollout & { readonly run: DeployedRun | null },

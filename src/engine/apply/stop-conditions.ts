@@ -6,7 +6,7 @@ import type { WriteResult } from "../write/write-job.ts";
 /** The code of a write whose record could not be stored. */
 export const LEDGER_UNWRITABLE = "ledger-unwritable";
 
-/** Why nothing more is sent after a write; null when others may still go well. */
+/** Why no further writes are sent after this one; null when others may still succeed. */
 export function stopAfter(written: WriteResult, { failFast }: { readonly failFast: boolean }): OutcomeError | null {
   if (written.state === "done") return written.notice?.code === OTHER_WRITER ? stopped(otherWriter) : null;
   if (written.state !== "failed" && written.state !== "unknown") return null;
@@ -21,7 +21,7 @@ export function stopAfter(written: WriteResult, { failFast }: { readonly failFas
 
 const otherWriter = "another writer is at work";
 
-/** Why nothing more is sent once the command is asked to end; null before. */
+/** Why no further writes are sent after a stop request; null before one. */
 export function interruptedStop({ aborted, reason }: AbortSignal): OutcomeError | null {
   if (!aborted) return null;
   return stopped(reason instanceof HoldfastError ? reason.message : "the run was asked to end");

@@ -5,12 +5,12 @@ import type { Desired } from "./desired.ts";
 import type { LastGood } from "./last-good-revision.ts";
 import type { DesiredRead, ReadRevision } from "./read-desired.ts";
 
-/** From so many resources on, reading whole lists costs less than reading each. */
+/** For more resources than this, reading whole lists costs less than reading each one. */
 const MAX_SINGLE_READS = 100;
 
 /**
- * The part of a source that a commit pass looks at: what has changed since the last good revision, what the pass over that
- * has left undone, and what refers to either. Null where everything is to be looked at.
+ * The part of a source that a commit pass reconciles: changes since the last good revision, unfinished resources of its
+ * pass, and resources that refer to either. Null where the pass must reconcile everything.
  */
 export function changedManifests(read: DesiredRead, { read: before, unfinished }: LastGood): Desired | null {
   const { desired, rules, from } = read;
@@ -30,7 +30,7 @@ function changedPaths(revision: RevisionFiles, before: RevisionFiles): ReadonlyS
   if (revision === before) return new Set();
   const { since, files } = revision;
   if (since !== undefined) return since.commit === before.commit ? since.changed : null;
-  // Where all was read again, the blobs tell; without them nothing does.
+  // Where all files were read again, their blob ids show the changes; without blob ids, nothing does.
   if (files.some(({ blob }) => blob === null)) return null;
   const known = new Set(before.files.map(({ path, blob }) => `${blob} ${path}`));
   return new Set(files.flatMap(({ path, blob }) => (known.has(`${blob} ${path}`) ? [] : [path])));
@@ -43,7 +43,7 @@ function declaredIn({ loaded }: ReadRevision, paths: ReadonlySet<string>): reado
 
 function withDependants({ loaded }: ReadRevision, begun: ReadonlySet<Identity>): Desired["manifests"] | null {
   const all = new Set(begun);
-  // Also what is added on the way.
+  // The loop also visits the identities that it adds.
   for (const identity of all) {
     if (all.size > MAX_SINGLE_READS) return null;
     for (const referrer of loaded.referrers().get(identity) ?? []) all.add(referrer);

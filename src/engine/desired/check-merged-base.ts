@@ -8,7 +8,7 @@ type Sides = {
   readonly atBase: Pick<Loaded, "manifests" | "refused">;
 };
 
-/** Refuses a source of which a file that holds manifests, on either side, cannot be merged with its base. */
+/** Refuses a source where a file with manifests on either side cannot be merged with the base. */
 export function requireMerged({ ref, conflicts }: ComparedBase, { merged, atBase }: Sides): void {
   if (conflicts.length === 0) return;
   const lines = new Map([atBase, merged].flatMap(({ manifests }) => manifests.map(({ file, line }) => [file, line])));
@@ -42,10 +42,10 @@ export function behindWarnings({ ref, behind }: ComparedBase): readonly Diagnost
   return [{ severity: "warning", code: "behind-base", summary, detail: null, ...NOWHERE }];
 }
 
-/** Warns of a ref that names the commit applied last, and is ignored. */
+/** Warns of an ignored ref for the last applied commit. */
 export function appliedWarnings({ applied }: ComparedBase): readonly Diagnostic[] {
   if (applied?.is !== "untrusted") return [];
-  const summary = `what was applied last is not known: ${applied.ref} is ignored, since ${applied.why}`;
+  const summary = `the last applied commit is unknown: ${applied.ref} is ignored, since ${applied.why}`;
   return [{ severity: "warning", code: "applied-ref", summary, detail: applied.hint, ...NOWHERE }];
 }
 

@@ -6,23 +6,23 @@ import type { SourceManifest } from "../../manifests/source-manifest.ts";
 /** The desired state, as the source declares it. */
 export type Desired = {
   readonly revision: string | null;
-  /** The commit that the source differs from, and in how many files; left out where it differs from none. */
+  /** The commit that the source differs from, and the number of differing files; absent without a difference. */
   readonly changedSince?: { readonly commit: string; readonly files: number };
-  /** The branch of the work tree; left out where it is on none. */
+  /** The branch of the work tree; absent where it is on none. */
   readonly branch?: string;
-  /** The selected manifests with all that they refer to, each after that. */
+  /** The selected manifests and their references, each after its references. */
   readonly manifests: readonly SourceManifest[];
   /** Depth of each manifest in the reference graph, from 0. */
   readonly waves: ReadonlyMap<Identity, number>;
   /** Every identity that the whole source declares. */
   readonly declared: ReadonlySet<Identity>;
   readonly invalid: ReadonlySet<Identity>;
-  /** Whether `manifests` is the whole source: only then do orphans show. */
+  /** Whether `manifests` is the whole source; orphans are found only then. */
   readonly isWhole: boolean;
-  /** How many resources are in sync as far as anybody knows, and are not looked at; absent where none is passed over. */
+  /** The number of resources that are assumed to be in sync and not read; absent where all are read. */
   readonly outOfScope?: number;
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
-  /** Manifests at the commit that was applied last, as the repository tells; null where it does not. */
+  /** Manifests at the last applied commit, from a ref of the repository; null without one. */
   readonly applied: ReadonlyMap<Identity, JsonObject> | null;
   readonly diagnostics: readonly Diagnostic[];
 };

@@ -8,14 +8,14 @@ import type { Target } from "../target.ts";
 import { type DesiredRead, readDesired } from "./read-desired.ts";
 import { ShrunkSourceError } from "./require-unshrunk.ts";
 
-/** The last revision that a daemon carried out, to go on with while a newer one is refused. */
+/** The last revision that a daemon applied; it stays in use while a newer one is refused. */
 export type LastGood = {
   read: DesiredRead | null;
-  /** What the last pass over it left undone; null where nobody can tell, and everything is to be looked at. */
+  /** Resources that the last pass over it did not finish; null where they are unknown and everything must be reconciled. */
   unfinished: ReadonlySet<Identity> | null;
 };
 
-/** Keeps a revision that was applied as the last good one; a commit also for the next process. */
+/** Keeps an applied revision as the last good one; a commit is also kept for the next process. */
 export async function keepAsGood(
   lastGood: LastGood,
   { read, end }: { readonly read: DesiredRead; readonly end: PassEnd },
@@ -34,7 +34,7 @@ function unfinishedIn(end: PassEnd): LastGood["unfinished"] {
   return new Set(left.map(({ identity }) => identity));
 }
 
-/** Answers the last good revision in place of a refused one and reports that; throws the refusal where there is none. */
+/** Returns the last good revision in place of a refused one and reports that; throws the refusal where there is none. */
 export async function lastGoodInstead(
   error: unknown,
   lastGood: LastGood | null,
@@ -48,17 +48,17 @@ export async function lastGoodInstead(
   const { message, hint, diagnostics } = error;
   const reason = error instanceof SourceError ? error.reason : "SourceRefused";
   context.emit({ what: "kept", revision: kept.desired.revision, reason, message, hint, diagnostics });
-  // What people hold counts for this revision too.
+  // Holds apply to this revision too.
   return { ...kept, rules: { ...kept.rules, held: target.rules({}).held } };
 }
 
-/** Whether an error is about the source, so that its last good revision may stand in. */
+/** Whether an error is about the source, so that its last good revision may replace it. */
 export function isAboutSource(error: unknown): boolean {
   if (error instanceof SourceError || error instanceof ShrunkSourceError) return true;
   return error instanceof HoldfastError && (error.code === "invalid" || error.code === "refused");
 }
 
-// Of an earlier process only the commit is known, and its objects are here.
+// An earlier process leaves only the commit, whose objects are in the local repository.
 async function readKept(target: Target, context: PassContext): Promise<DesiredRead | null> {
   const { source } = target;
   const commit = (await source.commits?.kept()) ?? null;

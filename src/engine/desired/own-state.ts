@@ -4,7 +4,7 @@ import { contentTop } from "../../source/source-root.ts";
 import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Target } from "../target.ts";
 
-/** Refuses a state folder that the source may have brought. */
+/** Refuses a state folder that may come from the source. */
 export async function requireOwnState(
   { source, state }: Pick<Target, "source" | "state">,
   signal: AbortSignal,
@@ -13,7 +13,10 @@ export async function requireOwnState(
   await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
 }
 
-/** The same, but false where git cannot tell and the source does without git, as in `validate`: then no cache is used. */
+/**
+ * The same, but returns false where git cannot check the folder and the source does not need git, as in `validate`; then no
+ * cache is used.
+ */
 export async function hasOwnState(target: Pick<Target, "source" | "state">, signal: AbortSignal): Promise<boolean> {
   try {
     await requireOwnState(target, signal);

@@ -24,7 +24,7 @@ import type { Desired } from "./desired.ts";
 import { hasOwnState } from "./own-state.ts";
 import { unusedRules } from "./unused-rules.ts";
 
-/** What a source declares, and the rules that its configuration gives. */
+/** The desired state of a source, with the rules from its configuration. */
 export type DesiredRead = {
   readonly rules: Rules;
   /** Whether the source has a configuration. */
@@ -36,7 +36,7 @@ export type DesiredRead = {
   readonly counts: SelectionCounts;
   /** Why the checkout must not be applied; null where it may. */
   readonly checkoutFault: CheckoutFault | null;
-  /** What it was made of, for the next revision that differs little; null where none will be read. */
+  /** The revision behind it, so that a similar next revision is read faster; null where none will be read. */
   readonly from: ReadRevision | null;
 };
 
@@ -45,33 +45,33 @@ export type ReadRevision = { readonly revision: Revision; readonly loaded: Loade
 
 /** How much of a source is selected. */
 export type SelectionCounts = {
-  /** Files that were read: of the selected paths, and those that the selected manifests are in. */
+  /** Files that were read: those under the selected paths, and those of the selected manifests. */
   readonly files: number;
-  /** Manifests that are valid. */
+  /** Valid manifests. */
   readonly manifests: number;
-  /** Manifests that are not. */
+  /** Invalid manifests. */
   readonly faulty: number;
 };
 
-/** What reading needs of its surroundings. */
+/** The context for reading a source. */
 export type ReadContext = {
   readonly now: () => number;
   readonly stopping: AbortSignal;
   /**
-   * What was read before: of a commit only what differs is read again; null for the first of several revisions. Left out
-   * where one alone is read.
+   * The previous read, so that only the differences of a commit are read; null for the first of several revisions. Absent
+   * where only one revision is read.
    */
   readonly before?: DesiredRead | null;
-  /** Whether it is looked at whether a checkout is at rest at its branch. @default false */
+  /** Whether to check that a checkout is in the clean state of its branch. @default false */
   readonly checksBranch?: boolean;
-  /** Told the configuration, and what follows from it, before any file is read; may refuse it. */
+  /** Called with the configuration and its rules before any file is read; may refuse them. */
   readonly onConfig?: (config: Pick<DesiredRead, "rules" | "isConfigured">) => void;
 };
 
-type Sourced = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "claim">;
+type ReadTarget = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "claim">;
 
 /** Reads, validates and selects what a target's source declares. */
-export async function readDesired(target: Sourced, context: ReadContext): Promise<DesiredRead> {
+export async function readDesired(target: ReadTarget, context: ReadContext): Promise<DesiredRead> {
   const { now, stopping, before = null } = context;
   using source = await readSource(
     { ...target.source, limits: defaultLimits, before: before?.from?.revision ?? null },
@@ -83,8 +83,8 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
   const reading = { ...loading, knownContent: knownContent(facts, loading) };
   const from = { revision, day: loading.now.toISOString().slice(0, 10) };
-  const again = before === null ? null : await loadAgain(before, { ...from, rules }, reading, stopping);
-  const loaded = again ?? (await loadManifests(revision, reading, { signal: stopping }));
+  const reloaded = before === null ? null : await loadAgain(before, { ...from, rules }, reading, stopping);
+  const loaded = reloaded ?? (await loadManifests(revision, reading, { signal: stopping }));
   const { contents } = loaded;
   const found = withConfigFaults(loaded, revision.config);
   const reported = { ...found, diagnostics: [...found.diagnostics, ...unused(found, revision, rules)] };
@@ -94,13 +94,13 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     ...source.base,
     loaded: await loadManifests(await source.base.read(), reading, { signal: stopping }),
   };
-  // A pass that reads only what has changed does not write the cache: the next process reads that little again.
-  if (again === null) cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
+  // A pass that reads only changes does not write the cache: the next process reads those few files again.
+  if (reloaded === null) cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
   if (base !== null) requireMerged(base, { merged: reported, atBase: base.loaded });
   const commit = revision.commit ?? commitWithout(revision, contents);
   const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
-  const said = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
-  const behind = fault === null ? said : [...said, checkoutWarning(fault)];
+  const warnings = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
+  const behind = fault === null ? warnings : [...warnings, checkoutWarning(fault)];
   const loadFiles = (files: RevisionFiles) => loadManifests(files, reading, { signal: stopping });
   const applied = base && (await readApplied(base, loadFiles, stopping));
   const desired = desiredOf(
@@ -122,14 +122,14 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     manifests: loaded.manifests,
     event: {
       ...readEvent(reported, behind, rules, revision.config),
-      ...followed(revision),
-      knownFiles: again === null ? knownIn(contents) : notReadIn(revision),
+      ...followedCommit(revision),
+      knownFiles: reloaded === null ? knownIn(contents) : notReadIn(revision),
     },
     from: context.before === undefined ? null : { ...from, loaded },
   };
 }
 
-// Where neither the rules nor the date have changed, the manifests of unchanged files and what is reported of them stay.
+// While the rules and the date stay the same, unchanged files keep their manifests and diagnostics.
 async function loadAgain(
   { from: before, rules }: DesiredRead,
   now: Omit<ReadRevision, "loaded"> & Pick<DesiredRead, "rules">,
@@ -145,7 +145,7 @@ async function loadAgain(
     : loadChanged(before.loaded, { ...revision, since }, options, { signal });
 }
 
-// Untracked files without manifests, such as a report, do not change what is planned: the commit still names it.
+// Untracked files without manifests, such as a report, do not change the plan, so the commit still identifies it.
 function commitWithout({ untracked }: Revision, { files }: Loaded["contents"]): string | null {
   if (untracked === undefined) return null;
   const others = files.filter(({ file }) => untracked.paths.has(file.path));
@@ -155,20 +155,20 @@ function commitWithout({ untracked }: Revision, { files }: Loaded["contents"]): 
   return isEmpty ? untracked.commit : null;
 }
 
-/** A loaded source with the faults of its configuration; what is said of foreign documents is apart. */
+/** A loaded source with the faults of its configuration; diagnostics about foreign documents are separate. */
 type Reported = Omit<Loaded, "contents"> & { readonly foreign: readonly SourceDiagnostic[] };
 
 async function prepareRead(
-  { source, sourceCache, state, rules: rulesBy }: Sourced,
+  { source, sourceCache, state, rules: rulesBy }: ReadTarget,
   config: SourceConfig,
   { stopping, checksBranch = false, onConfig = () => undefined }: ReadContext,
 ) {
   source.accept(config);
   const rules = rulesBy(config.repository);
   onConfig({ rules, isConfigured: config.isPresent });
-  // Before each pass: what a daemon follows may have brought a state folder with its last change.
+  // Checked before each pass, since the last change of a followed source may have added a state folder.
   const isOwn = await hasOwnState({ source, state }, stopping);
-  // Also where no cache is used, so that a key which cannot be trusted is refused either way.
+  // Also read without a cache, so that a key that cannot be trusted is always refused.
   const key = isOwn ? await existingKey(state.folder, { keyText: state.readKey() }) : null;
   const cache = isOwn ? sourceCache : null;
   const facts = cache?.load(rules.load, key) ?? NO_SOURCE_FACTS;
@@ -183,7 +183,7 @@ function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: Sou
   return { ...loaded, diagnostics: [...diagnostics, ...ours], foreign };
 }
 
-// What could not be read may be what a rule is for.
+// An invalid manifest may be the one that a rule matches.
 function unused(reported: Reported, { config, files }: Revision, { selection }: Rules): readonly Diagnostic[] {
   if (hasErrors(reported.diagnostics)) return [];
   return unusedRules({ ...reported, files: () => files.map(({ path }) => path) }, config.repository, selection);
@@ -211,7 +211,6 @@ function desiredOf(
 ): Desired {
   const isWhole = isEverything(selection);
   const selected = select(manifests, selection);
-  const said = [...behind, ...diagnostics];
   const since = commit !== null || changedSince === undefined ? {} : { changedSince };
   return {
     revision: commit,
@@ -224,7 +223,7 @@ function desiredOf(
     isWhole,
     base,
     applied,
-    diagnostics: said,
+    diagnostics: [...behind, ...diagnostics],
   };
 }
 
@@ -241,7 +240,7 @@ function countSelection(
   return { files: read.size, manifests: manifests.length, faulty: faulty.length };
 }
 
-// Mostly everything that was merged is applied too.
+// Usually the last applied commit is the base, which is loaded already.
 async function readApplied(
   { applied, commit, loaded, readCommit }: ComparedBase & { readonly loaded: Loaded },
   loadFiles: (files: RevisionFiles) => Promise<Loaded>,
@@ -260,7 +259,7 @@ function knownIn({ files }: Loaded["contents"]): number {
   return files.filter(({ wasParsed }) => !wasParsed).length;
 }
 
-function followed({ commit, since }: Revision): Pick<ReadEvent, "follows"> {
+function followedCommit({ commit, since }: Revision): Pick<ReadEvent, "follows"> {
   return commit === null || since?.isNext !== true ? {} : { follows: { commit, parent: since.commit } };
 }
 

@@ -38,7 +38,7 @@ export function requireConfiguration(
   { isConfigured, rules }: Pick<DesiredRead, "isConfigured" | "rules">,
 ): void {
   if (!configured || isConfigured || rules.allowShrink) return;
-  throw refused("the source has no holdfast.yaml any more, and without it other rules would hold");
+  throw refused("the source no longer has a holdfast.yaml, so other rules would apply");
 }
 
 function countedOf(
@@ -49,11 +49,11 @@ function countedOf(
   return [...recorded.keys()].filter((identity) => declared.has(identity) || !released.has(identity));
 }
 
-/** The source has lost more than anybody would take out on purpose. */
+/** The source has lost so many resources that a mistake is likely. */
 export class ShrunkSourceError extends HoldfastError {}
 
 function refused(why: string): ShrunkSourceError {
   return new ShrunkSourceError("refused", why, {
-    hint: "nothing is written until it is whole again; if that is meant, run with --allow-shrink",
+    hint: "nothing is written until the source is complete again; if the change is intended, run with --allow-shrink",
   });
 }

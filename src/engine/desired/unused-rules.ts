@@ -12,7 +12,7 @@ export type Declared = {
   readonly files: () => readonly string[];
 };
 
-/** Warnings of rules, globs and kinds that match nothing, most likely because of a slip. */
+/** Warnings of rules, globs and kinds that match nothing, most likely because of a typing error. */
 export function unusedRules(
   { manifests, declared, files }: Declared,
   { ignore, external, allowLiteralSecrets }: SourceConfig["repository"],

@@ -9,21 +9,21 @@ import { leaseScope } from "./lease-scope.ts";
 /** The right to write in one pass. */
 export type WriteAccess = AsyncDisposable & {
   readonly writer: Writer;
-  /** Whether live must be read again, because others may have written since. */
+  /** Whether live must be read again, because other writers may have written since. */
   readonly mustPlanAgain: boolean;
   /** Whether a lease excludes other writers. */
   readonly hasLease: boolean;
 };
 
-/** What asking for a lease needs of its surroundings. */
+/** The callback and signals for acquiring a lease. */
 export type LeaseContext = {
   readonly emit: (event: PassEvent) => void;
   readonly stopping: AbortSignal;
-  /** Ends what is in flight too. */
+  /** Also aborts requests in flight. */
   readonly signal: AbortSignal;
 };
 
-/** Waits for the right to write while it may become free soon; else fails as locked. */
+/** Waits for the right to write while it may become free soon; otherwise fails as locked. */
 export async function acquireWriteAccess(
   connection: TargetConnection,
   read: DesiredRead,
@@ -51,7 +51,7 @@ export async function acquireWriteAccess(
   };
 }
 
-/** The options of a lease on everything that a source writes to. */
+/** The options of a lease on everything that a source writes. */
 export async function leaseOptions(
   { session, state }: TargetConnection,
   { rules, manifests }: Pick<DesiredRead, "rules" | "manifests">,
@@ -68,7 +68,7 @@ export async function leaseOptions(
   };
 }
 
-/** The event that writes go on without a lease. */
+/** The event that writes proceed without a lease. */
 export function noLease({ serverFacts }: ServerSession, { scope }: LeaseOptions, why: string): PassEvent {
   return { what: "no-lease", scope, why, hasLeases: serverFacts.has("putLease") };
 }

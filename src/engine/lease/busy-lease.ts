@@ -1,13 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { acquireLease, type LeaseOptions } from "./lease.ts";
 
-/** Who has a lease that stands in the way, and until when. */
+/** The holder of a conflicting lease, and its expiry time. */
 export type LeaseHolder = { readonly scope: string; readonly holder: string; readonly until: string };
 
-/** Longer than a holder that lives takes to renew its lease, with a request that takes its time. */
+/** Longer than a live holder takes to renew its lease, even with a slow request. */
 export const RENEWAL_MS = 21_000;
 
-/** Reads who has a lease from the control plane's refusal of it; null where it does not say. */
+/** Parses the holder of a lease from the control plane's refusal; null where the refusal does not name it. */
 export function leaseHolderIn(message: string, scope: string): LeaseHolder | null {
   const [, holder, other, until] =
     /^(.+) has (?:this lease|the lease on (\S+), which overlaps with \S+,) until (\S+)$/.exec(message) ?? [];
@@ -15,7 +15,7 @@ export function leaseHolderIn(message: string, scope: string): LeaseHolder | nul
   return { holder, scope: other ?? scope, until };
 }
 
-/** Watches a lease that is taken: whether it is renewed, is silent for that long, or becomes free meanwhile. */
+/** Watches a held lease until it is renewed or becomes free; `silent` when neither happens within `forMs`. */
 export async function watchBusyLease(
   options: LeaseOptions,
   message: string,
@@ -25,10 +25,10 @@ export async function watchBusyLease(
   const end = clock() + forMs;
   while (clock() < end) {
     await wait(everyMs, undefined, { signal: stopping });
-    const asked = await acquireLease(options);
-    if (asked.state === "held") await asked.lease[Symbol.asyncDispose]();
-    if (asked.state !== "busy") return "free";
-    if (asked.message !== message) return "renewed";
+    const result = await acquireLease(options);
+    if (result.state === "held") await result.lease[Symbol.asyncDispose]();
+    if (result.state !== "busy") return "free";
+    if (result.message !== message) return "renewed";
   }
   return "silent";
 }

@@ -11,22 +11,22 @@ import { type LeaseContext, leaseOptions, noLease } from "./acquire-write-access
 import { acquireLease, type HeldLease, type LeaseResult, standByMs } from "./lease.ts";
 import { TENANT_SCOPE } from "./lease-scope.ts";
 
-/** Leader election over many passes: of several daemons one writes, the others stand by. */
+/** Leader election over many passes: one of several daemons writes, and the others stand by. */
 export type Leader = AsyncDisposable & {
-  /** What to write with in this pass; null when it was waited for, and everything may have changed. */
+  /** The writer for this pass; null after a standby, since everything may have changed meanwhile. */
   readonly writer: (connection: TargetConnection, read: DesiredRead, context: LeaseContext) => Promise<Writer | null>;
-  /** Whether another one has taken over. */
+  /** Whether another process has taken over. */
   readonly isLost: () => boolean;
   /** Whether a lease excludes other writers. */
   readonly hasLease: () => boolean;
-  /** Whether a write that an earlier process left open is rejected where it arrives now. */
+  /** Whether a request that an earlier process left open is rejected if it arrives now. */
   readonly isFenced: (intent: Pick<Intent, "id">) => boolean;
-  /** Opens a connection in its turn, with a lock that is waited for while another process has it. */
+  /** Opens connections one after the other; waits for the state's lock while another process holds it. */
   readonly connect: (
     open: (lock: LockState) => Promise<TargetConnection>,
     context: StandbyContext,
   ) => Promise<TargetConnection>;
-  /** What is said of the process that is waited for; null where none is. */
+  /** The message about the process that this one stands by for; null when it does not stand by. */
   readonly standsBy: () => string | null;
 };
 
@@ -36,8 +36,8 @@ type StandbyContext = Omit<LeaseContext, "signal">;
 const LOCK_MS = 500;
 
 /**
- * A leader that has no lease yet. Where targets of one control plane share it, its one lease is on everything, since theirs
- * could exclude each other.
+ * Creates a leader without a lease. Where several targets of one control plane share it, its single lease covers the whole
+ * tenant, since separate leases could exclude each other.
  */
 export function createLeader({ isShared = false }: { readonly isShared?: boolean } = {}): Leader {
   let lease: HeldLease | null = null;
@@ -46,62 +46,62 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
   let takeovers = 0;
   let waitsFor: string | null = null;
   let isFirst = true;
-  // Whether no earlier process has had the number of this one's lease.
-  let isNewNumber = false;
+  // Whether the lease has a fencing token that no earlier process has had.
+  let isNewFencingToken = false;
   const checkedLedgers = new WeakSet<ServerSession["ledger"]>();
   const fenced = new Set<string>();
-  const leave = async (): Promise<void> => {
+  const release = async (): Promise<void> => {
     await lease?.[Symbol.asyncDispose]();
     lease = null;
   };
   const standBy = async <Taken extends { readonly state: "held" | "none" }>(
-    ask: () => Promise<Taken | Busy>,
+    acquire: () => Promise<Taken | Busy>,
     everyMs: number,
     { emit, stopping }: StandbyContext,
   ): Promise<{ readonly taken: Taken; readonly hasWaited: boolean }> => {
     try {
       for (;;) {
-        const asked = await ask();
+        const result = await acquire();
         const hasWaited = waitsFor !== null;
-        if (asked.state !== "busy") {
+        if (result.state !== "busy") {
           if (hasWaited) emit({ what: "taking-over" });
-          return { taken: asked, hasWaited };
+          return { taken: result, hasWaited };
         }
-        if (!hasWaited) emit({ what: "standing-by", message: asked.message });
-        waitsFor = asked.message;
+        if (!hasWaited) emit({ what: "standing-by", message: result.message });
+        waitsFor = result.message;
         await wait(everyMs, undefined, { signal: stopping });
       }
     } finally {
       waitsFor = null;
     }
   };
-  const take: Leader["writer"] = async (connection, read, context) => {
+  const acquireWriter: Leader["writer"] = async (connection, read, context) => {
     const { session } = connection;
     const own = await leaseOptions(connection, read, context.signal);
     const options = isShared && read.rules.leaseScope === null ? { ...own, scope: TENANT_SCOPE } : own;
     if (!session.serverFacts.has("putLease")) return session.writer;
-    // Each target has a ledger of its own, with writes that an earlier process has left open.
+    // Each target has its own ledger, which may hold writes that an earlier process left open.
     const pending = checkedLedgers.has(session.ledger) ? [] : await session.ledger.pending();
     checkedLedgers.add(session.ledger);
     const fence = (): void => {
-      for (const { id } of isNewNumber ? pending : []) fenced.add(id);
+      for (const { id } of isNewFencingToken ? pending : []) fenced.add(id);
     };
     if (lease !== null && !lease.isLost() && lease.scope === options.scope) {
       fence();
       return lease.fenced(session.writer);
     }
-    await leave();
-    const needsNewNumber = isFirst && (isShared || pending.length > 0);
-    const ask = async (): Promise<LeaseResult> => {
+    await release();
+    const needsNewFencingToken = isFirst && (isShared || pending.length > 0);
+    const acquire = async (): Promise<LeaseResult> => {
       const early = await acquireLease(options);
-      if (early.state !== "held" || !needsNewNumber) return early;
-      // What a killed process has sent carries the number of its lease; once released, the lease gets another.
+      if (early.state !== "held" || !needsNewFencingToken) return early;
+      // Requests of a killed process carry the fencing token of its lease; a released lease gets a new token.
       await early.lease[Symbol.asyncDispose]();
       const again = await acquireLease(options);
-      isNewNumber = again.state === "held" && again.lease.number() > early.lease.number();
+      isNewFencingToken = again.state === "held" && again.lease.number() > early.lease.number();
       return again;
     };
-    const { taken, hasWaited } = await standBy(ask, standByMs(options), context);
+    const { taken, hasWaited } = await standBy(acquire, standByMs(options), context);
     isFirst = false;
     fence();
     if (taken.state === "held") lease = taken.lease;
@@ -119,23 +119,23 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
     hasLease: () => lease !== null,
     isFenced: ({ id }) => fenced.has(id),
     standsBy: () => waitsFor,
-    // One after the other, in the order of the configuration: of two processes neither has what the other one waits for.
+    // In the order of the configuration, so that two processes cannot deadlock on each other's locks.
     connect: (open, context) =>
-      oneAtATime.add(() =>
-        open(async (state) => (await standBy(() => askForLock(state), LOCK_MS, context)).taken.lock),
-      ),
-    [Symbol.asyncDispose]: leave,
+      oneAtATime.add(() => open(async (state) => (await standBy(() => tryLock(state), LOCK_MS, context)).taken.lock)),
+    [Symbol.asyncDispose]: release,
     writer: (connection, read, context) => {
       const since = takeovers;
-      // Of targets that share it one asks at a time; what another one has waited for was waited for by all.
-      return oneAtATime.add(() => (takeovers === since ? take(connection, read, context) : Promise.resolve(null)));
+      // Targets that share the leader acquire one at a time; a takeover by one counts for all of them.
+      return oneAtATime.add(() =>
+        takeovers === since ? acquireWriter(connection, read, context) : Promise.resolve(null),
+      );
     },
   };
 }
 
 type Busy = Extract<LeaseResult, { readonly state: "busy" }>;
 
-async function askForLock(state: State): Promise<{ readonly state: "held"; readonly lock: StateLock } | Busy> {
+async function tryLock(state: State): Promise<{ readonly state: "held"; readonly lock: StateLock } | Busy> {
   try {
     return { state: "held", lock: await state.lock() };
   } catch (error) {

@@ -2,10 +2,10 @@ import { groupOf } from "../../core/kind.ts";
 import type { ManifestHead } from "../../core/manifest.ts";
 import { kindOf } from "../../kinds/index.ts";
 
-/** The tenant of the server that grants leases: the scope above all others. */
+/** The lease scope of the whole tenant, which overlaps with every other scope. */
 export const TENANT_SCOPE = "holdfast";
 
-/** What a source writes to, as far as one lease can name it: its one workspace, or everything. */
+/** The narrowest lease scope that covers a source: its workspace if it has only one, otherwise the whole tenant. */
 export function leaseScope(manifests: readonly ManifestHead[]): string {
   const [first] = manifests;
   const only = first === undefined ? null : groupOf(first, kindOf);

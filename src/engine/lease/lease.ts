@@ -4,59 +4,59 @@ import type { Refusal } from "../../client/refusal.ts";
 import type { Sent, Writer } from "../../client/writer.ts";
 import { HoldfastError } from "../../core/errors.ts";
 
-// Short enough to replace a dead holder soon; long enough for three renewals beyond the longest request.
+// Short enough to replace a dead holder soon, long enough for three renewals beyond the longest request.
 const MAX_SLACK_MS = 15_000;
 const MIN_SLACK_MS = 2000;
 // Releasing is optional: an unreachable control plane must not delay the exit.
-const LEAVING_MS = 2000;
+const RELEASE_TIMEOUT_MS = 2000;
 
 /** An exclusive right to write in a scope, until released. */
 export type HeldLease = AsyncDisposable & {
   readonly scope: string;
-  /** Grows with every holder: a later one has a higher number. */
+  /** The fencing token, which grows with every holder. */
   readonly number: () => number;
-  /** Whether it may have expired: nothing more is sent under it. */
+  /** Whether it may have expired; no further request is sent under it. */
   readonly isLost: () => boolean;
-  /** Sends under the lease's number, and only while no other holder can have written. */
+  /** Sends with the fencing token, and only while no other holder can have written. */
   readonly writer: Writer;
-  /** The same for another connection with the same control plane. */
+  /** The same for another connection to the same control plane. */
   readonly fenced: (writer: Writer) => Writer;
 };
 
-/** What a lease is taken with. */
+/** The options for acquiring a lease. */
 export type LeaseOptions = {
   readonly writer: Writer;
   readonly scope: string;
-  /** The holder's name; the same holder gets its lease back at once. */
+  /** The holder's name; the same holder gets its lease back immediately. */
   readonly holder: string;
-  /** The longest that one request takes: none is sent that could outlive the lease, unless `mostMs` makes it shorter. */
+  /** The timeout of one request. No request may outlive the lease, unless `mostMs` makes the lease shorter. */
   readonly requestTimeoutMs: number;
-  /** The longest life without renewal. The number keeps out what arrives after it. @default as long as a request needs */
+  /** The maximum duration without renewal; the fencing token rejects later requests. @default as long as a request needs */
   readonly mostMs?: number;
   readonly signal: AbortSignal;
-  /** A clock that only goes forward, in milliseconds. @default performance.now */
+  /** A monotonic clock in milliseconds. @default performance.now */
   readonly clock?: () => number;
 };
 
-/** What came of asking for a lease. */
+/** The result of requesting a lease. */
 export type LeaseResult =
   | { readonly state: "held"; readonly lease: HeldLease }
   | { readonly state: "busy"; readonly message: string }
-  /** There are no leases here, or not for this caller. */
+  /** The control plane has no leases, or none for this caller. */
   | { readonly state: "none"; readonly why: string };
 
-/** Asks once for a lease. */
+/** Requests a lease once. */
 export async function acquireLease(options: LeaseOptions): Promise<LeaseResult> {
   const { scope, clock = () => performance.now() } = options;
-  const asked = clock();
-  const sent = await ask(options, { signal: options.signal });
+  const requestedAt = clock();
+  const sent = await putLease(options, { signal: options.signal });
   switch (sent.state) {
     case "applied": {
       const number = numberIn(sent.data);
-      if (number === null) return { state: "none", why: "the reply tells of no fencing number" };
+      if (number === null) return { state: "none", why: "the reply has no fencing token" };
       return {
         state: "held",
-        lease: new RenewingLease({ ...options, clock }, { number, until: asked + lifeOf(options) }),
+        lease: new RenewingLease({ ...options, clock }, { number, until: requestedAt + durationOf(options) }),
       };
     }
     case "refused":
@@ -70,8 +70,8 @@ export async function acquireLease(options: LeaseOptions): Promise<LeaseResult> 
   }
 }
 
-// An unclear or temporary answer does not mean that there are no leases: going on without one could
-// mean two writers.
+// An unclear or temporary reply does not mean that the control plane has no leases: continuing without
+// one could mean two writers.
 function isFinal({ status, reason, message }: Extract<Sent, { readonly state: "refused" }>): boolean {
   return reason !== "route-unclear" && status !== 401 && status !== 429 && status < 500 && message !== "";
 }
@@ -80,14 +80,14 @@ function numberIn({ fencingToken }: { readonly fencingToken?: unknown }): number
   return Number.isSafeInteger(fencingToken) ? Number(fencingToken) : null;
 }
 
-// It has leases of another form: without one, other writers would not be excluded.
+// The control plane has leases, but rejects this form: without one, other writers would not be excluded.
 function notGranted(options: LeaseOptions, { message, details }: Pick<Refusal, "message" | "details">): HoldfastError {
-  const life = `a lease of ${lifeOf(options) / 1000} s on ${options.scope}`;
+  const lease = `a lease of ${durationOf(options) / 1000} s on ${options.scope}`;
   const isTooLong = details.some(({ pointer }) => pointer === "/ttlSeconds");
   const tooLong =
-    options.mostMs === undefined ? "it has to outlive a request: lower --request-timeout" : "lower --lease-seconds";
-  const hint = isTooLong ? tooLong : "look at --lease-scope, and at the name of the state folder";
-  return new HoldfastError("invalid", `the control plane refuses ${life}: ${message}`, { hint });
+    options.mostMs === undefined ? "it must outlive a request: lower --request-timeout" : "lower --lease-seconds";
+  const hint = isTooLong ? tooLong : "check --lease-scope and the name of the state folder";
+  return new HoldfastError("invalid", `the control plane refuses ${lease}: ${message}`, { hint });
 }
 
 function notTaken({ scope }: LeaseOptions, sent: Exclude<Sent, { readonly state: "applied" }>): HoldfastError {
@@ -95,19 +95,19 @@ function notTaken({ scope }: LeaseOptions, sent: Exclude<Sent, { readonly state:
   const code = isRefusal && sent.reason === "unauthorized" ? "unauthorized" : "error";
   const why = isRefusal ? `answered ${sent.status}${sent.message && `: ${sent.message}`}` : whyText(sent);
   return new HoldfastError(code, `nothing was written: the lease on ${scope} could not be taken: ${why}`, {
-    hint: "look at what stands between here and the control plane, and run it again",
+    hint: "check the connection to the control plane, and run the command again",
     cause: isRefusal ? undefined : sent.cause,
   });
 }
 
 function whyText(sent: Extract<Sent, { readonly state: "ambiguous" | "not-sent" }>): string {
-  const isTold = sent.state === "ambiguous" && sent.reason !== "connection-lost" && sent.cause instanceof Error;
-  return isTold ? sent.cause.message : causeText(sent.cause);
+  const isExplained = sent.state === "ambiguous" && sent.reason !== "connection-lost" && sent.cause instanceof Error;
+  return isExplained ? sent.cause.message : causeText(sent.cause);
 }
 
 /**
- * Acquires a lease, waiting for the lease of a dead holder to expire: a holder that renews is alive and
- * is not waited for.
+ * Acquires a lease, and waits for the lease of a dead holder to expire. Fails as locked when the holder
+ * renews its lease, since then it is alive.
  */
 export async function waitForLease(
   options: LeaseOptions,
@@ -117,19 +117,19 @@ export async function waitForLease(
   if (first.state !== "busy") return { ...first, waited: false };
   onWait(first.message);
   const { clock = () => performance.now() } = options;
-  const deadline = clock() + lifeOf(options) + slackOf(options);
+  const deadline = clock() + durationOf(options) + slackOf(options);
   for (;;) {
     await wait(slackOf(options) / 5, undefined, { signal: stopping });
     const taken = await acquireLease(options);
     if (taken.state !== "busy") return { ...taken, waited: true };
     if (taken.message === first.message && clock() < deadline) continue;
     throw new HoldfastError("locked", taken.message, {
-      hint: "wait until it ends, or stop it; sources that have nothing in common may each have a --lease-scope",
+      hint: "wait until it ends, or stop it; sources without common resources may each have a --lease-scope",
     });
   }
 }
 
-/** How often a standby asks again, in milliseconds. */
+/** How often a standby requests the lease, in milliseconds. */
 export function standByMs(options: LeaseLength): number {
   return slackOf(options) / 5;
 }
@@ -163,13 +163,13 @@ class RenewingLease implements HeldLease {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort();
-    const leaving = AbortSignal.timeout(LEAVING_MS);
-    leaving.addEventListener("abort", () => this.#cut.abort(), { once: true });
-    // A renewal that arrived after the release would take the lease again.
+    const releasing = AbortSignal.timeout(RELEASE_TIMEOUT_MS);
+    releasing.addEventListener("abort", () => this.#cut.abort(), { once: true });
+    // A renewal that arrives after the release would take the lease again.
     await this.#renewals;
     if (this.#isLost || this.#options.signal.aborted) return;
-    // The next holder would have to wait for it to expire.
-    await ask(this.#options, { signal: leaving, release: true });
+    // Without a release the next holder would wait for the lease to expire.
+    await putLease(this.#options, { signal: releasing, release: true });
   }
 
   fenced(writer: Writer): Writer {
@@ -184,7 +184,7 @@ class RenewingLease implements HeldLease {
     };
   }
 
-  // A process that slept longer than its lease asks before it goes on.
+  // A process that was suspended longer than its lease renews it before it sends.
   async #isReady(): Promise<boolean> {
     if (!this.#isLost && !this.#isSafe()) await this.#renew();
     return !this.#isLost && this.#isSafe();
@@ -212,26 +212,26 @@ class RenewingLease implements HeldLease {
   }
 
   async #renewOnce(): Promise<void> {
-    const asked = this.#options.clock();
+    const requestedAt = this.#options.clock();
     const signal = AbortSignal.any([this.#cut.signal, AbortSignal.timeout(slackOf(this.#options))]);
-    const sent = await ask(this.#options, { signal });
+    const sent = await putLease(this.#options, { signal });
     if (sent.state === "refused" && sent.status === 409) this.#isLost = true;
     if (sent.state !== "applied") return;
-    // The very next number after ours: it ran out, and nobody had it in between.
+    // A token one above ours means that our lease expired and no other holder had it since.
     const number = numberIn(sent.data);
     if (number === null) return;
     if (number > this.#number + 1) this.#isLost = true;
     this.#number = number;
-    this.#until = asked + lifeOf(this.#options);
+    this.#until = requestedAt + durationOf(this.#options);
   }
 }
 
-function ask(
+function putLease(
   options: LeaseOptions,
   { signal, release = false }: { readonly signal: AbortSignal; readonly release?: boolean },
 ): Promise<Sent<"putLease">> {
   const { writer, scope, holder } = options;
-  const ttlSeconds = Math.ceil(lifeOf(options) / 1000);
+  const ttlSeconds = Math.ceil(durationOf(options) / 1000);
   const body = { holder, ttlSeconds, ...(release ? { release } : {}) };
   return writer.send("putLease", { path: { scope }, body }, { signal });
 }
@@ -249,13 +249,13 @@ function slackOf({ requestTimeoutMs, mostMs = Number.POSITIVE_INFINITY }: LeaseL
   return Math.min(slack, mostMs / 2);
 }
 
-function lifeOf(options: LeaseLength): number {
+function durationOf(options: LeaseLength): number {
   const { requestTimeoutMs, mostMs = Number.POSITIVE_INFINITY } = options;
   return Math.ceil(Math.min(requestTimeoutMs + slackOf(options), mostMs) / 1000) * 1000;
 }
 
-// How long before its end nothing is sent any more.
+// How long before its expiry a lease stops being used.
 function marginOf(options: LeaseLength): number {
-  const isShort = options.mostMs !== undefined && lifeOf(options) < options.requestTimeoutMs + slackOf(options);
-  return isShort ? lifeOf(options) / 4 : options.requestTimeoutMs;
+  const isShort = options.mostMs !== undefined && durationOf(options) < options.requestTimeoutMs + slackOf(options);
+  return isShort ? durationOf(options) / 4 : options.requestTimeoutMs;
 }

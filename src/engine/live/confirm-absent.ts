@@ -10,16 +10,16 @@ export type MissingFromList = {
   readonly kind: Kind;
   readonly list: ListReading;
   readonly identities: readonly Identity[];
-  /** The id that the ledger remembers. */
+  /** The id in the ledger. */
   readonly idOf: (identity: Identity) => string | null;
 };
 
-/** Up to this many are looked up by name, where the list can be filtered; beyond it the whole list is read. */
+/** Up to this many are read by name, where the list can be filtered; for more, the whole list is read. */
 const MAX_SINGLE_LOOKUPS = 8;
 
 /**
- * Looks again for recorded resources that a list does not show: in the list, then by id where the kind has such a read.
- * A list that was empty by mistake must not cause everything to be created again.
+ * Reads recorded resources again that a list does not show: from the list, then by id where the kind has such a read. A
+ * list that is empty by mistake must not cause everything to be created again.
  */
 export async function confirmAbsent(
   lacking: MissingFromList,

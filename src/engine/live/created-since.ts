@@ -1,12 +1,12 @@
 import type { LiveRow } from "../../core/kind.ts";
 import type { Intent } from "../../state/ledger.ts";
 
-/** The two clocks, in epoch milliseconds: ours, and the control plane's, which may not be known. */
+/** Our clock and the control plane's, in epoch milliseconds; the latter may be unknown. */
 export type Clocks = { readonly now: () => number; readonly serverTime: () => number | null };
 
 /**
- * Whether a resource was created since a request was first about to be sent: creation time and current time are both
- * read from the control plane, and only the age of the request is measured by our clock.
+ * Whether a resource was created since a request was first ready to be sent. The creation time and the current time both
+ * come from the control plane; only the age of the request is measured by our clock.
  */
 export function isCreatedSince(
   { at }: Pick<Intent, "at">,

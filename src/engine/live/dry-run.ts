@@ -11,26 +11,26 @@ import type { DryRunProof } from "../../state/server-facts.ts";
 import type { KnownServer } from "../known-server.ts";
 import { hasContentOf } from "../write/verify-write.ts";
 
-/** A dry run with the reply itself, from which ids are read. */
+/** The result of a dry run, with the reply itself, which may carry ids. */
 export type DryRunResult =
   | (Extract<DryRunReply, { state: "answered" }> & { readonly reply: unknown })
   | Exclude<DryRunReply, { state: "answered" }>
   | { readonly state: "impossible" };
 
-/** Asks what a write would do, by `dryRun`. */
+/** Dry-runs a write with `dryRun`. */
 export type DryRun = (kind: Kind, manifest: Manifest, options: { signal: AbortSignal }) => Promise<DryRunResult>;
 
-/** What dry runs need of their surroundings. */
+/** The context for dry runs. */
 export type DryRunContext = {
   readonly reader: Reader;
   readonly serverFacts: KnownServer;
-  /** Stores what was learned of the server. */
+  /** Stores newly learned facts about the server. */
   readonly saveServerFacts: () => Promise<void>;
   readonly concurrency: number;
   readonly shapeOf: (type: string) => Shape;
 };
 
-type Asked = {
+type DryRunRequest = {
   readonly kind: Kind;
   readonly shape: Shape;
   readonly manifest: Manifest;
@@ -38,8 +38,8 @@ type Asked = {
 };
 
 /**
- * Dry runs against one server. Until a dryRun has been shown to change nothing they go one at a time; a server that
- * ignores `dryRun` is never asked again.
+ * Creates the dry run of one server. Dry runs go one at a time until one is shown to change nothing; a server that ignores
+ * `dryRun` gets no further ones.
  */
 export function createDryRun({ reader, serverFacts, saveServerFacts, concurrency, shapeOf }: DryRunContext): DryRun {
   const queue = new PQueue({ concurrency: serverFacts.dryRun === "proven" ? concurrency : 1 });
@@ -47,10 +47,10 @@ export function createDryRun({ reader, serverFacts, saveServerFacts, concurrency
     queue.add(
       async () => {
         refuseIgnored(serverFacts);
-        const asked: Asked = { kind, manifest, shape: shapeOf(manifest.kind), signal };
-        const tried = await dryRunOne(reader, serverFacts, asked);
+        const request: DryRunRequest = { kind, manifest, shape: shapeOf(manifest.kind), signal };
+        const tried = await dryRunOne(reader, serverFacts, request);
         if (serverFacts.dryRun !== "proven") {
-          await prove(reader, serverFacts, tried, asked);
+          await prove(reader, serverFacts, tried, request);
           await saveServerFacts();
           refuseIgnored(serverFacts);
         }
@@ -61,7 +61,7 @@ export function createDryRun({ reader, serverFacts, saveServerFacts, concurrency
     );
 }
 
-/** Whether nothing speaks against a further dry run: where dryRun may be ignored, it would be a write. */
+/** Whether a further dry run is safe: a server that ignores `dryRun` would perform the write. */
 export function isDryRunSafe({ dryRun }: Pick<KnownServer, "dryRun">): boolean {
   return dryRun === "proven" || dryRun === "indicated";
 }
@@ -76,7 +76,7 @@ function refuseIgnored({ dryRun }: KnownServer): void {
 async function dryRunOne(
   reader: Reader,
   serverFacts: KnownServer,
-  { kind, manifest: { value }, signal }: Asked,
+  { kind, manifest: { value }, signal }: DryRunRequest,
 ): Promise<DryRunResult> {
   const route = kind.writeRoutes.find(({ operation, dryRun }) => dryRun !== undefined && serverFacts.has(operation));
   if (route?.dryRun === undefined) return { state: "impossible" };
@@ -88,7 +88,7 @@ async function dryRunOne(
     );
     // The reply of a dry run may have fewer members than that of a write; without a manifest it carries only ids.
     const row = tryReadRow(route, reply);
-    // A deployment that is not made yet would be ours.
+    // A deployment without an id does not exist yet, so its subject is ours.
     if (isDeployment(reply) && !reply.id && row?.createdBy) serverFacts.subject = row.createdBy;
     return { state: "answered", row, reply };
   } catch (error) {
@@ -99,8 +99,8 @@ async function dryRunOne(
   }
 }
 
-// The first fault that is told with its place stands for all of them.
-function faultIn({ message, details: [first] }: ClientError): { message: string; pointer: string | null } {
+// The first detail with its pointer represents all of them.
+function firstFault({ message, details: [first] }: ClientError): { message: string; pointer: string | null } {
   if (first === undefined || first.message === "") return { message, pointer: first?.pointer || null };
   return { message: first.message, pointer: first.pointer || null };
 }
@@ -115,32 +115,37 @@ function classifyDryRunError(error: unknown): DryRunResult {
     case "refused":
     case "not-found":
     case "conflict":
-      return { state: "refused", code: error.serverCode, ...faultIn(error) };
+      return { state: "refused", code: error.serverCode, ...firstFault(error) };
     default:
       throw error;
   }
 }
 
-// The application must not show what was sent. A reply without an application id is no proof, since what it may have
-// made cannot be looked for.
-async function prove(reader: Reader, serverFacts: KnownServer, tried: DryRunResult, asked: Asked): Promise<void> {
+// Proof requires that the application does not show what was sent. A reply without an application id is no proof, since
+// a deployment that it may have created cannot be found.
+async function prove(
+  reader: Reader,
+  serverFacts: KnownServer,
+  tried: DryRunResult,
+  request: DryRunRequest,
+): Promise<void> {
   if (tried.state !== "answered" || !isDeployment(tried.reply)) return;
   const { applicationId } = tried.reply;
   if (!applicationId) {
     serverFacts.dryRun = "indicated";
     return;
   }
-  const { signal } = asked;
+  const { signal } = request;
   const { rows } = await reader.page("listDeployments", { path: { id: applicationId }, limit: 1 }, { signal });
-  serverFacts.dryRun = proofFrom(tried.reply, rows[0], asked);
+  serverFacts.dryRun = proofFrom(tried.reply, rows[0], request);
 }
 
-// A real deployment has an id. Where the dry run answers none, its version decides, unless
-// another user created that version meanwhile.
+// A real deployment has an id. If the reply of the dry run has none, its version decides, unless
+// another writer created that version meanwhile.
 function proofFrom(
   { id, version }: Deployment,
   newest: Deployment | undefined,
-  { kind, shape, manifest }: Asked,
+  { kind, shape, manifest }: DryRunRequest,
 ): DryRunProof {
   if (newest === undefined) return "proven";
   if (id) return newest.id === id ? "ignored" : "proven";

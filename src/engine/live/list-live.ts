@@ -5,19 +5,19 @@ import { type Kind, type ListReading, type LiveRow, readRow } from "../../core/k
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
 
-/** What the list of one kind shows. */
+/** The live state from the list of one kind. */
 export type LiveList = {
-  /** Of each resource that was asked for, but for those that are known to be in sync. */
+  /** The state of each requested resource, except those known to be in sync. */
   readonly live: ReadonlyMap<Identity, Live>;
   readonly inSync: ReadonlySet<Identity>;
   /** The rows that were read. */
   readonly rows: readonly LiveRow[];
 };
 
-/** What reading lists needs of its surroundings. */
+/** The context for reading lists. */
 export type ListContext = {
   readonly reader: Reader;
-  /** What is known of earlier passes; null where everything has to be read. */
+  /** What earlier passes have found in sync; null where everything must be read. */
   readonly known: KnownInSync | null;
   readonly signal: AbortSignal;
 };
@@ -30,7 +30,7 @@ export type ListQuery = {
   readonly narrow: { readonly [name: string]: string };
 };
 
-/** The resources of its kind that are asked for. */
+/** The requested resources of the kind. */
 type Identities = {
   readonly declared: readonly Identity[];
   /** Recorded or referred to, but not declared. */
@@ -39,7 +39,7 @@ type Identities = {
 
 const ABSENT: Live = { state: "absent" };
 
-/** Reads a list, but for the rows that are known and need not be read, and tells what is live of the resources. */
+/** Reads the live state of resources from a list, without parsing rows that are known to be in sync. */
 export async function listLive(
   what: ListQuery,
   { declared, others }: Identities,
@@ -50,7 +50,7 @@ export async function listLive(
   if (known === null) return requireComplete(liveList(what, identities, await readEvery(what, context), null));
   const list = liveList(what, identities, await readUnknown(what, known, context), known);
   if (list !== null) return list;
-  // What stands for a resource now was passed over as another's row: rare enough to read everything.
+  // A skipped row now belongs to a different resource. This is rare, so everything is read.
   return requireComplete(liveList(what, identities, await readUnknown(what, known, context, { all: true }), known));
 }
 
@@ -81,7 +81,7 @@ async function readUnknown(
   return rows;
 }
 
-/** What is live of the resources; null where the row of one would have to be read and was not. */
+/** The live state of the resources; null where the row of one is needed and was not parsed. */
 function liveList(
   { kind }: ListQuery,
   identities: readonly Identity[],
@@ -101,7 +101,7 @@ function liveList(
   return { live, inSync, rows: seen.flatMap(({ row }) => row ?? []) };
 }
 
-/** The row that stands for a resource; where there is none, the newest version that its name has. */
+/** The row of a resource, or without one the newest version of its name. */
 type Found = { readonly row: ListedRow | undefined; readonly newest?: number | null };
 
 function findByKey(seen: readonly ListedRow[]): (key: string) => Found {
@@ -112,13 +112,13 @@ function findByKey(seen: readonly ListedRow[]): (key: string) => Found {
 function findVersion(seen: readonly ListedRow[]): (key: string) => Found {
   const newestFirst = seen.toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
   const index = Map.groupBy(newestFirst, ({ key }) => key);
-  // Each name once: it may have as many versions as are asked for.
+  // Indexed once per name, since many of its versions may be requested.
   const numbered = new Map<string, ReadonlyMap<number | null, ListedRow>>();
   return (key) => {
     const { name, version } = splitVersion(key);
     const rows = index.get(name) ?? [];
     if (version === null) return { row: rows[0] };
-    // Of rows with one number the first one counts.
+    // The first of several rows with the same version counts.
     const byNumber = numbered.get(name) ?? new Map(rows.toReversed().map((row) => [row.version, row]));
     numbered.set(name, byNumber);
     return { row: byNumber.get(version), newest: rows[0]?.version ?? null };

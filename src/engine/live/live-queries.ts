@@ -11,35 +11,35 @@ type LiveQueryContext = {
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
 };
 
-/** Everything whose live a plan asks for: the declared, what they refer to elsewhere, and what was recorded. */
+/** The live state that a plan needs: of declared and recorded resources, and of references to other ones. */
 export function liveQueries(
   desired: Desired,
   waved: readonly WavedSource[],
   { kindOf, recorded }: LiveQueryContext,
 ): readonly LiveQuery[] {
-  const asked = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
+  const groups = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
   const groupOf = (type: string) => {
     const kind = kindOf(type);
     if (kind === undefined) return null;
-    const known = asked.get(kind);
+    const known = groups.get(kind);
     if (known !== undefined) return known;
     const group = { declared: [], others: [] };
-    asked.set(kind, group);
+    groups.set(kind, group);
     return group;
   };
   for (const one of waved) groupOf(one.manifest.kind)?.declared.push(one);
   for (const identity of othersOf(desired, recorded)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
   const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
   const isRecorded = (identity: Identity): boolean => recorded.has(identity);
-  return [...asked].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf }));
+  return [...groups].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf }));
 }
 
-/** What is not declared here, but referred to or recorded. */
+/** Resources that are referred to or recorded, but not declared here. */
 function othersOf(
   { manifests, waves, isWhole, base, applied }: Desired,
   recorded: ReadonlyMap<Identity, ReceiptHead>,
 ): readonly Identity[] {
-  // Each manifest has its wave: where there are as many, they are theirs.
+  // Each manifest has a wave. With equally many waves, their identities are those of the manifests.
   const isAlone = waves.size === manifests.length;
   const known = isAlone ? waves : new Set(manifests.map(({ identity }) => identity));
   const others = new Set<Identity>();
@@ -47,7 +47,7 @@ function othersOf(
     for (const { identity } of references) {
       if (known.has(identity)) continue;
       others.add(identity);
-      // Whether what it lies in is visible tells whether it can be told to be absent.
+      // A resource can be absent only if its parent is visible.
       const parent = parentByName(identity);
       if (parent !== null && !known.has(parent)) others.add(parent);
     }

@@ -19,23 +19,23 @@ import { readById } from "./read-by-id.ts";
 /** A declared resource, and its depth in the reference graph. */
 export type WavedSource = WavedManifest & { readonly manifest: SourceManifest };
 
-/** The resources of a kind whose live is asked for. */
+/** The resources of a kind whose live state is requested. */
 export type LiveQuery = {
   readonly kind: Kind;
   readonly declared: readonly WavedSource[];
   /** Recorded or referred to, but not declared. */
   readonly others: readonly Identity[];
   readonly isRecorded: (identity: Identity) => boolean;
-  /** The id that the ledger remembers. */
+  /** The id in the ledger. */
   readonly idOf: (identity: Identity) => string | null;
 };
 
-/** A resource whose live is asked for: declared (with its manifest), recorded, or only referred to. */
+/** A resource whose live state is requested: declared (with its manifest), recorded, or only referred to. */
 type Wanted = {
   readonly identity: Identity;
   readonly kind: Kind;
   readonly manifest: Manifest | UnparsedManifest | null;
-  /** The id that the ledger remembers. */
+  /** The id in the ledger. */
   readonly id: string | null;
   readonly wave: number;
 };
@@ -43,27 +43,27 @@ type Wanted = {
 /** The observed live state. */
 export type Observation = {
   readonly live: ReadonlyMap<Identity, Live>;
-  /** What was in sync in an earlier pass, and has not moved since. */
+  /** Resources that were in sync in an earlier pass and have not changed since. */
   readonly inSync: InSync;
-  /** What dry runs answered on the way, where ids had to be found by them. */
+  /** Replies of the dry runs that were needed to find ids. */
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
-  /** Every row that was read of the kinds that have lists, by kind. */
+  /** Every row that was read from lists, by kind. */
   readonly rows: ReadonlyMap<string, readonly LiveRow[]>;
-  /** False when something readable could not be read. */
+  /** False when a read failed. */
   readonly complete: boolean;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** What observing needs of its surroundings. */
+/** The context for observing. */
 export type ObserveContext = ListContext & {
   readonly serverFacts: KnownServer;
   readonly dryRun: DryRun;
   readonly concurrency: number;
-  /** Whether few are asked for, so that lists are narrowed to each of them. @default false */
+  /** Whether lists are filtered for each resource, since few are requested. @default false */
   readonly readsEach?: boolean;
 };
 
-type Findings = {
+type ObservationDraft = {
   readonly live: Map<Identity, Live>;
   readonly inSync: Map<Identity, "live" | "ledger">;
   readonly dryRuns: Map<Identity, DryRunReply>;
@@ -71,13 +71,13 @@ type Findings = {
   readonly diagnostics: Diagnostic[];
 };
 
-function noFindings(): Findings {
+function emptyDraft(): ObservationDraft {
   return { live: new Map(), inSync: new Map(), dryRuns: new Map(), rows: new Map(), diagnostics: [] };
 }
 
-/** Reads live of all resources: by lists where the server has them, one by one where not. */
+/** Reads the live state of all resources: by lists where the server has them, otherwise one by one. */
 export async function observe(asked: readonly LiveQuery[], context: ObserveContext): Promise<Observation> {
-  const found = noFindings();
+  const found = emptyDraft();
   const unresolved = await Promise.all(
     asked.map(async (group) => ((await byLists(group, context, found)) ? [] : byIds(wantedOf(group), context, found))),
   );
@@ -85,9 +85,9 @@ export async function observe(asked: readonly LiveQuery[], context: ObserveConte
   return { ...found, complete: found.diagnostics.length === 0 };
 }
 
-/** Reads live of one resource again, whatever is known of it, to verify a write. */
+/** Reads live of one resource again, without the cache, to verify a write. */
 export async function observeOne(one: Wanted, context: ObserveContext): Promise<Live> {
-  const found = noFindings();
+  const found = emptyDraft();
   const { name } = splitVersion(splitIdentity(one.identity).key);
   const narrow = one.kind.list?.narrow?.(name) ?? {};
   const asked = { kind: one.kind, declared: [], others: [one.identity], isRecorded: () => false, idOf: () => null };
@@ -104,8 +104,8 @@ function wantedOf({ kind, declared, others, idOf }: LiveQuery): readonly Wanted[
   return wanted.concat(others.map((identity) => ({ identity, kind, manifest: null, id: idOf(identity), wave: 0 })));
 }
 
-// A whole list is read once for all of its kind; where few are asked for, what each of them narrows it to.
-async function byLists(asked: LiveQuery, context: ObserveContext, found: Findings): Promise<boolean> {
+// Reads the whole list once for a kind; where few are requested, the list filtered for each of them.
+async function byLists(asked: LiveQuery, context: ObserveContext, found: ObservationDraft): Promise<boolean> {
   const narrow = asked.kind.list?.narrow;
   if (context.readsEach !== true || narrow === undefined) return byList(asked, context, found);
   const each = [
@@ -123,7 +123,7 @@ async function byLists(asked: LiveQuery, context: ObserveContext, found: Finding
 async function byList(
   asked: LiveQuery,
   context: ObserveContext,
-  found: Findings,
+  found: ObservationDraft,
   narrow: { readonly [name: string]: string } = {},
 ): Promise<boolean> {
   const { kind, declared, others, isRecorded, idOf } = asked;
@@ -142,16 +142,20 @@ async function byList(
     if (lacking.length > 0) await confirmMissing({ kind, list, identities: lacking, idOf }, context, found);
     return true;
   } catch (error) {
-    // A documented list that seems to be missing is one that could not be read.
+    // A documented list that seems to be missing could not be read.
     if (isRouteMissing(error) && !context.serverFacts.has(list.operation)) return false;
-    // A list whose rows lack what a row needs is no list to us, where there is another way.
+    // A list whose rows lack needed fields is not used, if the kind has another read.
     if (error instanceof TypeError && kind.single !== undefined) return false;
     unreadable(error, identities.declared.concat(others), found, list.operation);
     return true;
   }
 }
 
-async function confirmMissing(lacking: MissingFromList, context: ObserveContext, found: Findings): Promise<void> {
+async function confirmMissing(
+  lacking: MissingFromList,
+  context: ObserveContext,
+  found: ObservationDraft,
+): Promise<void> {
   try {
     for (const [identity, live] of await confirmAbsent(lacking, context)) found.live.set(identity, live);
   } catch (error) {
@@ -161,14 +165,14 @@ async function confirmMissing(lacking: MissingFromList, context: ObserveContext,
 
 const UNREADABLE = { state: "unknown", reason: "no-read" } as const;
 
-/** A declared resource that no known id has found, so that its id must come from a dry run. */
+/** A declared resource without a usable id, so that its id must come from a dry run. */
 type Unresolved = Wanted & { readonly manifest: Manifest | UnparsedManifest; readonly reading: SingleReading };
 
-// Reads what has a known or a likely id; gives what has to be dry-run.
+// Reads resources with a known or likely id; returns those that need a dry run.
 async function byIds(
   wanted: readonly Wanted[],
   context: ObserveContext,
-  found: Findings,
+  found: ObservationDraft,
 ): Promise<readonly Unresolved[]> {
   const unresolved: Unresolved[] = [];
   await readEach(wanted, context, found, async (one) => {
@@ -193,8 +197,12 @@ async function byIds(
   return unresolved;
 }
 
-// What refers to something comes after it, so that a refused dry run can be told from a missing reference.
-async function byDryRuns(unresolved: readonly Unresolved[], context: ObserveContext, found: Findings): Promise<void> {
+// In the order of references, so that a refused dry run is distinguishable from a missing reference.
+async function byDryRuns(
+  unresolved: readonly Unresolved[],
+  context: ObserveContext,
+  found: ObservationDraft,
+): Promise<void> {
   const waves = [...Map.groupBy(unresolved, ({ wave }) => wave)].toSorted(([a], [b]) => a - b);
   for (const [, group] of waves) await readEach(group, context, found, (one) => byDryRun(one, context, found));
 }
@@ -202,7 +210,7 @@ async function byDryRuns(unresolved: readonly Unresolved[], context: ObserveCont
 async function readEach<One extends Wanted>(
   wanted: readonly One[],
   context: ObserveContext,
-  found: Findings,
+  found: ObservationDraft,
   read: (one: One) => Promise<Live | "in-sync" | null>,
 ): Promise<void> {
   await forEachConcurrently(wanted, context.concurrency, async (one) => {
@@ -220,7 +228,7 @@ async function readEach<One extends Wanted>(
 async function byDryRun(
   { kind, identity, manifest, reading }: Unresolved,
   context: ObserveContext,
-  found: Findings,
+  found: ObservationDraft,
 ): Promise<Live> {
   const tried = await context.dryRun(kind, await readManifest(manifest, context), { signal: context.signal });
   switch (tried.state) {
@@ -246,7 +254,7 @@ async function byDryRun(
   }
 }
 
-// The answer of our own control plane; one that words it otherwise has refused the manifest all the same.
+// Our control plane uses this code; any other refusal counts as a refused manifest.
 function refusalReason({ sharesNames }: Kind, { code }: { readonly code?: string | null }): "type-changed" | "refused" {
   return sharesNames !== undefined && code === "name-taken" ? "type-changed" : "refused";
 }
@@ -255,13 +263,13 @@ function isRouteMissing(error: unknown): boolean {
   return error instanceof ClientError && error.reason === "route-missing";
 }
 
-/** Whether a failed call concerns one resource alone, not the whole server. */
+/** Whether a failed call is about one resource, not about the whole server. */
 export function isResourceError(error: unknown): error is ClientError {
   return error instanceof ClientError && !["unauthorized", "unreachable"].includes(error.reason);
 }
 
-// Failures that end the pass are rethrown; others leave these resources unknown and the plan incomplete.
-function unreadable(error: unknown, identities: readonly Identity[], found: Findings, what: string): void {
+// Rethrows failures that end the pass; others make these resources unknown and the plan incomplete.
+function unreadable(error: unknown, identities: readonly Identity[], found: ObservationDraft, what: string): void {
   if (!isResourceError(error) && !(error instanceof TypeError)) throw error;
   for (const identity of identities)
     found.live.set(identity, { state: "unknown", reason: "unreadable", detail: error.message });

@@ -14,47 +14,47 @@ import type { DryRun, DryRunResult } from "./dry-run.ts";
 import { isResourceError, type Observation, unreadableDiagnostic, type WavedSource } from "./observe.ts";
 import { refuseAbsentSecrets, type SecretContext } from "./refuse-absent-secrets.ts";
 
-/** What dry runs need of their surroundings. */
-export type Preflight = SecretContext & {
+/** The context for the dry runs of a plan. */
+export type PreflightContext = SecretContext & {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly serverFacts: KnownServer;
   readonly probeRoute: RouteProbe;
   readonly dryRun: DryRun;
-  /** Whether creates are dry-run: `skipped` where the user leaves that out, `pointless` where nobody looks at them. */
-  readonly creates: "dry-run" | "skipped" | "pointless";
-  /** Whether the token sees a part of the tenant at most; null where the control plane does not tell. */
+  /** Whether creates are dry-run: `skipped` where the user disables it, `not-needed` where the result is not used. */
+  readonly creates: "dry-run" | "skipped" | "not-needed";
+  /** Whether the token sees at most a part of the tenant; null where the control plane does not report it. */
   readonly seesPart: boolean | null;
-  /** Takes what the dry runs left open. */
+  /** Collects diagnostics about routes that dry runs and probes could not determine. */
   readonly unclear: Diagnostic[];
 };
 
-/** What there is to check. */
-export type Unchecked = LiveView &
+/** The plan to check. */
+export type PreflightInput = LiveView &
   PlanWithDecisions & {
     readonly waved: readonly WavedSource[];
-    /** What dry runs have told already. */
+    /** Replies of earlier dry runs. */
     readonly answered: ReadonlyMap<Identity, DryRunReply>;
   };
 
-/** What the server says of a plan. */
-export type Checked = {
+/** The server's replies to a plan. */
+export type PreflightResult = {
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
-  /** The steps that no dry run has checked, and why. */
+  /** The steps without a dry run, and why. */
   readonly notChecked: ReadonlyMap<Identity, NotChecked>;
 };
 
 type Job = { readonly kind: Kind; readonly manifest: Manifest; readonly action: Action };
 
-/** How many unchanged applications are dry-run at most to prove that a dry run changes nothing. */
+/** The maximum number of unchanged applications to dry-run as a proof that a dry run changes nothing. */
 const PROOFS = 3;
 
 /**
- * Asks the server, by dry run, what it would make of a plan. Of manifests that seem to differ: its defaults and rewrites
- * are no differences. Of new ones: whether it would take them, at most one request each, and only where a dry run is
- * proven to change nothing. The first manifest of a kind whose write is an extension also shows whether the server has
- * it, or a probe of the route does, where there is no dry run.
+ * Dry-runs the writes of a plan. For manifests that seem to differ, it shows the server's defaults and rewrites, which are
+ * not differences. For new ones, it shows whether the server accepts them, with at most one request each, and only where a
+ * dry run is proven to change nothing. The first manifest of a kind whose write is an extension also shows whether the
+ * server has that route; without a dry run, a probe of the route does.
  */
-export async function preflight(plan: Unchecked, context: Preflight): Promise<Checked> {
+export async function preflight(plan: PreflightInput, context: PreflightContext): Promise<PreflightResult> {
   const { decisions, answered } = plan;
   const jobs = plan.waved.flatMap(({ manifest }): Job[] => {
     const [kind, action] = [context.kindOf(manifest.kind), decisions.get(manifest.identity)?.action];
@@ -68,10 +68,10 @@ export async function preflight(plan: Unchecked, context: Preflight): Promise<Ch
     manifest.references.flatMap(({ identity }) => (creating.has(identity) ? [identity] : []));
   const open = jobs.filter(({ manifest }) => !answered.has(manifest.identity));
   const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
-  const first = await ask(new Set([...probesAmong(open, context.serverFacts), ...updates]), dependsOn, context);
+  const first = await dryRunAll(new Set([...probesAmong(open, context.serverFacts), ...updates]), dependsOn, context);
   const creates = jobs.filter(isNew);
-  if (context.creates === "pointless") {
-    return { dryRuns: new Map([...first, ...hiddenAmong(plan, first, context)]), notChecked: new Map() };
+  if (context.creates === "not-needed") {
+    return { dryRuns: new Map([...first, ...findHidden(plan, first, context)]), notChecked: new Map() };
   }
   const uncheckedUpdates = jobs.flatMap((job) => {
     const { identity } = job.manifest;
@@ -81,7 +81,7 @@ export async function preflight(plan: Unchecked, context: Preflight): Promise<Ch
     return why === null ? [] : [[identity, why] as const];
   });
   if (creates.length === 0) {
-    const hidden = hiddenAmong(plan, first, context);
+    const hidden = findHidden(plan, first, context);
     return { dryRuns: new Map([...first, ...hidden]), notChecked: new Map(uncheckedUpdates) };
   }
   const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), context);
@@ -89,45 +89,46 @@ export async function preflight(plan: Unchecked, context: Preflight): Promise<Ch
   const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
   const unwritable = waiting.length === 0 ? new Set<Identity>() : await prove(plan, context);
   const isProven = context.serverFacts.dryRun === "proven";
-  const asked = new Map([...first, ...(isProven ? await ask(new Set(waiting), () => [], context) : [])]);
+  const replies = new Map([...first, ...(isProven ? await dryRunAll(new Set(waiting), () => [], context) : [])]);
   const notChecked = new Map([
     ...uncheckedUpdates,
     ...creates.flatMap((job) => {
       const { identity } = job.manifest;
-      // What a probe of the route was answered tells nothing of the manifest until dryRun is proven.
-      const reply = answered.get(identity) ?? (isProven ? asked.get(identity) : undefined);
-      const why = reply === undefined ? (dependent(job) ?? unasked(job, isProven, unwritable)) : whyNot(reply);
+      // The reply to a probe of the route does not check the manifest until dryRun is proven.
+      const reply = answered.get(identity) ?? (isProven ? replies.get(identity) : undefined);
+      const why =
+        reply === undefined ? (dependent(job) ?? reasonUnsent(job, isProven, unwritable)) : reasonRefused(reply);
       return why === null ? [] : [[identity, why] as const];
     }),
   ]);
   const unchecked = creates.flatMap(({ manifest }) => (notChecked.has(manifest.identity) ? [manifest] : []));
-  // Whoever may not write it plans for somebody who does, and who may see more.
+  // A token without write permission plans for another token, which may see more.
   const isForOthers = (identity: Identity): boolean => {
     const why = notChecked.get(identity);
     return why?.reason === "needs-write" || (why?.on ?? []).some(isForOthers);
   };
   const refused = await refuseAbsentSecrets(unchecked, { ...context, isForOthers });
-  const hidden = hiddenAmong(plan, new Map([...asked].filter(([identity]) => !notChecked.has(identity))), context);
-  return { dryRuns: new Map([...asked, ...refused, ...hidden]), notChecked };
+  const hidden = findHidden(plan, new Map([...replies].filter(([identity]) => !notChecked.has(identity))), context);
+  return { dryRuns: new Map([...replies, ...refused, ...hidden]), notChecked };
 }
 
-// Of what lies in nothing but the tenant only a dry run tells that it is not there, hidden from this token. One that is
-// refused for permission tells what the token is where the control plane does not.
-function hiddenAmong(
-  { waved, answered, live }: Unchecked,
-  asked: ReadonlyMap<Identity, DryRunReply>,
-  { seesPart }: Preflight,
+// For a resource directly in the tenant, only a dry run shows whether it is absent or hidden from this token. Where the
+// control plane does not report the token's permissions, a forbidden dry run shows that it sees a part only.
+function findHidden(
+  { waved, answered, live }: PreflightInput,
+  replies: ReadonlyMap<Identity, DryRunReply>,
+  { seesPart }: PreflightContext,
 ): ReadonlyMap<Identity, DryRunReply> {
   if (seesPart === false) return new Map();
   const ofTenant = waved.flatMap(({ manifest }) => (parentOf(manifest) === null ? [manifest.identity] : []));
-  const replyTo = (identity: Identity): DryRunReply | undefined => answered.get(identity) ?? asked.get(identity);
+  const replyTo = (identity: Identity): DryRunReply | undefined => answered.get(identity) ?? replies.get(identity);
   const isPart = seesPart ?? ofTenant.some((identity) => replyTo(identity)?.state === "forbidden");
   const isHidden = (identity: Identity): boolean =>
     isPart && live.get(identity)?.state === "absent" && replyTo(identity) === undefined;
   return new Map(ofTenant.filter(isHidden).map((identity) => [identity, { state: "forbidden" }]));
 }
 
-/** The same observation, telling of what cannot be read that it is there, where its dry run answered an id. */
+/** The same observation, with unreadable resources marked as existing where their dry run returned an id. */
 export function withExisting(observation: Observation, dryRuns: ReadonlyMap<Identity, DryRunReply>): Observation {
   const found = [...dryRuns].flatMap(([identity, reply]): (readonly [Identity, Live])[] => {
     const live = observation.live.get(identity);
@@ -137,37 +138,37 @@ export function withExisting(observation: Observation, dryRuns: ReadonlyMap<Iden
   return found.length === 0 ? observation : { ...observation, live: new Map([...observation.live, ...found]) };
 }
 
-/** Why a create is not dry-run, whatever the server has proven; null where it is. */
+/** Why a create is not dry-run, with or without a proof; null where it is. */
 function reasonNot(
   kind: Kind,
   dependencies: readonly Identity[],
-  { creates, serverFacts }: Preflight,
+  { creates, serverFacts }: PreflightContext,
 ): NotChecked | null {
   if (!hasDryRun(kind, serverFacts)) return { reason: "unsupported" };
   if (creates === "skipped") return { reason: "skipped" };
   return dependencies.length === 0 ? null : { reason: "depends-on", on: dependencies };
 }
 
-// Updates are dry-run with or without proof, for what the server makes of them.
+// Updates are dry-run with or without a proof, since their replies show the server's defaults and rewrites.
 function reasonNotUpdated(
   { kind }: Job,
   reply: DryRunReply | undefined,
   dependencies: readonly Identity[],
-  { serverFacts }: Preflight,
+  { serverFacts }: PreflightContext,
 ): NotChecked | null {
-  if (reply !== undefined) return whyNot(reply);
+  if (reply !== undefined) return reasonRefused(reply);
   if (!hasDryRun(kind, serverFacts)) return { reason: "unsupported" };
   return dependencies.length === 0 ? { reason: "unanswered" } : { reason: "depends-on", on: dependencies };
 }
 
-// Where the token may not ask for an application, it may not for another one beside it.
-function unasked({ kind, manifest }: Job, isProven: boolean, unwritable: ReadonlySet<Identity>): NotChecked {
+// A token that may not dry-run one application of a workspace may not dry-run the others there.
+function reasonUnsent({ kind, manifest }: Job, isProven: boolean, unwritable: ReadonlySet<Identity>): NotChecked {
   if (isProven) return { reason: "unanswered" };
   const parent = kind.rollsOut === true ? parentOf(manifest) : null;
   return { reason: parent !== null && unwritable.has(parent) ? "needs-write" : "unproven" };
 }
 
-function whyNot({ state }: DryRunReply): NotChecked | null {
+function reasonRefused({ state }: DryRunReply): NotChecked | null {
   return state === "forbidden" ? { reason: "needs-write" } : null;
 }
 
@@ -175,33 +176,36 @@ function hasDryRun({ writeRoutes }: Kind, serverFacts: KnownServer): boolean {
   return writeRoutes.some(({ operation, dryRun }) => dryRun !== undefined && serverFacts.has(operation));
 }
 
-// The first of each kind whose write nobody knows yet.
+// The first manifest of each kind whose write route is not known to exist.
 function probesAmong(jobs: readonly Job[], serverFacts: KnownServer): readonly Job[] {
   const unknown = jobs.filter(({ kind }) => isUnknown(kind, serverFacts));
   return [...Map.groupBy(unknown, ({ kind }) => kind).values()].flatMap((group) => group.slice(0, 1));
 }
 
-async function ask(
+async function dryRunAll(
   jobs: ReadonlySet<Job>,
   dependsOn: (job: Job) => readonly Identity[],
-  context: Preflight,
+  context: PreflightContext,
 ): Promise<ReadonlyMap<Identity, DryRunReply>> {
-  const asked = new Map<Identity, DryRunReply>();
+  const replies = new Map<Identity, DryRunReply>();
   await Promise.all(
     [...jobs].map(async (job) => {
       const { kind, manifest } = job;
-      if (isUnknown(kind, context.serverFacts)) await orPass(probe(kind, context), context);
-      const tried = await orPass(context.dryRun(kind, manifest, context), context);
-      // A probe that is refused for what does not exist yet tells of the route alone.
-      if (tried.state !== "impossible" && dependsOn(job).length === 0) asked.set(manifest.identity, tried);
+      if (isUnknown(kind, context.serverFacts)) await orImpossible(probe(kind, context), context);
+      const tried = await orImpossible(context.dryRun(kind, manifest, context), context);
+      // A probe may be refused for a reference that does not exist yet; it then shows only that the route exists.
+      if (tried.state !== "impossible" && dependsOn(job).length === 0) replies.set(manifest.identity, tried);
     }),
   );
-  return asked;
+  return replies;
 }
 
-// One that is live as it is declared would make a version that equals the newest one, were the dry run to do more than that.
-// Answers the workspaces where the token may not ask.
-async function prove({ waved, decisions, ...live }: Unchecked, context: Preflight): Promise<ReadonlySet<Identity>> {
+// Proves dryRun with unchanged applications: if the server ignores dryRun, the new version equals the newest one.
+// Returns the workspaces where the token may not dry-run.
+async function prove(
+  { waved, decisions, ...live }: PreflightInput,
+  context: PreflightContext,
+): Promise<ReadonlySet<Identity>> {
   const unwritable = new Set<Identity>();
   let remaining = PROOFS;
   for (const { manifest } of waved) {
@@ -211,23 +215,23 @@ async function prove({ waved, decisions, ...live }: Unchecked, context: Prefligh
     if (kind?.rollsOut !== true || action !== "keep" || !exists(live, manifest.identity)) continue;
     remaining -= 1;
     const read = await readManifest(manifest, context);
-    const { state } = await orPass(context.dryRun(kind, read, context), context);
+    const { state } = await orImpossible(context.dryRun(kind, read, context), context);
     const parent = parentOf(manifest);
     if (state === "forbidden" && parent !== null) unwritable.add(parent);
   }
   return unwritable;
 }
 
-// A dry run tells of the route too, where there is one.
-async function probe({ writeRoutes: [first] }: Kind, context: Preflight): Promise<DryRunResult> {
+// A dry run, where the route has one, also shows whether the route exists.
+async function probe({ writeRoutes: [first] }: Kind, context: PreflightContext): Promise<DryRunResult> {
   if (first !== undefined && first.dryRun === undefined) await context.probeRoute(first.operation, context);
   return { state: "impossible" };
 }
 
-// Without the server's word on its defaults the schema's stand; the plan itself does not hang on it. Whether there is a
-// way to write decides what is planned.
-async function orPass(asking: Promise<DryRunResult>, { unclear }: Preflight): Promise<DryRunResult> {
-  return asking.catch((error: unknown) => {
+// A failed dry run leaves the schema's defaults in force, so the plan continues. Only an unclear route is reported, since
+// the plan depends on whether the write exists.
+async function orImpossible(request: Promise<DryRunResult>, { unclear }: PreflightContext): Promise<DryRunResult> {
+  return request.catch((error: unknown) => {
     if (!isResourceError(error)) throw error;
     const isNew = !unclear.some(({ summary }) => summary.includes(error.message));
     if (error.reason === "route-unclear" && isNew) {

@@ -4,7 +4,7 @@ import { isListOperation } from "../../contract/operations.ts";
 import { type LiveRow, readRow, type SingleReading } from "../../core/kind.ts";
 import type { ListContext } from "./list-live.ts";
 
-/** Reads one resource by its id; null where it is not there, `in-sync` where `known` recognises the reply. */
+/** Reads one resource by its id; null where it does not exist, `in-sync` where `known` recognises the reply. */
 export async function readById(
   reading: SingleReading,
   id: string,

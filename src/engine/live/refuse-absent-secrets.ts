@@ -5,7 +5,7 @@ import type { Identity, Manifest } from "../../core/manifest.ts";
 import { type ResourceReference, secretsOf } from "../../model/references.ts";
 import type { KnownServer } from "../known-server.ts";
 
-/** What the search for secrets needs. */
+/** The context for checking secrets. */
 export type SecretContext = {
   readonly reader: Reader;
   readonly serverFacts: KnownServer;
@@ -14,14 +14,14 @@ export type SecretContext = {
   readonly signal: AbortSignal;
 };
 
-/** What the lists show, by their fqns. */
+/** The fqns of the listed groups and secrets. */
 type Listed = { readonly groups: ReadonlySet<string>; readonly secrets: ReadonlySet<string> };
 
-/** Refuses, by one list and without a dry run, the manifests that name a secret that is not there. */
+/** Refuses manifests that name a missing secret, with one list and without a dry run. */
 export async function refuseAbsentSecrets(
   manifests: readonly Manifest[],
   context: SecretContext & {
-    /** Whether another token will write it, so that a group that this one does not see may be there. */
+    /** Whether another token will write the resource; it may see groups that this one does not. */
     readonly isForOthers: (identity: Identity) => boolean;
   },
 ): Promise<ReadonlyMap<Identity, DryRunReply>> {
@@ -29,13 +29,13 @@ export async function refuseAbsentSecrets(
     const secrets = secretsOf(value);
     return secrets.length === 0 ? [] : [{ identity, secrets }];
   });
-  const there = named.length === 0 ? null : await listSecrets(context);
-  if (there === null) return new Map();
+  const listed = named.length === 0 ? null : await listSecrets(context);
+  if (listed === null) return new Map();
   return new Map(
     named.flatMap(({ identity, secrets }) => {
-      const isSeen = ({ key }: ResourceReference): boolean => there.groups.has(key.slice(0, key.lastIndexOf(":")));
-      const asked = context.seesAll || !context.isForOthers(identity) ? secrets : secrets.filter(isSeen);
-      const [missing] = asked.filter(({ key }) => !there.secrets.has(key));
+      const isSeen = ({ key }: ResourceReference): boolean => listed.groups.has(key.slice(0, key.lastIndexOf(":")));
+      const checkable = context.seesAll || !context.isForOthers(identity) ? secrets : secrets.filter(isSeen);
+      const [missing] = checkable.filter(({ key }) => !listed.secrets.has(key));
       return missing === undefined ? [] : [[identity, refusal(missing)]];
     }),
   );
@@ -45,14 +45,14 @@ async function listSecrets({ reader, serverFacts, signal }: SecretContext): Prom
   if (!serverFacts.has("listSecretGroups")) return null;
   try {
     const groups = await reader.list("listSecretGroups", {}, { signal });
-    // A group that does not list its secrets tells nothing of them.
+    // A group without a list of its secrets shows nothing about them.
     if (!groups.every(({ associatedSecrets }) => Array.isArray(associatedSecrets))) return null;
     return {
       groups: new Set(groups.map(({ fqn }) => fqn)),
       secrets: new Set(groups.flatMap(({ associatedSecrets }) => associatedSecrets.map(({ fqn }) => fqn))),
     };
   } catch (error) {
-    // Without the list nothing is known of secrets; the plan does not hang on it.
+    // Without the list the secrets are not checked; the plan does not depend on it.
     if (error instanceof ClientError) return null;
     throw error;
   }

@@ -9,22 +9,22 @@ import {
   unreadableDiagnostic,
 } from "./observe.ts";
 
-/** Up to this many names are looked up one by one; beyond it the list of all kinds is read. */
+/** Up to this many names are read one by one; for more, the list of all kinds is read. */
 const MAX_SINGLE_LOOKUPS = 32;
 
 /** A declared resource that the list of its kind does not show. */
 type Absent = { readonly identity: Identity; readonly kind: Kind; readonly list: ListReading };
 
 /**
- * Tells of declared resources that are absent whether another kind has their name: then no write could create them. The
- * list of their own kind does not show the others.
+ * Marks absent declared resources whose name another kind has taken, since no write can create them. The list of their own
+ * kind does not show resources of other kinds.
  */
 export async function withTakenNames(
-  asked: readonly LiveQuery[],
+  queries: readonly LiveQuery[],
   observation: Observation,
   context: ObserveContext,
 ): Promise<Observation> {
-  const absent = asked.flatMap(({ kind, declared }): Absent[] => {
+  const absent = queries.flatMap(({ kind, declared }): Absent[] => {
     const { list } = kind;
     if (list?.anyKind === undefined || !context.serverFacts.has(list.operation)) return [];
     const identities = declared.map(({ manifest }) => manifest.identity);
@@ -43,8 +43,8 @@ export async function withTakenNames(
     return taken.length === 0 ? observation : { ...observation, live: new Map([...observation.live, ...taken]) };
   } catch (error) {
     if (!isResourceError(error)) throw error;
-    const said = unreadableDiagnostic(error.operation, error, "the plan is not complete: names may be taken");
-    return { ...observation, complete: false, diagnostics: [...observation.diagnostics, said] };
+    const diagnostic = unreadableDiagnostic(error.operation, error, "the plan is not complete: names may be taken");
+    return { ...observation, complete: false, diagnostics: [...observation.diagnostics, diagnostic] };
   }
 }
 

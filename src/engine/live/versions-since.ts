@@ -9,13 +9,17 @@ import { hasContentOf } from "../write/verify-write.ts";
 /** A resource, and the version after which to read. */
 type Since = Pick<LiveRow, "key" | "id"> & { readonly version: number; readonly limit: number };
 
-/** How many versions of an application are read. */
+/** The maximum number of versions to read. */
 const MAX_VERSIONS = 100;
 
-type Reading = { readonly reader: Reader; readonly signal: AbortSignal };
+type ReadOptions = { readonly reader: Reader; readonly signal: AbortSignal };
 
-/** The versions of a resource that are newer than one, newest first; null where they cannot be read. */
-export async function versionsSince(kind: Kind, since: Since, context: Reading): Promise<readonly LiveRow[] | null> {
+/** The versions of a resource after a given one, newest first; null where they cannot be read. */
+export async function versionsSince(
+  kind: Kind,
+  since: Since,
+  context: ReadOptions,
+): Promise<readonly LiveRow[] | null> {
   try {
     const rows = await versionsOf(kind, since, context);
     if (rows === null) return null;
@@ -27,13 +31,13 @@ export async function versionsSince(kind: Kind, since: Since, context: Reading):
   }
 }
 
-/** The version that a write created, where newer ones exist; null where none is known. */
+/** The version that a write created, where newer ones exist; null where it is not found. */
 export async function createdVersion(
   kind: Kind,
   shape: Shape,
   { versionBefore, manifest }: Intent,
   newest: LiveRow,
-  context: Reading,
+  context: ReadOptions,
 ): Promise<LiveRow | null> {
   const version = versionBefore ?? 0;
   const limit = (newest.version ?? 0) - version;
@@ -44,7 +48,7 @@ export async function createdVersion(
 async function versionsOf(
   { single, list, hasVersions }: Kind,
   { key, id, limit }: Since,
-  { reader, signal }: Reading,
+  { reader, signal }: ReadOptions,
 ): Promise<readonly LiveRow[] | null> {
   if (single !== undefined && id !== null && isListOperation(single.operation)) {
     const { rows } = await reader.page(single.operation, { path: { id }, limit }, { signal });

@@ -8,24 +8,24 @@ import { planAgainstLive } from "../plan-against-live.ts";
 import { createReceipt } from "../write/receipt.ts";
 import { type KeptRecord, recordsEvent } from "./records-event.ts";
 
-/** A pass that records what is live of resources that are not recorded yet, and writes nothing to the server. */
+/** A pass that records the live state of unrecorded resources, and writes nothing to the server. */
 export type AdoptMode = {
   readonly is: "adopt";
-  /** Which of the declared resources; null for all of them. */
+  /** The declared resources to adopt; null for all of them. */
   readonly identities: ReadonlySet<Identity> | null;
 };
 
-/** Records what is live as it is, so that a later plan changes it as something of ours. */
+/** Records live resources as they are, so that later plans manage them. */
 export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<RecordsEvent> {
   const { session } = pass.connection;
   const undeclared = identities?.values().find((identity) => !pass.read.desired.declared.has(identity));
   if (undeclared !== undefined)
     throw new HoldfastError("invalid", `${undeclared} is not declared in the source`, {
-      hint: "holdfast plan lists what is",
+      hint: "holdfast plan lists the declared resources",
     });
   const recorded = await session.heads();
-  const context = planContextIn(pass, recorded, { records: true, creates: "pointless" });
-  // What is recorded is the row itself, so every row has to be read.
+  const context = planContextIn(pass, recorded, { records: true, creates: "not-needed" });
+  // The receipt holds the row itself, so every row must be read.
   const { observation, desired } = await planAgainstLive(pass.read.desired, { ...context, cache: null });
   const chosen = desired.manifests.filter(({ identity }) => identities === null || identities.has(identity));
   const found = chosen.map(({ identity, kind }) => ({ identity, kind, live: observation.live.get(identity) }));

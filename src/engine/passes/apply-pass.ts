@@ -27,36 +27,36 @@ import type { ServerSession } from "../session.ts";
 import type { Rules } from "../target.ts";
 import { planEvent } from "./plan-pass.ts";
 
-/** How much a pass looks at: everything, or what has changed since the last good revision. */
+/** The scope of a pass: everything, or the changes since the last good revision. */
 export type PassScope = "all" | "changes";
 
 /** A pass that applies a plan. */
 export type ApplyMode = {
   readonly is: "apply";
-  /** Asked before anything is written, and again after live was read again; null where guards alone decide. */
+  /** Called before any write, and again after a second read of live; null where only guards decide. */
   readonly approve: ((planned: PlanEvent) => Promise<Approval>) | null;
-  /** The plan that was approved beforehand; null where none was. */
+  /** The plan that was approved in advance; null without one. */
   readonly sealed: SealedPlan | null;
   /** The last good revision of a daemon, used while its source is refused; absent outside a daemon. */
   readonly lastGood?: LastGood;
-  /** Everything, where it is absent. */
+  /** @default "all" */
   readonly scope?: PassScope;
-  /** The lease of a daemon, held over many passes; absent for a pass that takes one when it writes. */
+  /** The leader of a daemon, which holds its lease over many passes; absent where each pass acquires its own lease. */
   readonly leader?: Leader;
-  /** Makes another plan of what was planned, for which every row of live is read. */
+  /** Replaces the plan by another one; every row of live is read for it. */
   readonly revise?: (planned: LivePlan, recovered: readonly Recovered[]) => LivePlan;
-  /** What a daemon does with rollouts when a newer revision is to be reconciled; elsewhere a pass waits for their end. */
+  /** How a daemon stops waiting for rollouts when a newer revision is due; absent for a pass that waits for their end. */
   readonly waiting?: RolloutWaiting;
 };
 
-/** How waiting for rollouts may end before they do. */
+/** How a pass can stop waiting for rollouts that continue. */
 export type RolloutWaiting = {
   readonly stopWaiting: AbortSignal;
   /** Called with work that continues after the pass. */
   readonly onLeft: (work: Promise<void>) => void;
 };
 
-/** What was said to a plan: by a person who has seen it, or ahead, with the risks that were allowed then. */
+/** The answer to a plan: given by a user who has seen it, or in advance, with the allowed risks. */
 export type Approval =
   | { readonly is: "declined" }
   | { readonly is: "confirmed" }
@@ -66,28 +66,28 @@ export type Approval =
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   if (mode.leader === undefined) return applyWithoutLeader(pass, mode);
   const writer = await mode.leader.writer(pass.connection, pass.read, pass.context);
-  // After a long standby everything may have changed.
+  // After a standby everything may have changed.
   if (writer === null) return { what: "superseded" };
   const session = { ...pass.connection.session, writer };
   const { planned, recovered } = await recoverAndPlan(pass, session, mode);
   const hasLease = mode.leader.hasLease();
-  tellOtherWriters(planned, pass, hasLease);
-  // Before the first write not even what is equal is recorded: that decides what the first write is.
+  warnOfOtherWriters(planned, pass, hasLease);
+  // Where the first write needs adoption, not even equal resources are recorded: an empty ledger marks the first write.
   const recordsEqual = planned.recorded.size > 0 || !planned.plan.steps.some(needsAdoption);
   const options = { ...applyOptions(pass, mode), recovered, hasLease, recordsEqual };
   return applyEvent(await applyWithRecovery(planned, session, options), planned, pass);
 }
 
-// Without writes no lease is acquired.
+// A plan without writes acquires no lease.
 async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   const { session } = pass.connection;
   const { planned, recovered, planNow } = await recoverAndPlan(pass, session, mode);
   if (!(await isApproved(planned, pass, mode))) return { what: "declined" };
   const following = { ...applyOptions(pass, mode), recovered };
   if (!planned.plan.steps.some(writes)) {
-    // A server that was written to before is known to have leases or not.
+    // An earlier write has shown whether the server has leases.
     const hasLease = session.serverFacts.get("putLease") === "yes";
-    if (!hasLease) tellOtherWriters(planned, pass, hasLease);
+    if (!hasLease) warnOfOtherWriters(planned, pass, hasLease);
     const applied = await applyWithRecovery(planned, session, { ...following, hasLease });
     return withLeaseNote(await applyEvent(applied, planned, pass), session);
   }
@@ -95,7 +95,7 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
   const { writer, hasLease } = access;
   const current = access.mustPlanAgain ? await planNow() : planned;
   if (access.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
-  if (!hasLease) tellOtherWriters(current, pass, hasLease);
+  if (!hasLease) warnOfOtherWriters(current, pass, hasLease);
   const applied = await applyWithRecovery(current, { ...session, writer }, { ...following, hasLease });
   return withLeaseNote(await applyEvent(applied, current, pass), session);
 }
@@ -103,7 +103,7 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
 const UNVERIFIED: Diagnostic = {
   severity: "warning",
   code: "unverified-plan",
-  summary: "another key has sealed the plan: what it does is verified, and not who it says caused the changes",
+  summary: "the plan was sealed with another key: its steps are verified, but not the causes that it names",
   detail: "give plan and apply the same HOLDFAST_STATE_KEY to verify all of it",
   file: null,
   line: null,
@@ -121,7 +121,7 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: Ap
   if (approve === null) return true;
   const approval = await approve(planEvent(planned));
   if (approval.is === "agreed") {
-    // Under another key nobody can tell whether the plan was sealed with these flags: apply must have them too.
+    // Under another key the flags of the plan cannot be verified, so apply must have them too.
     const isVerified = sealed === null || sealed.seal.key === sealingOf(pass).key;
     const allows = isVerified ? approval.allows : rules.allowedRisks.filter((risk) => approval.allows.includes(risk));
     requireUnguarded(planned.plan, without(rules.refusedRisks, allows), { isVerified });
@@ -133,14 +133,14 @@ function without(refused: ReadonlySet<Risk>, allowed: readonly string[]): Readon
   return refused.difference(new Set(allowed));
 }
 
-type First = {
+type RecoveredPlan = {
   readonly planned: LivePlan;
   readonly recovered: readonly Recovered[];
   readonly planNow: () => Promise<LivePlan>;
 };
 
 // Interrupted writes of an earlier run are settled before planning.
-async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMode): Promise<First> {
+async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMode): Promise<RecoveredPlan> {
   const { read, part } = pass;
   const { rules } = read;
   const { leader } = mode;
@@ -148,7 +148,7 @@ async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMod
   const isFenced = (intent: PendingIntent): boolean =>
     leader?.isFenced(intent) === true && read.desired.declared.has(intent.identity);
   const recovered = await recoverPending(session, { ...applyOptions(pass, mode), isFenced });
-  // An interrupted write concerns whatever it was for.
+  // An interrupted write may be about any resource, so it widens the pass to the whole source.
   const desired = recovered.length === 0 && part !== null ? part : read.desired;
   const recorded = await recordedFor(desired, session);
   if (desired !== part) requireUnshrunk(session.serverFacts, recorded, desired.declared, rules);
@@ -163,11 +163,11 @@ async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMod
   const planNow = async (): Promise<LivePlan> =>
     revise === undefined
       ? planAgainstLive(desired, planning)
-      : revise(await planAgainstLive(desired, { ...planning, cache: null, creates: "pointless" }), recovered);
+      : revise(await planAgainstLive(desired, { ...planning, cache: null, creates: "not-needed" }), recovered);
   return { planned: await planNow(), recovered, planNow };
 }
 
-// Of a part, only what concerns it.
+// For a part of the source, only the records that concern it.
 async function recordedFor(desired: Desired, { ledger, heads }: ServerSession): ReturnType<ServerSession["heads"]> {
   if (desired.outOfScope === undefined) return heads();
   const named = desired.manifests.flatMap(({ identity, references }) => [
@@ -193,7 +193,11 @@ function untilTheEnd(): RolloutWaiting {
   return { stopWaiting: new AbortController().signal, onLeft: () => undefined };
 }
 
-function tellOtherWriters({ observation, recorded }: LivePlan, { connection, context }: Pass, hasLease: boolean): void {
+function warnOfOtherWriters(
+  { observation, recorded }: LivePlan,
+  { connection, context }: Pass,
+  hasLease: boolean,
+): void {
   const { serverFacts, serverTime } = connection.session;
   const now = serverTime() ?? context.now();
   const seen = { live: observation.live, recorded, subject: serverFacts.subject, now };
@@ -228,7 +232,7 @@ async function placesOf(
   return places;
 }
 
-// An apply without leases says so in its report; a daemon has already said it when it started.
+// An apply without leases reports that; a daemon has already reported it at its start.
 function withLeaseNote(event: ApplyEvent, { serverFacts }: ServerSession): ApplyEvent {
   return { ...event, notUsed: [...event.notUsed, ...missingExtensions(serverFacts.missing(["putLease"]))] };
 }

@@ -3,11 +3,11 @@ import type { DriftEvent } from "../../core/report/events.ts";
 import { type Pass, planContextIn } from "../pass.ts";
 import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
 
-/** Reports what changed in live since it was recorded. */
+/** Reports what has changed in live since it was recorded. */
 export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: boolean }): Promise<DriftEvent> {
   const { desired } = pass.read;
   const recorded = await pass.connection.session.heads();
-  const planContext = planContextIn(pass, recorded, { records: false, creates: "pointless" });
+  const planContext = planContextIn(pass, recorded, { records: false, creates: "not-needed" });
   const livePlan = await planAgainstLive(desired, planContext);
   const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;
   return {

@@ -4,10 +4,10 @@ import type { RecordsEvent } from "../../core/report/events.ts";
 import type { Pass } from "../pass.ts";
 import { recordsEvent } from "./records-event.ts";
 
-/** A pass that drops the records of resources that left the source, and leaves live as it is. */
+/** A pass that drops the records of resources that were removed from the source, and leaves live as it is. */
 export type ForgetMode = { readonly is: "forget"; readonly identities: readonly Identity[] };
 
-/** Drops the records of orphans: they are nobody's from then on, and no plan tells of them any more. */
+/** Drops the records of orphans: they become unmanaged, and plans no longer list them. */
 export async function forgetPass({ connection, read }: Pass, { identities }: ForgetMode): Promise<RecordsEvent> {
   const { session } = connection;
   const recorded = await session.heads();
@@ -21,7 +21,7 @@ export async function forgetPass({ connection, read }: Pass, { identities }: For
   if (declared !== undefined) {
     throw new HoldfastError(
       "refused",
-      `${declared} is declared still: without its record nobody knows who changed it`,
+      `${declared} is still declared: without its record the cause of later changes is unknown`,
       {
         hint: "remove its manifest first; nothing was forgotten",
       },

@@ -15,13 +15,13 @@ import { sealableOf, sealingOf } from "../seal-inputs.ts";
 /** A pass that plans and writes nothing. */
 export type PlanMode = {
   readonly is: "plan";
-  /** Show what only the server adds. */
+  /** Show fields that only the server adds. */
   readonly showServer: boolean;
-  /** Show what is live, but neither declared nor recorded. */
+  /** Show live resources that are neither declared nor recorded. */
   readonly showUnmanaged: boolean;
-  /** Which changes are counted afterwards; null where none are. */
+  /** The changes that the gate counts; null without a gate. */
   readonly gate: Gate | null;
-  /** Whether it is kept, to be applied later. */
+  /** Whether the plan is sealed, to be applied later. */
   readonly seals: boolean;
   /** The last good revision of a daemon that only reports. */
   readonly lastGood?: LastGood;
@@ -34,7 +34,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   if (gate === "change" && desired.base === null && recorded.size === 0) throw nothingToCompare();
   requireUnemptied(pass.connection.session.serverFacts, recorded, desired.declared, rules);
   const planContext = planContextIn(pass, recorded, { records: false });
-  // What the plan leaves out is shown of every row, so every row has to be read.
+  // These options show fields or rows that the plan leaves out, so every row must be read.
   const livePlan = await planAgainstLive(
     withWarning(desired),
     showServer || showUnmanaged ? { ...planContext, cache: null } : planContext,
@@ -57,18 +57,18 @@ async function sealOf(plan: PlanEvent["plan"], livePlan: LivePlan, pass: Pass): 
   return signSeal({ ...plan }, makeSeal(await sealableOf(livePlan, [], pass.context), sealing), sealing);
 }
 
-// Every difference would count as one that nobody knows the cause of, and the gate would always be open.
+// Without a base or records the cause of every difference is unknown, so the gate would pass everything.
 function nothingToCompare(): HoldfastError {
   return new HoldfastError(
     "invalid",
-    "--gate change has nothing to tell this change by: no base, and nothing recorded",
+    "--gate change cannot identify this change: there is no base, and nothing is recorded",
     {
       hint: "name the base with --base REF, or the state folder of an earlier apply with --state DIR",
     },
   );
 }
 
-// Whoever reads the plan alone should see that it says nothing of a source.
+// The plan alone must show that the source is empty.
 function withWarning(desired: Desired): Desired {
   if (desired.declared.size > 0) return desired;
   const warning: Diagnostic = {
@@ -83,7 +83,7 @@ function withWarning(desired: Desired): Desired {
   return { ...desired, diagnostics: [...desired.diagnostics, warning] };
 }
 
-/** What there is to report of a plan. */
+/** The event that reports a plan. */
 export function planEvent({
   plan,
   decisions,
@@ -116,7 +116,7 @@ function serverSide(livePlan: LivePlan, planContext: PlanContext): PlanEvent["pl
   return withServerSide(livePlan, { ...planContext, desired: livePlan.waved, live: livePlan.observation.live });
 }
 
-// Identities that are live, but neither declared nor recorded.
+// Identities of live resources that are neither declared nor recorded.
 function unmanagedIn(
   { observation, desired }: LivePlan,
   { kindOf, recorded }: Pick<PlanContext, "kindOf" | "recorded">,

@@ -2,12 +2,12 @@ import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import type { RecordsEvent } from "../../core/report/events.ts";
 import type { RecordsReport } from "../../core/report/report.ts";
 
-/** A resource whose record stays as it is, and why. */
+/** A resource whose record stays unchanged, and why. */
 export type KeptRecord = Omit<RecordsReport["left"][number], "kind">;
 
 type Changed = { readonly changed: readonly Identity[]; readonly left: readonly KeptRecord[] };
 
-/** How a pass ends that has made or dropped records. */
+/** The end of a pass that has created or dropped records. */
 export function recordsEvent(
   action: RecordsReport["action"],
   server: string,

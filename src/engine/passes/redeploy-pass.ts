@@ -10,11 +10,11 @@ import type { LivePlan } from "../plan-against-live.ts";
 import type { Recovered } from "../recover/recover.ts";
 import { type ApplyMode, applyPass } from "./apply-pass.ts";
 
-/** A pass that deploys what is live once more with the same content, as a new version. */
+/** A pass that deploys live resources again with the same content, as new versions. */
 export type RedeployMode = Pick<ApplyMode, "leader"> & {
   readonly is: "redeploy";
   readonly identities: readonly Identity[];
-  /** Whether a resource is deployed again although its rollout has not failed. */
+  /** Whether to deploy a resource again although its rollout has not failed. */
   readonly force: boolean;
 };
 
@@ -23,7 +23,7 @@ type Redeploying = Pick<RedeployMode, "identities" | "force"> & {
   readonly recovered: readonly Recovered[];
 };
 
-/** Deploys resources again whose rollout has failed, by the same journal as every write. */
+/** Deploys resources with failed rollouts again, with the same journal as every write. */
 export async function redeployPass(pass: Pass, { identities, force, ...mode }: RedeployMode): Promise<PassEnd> {
   const { held } = pass.read.rules;
   return applyPass(pass, {
@@ -35,7 +35,7 @@ export async function redeployPass(pass: Pass, { identities, force, ...mode }: R
   });
 }
 
-/** The plan that updates each of these resources with the content that it has. */
+/** The plan that updates each of these resources with its current content. */
 function redeployPlan(planned: LivePlan, redeploying: Redeploying): LivePlan {
   const steps = new Map(planned.plan.steps.map((step) => [step.identity, step]));
   const checked = redeploying.identities.map((identity) =>
@@ -52,7 +52,7 @@ function redeployPlan(planned: LivePlan, redeploying: Redeploying): LivePlan {
   return { ...planned, plan, decisions: new Map([...planned.decisions, ...decisions]) };
 }
 
-/** Whether a resource may be deployed again; `done` where an interrupted run has done it. */
+/** Whether a resource may be deployed again; `done` where an interrupted run has already deployed it. */
 type Checked = { readonly is: "allowed"; readonly step: Step } | { readonly is: "done" } | Refused;
 
 type Refused = {
@@ -86,7 +86,7 @@ function checkStep(
   // The deployment of an interrupted run is the requested one.
   const isApplied = recovered.some(({ intent, effect }) => intent.identity === identity && effect === "applied");
   if (rollout !== "failed" && isApplied) return { is: "done" };
-  if (rollout === "succeeded" && !force) return refuse("refused", "is healthy: --force deploys it all the same");
+  if (rollout === "succeeded" && !force) return refuse("refused", "is healthy: --force deploys it anyway");
   if (rollout === "progressing" && !force)
     return refuse("refused", "is being rolled out: wait for the end, or deploy it after that with --force");
   return { is: "allowed", step: { ...step, action: "update" } };

@@ -13,14 +13,14 @@ import { type Pass, shapeOf } from "../pass.ts";
 import { findWriteEffect, type Recovery, settleApplied } from "../recover/recover.ts";
 import { hasContentOf, type WriteEffect } from "../write/verify-write.ts";
 
-/** A pass that closes writes whose outcome could not be found out, as a person says. */
+/** A pass that closes writes with an unknown outcome as a user decides. */
 export type ResolveMode = {
   readonly is: "resolve";
-  /** Whose writes; none for all that are open. */
+  /** The resources whose open writes are resolved; empty for all open writes. */
   readonly identities: readonly Identity[];
-  /** What became of them; null to look at them alone. */
+  /** The outcome to close them with; null only to show them. */
   readonly as: "applied" | "refused" | null;
-  /** Asked with the evidence before anything is closed. */
+  /** Called with the evidence before any write is closed. */
   readonly confirm: (report: ResolveReport) => Promise<boolean>;
 };
 
@@ -31,7 +31,7 @@ type Found = {
   readonly evidence: WriteEffect;
 };
 
-/** Shows what the journal and live say of open writes, and closes them where that is asked for. */
+/** Shows what the journal and live say about open writes, and closes them where the mode requests it. */
 export async function resolvePass(
   { connection: { session }, read: { rules }, context }: Pass,
   { identities, as, confirm }: ResolveMode,
@@ -60,7 +60,7 @@ function chosen(pending: readonly PendingIntent[], identities: readonly Identity
   const missing = identities.find((identity) => !pending.some((intent) => intent.identity === identity));
   if (missing !== undefined) {
     throw new HoldfastError("invalid", `there is no open write of ${missing}`, {
-      hint: "holdfast resolve lists those that there are; where a report says unknown and there is none, plan tells what is live",
+      hint: "holdfast resolve lists the open writes; for an unknown outcome without an open write, plan shows what is live",
     });
   }
   return identities.length === 0 ? pending : pending.filter(({ identity }) => identities.includes(identity));
@@ -68,12 +68,13 @@ function chosen(pending: readonly PendingIntent[], identities: readonly Identity
 
 async function find(intent: PendingIntent, recovery: Recovery): Promise<Found> {
   const kind = recovery.kindOf(intent.kind);
-  if (kind === undefined) throw new HoldfastError("error", `this release knows no kind ${intent.kind}`);
+  if (kind === undefined) throw new HoldfastError("error", `this release has no kind ${intent.kind}`);
   const live = await recovery.readLive(intent, kind);
   return { intent, kind, live, evidence: await findWriteEffect(intent, kind, live, recovery) };
 }
 
-// A person decides where live does not; against what it shows, a resource would be made twice, or taken for recorded.
+// A user decides only where live does not: a decision against live would create a resource twice, or record one that does
+// not exist.
 function requireAgreement({ intent, evidence }: Found, as: "applied" | "refused", now: number): void {
   const { identity, deadline } = intent;
   if (as === "applied" && evidence.effect === "not-applied") {
@@ -107,7 +108,7 @@ async function close(found: Found, as: "applied" | "refused", recovery: Recovery
   return { ...shown, token, lost: error?.message ?? null };
 }
 
-// What somebody else has written since, or what cannot be read, tells nothing of what this write made.
+// Content that another writer wrote since, or that cannot be read, does not show what this write created.
 async function unseenRow(
   { identity }: PendingIntent,
   live: Live,
@@ -117,6 +118,7 @@ async function unseenRow(
   return { id: (await ledger.recorded([identity])).get(identity)?.id ?? null, manifest: null };
 }
 
+// The words of the JSON report.
 const evidenceWord: { readonly [effect in WriteEffect["effect"]]: OpenWrite["evidence"] } = {
   applied: "applied",
   "not-applied": "refused",

@@ -8,14 +8,14 @@ import { type LeaseHolder, leaseHolderIn, RENEWAL_MS, watchBusyLease } from "../
 import { acquireLease, type LeaseOptions } from "../lease/lease.ts";
 import type { Pass } from "../pass.ts";
 
-/** A pass that breaks the leases of dead holders that stand in the way of this source. */
+/** A pass that breaks the leases of dead holders that block this source. */
 export type UnlockMode = {
   readonly is: "unlock";
-  /** Asked before a lease is broken, with whose it is. */
+  /** Called with the holder before a lease is broken. */
   readonly confirm: (holder: LeaseHolder) => Promise<boolean>;
 };
 
-/** Frees what a dead writer has left: its lease at the control plane. The kernel frees the lock of its state folder. */
+/** Releases the lease of a dead writer at the control plane. The kernel already released the lock of its state folder. */
 export async function unlockPass(
   { connection, read, context }: Pass,
   { confirm }: UnlockMode,
@@ -24,25 +24,25 @@ export async function unlockPass(
   const options = await leaseOptions(connection, read, context.signal);
   const broken: LeaseHolder[] = [];
   for (;;) {
-    const asked = await acquireLease(options);
-    if (asked.state === "held") await asked.lease[Symbol.asyncDispose]();
-    if (asked.state !== "busy") {
-      const scope = asked.state === "held" ? options.scope : null;
+    const result = await acquireLease(options);
+    if (result.state === "held") await result.lease[Symbol.asyncDispose]();
+    if (result.state !== "busy") {
+      const scope = result.state === "held" ? options.scope : null;
       return { what: "unlocked", report: reportOf(server, { leftBy: connection.leftBy, scope, broken }) };
     }
-    const holder = leaseHolderIn(asked.message, options.scope);
-    // Whose it is must be known before it is broken.
-    if (holder === null) throw locked(asked.message);
-    if (await lives(holder, asked.message)) throw locked(asked.message);
+    const holder = leaseHolderIn(result.message, options.scope);
+    // A lease is broken only if its holder is known.
+    if (holder === null) throw locked(result.message);
+    if (await isAlive(holder, result.message)) throw locked(result.message);
     if (!(await confirm(holder))) return { what: "declined" };
     await breakLease(options, holder);
     broken.push(holder);
   }
 
-  async function lives({ holder }: LeaseHolder, message: string): Promise<boolean> {
+  async function isAlive({ holder }: LeaseHolder, message: string): Promise<boolean> {
     const known = isHolderAlive(holder);
     if (known !== null) return known;
-    context.emit({ what: "waiting", text: `${message}; whether it is renewed shows within ${RENEWAL_MS / 1000} s` });
+    context.emit({ what: "waiting", text: `${message}; checking for ${RENEWAL_MS / 1000} s whether it is renewed` });
     return (await watchBusyLease(options, message, context)) === "renewed";
   }
 }
@@ -61,14 +61,14 @@ function notBroken(scope: string, sent: Exclude<Sent<"putLease">, { readonly sta
     isRefused && sent.status === 403 ? "unauthorized" : "error",
     `the lease on ${scope} could not be broken: ${why}`,
     {
-      hint: isRefused ? "who administers the scope may break it; else wait until it has run out" : "run it again",
+      hint: isRefused ? "an administrator of the scope may break it; otherwise wait until it expires" : "run it again",
     },
   );
 }
 
 function locked(message: string): HoldfastError {
   return new HoldfastError("locked", message, {
-    hint: "it is alive, or cannot be told from here: stop it; unlock breaks what a dead holder has left",
+    hint: "the holder is alive, or cannot be identified from here: stop it; unlock breaks only the leases of dead holders",
   });
 }
 

@@ -14,25 +14,25 @@ import { locateField, readManifest } from "../../manifests/read-manifests.ts";
 import { type Pass, planContextIn, shapeOf } from "../pass.ts";
 import { planAgainstLive } from "../plan-against-live.ts";
 
-/** A pass that tells where one value comes from, and writes nothing. */
+/** A pass that explains where one value comes from, and writes nothing. */
 export type WhyMode = {
   readonly is: "why";
-  /** An identity, with the JSON Pointer of a field behind it where it is about that alone. */
+  /** An identity, or an identity followed by the JSON Pointer of a field. */
   readonly asked: string;
 };
 
-/** Compares what is wanted, recorded and live of one value. */
+/** Compares one value as declared, recorded and live. */
 export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent> {
   const { connection, read, context } = pass;
   const { session } = connection;
-  const { identity, pointer } = splitAsked(asked, read.desired.declared);
+  const { identity, pointer } = splitField(asked, read.desired.declared);
   const manifests = select(read.desired.manifests, { paths: [], only: [identity], kinds: [], exclude: [] });
   const manifest = manifests.find((one) => one.identity === identity);
   if (manifest === undefined)
     throw new HoldfastError("invalid", `${identity} is invalid`, { hint: "holdfast validate says why" });
   const named = manifests.flatMap((one) => [one.identity, parentByName(one.identity) ?? one.identity]);
   const recorded = await session.ledger.recorded(new Set(named));
-  const planContext = { ...planContextIn(pass, recorded, { records: false, creates: "pointless" }), cache: null };
+  const planContext = { ...planContextIn(pass, recorded, { records: false, creates: "not-needed" }), cache: null };
   const livePlan = await planAgainstLive(
     { ...read.desired, manifests, isWhole: false },
     { ...planContext, readsEach: true },
@@ -66,8 +66,8 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   };
 }
 
-// The longest identity counts: what is behind it is the pointer.
-function splitAsked(
+// The longest declared identity counts; the rest is the pointer.
+function splitField(
   asked: string,
   declared: ReadonlySet<Identity>,
 ): { readonly identity: Identity; readonly pointer: string } {
@@ -75,7 +75,7 @@ function splitAsked(
     const identity = asked.slice(0, end);
     if (declared.has(identity)) return { identity, pointer: asked.slice(end) };
   }
-  throw new HoldfastError("invalid", `${asked} names nothing that the source declares`, {
+  throw new HoldfastError("invalid", `${asked} names no resource that the source declares`, {
     hint: "write an identity such as service/c1:ws1/api, and a field behind it: service/c1:ws1/api/replicas",
   });
 }

@@ -6,17 +6,17 @@ import type { PendingIntent } from "../../state/ledger.ts";
 import type { WriteEffect } from "../write/verify-write.ts";
 import type { Recovered } from "./recover.ts";
 
-/** What the current pass knows about the resources of interrupted writes. */
+/** The current pass, as far as it concerns the resources of interrupted writes. */
 export type CurrentPass = {
   readonly plan: Plan;
   readonly manifests: ReadonlyMap<Identity, Manifest>;
   /** Every identity that the whole source declares. */
   readonly declared: ReadonlySet<Identity>;
-  /** Intents whose request this pass sends again: their outcome is reported by their steps. */
+  /** Intents whose request this pass sends again; their steps report the outcome. */
   readonly resumed: ReadonlySet<string>;
 };
 
-/** Whether an intent is finished: its request will not be sent or looked for again. */
+/** Whether an intent is finished: its request will not be sent or searched for again. */
 export function isFinished(
   { intent, effect, isOpen }: Recovered,
   { manifests, declared, resumed }: CurrentPass,
@@ -24,13 +24,13 @@ export function isFinished(
   if (isOpen || resumed.has(intent.id)) return false;
   if (effect === "applied") return true;
   const manifest = manifests.get(intent.identity);
-  // Not selected: the run that selects it decides.
+  // Not selected here: a run that selects the resource decides.
   if (manifest === undefined) return !declared.has(intent.identity);
-  // Still desired and not sent in this run: its key may yet return the reply.
+  // Still desired and not sent in this run: its key may still return the reply.
   return effect === "not-applied" || !equal(intent.manifest, manifest.value);
 }
 
-/** The outcomes of an earlier run's writes, except those that this pass reports as its own steps. */
+/** The outcomes of an earlier run's writes, except those that steps of this pass report. */
 export function interruptedOutcomes(recovered: readonly Recovered[], wanted: CurrentPass): readonly Outcome[] {
   const steps = new Map(wanted.plan.steps.map((step) => [step.identity, step]));
   return recovered
@@ -43,6 +43,7 @@ export function interruptedOutcomes(recovered: readonly Recovered[], wanted: Cur
     });
 }
 
+// The words of the JSON report.
 const interruptedOf: { readonly [effect in WriteEffect["effect"]]: NonNullable<Outcome["interrupted"]> } = {
   applied: "made",
   "not-applied": "not-made",
@@ -66,7 +67,7 @@ function isReported(
 ): boolean {
   if (resumed.has(intent.id)) return false;
   if (error !== null) return true;
-  // A resource that is in sync is reported by its own step.
+  // The step of a resource in sync reports it.
   if (effect === "applied") return step?.action !== "keep";
   return step !== undefined || !declared.has(intent.identity);
 }

@@ -19,38 +19,38 @@ import { canReplayToken, replayForToken, type SendContext, sendIntent } from "..
 import { lostToken, rowIn, tokenIn } from "../write/stored-reply.ts";
 import { verifyWrite, type WriteEffect } from "../write/verify-write.ts";
 
-/** What recovery needs of its surroundings. */
+/** The context for recovery. */
 export type Recovery = SendContext &
   Clocks & {
     readonly reader: Reader;
     readonly sink: Sink | null;
-    /** Whether a lease rejects the request of an intent where it arrives now; absent without a lease. */
+    /** Whether a lease rejects the request of an intent if it arrives now; absent without a lease. */
     readonly isFenced?: (intent: PendingIntent) => boolean;
     readonly kindOf: (type: string) => Kind | undefined;
     readonly shapeOf: (type: string) => Shape;
     readonly readLive: (intent: PendingIntent, kind: Kind) => Promise<Live>;
-    /** Told of a wait that takes long. */
+    /** Called about a long wait. */
     readonly onProgress: (progress: { readonly what: "waiting"; readonly text: string }) => void;
-    /** What a dryRun of the write answers, where that is known to change nothing. */
+    /** Dry-runs the write, where a dry run is known to change nothing. */
     readonly dryRun: (intent: PendingIntent, kind: Kind) => Promise<DryRunReply | { readonly state: "impossible" }>;
   };
 
-/** What became of a write that an earlier run left open. */
+/** The result of recovering a write that an earlier run left open. */
 export type Recovered = {
   readonly intent: PendingIntent;
   readonly effect: WriteEffect["effect"];
-  /** Why that is not known, or what is wrong with its one-time token; null when all is well. */
+  /** Why the effect is unknown, or what is wrong with the one-time token; null without an error. */
   readonly error: OutcomeError | null;
-  /** Where its one-time token went. */
+  /** The location of its one-time token. */
   readonly token: string | null;
-  /** Whether the next run may find out more: its intent is not to be closed. */
+  /** Whether its intent stays open, since the next run may determine more. */
   readonly isOpen: boolean;
 };
 
 /**
- * Finds out what became of the writes that an earlier run left open. Nothing is sent but the request of a write that
- * live shows to be made, under its key, for the reply with its one-time token. What was made is recorded; the intents
- * stay in the journal until what was found is reported.
+ * Determines the outcome of the writes that an earlier run left open. It sends only the request of a write that took
+ * effect, with its idempotency key, to get the reply with its one-time token. Writes that took effect are recorded; the
+ * intents stay in the journal until their outcomes are reported.
  */
 export async function recover(pending: readonly PendingIntent[], context: Recovery): Promise<readonly Recovered[]> {
   const found = await Promise.all(pending.map((intent) => recoverOne(intent, context)));
@@ -60,15 +60,15 @@ export async function recover(pending: readonly PendingIntent[], context: Recove
 async function recoverOne(intent: PendingIntent, context: Recovery): Promise<Recovered | null> {
   const kind = context.kindOf(intent.kind);
   if (kind === undefined) return null;
-  const answered = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
-  if (answered !== null) return settleApplied(intent, answered, kind, context);
+  const stored = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
+  if (stored !== null) return settleApplied(intent, stored, kind, context);
   const live = await readBack(intent, kind, context);
   const evidence = await findWriteEffect(intent, kind, live, context);
   if (evidence.effect === "applied") return settleApplied(intent, evidence.row, kind, context);
   if (evidence.effect === "not-applied")
     return { intent, effect: "not-applied", error: null, token: null, isOpen: false };
   const hasRead = live.state !== "unknown" || live.reason !== "no-read";
-  return (hasRead ? null : await byDryRun(intent, live, kind, context)) ?? unknown(intent, live, kind, context);
+  return (hasRead ? null : await recoverByDryRun(intent, live, kind, context)) ?? unknown(intent, live, kind, context);
 }
 
 /** Determines from live whether a write took effect; reads older versions where live has a newer one. */
@@ -90,15 +90,20 @@ export async function findWriteEffect(
 }
 
 /**
- * Finds out by a dryRun since when a resource is there that has no read. One that was made since is ours, and under the
- * key of its write the reply is given again; one that the ledger knows has its token.
+ * Determines by a dry run when a resource without a read was created. One created since the send is ours, and its key
+ * returns the stored reply; one in the ledger already has its token.
  */
-async function byDryRun(intent: PendingIntent, live: Live, kind: Kind, context: Recovery): Promise<Recovered | null> {
+async function recoverByDryRun(
+  intent: PendingIntent,
+  live: Live,
+  kind: Kind,
+  context: Recovery,
+): Promise<Recovered | null> {
   if (!canReplayToken(intent, kind, context)) return null;
   const answer = await context.dryRun(intent, kind);
   if (answer.state !== "answered" || !answer.row?.id) return null;
   if (await isRecorded(intent.identity, answer.row, context.ledger)) {
-    await distrustReceipt(intent, context);
+    await expireReceipt(intent, context);
     return outcomeUnknown(intent, live);
   }
   if (!intent.creates && !isCreatedSince(intent, answer.row, context)) return null;
@@ -108,12 +113,12 @@ async function byDryRun(intent: PendingIntent, live: Live, kind: Kind, context: 
   return row === null ? null : settleApplied(again, row, kind, context);
 }
 
-// Until its deadline a request may still arrive, so what live does not show counts only afterwards.
+// A request may still arrive until its deadline, so only a read after it can show that the write had no effect.
 async function readBack(intent: PendingIntent, kind: Kind, context: Recovery): Promise<Live> {
   const first = await context.readLive(intent, kind);
   const isApplied = verifyWrite(kind, context.shapeOf(intent.kind), intent, first).effect === "applied";
   const rest = intent.deadline - context.now();
-  // Whoever strips our headers keeps the key from the server too.
+  // A proxy that strips the fencing header strips the idempotency key too, so honoured keys show that the header arrives.
   const cannotArrive = context.serverFacts.honoursKeys && context.isFenced?.(intent) === true;
   if (isApplied || rest <= 0 || cannotArrive) return first;
   await announceLongWait(wait(rest, undefined, { signal: context.signal }), () => {
@@ -126,7 +131,7 @@ async function readBack(intent: PendingIntent, kind: Kind, context: Recovery): P
   return context.readLive(intent, kind);
 }
 
-/** Records a write that took effect, and delivers its one-time token where that can be had. */
+/** Records a write that took effect, and delivers its one-time token where it is available. */
 export async function settleApplied(
   intent: PendingIntent,
   row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
@@ -164,14 +169,14 @@ async function delivered(intent: PendingIntent, token: Secret, { sink }: Recover
       isOpen: false,
     };
   } catch {
-    const message = `the one-time token of ${intent.identity} waits, sealed, in the ledger: it could not be stored; choose a sink that can be written (--sink file), and the next run delivers it`;
+    const message = `the one-time token of ${intent.identity} is kept sealed in the ledger, since it could not be stored; choose a writable sink (--sink file), and the next run delivers it`;
     return { intent, effect: "applied", error: { code: "token-undelivered", message }, token: null, isOpen: true };
   }
 }
 
 async function unknown(intent: PendingIntent, live: Live, kind: Kind, context: Recovery): Promise<Recovered> {
   const { identity, manifest } = intent;
-  await distrustReceipt(intent, context);
+  await expireReceipt(intent, context);
   const isOpen = isUnreadable(live);
   const mayHaveToken = kind.issuesToken?.(manifest) === true && !isOpen && (intent.creates || live.state === "unknown");
   const result = outcomeUnknown(intent, live);
@@ -182,20 +187,20 @@ function outcomeUnknown(intent: PendingIntent, live: Live): Recovered {
   const isOpen = isUnreadable(live);
   const why =
     live.state === "present"
-      ? "something newer is there, and it is not what was sent"
-      : `whether it took effect cannot be read${isOpen ? "; the next run looks again" : ""}`;
+      ? "live has newer content, and it is not what was sent"
+      : `whether it took effect cannot be read${isOpen ? "; the next run reads again" : ""}`;
   const message = `an earlier run was interrupted while it wrote ${intent.identity}: ${why}`;
   const effect = live.state === "present" ? "superseded" : "unreadable";
   return { intent, effect, error: { code: "outcome-unknown", message }, token: null, isOpen };
 }
 
-// A read that failed may go well in the next run; where there is nothing to read by, waiting does not help.
+// A failed read may succeed in the next run; for a kind without a read, waiting does not help.
 function isUnreadable(live: Live): boolean {
   return live.state === "unknown" && live.reason === "unreadable";
 }
 
-// What was written last is not known any more: where live cannot be read, the ledger's word must not stand for it.
-async function distrustReceipt({ identity }: PendingIntent, { ledger }: Recovery): Promise<void> {
+// The last write is no longer known: where live cannot be read, the receipt must not count as current.
+async function expireReceipt({ identity }: PendingIntent, { ledger }: Recovery): Promise<void> {
   const receipt = (await ledger.recorded([identity])).get(identity);
   if (receipt !== undefined) await ledger.record([{ ...receipt, at: 0 }]);
 }

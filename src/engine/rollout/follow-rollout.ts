@@ -20,7 +20,7 @@ export async function followRollout(
   }, following);
 }
 
-/** The deployment that an application is still rolling out; undefined when its newest one has ended. */
+/** The deployment that an application is still rolling out; undefined when the newest one has ended. */
 export async function deploymentInProgress(
   reader: Reader,
   applicationId: string,

@@ -5,17 +5,17 @@ import type { RolloutState } from "../../contract/rollout-state.ts";
 import type { RolloutResult } from "../../core/report/report.ts";
 import { type Following, pollUntilEnd } from "./poll-until-end.ts";
 
-/** The run that the deployment of a job's version has started. */
+/** The run started by the deployment of a job's version. */
 export type DeployedRun = { readonly jobId: string; readonly name: string; readonly version: number };
 
-/** Follows a run through `getJobRun` until it ends, or the time is over. */
+/** Follows a run through `getJobRun` until it ends or times out. */
 export async function followRun(
   reader: Reader,
   { jobId, name, version }: DeployedRun,
   following: Following,
 ): Promise<Exclude<RolloutResult, null>> {
   const { signal } = following;
-  // The first run of a version, as control planes with this interface name them.
+  // Control planes with this interface name the first run of a version this way.
   let runName = `${name}-${version}-1`;
   return pollUntilEnd(async () => {
     const run =
@@ -35,7 +35,7 @@ async function readRun(
   return unless("not-found", () => reader.get("getJobRun", { path }, { signal }));
 }
 
-// A control plane may name runs otherwise; where it lists them, the list tells the name.
+// A control plane may name runs differently; its list of runs, if it has one, shows the name.
 async function findRun(
   reader: Reader,
   jobId: string,
@@ -46,16 +46,16 @@ async function findRun(
   return page?.rows.find(({ deploymentVersion }) => deploymentVersion === String(version));
 }
 
-async function unless<Reply>(reason: FailureReason, ask: () => Promise<Reply>): Promise<Reply | undefined> {
+async function unless<Reply>(reason: FailureReason, request: () => Promise<Reply>): Promise<Reply | undefined> {
   try {
-    return await ask();
+    return await request();
   } catch (error) {
     if (error instanceof ClientError && error.reason === reason) return undefined;
     throw error;
   }
 }
 
-// How far a job run is, by its status: one that is unknown to us goes on.
+// A run with an unknown status counts as progressing.
 function runState(status: string): RolloutState {
   if (status === "FINISHED") return "succeeded";
   return status === "FAILED" || status === "TERMINATED" ? "failed" : "progressing";

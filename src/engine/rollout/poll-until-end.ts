@@ -2,20 +2,20 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { RolloutState } from "../../contract/rollout-state.ts";
 import type { RolloutResult } from "../../core/report/report.ts";
 
-/** How long a rollout or run is followed, and who is told of each new status. */
+/** How long to follow a rollout or run, and the callback for each new status. */
 export type Following = {
   readonly timeoutMs: number;
   readonly onStatus?: (status: string) => void;
   readonly signal: AbortSignal;
 };
 
-/** The result of one read of a rollout or run; `status` is empty where it has none yet. */
+/** The result of one read of a rollout or run; `status` is empty until it has one. */
 export type Progress = { readonly status: string; readonly state: RolloutState };
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
-/** Reads at growing intervals until the rollout or run has ended, or the time is over. */
+/** Polls at growing intervals until the rollout or run has ended or timed out. */
 export async function pollUntilEnd(
   read: () => Promise<Progress>,
   { timeoutMs, onStatus, signal }: Following,

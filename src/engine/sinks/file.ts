@@ -11,27 +11,27 @@ import { storageErrorAt } from "../../store/store-error.ts";
 import type { Sink, SinkType } from "../token-sink.ts";
 
 // As large as any token, so that a full disk is noticed before there is a token to store.
-const ROOM = 64 * 1024;
+const MAX_TOKEN_BYTES = 64 * 1024;
 
-// Only what may wait for the disk is asynchronous: the rest is faster than a thread switch.
+// Only the flush is asynchronous: the other calls are faster than a thread switch.
 const synced = promisify(fsync);
 
-// A write takes longer than this: no check before it can foresee what happens to the disk meanwhile.
+// A write takes longer than this, so no check, however recent, can predict the disk when the token arrives.
 const CHECK_TTL_MS = 100;
 
-/** Tokens as files under the folder of the state; the sink of everybody who has a disk. */
+/** Stores tokens as files in the state folder; the default sink. */
 export const sink: SinkType = {
   name: "file",
   isDefault: true,
   open: ({ folder, server }) => fileSink(folder, server),
 };
 
-/** A check of a folder, and until when it is valid. */
+/** A check of a folder, and the time until which its result is valid. */
 type Check = { readonly done: Promise<void>; until: number };
 
 /**
- * Tokens as files of mode 0600 under `STATE/tokens/<server>/<kind>/<name>`; one that exists is never overwritten. Refuses
- * folders there that are not ours.
+ * Stores tokens as files of mode 0600 under `STATE/tokens/<server>/<kind>/<name>`, and never overwrites one. Refuses
+ * folders there that the user does not own.
  */
 export function fileSink(state: string, server: string, now: () => number = () => performance.now()): Sink {
   const top = join(state, "tokens", fileName(server.toLowerCase()));
@@ -48,29 +48,29 @@ export function fileSink(state: string, server: string, now: () => number = () =
     return sync();
   };
   return {
-    // Concurrent and close callers share the result: it concerns the folder, not the name.
+    // Calls in quick succession share the result: it depends on the folder, not the name.
     check: (identity) => {
       const folder = dirname(path(identity));
       const known = checks.get(folder);
       if (known !== undefined && now() < known.until) return known.done;
-      const check: Check = { done: tryOut(path(identity)), until: Number.POSITIVE_INFINITY };
+      const check: Check = { done: checkWritable(path(identity)), until: Number.POSITIVE_INFINITY };
       checks.set(folder, check);
-      const holdOn = (): void => {
+      const setExpiry = (): void => {
         check.until = now() + CHECK_TTL_MS;
       };
-      check.done.then(holdOn, holdOn);
+      check.done.then(setExpiry, setExpiry);
       return check.done;
     },
     deliver: async (identity, token) => {
       const content = `${token.open()}\n`;
       using draft = await writeDraft(path(identity), content);
-      // Awaited here: the draft goes when this block ends.
+      // Awaited here, since the end of this block deletes the draft.
       return await publish(draft, path(identity), { content, syncFolder });
     },
   };
 }
 
-// The folder is checked before the run begins.
+// Checks existing folders before the run begins.
 function requireOwnFolders(top: string): void {
   if (lstatOrNull(top) === null) return;
   for (const folder of [dirname(top), top]) requireOwnFolder(folder);
@@ -78,9 +78,9 @@ function requireOwnFolders(top: string): void {
   for (const entry of entries) if (!entry.isFile()) requireOwnFolder(join(top, entry.name));
 }
 
-async function tryOut(path: string): Promise<void> {
+async function checkWritable(path: string): Promise<void> {
   try {
-    using draft = await writeDraft(path, " ".repeat(ROOM));
+    using draft = await writeDraft(path, " ".repeat(MAX_TOKEN_BYTES));
     const kept = `${draft.path}.kept`;
     if (renameNoReplace(draft, kept)) unlinkSync(kept);
   } catch (cause) {
@@ -88,7 +88,7 @@ async function tryOut(path: string): Promise<void> {
   }
 }
 
-/** A name as one path segment: `_` for everything but letters, digits, dots, dashes and underscores. */
+/** A name as one path segment: letters, digits, dots, dashes and underscores are kept, other characters become `_`. */
 function fileName(name: string): string {
   const safe = name.replace(/[^A-Za-z0-9._-]/g, "_");
   return /^\.+$/.test(safe) ? safe.replaceAll(".", "_") : safe;
@@ -96,7 +96,7 @@ function fileName(name: string): string {
 
 type Publishing = { readonly content: string; readonly syncFolder: (folder: string) => Promise<void> };
 
-// A file appears complete or not at all, and never replaces another.
+// The file appears complete or not at all, and never replaces another one.
 async function publish(draft: TemporaryFile, path: string, { content, syncFolder }: Publishing): Promise<string> {
   for (let copy = 1; ; copy += 1) {
     const candidate = copy === 1 ? path : `${path}.${copy}`;
@@ -107,10 +107,10 @@ async function publish(draft: TemporaryFile, path: string, { content, syncFolder
   }
 }
 
-// Anything but a file of ours is left alone and holds no token.
+// A file that the user does not own holds no token, and is left alone.
 function holds(path: string, content: string): boolean {
   try {
-    return readOwnFile(path, { limit: ROOM, isSecret: true })?.toString("utf8") === content;
+    return readOwnFile(path, { limit: MAX_TOKEN_BYTES, isSecret: true })?.toString("utf8") === content;
   } catch (error) {
     if (error instanceof UnsafePathError) return false;
     throw error;
@@ -128,7 +128,7 @@ async function writeDraft(path: string, content: string): Promise<TemporaryFile>
   return draft;
 }
 
-/** Coalesces calls: those that come before the work begins share it, later ones share the next run. */
+/** Coalesces calls: calls before the work begins share it, and later calls share the next run. */
 function sharing(work: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;

@@ -5,5 +5,5 @@ import { sink as file } from "./file.ts";
 /** Every sink that can be chosen. */
 export const sinks: readonly SinkType[] = [file];
 
-/** The sink of whoever may use one and has chosen none. */
+/** The default sink, used where none is chosen. */
 export const defaultSink: SinkType | null = sinks.find(({ isDefault }) => isDefault) ?? null;

@@ -12,8 +12,8 @@ export function versionBefore({ versionBefore: version, creates }: Intent): numb
 }
 
 /**
- * Whether other versions may have been created during a write: where the version number shows a gap, and where the control
- * plane ignores idempotency keys, since a request that arrives twice creates two versions there.
+ * Whether other versions may have been created during a write: the version numbers have a gap, or the control plane ignores
+ * idempotency keys, so that a request that arrives twice creates two versions.
  */
 export function mayBeDuplicated({ job, intent, context }: WriteRequest, { version }: LiveRow): boolean {
   const before = versionBefore(intent);
@@ -23,7 +23,7 @@ export function mayBeDuplicated({ job, intent, context }: WriteRequest, { versio
   return !context.serverFacts.honoursKeys || version > before + 1;
 }
 
-/** Finds other versions that were created during a write, and who created them. */
+/** Finds other versions that were created during a write, and the subjects that created them. */
 export async function findDuplicateVersion(
   { job, intent, context }: WriteRequest,
   row: LiveRow,
@@ -42,7 +42,7 @@ export async function findDuplicateVersion(
   });
 }
 
-/** Whether another writer could have created a version since live was read, and would be recognised. */
+/** Whether another writer could have created a version since live was read, and could be recognised by its subject. */
 export function isUnprotected({ kind, live }: WriteJob, { hasLease, serverFacts }: WriteContext): boolean {
   if (hasLease || serverFacts.subject === null || live.state !== "present") return false;
   return kind.single !== undefined && live.row.version !== undefined;
@@ -50,7 +50,7 @@ export function isUnprotected({ kind, live }: WriteJob, { hasLease, serverFacts 
 
 /**
  * Checks, right before an update without a lease, whether our own subject has created a version since live was read:
- * that would be another writer with our token, and its work would be done twice.
+ * that means another writer uses our token, and this update would repeat its work.
  */
 export async function findOtherWriter(
   { kind, live, manifest }: WriteJob,
@@ -60,6 +60,6 @@ export async function findOtherWriter(
   const { version = 0 } = live.row;
   const [newest] = (await versionsSince(kind, { ...live.row, version, limit: 1 }, context)) ?? [];
   if (newest === undefined || newest.createdBy !== context.serverFacts.subject) return null;
-  const message = `another writer may be at work: version ${newest.version} of ${manifest.identity} was made with this token since live was read; nothing was sent`;
+  const message = `another writer may be at work: version ${newest.version} of ${manifest.identity} was created with this token since live was read; nothing was sent`;
   return { code: OTHER_WRITER, message };
 }

@@ -2,7 +2,10 @@ import type { LiveRow } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Ledger } from "../../state/ledger.ts";
 
-/** Whether the ledger knows a live resource by its id: then it was there before, and its one-time token was delivered or reported as lost. */
+/**
+ * Whether the ledger has a live resource by its id: then it existed before, and its one-time token was delivered or reported
+ * as lost.
+ */
 export async function isRecorded(
   identity: Identity,
   { id }: Pick<LiveRow, "id">,

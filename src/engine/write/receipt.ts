@@ -10,11 +10,14 @@ type Sent = {
   readonly shape: Shape;
   readonly identity: Identity;
   readonly written: JsonObject;
-  /** Where it has what live had, since a rule leaves that to somebody else. */
+  /** The paths with live's values, since an ignore rule leaves them to another writer. */
   readonly ignored: readonly (readonly string[])[];
 };
 
-/** The receipt of what was written, or is live and equal; `known` is what was recorded before, and a row without a manifest is one that was not read. */
+/**
+ * The receipt of a write, or of an equal live resource; `known` is the earlier receipt, and a row that was not read has no
+ * manifest.
+ */
 export function createReceipt(
   { kind, shape, identity, written, ignored }: Sent,
   row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },

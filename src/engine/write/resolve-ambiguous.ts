@@ -21,10 +21,10 @@ import {
   type WriteResult,
 } from "./write-job.ts";
 
-/** A write whose outcome is unknown, and what of its reply arrived. */
+/** A write with an unknown outcome, and the received part of its reply. */
 export type AmbiguousWrite = {
   readonly reason: string;
-  /** Whether a complete reply came: the request cannot arrive later. */
+  /** Whether a complete reply arrived; then the request cannot arrive later. */
   readonly hasReply: boolean;
   readonly token: Secret | null;
 };
@@ -39,24 +39,24 @@ const ambiguityText: { readonly [ambiguity in Ambiguity]: string } = {
   malformed: "the reply was cut short",
   protocol: "the reply is not the documented one",
   "not-kept": "the reply could not be stored safely",
-  mismatch: "the reply tells of another resource",
+  mismatch: "the reply is about another resource",
 };
 
-/** A write whose call ended without a clear answer. */
+/** Describes a write whose call ended without a clear reply. */
 export function ambiguousWrite(ambiguity: Ambiguity, token: Secret | null): AmbiguousWrite {
   return { reason: ambiguityText[ambiguity], hasReply: ambiguity === "protocol" || ambiguity === "mismatch", token };
 }
 
 /**
- * Determines by reading live whether a write took effect. Where nothing is found, live is read once more when the
- * request can no longer arrive: only then may it be sent again.
+ * Determines by reading live whether a write took effect. If live does not show it, live is read again once the request
+ * can no longer arrive; only then may the write be sent again.
  */
 export async function resolveAmbiguous(
   request: WriteRequest,
   ambiguous: AmbiguousWrite,
 ): Promise<WriteResult | RetryWrite> {
   const { job, intent, context } = request;
-  const otherwise = unknown(request, `${ambiguous.reason}; whether the write took effect could not be found out`);
+  const otherwise = unknown(request, `${ambiguous.reason}; whether the write took effect is unknown`);
   for (const isLast of [false, true]) {
     if (isLast) await waitUntilDeadline(request, ambiguous);
     if (context.signal.aborted || (isLast && context.stopping.aborted)) return otherwise;
@@ -71,7 +71,7 @@ export async function resolveAmbiguous(
         const row =
           live.state === "present" ? await createdVersion(job.kind, job.shape, intent, live.row, context) : null;
         if (row !== null) return settleFound(request, row, ambiguous);
-        return unknown(request, `${ambiguous.reason}; a newer version is there, and it is not the one that was sent`);
+        return unknown(request, `${ambiguous.reason}; a newer version exists, and it is not the one that was sent`);
       }
       case "not-applied":
         if (mayBeDiscarded(intent, ambiguous)) return discarded(request);
@@ -80,7 +80,7 @@ export async function resolveAmbiguous(
   return { state: "retry", otherwise, open: intent };
 }
 
-// That a server discards versions is remembered, so one empty list is not enough to conclude it.
+// The conclusion that a server discards versions is stored, so it needs two reads without the version.
 async function liveAfter({ job, intent, context }: WriteRequest, ambiguous: AmbiguousWrite): Promise<Live> {
   const live = await rereadLive(job, context);
   if (!mayBeDiscarded(intent, ambiguous)) return live;
@@ -98,13 +98,13 @@ async function waitUntilDeadline(
 ): Promise<void> {
   const { stopping, now } = context;
   const resting = wait(Math.max(0, deadline - now()), undefined, { signal: stopping });
-  const say = (): void => context.onWait(`the write of ${identity} may still arrive (${reason})`, deadline);
-  await announceLongWait(resting, say).catch((error: unknown) => {
+  const report = (): void => context.onWait(`the write of ${identity} may still arrive (${reason})`, deadline);
+  await announceLongWait(resting, report).catch((error: unknown) => {
     if (!stopping.aborted) throw error;
   });
 }
 
-/** Ends a write that was found in live: its token is requested again where possible, else reported as lost. */
+/** Ends a write that was found in live: its token is requested again where possible, otherwise reported as lost. */
 export async function settleFound(
   request: WriteRequest,
   row: LiveRow,
@@ -120,7 +120,7 @@ export async function settleFound(
   return failedWrite("unknown", lostToken(intent.identity, "reply"), request);
 }
 
-/** Ends a write whose effect is known: its token is stored first, and its journal entry stays until then. */
+/** Ends a write whose effect is known. Its token is stored first; its journal entry stays until then. */
 export async function settleWrite(request: WriteRequest, row: LiveRow, token: Secret | null): Promise<WriteResult> {
   const { job, intent, context, attempts } = request;
   const receipt = receiptOfJob(job, row, context);
@@ -138,7 +138,8 @@ export async function settleWrite(request: WriteRequest, row: LiveRow, token: Se
   }
 }
 
-// The control plane's clock tells seconds, so what was made just before the send passes for new; what the ledger knows is not.
+// The control plane's clock counts seconds, so a resource created just before the send seems new; the ledger excludes
+// recorded ones.
 async function isNewWithToken({ job, intent, context }: WriteRequest, row: LiveRow): Promise<boolean> {
   const { kind, toSend, live } = job;
   if (!kind.issuesToken?.(toSend)) return false;
@@ -155,7 +156,7 @@ async function deliver({ job, context: { sink } }: WriteRequest, token: Secret):
   const { identity } = job.manifest;
   // With a secret store the server stores the token, so nothing is lost.
   if (sink === null && !job.kind.issuesToken?.(job.toSend)) return null;
-  const message = `${identity} was written, but its one-time token could not be stored: it waits, sealed, in the ledger, and the next run delivers it`;
+  const message = `${identity} was written, but its one-time token could not be stored: it is kept sealed in the ledger, and the next run delivers it`;
   if (sink === null) throw new UndeliveredError(message);
   return sink.deliver(identity, token).catch((cause: unknown) => {
     throw new UndeliveredError(message, { cause });

@@ -6,14 +6,14 @@ import type { Intent, Ledger } from "../../state/ledger.ts";
 import type { KnownServer } from "../known-server.ts";
 import { tokenIn } from "./stored-reply.ts";
 
-// The control plane forgets a key after a day; the margin is for clock skew.
-const KEPT_MS = 23 * 60 * 60 * 1000;
+// The control plane drops a key after a day; the margin is for clock skew.
+const KEY_LIFETIME_MS = 23 * 60 * 60 * 1000;
 
-/** What sending needs of its surroundings. */
+/** The context for sending an intent. */
 export type SendContext = {
   readonly ledger: Ledger;
   readonly serverFacts: Pick<KnownServer, "honoursKeys" | "seenRegistering">;
-  /** Stores what was learned of the server. */
+  /** Stores newly learned facts about the server. */
   readonly saveServerFacts: () => Promise<void>;
   readonly writer: Writer;
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export async function sendIntent(
   sending: SendContext,
 ): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {
   const { ledger, writer, signal, saveServerFacts } = sending;
-  // After a crash these facts decide what may be done, for example whether a reply can be requested again.
+  // After a crash these facts decide what recovery may do, for example whether a reply can be requested again.
   await saveServerFacts();
   let reply: Uint8Array | null = null;
   const onReply = async (bytes: Uint8Array): Promise<void> => {
@@ -46,16 +46,18 @@ export async function sendIntent(
   return { sent, reply };
 }
 
-/** Whether the one-time token of an intent can be requested again: its key makes the write happen once. */
+/** Whether the one-time token of an intent can be requested again: its idempotency key makes the write happen once. */
 export function canReplayToken(
   { key, deadline, manifest }: Intent,
   { issuesToken }: Kind,
   { serverFacts, now }: { readonly serverFacts: Pick<KnownServer, "honoursKeys">; readonly now: () => number },
 ): boolean {
-  return key !== null && serverFacts.honoursKeys && now() < deadline + KEPT_MS && issuesToken?.(manifest) === true;
+  return (
+    key !== null && serverFacts.honoursKeys && now() < deadline + KEY_LIFETIME_MS && issuesToken?.(manifest) === true
+  );
 }
 
-/** Requests the reply of an intent again for its one-time token; null when none comes. */
+/** Requests the reply of an intent again for its one-time token; null when the reply has none. */
 export async function replayForToken(intent: Intent, kind: Kind, sending: SendContext): Promise<Secret | null> {
   const { sent, reply } = await sendIntent(intent, kind, sending);
   if (sent.state === "applied") return sent.token;

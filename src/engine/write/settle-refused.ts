@@ -15,10 +15,10 @@ import {
   type WriteResult,
 } from "./write-job.ts";
 
-/** Refusals that say nothing of a request that was sent before under the same key. */
+/** Refusals that do not decide about an earlier request with the same key. */
 const TRANSIENT_STATUSES: readonly number[] = [401, 403, 409, 412, 429, 503];
 
-/** Ends a refused write, or says that it may be sent again: after a deployment in progress, or where a request before it was refused. */
+/** Ends a refused write, or allows a retry: after a deployment in progress, or where an earlier request was refused. */
 export async function settleRefused(
   request: WriteRequest,
   sent: Extract<Sent, { state: "refused" }>,
@@ -47,12 +47,12 @@ export async function settleRefused(
   return context.stopWaiting.aborted ? { state: "deferred", attempts: request.attempts } : otherwise;
 }
 
-// A proxy may mix up replies. Where the refused account is there, its one-time token is lost, and only now can that be told.
+// A proxy may mix up replies. If the refused account exists, its one-time token is lost, and only this check shows it.
 async function appliedDespiteRefusal(request: WriteRequest): Promise<WriteResult | null> {
   const { job, intent, context } = request;
   if (!intent.creates || job.kind.issuesToken?.(job.toSend) !== true) return null;
   const verdict = verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context));
-  const reason = "the reply refuses what was done";
+  const reason = "the reply refuses a write that took effect";
   return verdict.effect === "applied"
     ? settleFound(request, verdict.row, { reason, hasReply: true, token: null })
     : null;
@@ -66,13 +66,13 @@ async function waitForRollout({ live, manifest }: WriteJob, context: WriteContex
   if (applicationId === null) return false;
   try {
     const running = await deploymentInProgress(reader, applicationId, { signal });
-    // It has ended since the refusal; were the conflict another one, the next tries would tell.
+    // The deployment has ended since the refusal; if the conflict is a different one, the retries will show it.
     if (!running?.id) return true;
     const rollout = { applicationId, deploymentId: running.id };
     const until = context.now() + timeoutMs;
     const following = followRollout(reader, rollout, { timeoutMs, signal });
-    const say = (): void => context.onWait(`the deployment of ${manifest.identity} that is in progress`, until);
-    return (await announceLongWait(following, say)) !== "timeout";
+    const report = (): void => context.onWait(`the deployment of ${manifest.identity} that is in progress`, until);
+    return (await announceLongWait(following, report)) !== "timeout";
   } catch (error) {
     if (signal.aborted || error instanceof ClientError) return false;
     throw error;

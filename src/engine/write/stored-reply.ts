@@ -22,7 +22,7 @@ export function rowIn(reply: Uint8Array, { operation, manifest }: Intent, kind: 
   return row?.key === kind.key(manifest) ? row : null;
 }
 
-/** Why the one-time token of an account was lost, and what to do now. */
+/** The error about a lost one-time token, with what to do next. */
 export function lostToken(identity: Identity, lost: "token" | "reply" | "outcome"): OutcomeError {
   const ways = "use a new account name, or give it a secret_store_config";
   switch (lost) {

@@ -15,7 +15,7 @@ export type WriteEffect =
   | { readonly effect: "superseded" }
   | { readonly effect: "unreadable" };
 
-/** Decides from live whether an intent took effect: a newer version, or content equal to what was sent. */
+/** Determines from live whether an intent took effect: live has a newer version, or content equal to what was sent. */
 export function verifyWrite(kind: Kind, shape: Shape, intent: Intent, live: Live): WriteEffect {
   if (live.state === "unknown") return { effect: "unreadable" };
   if (live.state === "absent") return { effect: "not-applied" };

@@ -17,13 +17,13 @@ import type { Recovered } from "../recover/recover.ts";
 import type { Sink } from "../token-sink.ts";
 import { createReceipt } from "./receipt.ts";
 
-/** What writing needs of its surroundings. */
+/** The context for writing resources. */
 export type WriteContext = {
   readonly reader: Reader;
   readonly writer: Writer;
   readonly ledger: Ledger;
   readonly serverFacts: KnownServer;
-  /** Stores what was learned of the server. */
+  /** Stores newly learned facts about the server. */
   readonly saveServerFacts: () => Promise<void>;
   /** The control plane's time, in epoch milliseconds; null while unknown. */
   readonly serverTime: () => number | null;
@@ -34,24 +34,27 @@ export type WriteContext = {
   readonly withRequestSlot: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Whether sending has stopped. */
   readonly isStopped: () => boolean;
-  /** Told each result; a failed or unknown one before its request slot is free, so that an apply can stop the steps that wait for it. */
+  /**
+   * Called with each result; for a failed or unknown one before its request slot is free, so that an apply can stop the
+   * steps that wait for the slot.
+   */
   readonly onResult: (written: WriteResult) => void;
   /** Whether a lease excludes other writers. */
   readonly hasLease: boolean;
   /** Writes that earlier runs left open, by resource. */
   readonly recovered: ReadonlyMap<Identity, readonly Recovered[]>;
-  /** Called with an open intent that is replaced by sending its request again. */
+  /** Called with the id of an open intent whose request is sent again under a new intent. */
   readonly onResumed: (intent: string) => void;
-  /** Called with a long wait: what is waited for, and until when at the latest. */
+  /** Called about a long wait, with its subject and its latest end. */
   readonly onWait: (what: string, until: number) => void;
   /** Reads live of the resource again. */
   readonly readBack: (job: WriteJob) => Promise<Live>;
   readonly now: () => number;
-  /** A stop request: nothing new is started, requests in flight are finished. */
+  /** A stop request: no new work starts, and requests in flight finish. */
   readonly stopping: AbortSignal;
-  /** Ends waiting for rollouts, because a newer revision is to be reconciled. */
+  /** Stops waiting for rollouts, because a newer revision is due. */
   readonly stopWaiting: AbortSignal;
-  /** Ends what is in flight too. */
+  /** Also aborts requests in flight. */
   readonly signal: AbortSignal;
 };
 
@@ -60,12 +63,12 @@ export type WriteJob = {
   readonly kind: Kind;
   readonly shape: Shape;
   readonly manifest: Manifest;
-  /** The manifest to send: as declared, with ignored fields as live has them. */
+  /** The manifest to send: as declared, with live's values in ignored fields. */
   readonly toSend: JsonObject;
-  /** The paths of those fields. */
+  /** The paths of the ignored fields. */
   readonly ignored: readonly (readonly string[])[];
   readonly live: Live;
-  /** What is recorded of it; null where nothing is, and where no field is ignored. */
+  /** The receipt of the resource; null where it has none, and where no field is ignored. */
   readonly recorded: Recorded | null;
 };
 
@@ -73,10 +76,10 @@ export type WriteJob = {
 export type WriteRequest = {
   readonly job: WriteJob;
   readonly intent: Intent;
-  /** Whether the same request was sent before, and may have taken effect since. */
+  /** Whether the same request was sent before, and may have taken effect. */
   readonly isRepeat: boolean;
   readonly context: WriteContext;
-  /** How many sends there were, this one included. */
+  /** The number of sends, including this one. */
   readonly attempts: number;
 };
 
@@ -85,7 +88,7 @@ export type WriteResult =
   | {
       readonly state: "done";
       readonly row: LiveRow;
-      /** Where the one-time token is; null when there was none. */
+      /** The location of the one-time token; null when there was none. */
       readonly delivered: string | null;
       readonly attempts: number;
       /** A warning although it succeeded: other versions were created at the same time. */
@@ -93,20 +96,20 @@ export type WriteResult =
     }
   /** Live was in sync: nothing was sent. */
   | { readonly state: "kept" }
-  /** A rollout was in progress and was not waited for, or the apply was stopped before sending. */
+  /** Not sent: a rollout in progress was not waited for, or the apply was stopped. */
   | { readonly state: "deferred"; readonly attempts: number }
   | { readonly state: "blocked"; readonly reason: Reason; readonly attempts: number }
   | { readonly state: "failed" | "unknown"; readonly error: OutcomeError; readonly attempts: number };
 
-/** A request without effect that may be repeated; `otherwise` is the result when it is not. */
+/** A request without effect that may be sent again; `otherwise` is the result when it is not. */
 export type RetryWrite = {
   readonly state: "retry";
   readonly otherwise: WriteResult;
-  /** The intent that stays in the journal, where its request may have arrived all the same; null where it was refused. */
+  /** The intent that stays in the journal, since its request may still take effect; null where it was refused. */
   readonly open: Intent | null;
 };
 
-/** A failed or unknown write, its message without the manifest's secrets. */
+/** The result of a failed or unknown write; redacts the manifest's secrets in its message. */
 export function failedWrite(
   state: "failed" | "unknown",
   { code, message, ...rest }: OutcomeError,
@@ -115,7 +118,7 @@ export function failedWrite(
   return { state, error: { code, message: redactMessage(message, shape, toSend), ...rest }, attempts };
 }
 
-/** The record of a write, from the row that the server answered or listed. */
+/** The receipt of a write, from the row in the server's reply or list. */
 export function receiptOfJob(
   { kind, shape, manifest: { identity }, toSend, ignored, recorded }: WriteJob,
   row: LiveRow,
@@ -129,8 +132,8 @@ export async function rereadLive(job: WriteJob, context: WriteContext): Promise<
   try {
     return await context.readBack(job);
   } catch (error) {
-    const isServers = error instanceof ClientError || error instanceof HoldfastError;
-    if (!isServers && !context.signal.aborted) throw error;
+    const isReadError = error instanceof ClientError || error instanceof HoldfastError;
+    if (!isReadError && !context.signal.aborted) throw error;
     return { state: "unknown", reason: "unreadable" };
   }
 }

@@ -26,13 +26,13 @@ import {
   type WriteResult,
 } from "./write-job.ts";
 
-/** How often a write is sent again: after a deployment in progress, or a read-back that found nothing. */
+/** How often a write is sent at most: again after a deployment in progress, or a read-back that shows no effect. */
 const MAX_ATTEMPTS = 3;
 
-/** How long an intent may wait for a request slot, in shares of the request's timeout. */
+/** How long an intent may wait for a request slot, as a share of the request timeout. */
 const WAIT_SHARE = 0.1;
 
-/** Writes one resource: journal, send, and where the outcome is ambiguous, read back before anything is sent again. */
+/** Writes one resource: journals the intent, sends it, and after an ambiguous outcome reads live before sending again. */
 export async function write(job: WriteJob, context: WriteContext): Promise<WriteResult> {
   let last: WriteResult | null = null;
   let earlier: readonly EarlierWrite[] = (context.recovered.get(job.manifest.identity) ?? []).filter(
@@ -52,7 +52,7 @@ export async function write(job: WriteJob, context: WriteContext): Promise<Write
   return last ?? failedWrite("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 });
 }
 
-/** An intent of the same resource that is in the journal still; one that is open is not to be closed for another. */
+/** An earlier intent of the same resource in the journal; an open one must not be replaced by a different request. */
 type EarlierWrite = Pick<Recovered, "isOpen"> & { readonly intent: Intent };
 
 type WriteRound = {
@@ -82,7 +82,7 @@ async function journalAndSend({
   if (isRepeat) context.onResumed(repeated.intent.id);
   const next = await context.withRequestSlot(async (): Promise<WriteResult | RetryWrite | Unsent | Applied> => {
     if (context.isStopped()) {
-      // Where it cannot be struck out, the next run finds out that it was never sent.
+      // If it cannot be closed, the next run determines that it was never sent.
       if (!isRepeat) await context.ledger.close(journaled.id, null).catch(() => undefined);
       return { state: "unsent" };
     }
@@ -95,15 +95,15 @@ async function journalAndSend({
     return sent.state === "failed" || sent.state === "unknown" ? reportResult(sent, context) : sent;
   });
   if (next.state !== "applied") return next;
-  // The slot is free again, so storing the outcome delays no other request.
+  // The slot is free now, so that storing the outcome delays no other request.
   await nextRequestSent();
   return applied(next.request, route, next.sent);
 }
 
-// A connection is used again one turn of the event loop after its reply, and is looked at for one turn more.
+// A connection is reused one event loop turn after its reply, and the client checks it for one turn more.
 const TURNS_UNTIL_SENT = 3;
 
-// Replies come many at a time: were each outcome stored at once, the control plane would have nothing to do meanwhile.
+// Many replies arrive at once. Storing each outcome immediately would leave the control plane idle meanwhile.
 async function nextRequestSent(): Promise<void> {
   for (let turn = 0; turn < TURNS_UNTIL_SENT; turn += 1) await setImmediate();
 }
@@ -152,7 +152,7 @@ async function sendAndSettle(request: WriteRequest): Promise<WriteResult | Retry
   }
 }
 
-// Whoever finds an intent counts on its deadline, so a request that would end later needs another one.
+// Recovery relies on the deadline of an intent, so a request that would end later needs a new intent.
 function isInTime({ deadline }: Intent, { now, requestTimeoutMs }: WriteContext): boolean {
   return now() + requestTimeoutMs <= deadline;
 }
@@ -167,8 +167,8 @@ function isSameRequest(one: Intent, other: Intent): boolean {
   return one.operation === other.operation && equal(one.manifest, other.manifest);
 }
 
-// With the earlier intent's key, a server that honours keys carries the write out once, even if the earlier request
-// arrives late. The earlier `versionBefore` tells its effect from others.
+// With the earlier intent's key, a server that honours keys performs the write once, even if the earlier request arrives
+// late. The earlier `versionBefore` distinguishes its effect from others.
 function repeatOf({ versionBefore, creates, at, key }: Intent, newIntent: Intent): Intent {
   return { ...newIntent, versionBefore, creates, at, key: key ?? newIntent.key };
 }
@@ -212,20 +212,20 @@ async function applied(
       ? retryAsNew(request)
       : settleWrite(request, row, sent.token);
   }
-  // `postModelVersion` answers an empty object, which tells nothing of the effect.
+  // `postModelVersion` returns an empty object, which does not show the effect.
   const reason = "the reply does not carry the resource";
   return resolveAmbiguous(request, { reason, hasReply: true, token: sent.token });
 }
 
-// A version was made by whoever sent it. An unversioned resource may have been made by somebody else long ago.
+// The subject of a new version is ours. An unversioned resource may have been created earlier by another subject.
 function learnSubject({ intent, context }: WriteRequest, { version, createdBy }: LiveRow): void {
   const before = versionBefore(intent);
   if (before !== null && version !== undefined && version > before && createdBy)
     context.serverFacts.subject = createdBy;
 }
 
-// The reply to a repeat may be that of long ago, and somebody else may have written since: what can be repeated is then
-// sent as a request of its own. A version or a token is never asked for twice.
+// The reply to a repeat may be the stored reply of the first request, and another writer may have written since. A
+// repeatable write is then sent as a new request; a version or a token is never requested twice.
 async function isOvertaken({ job, intent, context }: WriteRequest): Promise<boolean> {
   if (operations[intent.operation].retry !== "repeat") return false;
   return verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context)).effect === "not-applied";
@@ -233,7 +233,11 @@ async function isOvertaken({ job, intent, context }: WriteRequest): Promise<bool
 
 async function retryAsNew(request: WriteRequest): Promise<RetryWrite> {
   await request.context.ledger.close(request.intent.id, null);
-  const otherwise = failedWrite("unknown", { code: "outcome-unknown", message: "the write did not last" }, request);
+  const otherwise = failedWrite(
+    "unknown",
+    { code: "outcome-unknown", message: "the write took effect, but was overwritten since" },
+    request,
+  );
   return { state: "retry", otherwise, open: null };
 }
 

@@ -102,7 +102,7 @@ test("a server that answers anything to anything has no leases", async () => {
   const anything = await serveAnswers((response) => json(response, { data: {} }));
   expect(await acquireLease(asked({ writer: writerOf(new Secret("token"), anything.url) }))).toEqual({
     state: "none",
-    why: "the reply tells of no fencing number",
+    why: "the reply has no fencing token",
   });
 });
 
