@@ -24,7 +24,7 @@ export type ServerSession = {
   /** The control plane's current time, in epoch milliseconds; null until a reply has carried it. */
   readonly serverTime: () => number | null;
   readonly sink: Sink | null;
-  /** The unsealed records of the ledger. */
+  /** The unsealed part of every receipt in the ledger. */
   readonly heads: () => Promise<ReadonlyMap<Identity, ReceiptHead>>;
   /** The cache of live state between passes. */
   readonly cache: LiveCache | null;

@@ -121,7 +121,7 @@ describe("a watch", () => {
     await remove("holdfast.yaml");
     await watch.shows(
       "stderr",
-      /error: the source has no holdfast\.yaml any more, .*\n.*\nkeeping the last good revision\n/,
+      /error: the source no longer has a holdfast\.yaml, .*\n.*\nkeeping the last good revision\n/,
     );
     await write("holdfast.yaml", "paths: [manifests]\n");
     await write("manifests/green.yaml", team("green"));
@@ -152,7 +152,7 @@ describe("a source whose ledger remembers a configuration", () => {
     for (const command of [["apply", "--yes"], ["plan"], ["drift"]]) {
       const ended = await runHere(command);
       expect(ended).toMatchObject({ code: 5, stdout: "" });
-      expect(ended.stderr).toMatch(/^error: the source has no holdfast\.yaml any more.*\n {2}→ .*--allow-shrink$/m);
+      expect(ended.stderr).toMatch(/^error: the source no longer has a holdfast\.yaml.*\n {2}→ .*--allow-shrink$/m);
     }
     await write("holdfast.yaml", "paths: [manifests]\n");
     expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 1 unchanged\n" });

@@ -48,7 +48,7 @@ describe.each(controlPlaneVariants)("records on a $name control plane", (plane) 
     const before = server.effects();
     const declared = await source.runHere(["forget", "service/dev:web/api"]);
     expect(declared).toMatchObject({ code: 5, stdout: "" });
-    expect(declared.stderr).toContain("is declared still");
+    expect(declared.stderr).toContain("is still declared");
     expect(await source.runHere(["forget", "service/dev:web/nowhere"])).toMatchObject({ code: 3 });
     await source.remove("api.yaml");
     expect(planOf(await source.runHere(["plan", "-o", "json"])).summary).toMatchObject({ orphan: 1 });

@@ -19,7 +19,9 @@ test("S70 unlock breaks the lease of a writer that was killed, shows whose it wa
   await held;
   const alive = await other.run(["unlock"]);
   expect(alive).toMatchObject({ code: 8, stdout: "" });
-  expect(alive.stderr).toMatch(/^error: \S+\.holdfast \(\w{8}\) has this lease until \S+Z\n {2}→ it is alive, /m);
+  expect(alive.stderr).toMatch(
+    /^error: \S+\.holdfast \(\w{8}\) has this lease until \S+Z\n {2}→ the holder is alive, /m,
+  );
   const same = await dead.runHere(["unlock"]);
   expect(same).toMatchObject({ code: 8, stdout: "" });
   expect(same.stderr).toMatch(

@@ -95,7 +95,7 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
     const acquire = async (): Promise<LeaseResult> => {
       const early = await acquireLease(options);
       if (early.state !== "held" || !needsNewFencingToken) return early;
-      // Requests of a killed process carry the fencing token of its lease; a released lease gets a new token.
+      // Requests of a killed process carry the fencing token of its lease; after a release the lease gets a new one.
       await early.lease[Symbol.asyncDispose]();
       const again = await acquireLease(options);
       isNewFencingToken = again.state === "held" && again.lease.number() > early.lease.number();

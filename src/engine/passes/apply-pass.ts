@@ -103,7 +103,7 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
 const UNVERIFIED: Diagnostic = {
   severity: "warning",
   code: "unverified-plan",
-  summary: "the plan was sealed with another key: its steps are verified, but not the causes that it names",
+  summary: "another key has sealed the plan: its steps are verified, but not the causes that it names",
   detail: "give plan and apply the same HOLDFAST_STATE_KEY to verify all of it",
   file: null,
   line: null,
