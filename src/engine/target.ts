@@ -82,7 +82,7 @@ export type Rules = {
   readonly dryRunsCreates: boolean;
   readonly leaseScope: string | null;
   /** The maximum duration of a lease without renewal; null for one that outlives every request. */
-  readonly mostLeaseMs: number | null;
+  readonly maxLeaseMs: number | null;
   readonly concurrency: number;
   readonly requestTimeoutMs: number;
   readonly rolloutTimeoutMs: number;

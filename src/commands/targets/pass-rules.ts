@@ -31,7 +31,7 @@ export function rulesOf(invocation: Invocation, root: string | null): Target["ru
     updateShare: config.guards?.updateShare ?? null,
     dryRunsCreates: flags.dryRun ?? true,
     leaseScope: flags.leaseScope ?? null,
-    mostLeaseMs: milliseconds(flags.leaseSeconds) ?? null,
+    maxLeaseMs: milliseconds(flags.leaseSeconds) ?? null,
     concurrency: flags.concurrency ?? config.concurrency ?? 16,
     requestTimeoutMs: milliseconds(flags.requestTimeout ?? config.requestTimeout) ?? 30_000,
     rolloutTimeoutMs: milliseconds(flags.waitTimeout) ?? ROLLOUT_TIMEOUT_MS,

@@ -39,13 +39,13 @@ export async function acquireWriteAccess(
     return { writer, mustPlanAgain: taken.waited, hasLease: false, [Symbol.asyncDispose]: async () => {} };
   }
   const { lease } = taken;
-  const isOurs = session.serverFacts.followsOurLease({ scope: lease.scope, number: lease.number() });
+  const isOurs = session.serverFacts.followsOurLease({ scope: lease.scope, number: lease.fencingToken() });
   return {
     writer: lease.writer,
     mustPlanAgain: taken.waited || !isOurs,
     hasLease: true,
     [Symbol.asyncDispose]: async () => {
-      if (!lease.isLost()) session.serverFacts.lease = { scope: lease.scope, number: lease.number() };
+      if (!lease.isLost()) session.serverFacts.lease = { scope: lease.scope, number: lease.fencingToken() };
       await lease[Symbol.asyncDispose]();
     },
   };
@@ -62,7 +62,7 @@ export async function leaseOptions(
     scope: rules.leaseScope ?? leaseScope(manifests),
     holder: await state.holder(),
     requestTimeoutMs: rules.requestTimeoutMs,
-    ...(rules.mostLeaseMs === null ? {} : { mostMs: rules.mostLeaseMs }),
+    ...(rules.maxLeaseMs === null ? {} : { maxMs: rules.maxLeaseMs }),
     // A stop request releases the lease; it does not interrupt the release.
     signal,
   };

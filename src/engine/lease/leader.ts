@@ -98,7 +98,7 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
       // Requests of a killed process carry the fencing token of its lease; after a release the lease gets a new one.
       await early.lease[Symbol.asyncDispose]();
       const again = await acquireLease(options);
-      isNewFencingToken = again.state === "held" && again.lease.number() > early.lease.number();
+      isNewFencingToken = again.state === "held" && again.lease.fencingToken() > early.lease.fencingToken();
       return again;
     };
     const { taken, hasWaited } = await standBy(acquire, standByMs(options), context);

@@ -14,7 +14,7 @@ const RELEASE_TIMEOUT_MS = 2000;
 export type HeldLease = AsyncDisposable & {
   readonly scope: string;
   /** The fencing token, which grows with every holder. */
-  readonly number: () => number;
+  readonly fencingToken: () => number;
   /** Whether it may have expired; no further request is sent under it. */
   readonly isLost: () => boolean;
   /** Sends with the fencing token, and only while no other holder can have written. */
@@ -29,10 +29,10 @@ export type LeaseOptions = {
   readonly scope: string;
   /** The holder's name; the same holder gets its lease back immediately. */
   readonly holder: string;
-  /** The timeout of one request. No request may outlive the lease, unless `mostMs` makes the lease shorter. */
+  /** The timeout of one request. No request may outlive the lease, unless `maxMs` makes the lease shorter. */
   readonly requestTimeoutMs: number;
   /** The maximum duration without renewal; the fencing token rejects later requests. @default as long as a request needs */
-  readonly mostMs?: number;
+  readonly maxMs?: number;
   readonly signal: AbortSignal;
   /** A monotonic clock in milliseconds. @default performance.now */
   readonly clock?: () => number;
@@ -52,11 +52,11 @@ export async function acquireLease(options: LeaseOptions): Promise<LeaseResult> 
   const sent = await putLease(options, { signal: options.signal });
   switch (sent.state) {
     case "applied": {
-      const number = numberIn(sent.data);
-      if (number === null) return { state: "none", why: "the reply has no fencing token" };
+      const token = fencingTokenIn(sent.data);
+      if (token === null) return { state: "none", why: "the reply has no fencing token" };
       return {
         state: "held",
-        lease: new RenewingLease({ ...options, clock }, { number, until: requestedAt + durationOf(options) }),
+        lease: new RenewingLease({ ...options, clock }, { token, until: requestedAt + durationOf(options) }),
       };
     }
     case "refused":
@@ -76,7 +76,7 @@ function isFinal({ status, reason, message }: Extract<Sent, { readonly state: "r
   return reason !== "route-unclear" && status !== 401 && status !== 429 && status < 500 && message !== "";
 }
 
-function numberIn({ fencingToken }: { readonly fencingToken?: unknown }): number | null {
+function fencingTokenIn({ fencingToken }: { readonly fencingToken?: unknown }): number | null {
   return Number.isSafeInteger(fencingToken) ? Number(fencingToken) : null;
 }
 
@@ -85,7 +85,7 @@ function notGranted(options: LeaseOptions, { message, details }: Pick<Refusal, "
   const lease = `a lease of ${durationOf(options) / 1000} s on ${options.scope}`;
   const isTooLong = details.some(({ pointer }) => pointer === "/ttlSeconds");
   const tooLong =
-    options.mostMs === undefined ? "it must outlive a request: lower --request-timeout" : "lower --lease-seconds";
+    options.maxMs === undefined ? "it must outlive a request: lower --request-timeout" : "lower --lease-seconds";
   const hint = isTooLong ? tooLong : "check --lease-scope and the name of the state folder";
   return new HoldfastError("invalid", `the control plane refuses ${lease}: ${message}`, { hint });
 }
@@ -134,7 +134,7 @@ export function standByMs(options: LeaseLength): number {
   return slackOf(options) / 5;
 }
 
-type Numbered = { readonly number: number; readonly until: number };
+type Grant = { readonly token: number; readonly until: number };
 
 class RenewingLease implements HeldLease {
   readonly scope: string;
@@ -143,21 +143,21 @@ class RenewingLease implements HeldLease {
   readonly #ended = new AbortController();
   readonly #cut = new AbortController();
   readonly #renewals: Promise<void>;
-  #number: number;
+  #token: number;
   #until: number;
   #isLost = false;
   #renewing: Promise<void> | null = null;
 
-  constructor(options: LeaseOptions & { readonly clock: () => number }, { number, until }: Numbered) {
+  constructor(options: LeaseOptions & { readonly clock: () => number }, { token, until }: Grant) {
     this.#options = options;
     this.scope = options.scope;
-    this.#number = number;
+    this.#token = token;
     this.#until = until;
     this.writer = this.fenced(options.writer);
     this.#renewals = this.#renewPeriodically();
   }
 
-  readonly number = (): number => this.#number;
+  readonly fencingToken = (): number => this.#token;
 
   readonly isLost = (): boolean => this.#isLost;
 
@@ -177,7 +177,7 @@ class RenewingLease implements HeldLease {
     return {
       send: async (name, content, stop) => {
         if (!(await this.#isReady())) return lost(scope);
-        const sent = await writer.send(name, { ...content, fence: { token: this.#number, scope } }, stop);
+        const sent = await writer.send(name, { ...content, fence: { token: this.#token, scope } }, stop);
         if (sent.state === "refused" && sent.status === 412) this.#isLost = true;
         return sent;
       },
@@ -218,10 +218,10 @@ class RenewingLease implements HeldLease {
     if (sent.state === "refused" && sent.status === 409) this.#isLost = true;
     if (sent.state !== "applied") return;
     // A token one above ours means that our lease expired and no other holder had it since.
-    const number = numberIn(sent.data);
-    if (number === null) return;
-    if (number > this.#number + 1) this.#isLost = true;
-    this.#number = number;
+    const token = fencingTokenIn(sent.data);
+    if (token === null) return;
+    if (token > this.#token + 1) this.#isLost = true;
+    this.#token = token;
     this.#until = requestedAt + durationOf(this.#options);
   }
 }
@@ -242,20 +242,20 @@ function lost(scope: string) {
   return { state: "refused", ...refusal, attempts: 0 } as const;
 }
 
-type LeaseLength = Pick<LeaseOptions, "requestTimeoutMs" | "mostMs">;
+type LeaseLength = Pick<LeaseOptions, "requestTimeoutMs" | "maxMs">;
 
-function slackOf({ requestTimeoutMs, mostMs = Number.POSITIVE_INFINITY }: LeaseLength): number {
+function slackOf({ requestTimeoutMs, maxMs = Number.POSITIVE_INFINITY }: LeaseLength): number {
   const slack = Math.min(MAX_SLACK_MS, Math.max(MIN_SLACK_MS, requestTimeoutMs / 2));
-  return Math.min(slack, mostMs / 2);
+  return Math.min(slack, maxMs / 2);
 }
 
 function durationOf(options: LeaseLength): number {
-  const { requestTimeoutMs, mostMs = Number.POSITIVE_INFINITY } = options;
-  return Math.ceil(Math.min(requestTimeoutMs + slackOf(options), mostMs) / 1000) * 1000;
+  const { requestTimeoutMs, maxMs = Number.POSITIVE_INFINITY } = options;
+  return Math.ceil(Math.min(requestTimeoutMs + slackOf(options), maxMs) / 1000) * 1000;
 }
 
 // How long before its expiry a lease stops being used.
 function marginOf(options: LeaseLength): number {
-  const isShort = options.mostMs !== undefined && durationOf(options) < options.requestTimeoutMs + slackOf(options);
+  const isShort = options.maxMs !== undefined && durationOf(options) < options.requestTimeoutMs + slackOf(options);
   return isShort ? durationOf(options) / 4 : options.requestTimeoutMs;
 }

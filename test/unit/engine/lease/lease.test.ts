@@ -49,7 +49,7 @@ const never = { signal: new AbortController().signal };
 test("writes carry its number, and once the control plane refuses that nothing more is sent", async () => {
   const { plane, held } = await opened();
   const lease = await held();
-  expect(lease.number()).toBe(1);
+  expect(lease.fencingToken()).toBe(1);
   expect(await lease.writer.send("putTeam", { body: { manifest } }, never)).toMatchObject({ state: "applied" });
   // An administrator has given it to another holder.
   const taken = await plane.admin.put("/api/svc/v1/leases/main", { holder: "two", ttlSeconds: 60, break: true });
