@@ -27,6 +27,7 @@ export type PushPlace = {
   readonly file: string;
   readonly plane: Pick<BenchControlPlane, "env">;
   readonly count: number;
+  /** How long the daemon is watched at rest: so long that a single garbage collection does not decide. @default 30,000 */
   readonly restMilliseconds?: number;
 };
 
@@ -34,7 +35,7 @@ const SECRET = "bench-only-webhook-secret";
 
 /** Measures pushes to a local repository, after one that does not count. */
 export async function measurePushes(place: PushPlace): Promise<Pushes> {
-  const { work, source, file, count, restMilliseconds = 5000 } = place;
+  const { work, source, file, count, restMilliseconds = 30_000 } = place;
   mkdirSync(join(work, "empty"), { recursive: true });
   git(source, "init", "--quiet", "--initial-branch=main");
   commit(source, "first");
