@@ -81,14 +81,19 @@ export function resourcesToRead(
   { manifests, recorded, records }: Pick<SyncBasis, "manifests" | "recorded" | "records">,
 ): ReadonlySet<Identity> {
   const toRead = new Set<Identity>();
-  const declared = new Set(manifests.map(({ identity }) => identity));
+  let declaredAndRecorded = 0;
   for (const { identity, digest } of manifests) {
-    const receipt = recorded.get(identity)?.mark ?? null;
+    const head = recorded.get(identity);
+    if (head !== undefined) declaredAndRecorded += 1;
+    const receipt = head?.mark ?? null;
     const record = facts.inSync.get(identity);
     const isRecorded = !records || receipt !== null;
     const isValid = isRecorded && record !== undefined && record.manifest === digest && record.receipt === receipt;
     if (!isValid) toRead.add(identity);
   }
+  // Usually everything recorded is declared.
+  if (declaredAndRecorded === recorded.size) return toRead;
+  const declared = new Set(manifests.map(({ identity }) => identity));
   for (const identity of recorded.keys()) if (!declared.has(identity)) toRead.add(identity);
   return toRead;
 }

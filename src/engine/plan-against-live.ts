@@ -86,9 +86,9 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const { stopping: signal } = context;
   const dryRun = createDryRun(context);
   const cached = context.cache?.load(context.recorded) ?? null;
-  const open = cached && resourcesToRead(cached, { ...context, manifests: declared.manifests });
-  const started = await withValues(declared, (identity) => open?.has(identity) ?? true, context);
-  const inSyncByCache = cached && open && knownInSync(cached, open, { ...context, manifests: started.manifests });
+  const toRead = cached && resourcesToRead(cached, { ...context, manifests: declared.manifests });
+  const started = await withValues(declared, (identity) => toRead?.has(identity) ?? true, context);
+  const inSyncByCache = cached && toRead && knownInSync(cached, toRead, { ...context, manifests: started.manifests });
   const observing: ObserveContext = { ...context, dryRun, known: inSyncByCache, signal };
   const queries = liveQueries(started, withWaves(started), context);
   const observed = withoutStale(await observe(queries, observing), started, context);
