@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
-import { CORE_SCHEMA, dump, load } from "js-yaml";
+import { CORE_SCHEMA, dump, load, YAMLException } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { corpus as corpusOf } from "../../../bench/corpus/corpus.ts";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
@@ -48,8 +48,19 @@ function expectAgreement(text: string, limits: Limits): void {
     });
     // A third opinion, of a library that is no part of the program, where nothing is wrong. It keeps a minus zero.
     if (faults.length > 0) continue;
-    expect(JSON.stringify(load(chunk.text, { schema: CORE_SCHEMA }))).toBe(json);
+    try {
+      expect(JSON.stringify(load(chunk.text, { schema: CORE_SCHEMA }))).toBe(json);
+    } catch (error) {
+      if (!isTooStrict(error, chunk.text)) throw error;
+    }
   }
+}
+
+// Where brackets are the whole of an indented document, js-yaml wants their next lines indented as far as the first one;
+// the authority does not.
+function isTooStrict(error: unknown, text: string): boolean {
+  const isIndentation = error instanceof YAMLException && error.reason === "deficient indentation";
+  return isIndentation && /^(?:---)?(?:\s|#[^\n]*\n)+[[{]/.test(text);
 }
 
 describe(`the plain reader (SEED=${seed})`, () => {

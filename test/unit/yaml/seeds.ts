@@ -6,6 +6,7 @@ export const seeds: readonly string[] = [
   "a: |1\n  x\n",
   "a: |2\n   x\n  y\n",
   "--- |\n a\n...\n b",
+  "---\n    [a\n  , b]\n",
   "a: 'it''s'\nb: \"x\n  y\"\n",
   "? a\n: b\n? [c]\n: d\n",
   "a:\n- 1\n-\n- b: 2\n  c:\n",
