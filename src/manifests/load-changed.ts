@@ -20,7 +20,9 @@ export async function loadChanged(
   if (before.invalid.size + before.refused.length > 0) return null;
   const { changed } = revision.since;
   const changedFiles = revision.filesByPath.among(changed);
-  const files = await readAll(changedFiles, readingOf(options, signal));
+  await using exact = new ExactThread();
+  const reading = readingOf(options, { exact, signal });
+  const files = await readAll(changedFiles, reading);
   const earlierFiles = before.contents.filesByPath.among(changed);
   if (earlierFiles.length < files.length || before.contents.files.length !== revision.files.length) return null;
   const declarations = files.flatMap(({ content }) => content.declarations);
@@ -31,9 +33,8 @@ export async function loadChanged(
   if (valid.length < declarations.length || !valid.every(hasParent)) return null;
   const found = diagnosticList();
   const refused: string[] = [];
-  await using exact = new ExactThread();
   const refuse: Refuse = (identity) => void refused.push(identity);
-  const checking = { now: options.now, add: found.add, refuse, reading: { exact, signal } };
+  const checking = { now: options.now, add: found.add, refuse, reading };
   const checks = await checkEverySemantics(valid, checking, before.manifestsByIdentity);
   if (refused.length > 0) return null;
   const displays = new Set<string | null>(files.map(({ file }) => file.display));

@@ -13,6 +13,7 @@ import type { Declaration } from "./declaration.ts";
 import { diagnosticList, type Refuse } from "./diagnostic-list.ts";
 import { type DeclareOptions, type FileContent, readDeclarations } from "./read-declarations.ts";
 import { type Refusing, refuseDuplicates } from "./refuse-duplicates.ts";
+import type { Rereading } from "./rereadable-file.ts";
 import { type ReferenceContext, resolveReferences } from "./resolve-references.ts";
 import type { SourceManifest } from "./source-manifest.ts";
 import { faultyManifest, type ValidManifest, validManifest } from "./valid-manifest.ts";
@@ -99,7 +100,8 @@ export async function loadManifests(
   const found = diagnosticList();
   for (const diagnostic of revision.diagnostics) found.add(diagnostic);
   const { external = [] } = options.rules;
-  const reading = readingOf(options, signal);
+  await using exact = new ExactThread();
+  const reading = readingOf(options, { exact, signal });
   const { pause } = reading;
   const files = await readAll(revision.files, reading);
   // In file order, whichever file was read first: if some are dropped, they are the same on every run.
@@ -113,17 +115,15 @@ export async function loadManifests(
     invalid.add(identity);
     if (diagnostic !== null) found.add(diagnostic);
   };
-  await using exact = new ExactThread();
-  const rereading = { exact, signal };
-  await refuseDuplicates(declarations, declared, { refuse, reading: rereading });
+  await refuseDuplicates(declarations, declared, { refuse, reading });
   const valid = declarations.flatMap((declaration) => validManifest(declaration, { declared, invalid }) ?? []);
   await pause();
-  await resolveReferences(valid, { declared, external, refuse, reading: rereading, pause });
+  await resolveReferences(valid, { declared, external, refuse, reading, pause });
   const graph = resolveGraph(valid);
   const validByIdentity = byIdentity(valid);
-  await refuseCycles(graph, validByIdentity, { refuse, reading: rereading });
+  await refuseCycles(graph, validByIdentity, { refuse, reading });
   await pause();
-  const checking = { now: options.now, add: found.add, refuse, reading: rereading };
+  const checking = { now: options.now, add: found.add, refuse, reading };
   const checks = await checkEverySemantics(valid, checking, validByIdentity);
   await pause();
   await checkFaulty(declarations, valid, { ...checking, declared, external, pause });
@@ -169,22 +169,28 @@ function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<I
   return [{ identity: identity ?? "", kind: kind.type, file: file.display }];
 }
 
-type Reading = Omit<DeclareOptions, "exact"> & Pick<LoadOptions, "knownContent">;
+type Reading = DeclareOptions & Pick<LoadOptions, "knownContent">;
 
 /** The options for reading files of a load. */
-export function readingOf(options: LoadOptions, signal: AbortSignal): Reading {
+export function readingOf(options: LoadOptions, rereading: Rereading): Reading {
   const { unknownFields = "refuse", allowLiteralSecrets = [], defaults } = options.rules;
   const defaultWorkspace = defaults?.workspace_fqn ?? null;
-  return { ...options, unknownFields, allowLiteralSecrets, defaultWorkspace, signal, pause: pacer(signal) };
+  return {
+    ...options,
+    ...rereading,
+    unknownFields,
+    allowLiteralSecrets,
+    defaultWorkspace,
+    pause: pacer(rereading.signal),
+  };
 }
 
 /** Reads the files whose content is not known; those that need the exact reader or git are read concurrently. */
 export async function readAll(files: readonly SourceFile[], reading: Reading): Promise<readonly ReadFile[]> {
-  await using exact = new ExactThread();
   const read = new Map<SourceFile, ReadFile>();
   const pending: Promise<unknown>[] = [];
   for (const file of files) {
-    const one = knownFile(file, reading) ?? readFileContent(file, { ...reading, exact });
+    const one = knownFile(file, reading) ?? readFileContent(file, reading);
     if (one instanceof Promise) {
       const stored = one.then((content) => read.set(file, content));
       // If the loop fails first, this promise is never awaited and must not count as unhandled.
@@ -194,7 +200,6 @@ export async function readAll(files: readonly SourceFile[], reading: Reading): P
     const pausing = reading.pause();
     if (pausing !== undefined) await pausing;
   }
-  // Awaited here, because the thread ends when this function returns.
   await Promise.all(pending);
   return files.flatMap((file) => read.get(file) ?? []);
 }
