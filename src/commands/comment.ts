@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
+import { FORMAT_VERSION } from "../core/format-version.ts";
 import { type PlanDocument, readPlanDocuments } from "../core/plan/read-plan-documents.ts";
 import type { Forge } from "../forge/forge.ts";
 import { type PostedComment, postStickyComment, type StickyComment } from "../forge/sticky-comment.ts";
@@ -119,7 +120,7 @@ function readDocuments(path: string, cwd: string): readonly PlanDocument[] {
     return new HoldfastError("invalid", `${path} is no plan: ${why}`, cause === undefined ? { hint } : { hint, cause });
   };
   const found = readPlanDocuments(readJsonFile(resolve(cwd, path), MAX_BYTES, refuse));
-  if (found === null) throw refuse("it does not keep to the format 2.0");
+  if (found === null) throw refuse(`it does not keep to the format ${FORMAT_VERSION}`);
   return found;
 }
 

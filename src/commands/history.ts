@@ -1,3 +1,4 @@
+import { FORMAT_VERSION } from "../core/format-version.ts";
 import { readHistory } from "../daemon/history.ts";
 import { jsonText } from "../render/json.ts";
 import { stdoutFormat } from "../render/output-format.ts";
@@ -15,6 +16,6 @@ export async function run(invocation: InvocationOf<typeof history>): Promise<num
     return { target: choice?.name ?? "default", passes: readHistory(state.folder) };
   });
   const isJson = stdoutFormat(flags.output) === "json";
-  await writeResult(terminal, isJson ? jsonText({ format_version: "2.0", targets }) : historyText(targets));
+  await writeResult(terminal, isJson ? jsonText({ format_version: FORMAT_VERSION, targets }) : historyText(targets));
   return 0;
 }

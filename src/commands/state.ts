@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { FORMAT_VERSION } from "../core/format-version.ts";
 import { count } from "../render/count-text.ts";
 import { printable } from "../render/escape.ts";
 import { jsonText } from "../render/json.ts";
@@ -38,7 +39,7 @@ async function check(invocation: StateInvocation): Promise<number> {
 
 async function reportOf(folder: string, keyText: string | null): Promise<StateReport> {
   const checked = await checkState(folder, keyText);
-  if (checked.length > 0) return { format_version: "1.0", state: folder, ledgers: checked.map(ledgerReport) };
+  if (checked.length > 0) return { format_version: FORMAT_VERSION, state: folder, ledgers: checked.map(ledgerReport) };
   throw new HoldfastError("invalid", `there is no ledger in ${folder}`, {
     hint: "name the state with --state; a state that is new has none before the first plan or apply",
   });

@@ -1,6 +1,7 @@
 import { join } from "node:path/posix";
 import { sortDiagnostics } from "../core/diagnostic.ts";
 import { exitCodes } from "../core/errors.ts";
+import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { ValidationReport } from "../core/report/report.ts";
 import { readDesired } from "../engine/desired/read-desired.ts";
 import { diagnosticRemarks } from "../render/ci/annotations.ts";
@@ -30,7 +31,7 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   const { selected: diagnostics, foreign } = event;
   const lists = invocation.flags.show?.includes("unmanaged") ?? false;
   const report: ValidationReport = {
-    format_version: "2.0",
+    format_version: FORMAT_VERSION,
     summary: {
       ...counts,
       ...severityCounts(diagnostics),

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
+import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { WhyEvent } from "../core/report/events.ts";
 import type { WhyReport } from "../core/report/report.ts";
 import { readHistory } from "../daemon/history.ts";
@@ -41,7 +42,7 @@ async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal
     isOldest = false,
   } = (await authorOf(end, target, terminal)) ?? {};
   return {
-    format_version: "2.0",
+    format_version: FORMAT_VERSION,
     server,
     identity,
     pointer,

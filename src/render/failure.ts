@@ -1,6 +1,7 @@
 import type { Failure } from "../contract/generated/output.ts";
 import { sortDiagnostics } from "../core/diagnostic.ts";
 import type { HoldfastError } from "../core/errors.ts";
+import { FORMAT_VERSION } from "../core/format-version.ts";
 import { printable } from "./escape.ts";
 import { jsonText } from "./json.ts";
 import { linesText, sentenceText, wordsIn } from "./wrap.ts";
@@ -27,7 +28,7 @@ export function hintText(hint: string | null, width: number): string {
 /** Why a command ended without its result, as JSON. */
 export function failureReport({ code, message, hint, diagnostics }: Ending): string {
   const report: Failure = {
-    format_version: "2.0",
+    format_version: FORMAT_VERSION,
     error: { code, message, hint },
     diagnostics: sortDiagnostics(diagnostics),
   };

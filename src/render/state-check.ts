@@ -1,9 +1,10 @@
+import type { FormatVersion } from "../contract/generated/output.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 
 /** The result of `state check`. */
 export type StateReport = {
-  readonly format_version: "1.0";
+  readonly format_version: FormatVersion;
   readonly state: string;
   readonly ledgers: readonly {
     /** Null when there are no targets. */

@@ -1,3 +1,4 @@
+import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
@@ -8,7 +9,9 @@ type Daemon = { readonly pid: number } | null;
 
 /** The status of targets, as JSON or text; `daemon` is null when none runs. */
 export function statusReport(targets: readonly TargetStatus[], daemon: Daemon, format: OutputFormat): string {
-  return format === "json" ? jsonText({ format_version: "2.0", daemon, targets }) : statusText(targets, daemon);
+  return format === "json"
+    ? jsonText({ format_version: FORMAT_VERSION, daemon, targets })
+    : statusText(targets, daemon);
 }
 
 function statusText(targets: readonly TargetStatus[], daemon: Daemon): string {

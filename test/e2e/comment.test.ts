@@ -63,9 +63,9 @@ describe("holdfast comment", () => {
     const targets = [
       { target: "prod", ...plan },
       { target: "dev", ...samplePlan([]) },
-      { target: "eu", format_version: "2.0", ...failure },
+      { target: "eu", format_version: "2.1", ...failure },
     ];
-    await source.write("plan.json", JSON.stringify({ format_version: "2.0", targets }));
+    await source.write("plan.json", JSON.stringify({ format_version: "2.1", targets }));
     const env = {
       GITLAB_CI: "true",
       CI_API_V4_URL: fake.apiUrl,

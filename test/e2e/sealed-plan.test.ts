@@ -309,8 +309,10 @@ describe("a sealed plan is refused", () => {
     };
     writeFileSync(path, original.slice(0, -20));
     expect(await refused()).toContain("plan.json is no plan of this version: it is no JSON, or it was cut off");
-    writeFileSync(path, original.replace(/"format_version": "[\d.]+"/, '"format_version": "99.0"'));
-    expect(await refused()).toContain('its format is "99.0", and this release reads');
+    for (const format of ["2.0", "99.0"]) {
+      writeFileSync(path, original.replace(/"format_version": "[\d.]+"/, `"format_version": "${format}"`));
+      expect(await refused()).toContain(`of this version: its format is "${format}", and this release reads 2.1`);
+    }
     writeFileSync(path, "[".repeat(100_000));
     expect(await refused()).toContain("its JSON is nested too deeply");
     writeFileSync(path, "");

@@ -25,7 +25,7 @@ async function following() {
 test("status and history tell of every commit, while a daemon runs and when none does", async () => {
   const { upstream, json, run, start, folder } = await following();
   expect(await json("status")).toMatchObject({
-    format_version: "2.0",
+    format_version: "2.1",
     daemon: null,
     targets: [{ target: "prod", source: "platform", sync: "Unknown", reason: "NeverRun", lastPass: null }],
   });

@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
 import { exitCodes, HoldfastError, worstExitCode } from "../../core/errors.ts";
+import { FORMAT_VERSION } from "../../core/format-version.ts";
 import { joinGitlabReports } from "../../render/ci/gitlab-report.ts";
 import { joinSarifReports } from "../../render/ci/sarif.ts";
 import { failureReport, failureText } from "../../render/failure.ts";
@@ -60,7 +61,7 @@ function joinResults(format: Output["format"], results: readonly Collected[]): s
   const documents = results.map(({ target, result }) => ({ target, ...JSON.parse(result || "{}") }));
   if (format === "gitlab") return joinGitlabReports(documents);
   if (format === "sarif") return joinSarifReports(documents);
-  return jsonText({ format_version: "2.0", targets: documents });
+  return jsonText({ format_version: FORMAT_VERSION, targets: documents });
 }
 
 // The failure of one target does not stop the others.

@@ -1,5 +1,6 @@
 import { errorMessage } from "../../contract/error-message.ts";
 import type { WatchEvent } from "../../contract/generated/output.ts";
+import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { jsonLine } from "../../render/json.ts";
 import {
@@ -40,7 +41,7 @@ export function eventReporter({ terminal }: Invocation, name: string | null): Wa
   return changeReporter((body) => {
     const target = name === null ? {} : { target: name };
     const time = new Date(terminal.now()).toISOString();
-    const event: WatchEvent = { format_version: "2.0", time, ...target, ...body };
+    const event: WatchEvent = { format_version: FORMAT_VERSION, time, ...target, ...body };
     terminal.stdout.write(jsonLine(event));
   });
 }

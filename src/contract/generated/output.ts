@@ -9,6 +9,10 @@ export type OutcomeResult = ("created" | "updated" | "unchanged" | "skipped" | "
  */
 export type RolloutResult = ("succeeded" | "failed" | "timeout" | "progressing" | null)
 /**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+export type FormatVersion = "2.1"
+/**
  * Why a field differs: who moved, the manifest, live, or both
  */
 export type Cause = ("manifest" | "pending" | "drift" | "conflict" | "unrecorded" | "default" | "server" | "ignored")
@@ -116,10 +120,7 @@ readonly unknown: number
  * What apply -o json writes: what became of each resource
  */
 export type ApplyReport = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * Commit that the manifests are from; null where they are not exactly those of a commit
  */
@@ -321,10 +322,7 @@ readonly orphan: number
  * What drift -o json writes: what moved in live behind git's back
  */
 export type DriftReport = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * Name of the target; only where the document is one of several
  */
@@ -356,10 +354,7 @@ readonly notUsed?: readonly MissingExtension[]
  * What a command writes with -o json when it ends without its result
  */
 export type Failure = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * Name of the target; only where the document is one of several
  */
@@ -533,10 +528,7 @@ readonly changedBy?: LastWrite
  * What plan -o json and plan --out write: what apply would do, and why
  */
 export type Plan = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * Name of the target; only where the document is one of several
  */
@@ -636,10 +628,7 @@ readonly why: ("recorded" | "absent" | "unreadable")
  * What adopt -o json and forget -o json write: whose record was made or dropped; nothing is written to the control plane
  */
 export type RecordsReport = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * URL of the control plane
  */
@@ -724,10 +713,7 @@ readonly hasContent: (boolean | null)
  * What resolve -o json writes: the open writes of the journal, what live says of each, and how they were closed
  */
 export type ResolveReport = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * URL of the control plane
  */
@@ -796,10 +782,7 @@ readonly what: ("resource" | "versions" | "token")
  * What simulate -o json writes: what became of a change on a copy of a control plane, and of taking it back
  */
 export type Simulation = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * No control plane was asked
  */
@@ -832,10 +815,7 @@ readonly diagnostics: readonly Diagnostic[]
  * What validate, plan and drift -o json write of several targets: the document of each
  */
 export type TargetsReport = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * The documents, in the order of the configuration
  */
@@ -847,10 +827,7 @@ readonly target: string
  * What validate -o json writes: what is wrong with the manifests
  */
 export type ValidationReport = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * Name of the target; only where the document is one of several
  */
@@ -918,10 +895,7 @@ readonly until: string
  * What unlock -o json writes: who had the state folder and the leases, and what was broken
  */
 export type UnlockReport = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * URL of the control plane
  */
@@ -947,10 +921,7 @@ readonly diagnostics: readonly Diagnostic[]
  * A line that watch writes with -o json
  */
 export type WatchEvent = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * When it happened, in UTC
  */
@@ -1082,10 +1053,7 @@ readonly isSince: boolean
  * What why -o json writes: who wanted a value, who wrote it, and who has changed it in live since
  */
 export type WhyReport = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
+readonly format_version: FormatVersion
 /**
  * URL of the control plane
  */

@@ -5,9 +5,10 @@ import type { Position } from "../../model/position.ts";
 import { decideEach } from "../decide/decide-each.ts";
 import type { Decision } from "../decide/decision.ts";
 import type { Diagnostic } from "../diagnostic.ts";
+import { FORMAT_VERSION } from "../format-version.ts";
 import { type Identity, type ManifestHead, requireRead } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
-import { PLAN_FORMAT, type Plan, reasonText, type Step, summarise, writes } from "./plan.ts";
+import { type Plan, reasonText, type Step, summarise, writes } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";
 import { orphanSteps, stepOf } from "./plan-steps.ts";
 
@@ -18,7 +19,7 @@ export function makePlan(input: PlanInput): PlanWithDecisions {
   const steps = input.withOrphans ? declared.concat(orphanSteps(input)) : declared;
   const drifted = decisions.values().reduce((sum, one) => sum + (one.drifted ? 1 : 0), 0);
   const plan = {
-    format_version: PLAN_FORMAT,
+    format_version: FORMAT_VERSION,
     revision: input.revision,
     server: input.server,
     complete: input.complete,

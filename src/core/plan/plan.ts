@@ -48,9 +48,6 @@ export function notCheckedText(notChecked: NotChecked): string {
   return reason === "depends-on" ? `not dry-run: depends on ${on.join(", ")}` : notCheckedTexts[reason];
 }
 
-/** The plan format that this release writes and reads. */
-export const PLAN_FORMAT = "2.0";
-
 /** Whether the step sends a write. */
 export function writes({ action }: Pick<Step, "action">): boolean {
   return action === "create" || action === "update" || action === "ensure";

@@ -1,9 +1,10 @@
 import type { Failure } from "../../contract/generated/output.ts";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { exitCodes } from "../errors.ts";
+import { FORMAT_VERSION } from "../format-version.ts";
 import type { DriftReport } from "../report/report.ts";
 import { type Simulation, UNKNOWN_TO_SIMULATION } from "../report/simulation.ts";
-import { glyphs, PLAN_FORMAT, type Plan, reasonText, type Step } from "./plan.ts";
+import { glyphs, type Plan, reasonText, type Step } from "./plan.ts";
 
 /**
  * A document for one target from `plan -o json` or `drift -o json` (or its failure), or one from `simulate -o json`.
@@ -16,7 +17,7 @@ export type PlanDocument =
 
 /** Reads such an output, for one target or several; null for any other document. */
 export function readPlanDocuments(document: Json): readonly PlanDocument[] | null {
-  if (!isObject(document) || document.format_version !== PLAN_FORMAT) return null;
+  if (!isObject(document) || document.format_version !== FORMAT_VERSION) return null;
   const { targets } = document;
   const parts = Array.isArray(targets) ? targets.map(readDocument) : [readDocument(document)];
   const found = parts.filter((part) => part !== null);

@@ -1,6 +1,7 @@
 import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { HoldfastError } from "../errors.ts";
-import { PLAN_FORMAT, type Plan } from "./plan.ts";
+import { FORMAT_VERSION } from "../format-version.ts";
+import type { Plan } from "./plan.ts";
 import { contentDigest, type SignedSeal } from "./seal.ts";
 
 /** A plan as stored in its file: its steps, what it shows, and its sealed inputs. */
@@ -20,8 +21,8 @@ export type SealedPlan = {
 export function parseSealedPlan(plan: unknown): SealedPlan {
   if (!isObject(plan) || !Array.isArray(plan.steps)) throw noPlan("it has no steps");
   const { format_version: format, revision, server, summary, diagnostics, steps } = plan;
-  if (format !== PLAN_FORMAT) {
-    throw noPlan(`its format is ${JSON.stringify(format) ?? "not named"}, and this release reads ${PLAN_FORMAT}`);
+  if (format !== FORMAT_VERSION) {
+    throw noPlan(`its format is ${JSON.stringify(format) ?? "not named"}, and this release reads ${FORMAT_VERSION}`);
   }
   if (plan.complete !== true) throw stale("the plan is incomplete: live could not be read when it was made");
   const seal = readSeal(plan.seal);

@@ -4,6 +4,7 @@ import { changeOf, type Sides } from "../diff/change.ts";
 import { contentOf } from "../diff/compared-content.ts";
 import { differences } from "../diff/differences.ts";
 import { isActedOn } from "../diff/field-cause.ts";
+import { FORMAT_VERSION } from "../format-version.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
 import { type LiveRow, writerIn } from "../kind.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
@@ -47,7 +48,7 @@ export function makeDrift(input: DriftInput): DriftReport {
   const drift = findings.filter((finding) => finding !== null && finding !== "unchanged");
   const count = (state: DriftEntry["state"]): number => drift.filter((entry) => entry.state === state).length;
   return {
-    format_version: "2.0",
+    format_version: FORMAT_VERSION,
     server: input.server,
     complete: input.complete,
     summary: {

@@ -1,4 +1,5 @@
 import type { Simulation } from "../../contract/generated/output.ts";
+import { FORMAT_VERSION } from "../format-version.ts";
 import { PSEUDONYM_PREFIX } from "../redact/pseudonymise-manifest.ts";
 import type { ApplyEvent } from "./events.ts";
 
@@ -24,7 +25,7 @@ export function makeSimulation(
   const tokens = new Set(change.tokens.map(({ identity }) => identity));
   const twice = new Set(reverted.updated);
   return {
-    format_version: "2.0",
+    format_version: FORMAT_VERSION,
     simulation: true,
     base: phaseOf(base),
     change: changed,

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/report/target-status.ts";
 import { type PageAccess, requirePageAccess } from "./page-access.ts";
 import { renderStatusPage, statusPageHeaders } from "./render-status-page.ts";
@@ -37,7 +38,7 @@ export function addStatusRoute(app: FastifyInstance, options: StatusRouteOptions
 
 function statusDocument({ targets, resources, refusal }: StatusRouteOptions, most: number) {
   return {
-    format_version: "2.0",
+    format_version: FORMAT_VERSION,
     daemon: { pid: process.pid },
     configurationRefused: refusal(),
     targets: targets().map(({ status, passes, hasLease }) => {

@@ -4,6 +4,7 @@ import { errorMessage } from "../../contract/error-message.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Decision } from "../../core/decide/decision.ts";
+import { FORMAT_VERSION } from "../../core/format-version.ts";
 import { keepIgnored } from "../../core/ignore/keep-ignored.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
@@ -107,7 +108,7 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
   );
   const outcomes = all.map(({ outcome }) => outcome);
   return {
-    format_version: "2.0",
+    format_version: FORMAT_VERSION,
     revision: plan.revision,
     server: plan.server,
     summary: summariseOutcomes(outcomes),

@@ -1,3 +1,4 @@
+import { FORMAT_VERSION } from "../../core/format-version.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import type { RecordsEvent } from "../../core/report/events.ts";
 import type { RecordsReport } from "../../core/report/report.ts";
@@ -14,7 +15,7 @@ export function recordsEvent(
   { changed, left }: Changed,
 ): RecordsEvent {
   const report: RecordsReport = {
-    format_version: "2.0",
+    format_version: FORMAT_VERSION,
     server,
     action,
     changed: changed.map((identity) => ({ identity, kind: splitIdentity(identity).kind })),

@@ -1,5 +1,6 @@
 import { operations } from "../../contract/operations.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { FORMAT_VERSION } from "../../core/format-version.ts";
 import { type Kind, type LiveRow, writerIn } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import type { Identity } from "../../core/manifest.ts";
@@ -156,5 +157,5 @@ function reportOf(
   resolvedAs: ResolveReport["resolvedAs"],
   writes: readonly OpenWrite[],
 ): ResolveReport {
-  return { format_version: "2.0", server, resolvedAs, writes, diagnostics: [] };
+  return { format_version: FORMAT_VERSION, server, resolvedAs, writes, diagnostics: [] };
 }

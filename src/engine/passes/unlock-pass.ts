@@ -1,5 +1,6 @@
 import type { Sent } from "../../client/writer.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { UnlockedEvent } from "../../core/report/events.ts";
 import type { UnlockReport } from "../../core/report/report.ts";
 import { isHolderAlive } from "../../state/open-state.ts";
@@ -76,5 +77,5 @@ function reportOf(
   server: string,
   { leftBy, scope, broken }: Pick<UnlockReport, "leftBy" | "scope" | "broken">,
 ): UnlockReport {
-  return { format_version: "2.0", server, leftBy, scope, broken, diagnostics: [] };
+  return { format_version: FORMAT_VERSION, server, leftBy, scope, broken, diagnostics: [] };
 }

@@ -19,7 +19,7 @@ test("F51 a commit that is refused is accounted for by its own id, while the las
   watch.observer.emit({ what: "kept", revision: "good", ...why });
   const summary = { created: 0, updated: 0, unchanged: 1, skipped: 0, blocked: 0, failed: 0, unknown: 0 };
   const report = {
-    format_version: "2.0",
+    format_version: "2.1",
     revision: "good",
     server: "https://platform.example",
     summary,
@@ -28,7 +28,7 @@ test("F51 a commit that is refused is accounted for by its own id, while the las
   } as const;
   const planSummary = { create: 0, update: 0, keep: 1, ensure: 0, block: 0, orphan: 0, drift: 0, unrecorded: 0 };
   const plan = {
-    format_version: "2.0",
+    format_version: "2.1",
     revision: "good",
     server: "https://platform.example",
     complete: true,
