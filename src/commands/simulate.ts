@@ -6,6 +6,7 @@ import type { ApplyEvent } from "../core/report/events.ts";
 import { makeSimulation, type Simulation } from "../core/report/simulation.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { sinks } from "../engine/sinks/index.ts";
+import { kindOf } from "../kinds/index.ts";
 import { jsonText } from "../render/json.ts";
 import { simulationMarkdown, simulationText, simulationVerdict } from "../render/simulation.ts";
 import { createControlPlane } from "../server/control-plane.ts";
@@ -85,7 +86,8 @@ async function onCopy(
   const apply = (use: NonNullable<TargetUse["base"]>) => applyTo({ ...copy, flags }, use);
   const base = await apply("instead");
   const change = await apply("compare");
-  return makeSimulation(base, change, await apply("instead"), unseen);
+  const revert = await apply("instead");
+  return makeSimulation({ base, change, revert }, { unseen, kindOf });
 }
 
 // Variables for the real control plane must not reach the copy, nor the copy's state the real one.

@@ -21,6 +21,7 @@ type List = { readonly title: string; readonly items: readonly (readonly [subjec
 
 const leftovers = {
   resource: "was created, and nothing deletes it",
+  update: "stays as the change wrote it: the revert does not write it back",
   versions: "keeps the versions that the change and its revert created",
   token: "keeps the token that was issued",
 } as const;

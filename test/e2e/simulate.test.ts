@@ -47,6 +47,8 @@ test("S78 a snapshot holds no values and addresses, and a fork's change is tried
   await git(fork.folder, "checkout", "-q", "-b", "change");
   await fork.write("other.yaml", service("other", `replicas: 3\n${canaries}`));
   await fork.write("new.yaml", team("new"));
+  await fork.write("secretive.yaml", team("secretive", "another.person@corp.example"));
+  await fork.write("elsewhere.yaml", team("elsewhere", "another.person@corp.example"));
   await fork.write("broken.yaml", service("broken", "env:\n  KEY: secret://absent:group:key\n"));
   await commitAll(fork.folder, "Change");
   const TMPDIR = await temporaryFolder();
@@ -58,18 +60,20 @@ test("S78 a snapshot holds no values and addresses, and a fork's change is tried
   expect(simulation.base).toMatchObject({ refused: [] });
   expect(simulation.change).toMatchObject({
     created: ["team/new"],
-    updated: ["service/dev:web/other"],
+    updated: ["team/elsewhere", "team/secretive", "service/dev:web/other"],
     rollouts: ["service/dev:web/other"],
     refused: [{ identity: "service/dev:web/broken" }],
   });
-  expect(simulation.revert.updated).toEqual(["service/dev:web/other"]);
+  expect(simulation.revert.updated).toEqual(["team/secretive", "service/dev:web/other"]);
   expect(simulation.stays).toEqual([
     { identity: "team/new", what: "resource" },
+    { identity: "team/elsewhere", what: "update" },
     { identity: "service/dev:web/other", what: "versions" },
   ]);
   const markdown = readFileSync(join(fork.folder, "simulation.md"), "utf8");
-  expect(markdown).toContain("### Holdfast simulation: 1 to create, 1 to update, 1 refused");
+  expect(markdown).toContain("### Holdfast simulation: 1 to create, 3 to update, 1 refused");
   expect(markdown).toContain("`team/new`: was created, and nothing deletes it");
+  expect(markdown).toContain("`team/elsewhere`: stays as the change wrote it: the revert does not write it back");
   // The pod of a copy starts from the same file.
   const copy = await serve(["--snapshot", path]);
   expect(await (await sourceOf(elsewhere, copy)).runHere(["plan", "-o", "json"])).toMatchObject({ code: 0 });

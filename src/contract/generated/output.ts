@@ -774,9 +774,9 @@ export type Leftover = {
  */
 readonly identity: string
 /**
- * resource: it was created, and nothing deletes it; versions: the change and its revert each made one; token: one was issued
+ * resource: it was created, and nothing deletes it; update: it was updated, and the revert does not write it back; versions: the change and its revert each made one; token: one was issued
  */
-readonly what: ("resource" | "versions" | "token")
+readonly what: ("resource" | "update" | "versions" | "token")
 }
 /**
  * What simulate -o json writes: what became of a change on a copy of a control plane, and of taking it back

@@ -1,5 +1,7 @@
 import type { Simulation } from "../../contract/generated/output.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
+import type { Kind } from "../kind.ts";
+import { splitIdentity } from "../manifest.ts";
 import { PSEUDONYM_PREFIX } from "../redact/pseudonymise-manifest.ts";
 import type { ApplyEvent } from "./events.ts";
 
@@ -14,16 +16,18 @@ export const UNKNOWN_TO_SIMULATION: readonly string[] = [
   "what policies of the real control plane refuse beyond the rules of this one",
 ];
 
-/** The result of three applies on a copy: the base, the change, and the base again. */
+/** Three applies on a copy: the base, the change, and the base again. */
+export type SimulatedPhases = { readonly [phase in "base" | "change" | "revert"]: ApplyEvent };
+
+/** The result of a simulation. */
 export function makeSimulation(
-  base: ApplyEvent,
-  change: ApplyEvent,
-  revert: ApplyEvent,
-  unseen: readonly string[],
+  { base, change, revert }: SimulatedPhases,
+  { unseen, kindOf }: { readonly unseen: readonly string[]; readonly kindOf: (type: string) => Kind | undefined },
 ): Simulation {
   const [changed, reverted] = [phaseOf(change), phaseOf(revert)];
   const tokens = new Set(change.tokens.map(({ identity }) => identity));
-  const twice = new Set(reverted.updated);
+  const writtenBack = new Set(reverted.updated);
+  const [undone, left] = partition(changed.updated, (identity) => writtenBack.has(identity));
   return {
     format_version: FORMAT_VERSION,
     simulation: true,
@@ -32,8 +36,9 @@ export function makeSimulation(
     revert: reverted,
     stays: [
       ...changed.created.map((identity) => ({ identity, what: "resource" as const })),
-      ...changed.updated
-        .filter((identity) => twice.has(identity))
+      ...left.map((identity) => ({ identity, what: "update" as const })),
+      ...undone
+        .filter((identity) => keepsVersions(kindOf(splitIdentity(identity).kind)))
         .map((identity) => ({ identity, what: "versions" as const })),
       ...[...tokens].map((identity) => ({ identity, what: "token" as const })),
     ],
@@ -42,6 +47,15 @@ export function makeSimulation(
     unseen,
     diagnostics: change.report.diagnostics,
   };
+}
+
+function partition<One>(all: readonly One[], test: (one: One) => boolean): readonly [readonly One[], readonly One[]] {
+  return [all.filter(test), all.filter((one) => !test(one))];
+}
+
+// Each write of an application is a deployment, which is a version too.
+function keepsVersions(kind: Kind | undefined): boolean {
+  return kind?.hasVersions === true || kind?.rollsOut === true;
 }
 
 function phaseOf({ report: { outcomes } }: ApplyEvent): Simulation["change"] {
