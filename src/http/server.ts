@@ -15,7 +15,7 @@ import { BODY_CAP } from "../contract/limits.ts";
 import { logRequests } from "./access-log.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
 import { bodyLength } from "./byte-budget.ts";
-import { addHealthRoutes } from "./health.ts";
+import { addHealthRoutes, type Readiness } from "./health.ts";
 import { badRequest, bodyTooLarge, errorBody, HttpError, toHttpError } from "./http-error.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { addMetrics } from "./metrics.ts";
@@ -36,10 +36,8 @@ export type ServerTimeouts = {
 };
 
 /** The options of a server. */
-export type HttpOptions = {
+export type HttpOptions = Readiness & {
   readonly log: FastifyBaseLogger;
-  /** Why requests cannot be served now, as one word without details; null when they can. `/readyz` returns it. */
-  readonly unready: () => Promise<string | null>;
   /** Translates an error of the application into an HTTP error; null when it does not know the error. */
   readonly explain: (error: unknown) => HttpError | null;
   /** @default 8 MiB */
@@ -62,7 +60,7 @@ export type HttpOptions = {
  * form of errors.
  */
 export function createHttpServer(options: HttpOptions): FastifyInstance {
-  const { log, unready, explain, operations = [], draining, ending } = options;
+  const { log, unready, standsBy, explain, operations = [], draining, ending } = options;
   const app = createApp(options, log);
   addMetrics(app, operations, options.addMetrics);
   logRequests(app, log);
@@ -84,7 +82,10 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     if (isEnding()) reply.header("connection", "close");
     done();
   });
-  addHealthRoutes(app, async () => (isEnding() ? "ending" : unready()));
+  addHealthRoutes(app, {
+    unready: async () => (isEnding() ? "ending" : unready()),
+    ...(standsBy === undefined ? {} : { standsBy }),
+  });
   endWithin(app, CLOSING_MS, ending);
   return app;
 }

@@ -67,7 +67,8 @@ test("F43 F61 without leases a standby takes the state's lock of a killed daemon
   const standby = JSON.parse(await (await fetch(`${url}/status`)).text());
   const message = expect.stringMatching(/^another holdfast process is using the state folder /);
   expect(standby.targets).toMatchObject([{ condition: "Reconciling", reason: "StandingBy", message }]);
-  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  const readiness = await fetch(`${url}/readyz`);
+  expect([readiness.status, await readiness.json()]).toEqual([200, { status: "standing by" }]);
   // The repository in the state folder is the leader's too.
   expect(second.stderr()).not.toMatch(/main is at/);
 

@@ -49,6 +49,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
   const app = createHttpServer({
     log,
     unready: async () => readiness.reason(),
+    standsBy: readiness.standsBy,
     explain: () => null,
     addMetrics: (registry) => {
       metrics.register(registry);

@@ -9,9 +9,11 @@ export type Readiness = {
   readonly keep: (targets: readonly string[]) => void;
   /** Why the daemon is not ready, as one word that is safe to show without authentication; null when it is ready. */
   readonly reason: () => string | null;
+  /** Whether a target waits for another process, which writes in its place. */
+  readonly standsBy: () => boolean;
 };
 
-type TargetState = "starting" | "first-pass-failed" | "state-full" | "state-unavailable" | "ready";
+type TargetState = "starting" | "first-pass-failed" | "state-full" | "state-unavailable" | "standing-by" | "ready";
 
 /** Creates the readiness of a daemon that has run no pass yet. */
 export function createReadiness(): Readiness {
@@ -22,8 +24,9 @@ export function createReadiness(): Readiness {
   return {
     reason: () => {
       if (states.size === 0) return "starting";
-      return [...states.values()].find((state) => state !== "ready") ?? null;
+      return [...states.values()].find((state) => !isReady(state)) ?? null;
     },
+    standsBy: () => [...states.values()].includes("standing-by"),
     keep: (targets) => {
       for (const target of states.keys()) if (!targets.includes(target)) states.delete(target);
     },
@@ -31,7 +34,8 @@ export function createReadiness(): Readiness {
       states.set(target, states.get(target) ?? "starting");
       return {
         emit: (event) => {
-          if (["applied", "planned", "standing-by"].includes(event.what)) states.set(target, "ready");
+          if (["applied", "planned", "taking-over"].includes(event.what)) states.set(target, "ready");
+          if (event.what === "standing-by") states.set(target, "standing-by");
           if (event.what === "read" && event.isRefused) fail(target, null);
         },
         failure: (error) => fail(target, error),
@@ -44,7 +48,11 @@ export function createReadiness(): Readiness {
 function afterFailure(state: TargetState, error: unknown): TargetState {
   const fault = storeErrorIn(error);
   if (fault !== null) return fault.code === "full" ? "state-full" : "state-unavailable";
-  return state === "ready" ? state : "first-pass-failed";
+  return isReady(state) ? "ready" : "first-pass-failed";
+}
+
+function isReady(state: TargetState): boolean {
+  return state === "ready" || state === "standing-by";
 }
 
 function storeErrorIn(error: unknown): StoreError | null {

@@ -14,9 +14,10 @@ test("a daemon is ready when every target has made a pass, or stands by", () => 
   other.failure(new Error("unreachable"));
   expect(readiness.reason()).toBe("first-pass-failed");
   other.emit(standby);
-  expect(readiness.reason()).toBeNull();
+  expect([readiness.reason(), readiness.standsBy()]).toEqual([null, true]);
   other.failure(new Error("unreachable"));
-  expect(readiness.reason()).toBeNull();
+  one.emit({ what: "taking-over" });
+  expect([readiness.reason(), readiness.standsBy()]).toEqual([null, false]);
 });
 
 test("F35 a full disk under the state takes the daemon out of service until a pass succeeds", () => {
