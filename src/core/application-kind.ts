@@ -1,5 +1,6 @@
 import type { Application, Deployment } from "../contract/generated/resources.ts";
 import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
+import { authorIn } from "./subject.ts";
 
 /** The fields that every application has. */
 type DeclaredApplication = { readonly type: string; readonly name: string; readonly workspace_fqn: string };
@@ -59,7 +60,7 @@ function deploymentRow(deployment: Deployment): LiveRow {
     version,
     stamp: id ?? null,
     createdAt,
-    createdBy: createdBySubject?.subjectId,
+    ...authorIn(createdBySubject),
     status: currentStatus ?? null,
   };
 }

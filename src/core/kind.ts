@@ -15,15 +15,20 @@ export type LiveRow = {
   readonly stamp: string | null;
   /** When this version, or the resource itself, was created. */
   readonly createdAt?: string;
-  /** The subject that created this version. */
+  /** The id of the subject that created this version. */
   readonly createdBy?: string;
+  /** The same subject as reports show it: `virtualaccount:ci-deployer`. */
+  readonly author?: string;
   /** The newest deployment's status, where the kind rolls out. */
   readonly status?: { readonly status: string; readonly state?: unknown } | null;
 };
 
 /** The subject and time of the last write, for reports; null when the control plane does not report them. */
-export function writerIn({ createdBy, createdAt }: LiveRow): { readonly changedBy: LastWrite } | null {
-  return createdBy === undefined ? null : { changedBy: { subject: createdBy, at: createdAt ?? null } };
+export function writerIn({ createdBy, author = createdBy, createdAt }: LiveRow): {
+  readonly changedBy: LastWrite;
+} | null {
+  if (author === undefined) return null;
+  return { changedBy: { subject: author, subjectId: createdBy ?? null, at: createdAt ?? null } };
 }
 
 /** A list that shows many resources of the kind at once. */

@@ -2,6 +2,7 @@ import type { ModelVersion, PromptVersion } from "../contract/generated/resource
 import { type JsonObject, text } from "../contract/json.ts";
 import type { ListOperation } from "../contract/operations.ts";
 import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
+import { authorIn } from "./subject.ts";
 
 /** The fields that every entry of a registry has. */
 type DeclaredEntry = { readonly type: string; readonly name: string; readonly ml_repo: string };
@@ -36,7 +37,7 @@ export function registryRow(version: ModelVersion | PromptVersion): LiveRow {
     version: versionNumber(manifest, fqn),
     stamp: updated_at,
     createdAt: created_at,
-    createdBy: created_by_subject?.subjectId,
+    ...authorIn(created_by_subject),
   };
 }
 

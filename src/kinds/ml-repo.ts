@@ -1,13 +1,14 @@
 import type { MlRepoManifest } from "../contract/generated/manifests.ts";
 import { text } from "../contract/json.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
+import { authorIn } from "../core/subject.ts";
 
 const row: RowOf<"putMlRepo"> = ({ id, manifest, created_by_subject }) => ({
   key: text(manifest.name) ?? "",
   id: id || null,
   manifest,
   stamp: null,
-  createdBy: created_by_subject?.subjectId,
+  ...authorIn(created_by_subject),
 });
 
 /** An ml repo. The 20 operations list repos; only the extension E7 writes them. */

@@ -1,12 +1,13 @@
 import type { TeamManifest } from "../contract/generated/manifests.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
+import { authorIn } from "../core/subject.ts";
 
 const row: RowOf<"putTeam"> = ({ id, teamName, manifest, createdBySubject, updatedAt }) => ({
   key: teamName,
   id: id || null,
   manifest,
   stamp: updatedAt,
-  createdBy: createdBySubject?.subjectId,
+  ...authorIn(createdBySubject),
 });
 
 /** A team, or a team whose members come from single sign-on. Only the extension E6 reads teams. */

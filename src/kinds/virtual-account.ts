@@ -1,5 +1,6 @@
 import type { VirtualAccountManifest } from "../contract/generated/manifests.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
+import { authorIn } from "../core/subject.ts";
 
 const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, createdAt, createdBySubject, updatedAt }) => ({
   key: name,
@@ -7,7 +8,7 @@ const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, createdAt, create
   manifest,
   stamp: updatedAt,
   createdAt,
-  createdBy: createdBySubject?.subjectId,
+  ...authorIn(createdBySubject),
 });
 
 /** A virtual account. Creating it returns a one-time token; only the extension E5 reads accounts. */

@@ -1,12 +1,13 @@
 import type { WorkspaceManifest } from "../contract/generated/manifests.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
+import { authorIn } from "../core/subject.ts";
 
 const row: RowOf<"putWorkspace"> = ({ id, fqn, manifest, createdBySubject, updatedAt }) => ({
   key: fqn,
   id: id ?? null,
   manifest,
   stamp: updatedAt,
-  createdBy: createdBySubject?.subjectId,
+  ...authorIn(createdBySubject),
 });
 
 /** A workspace in a cluster. The 20 operations list workspaces; only the extension E1 writes them. */

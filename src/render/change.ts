@@ -1,5 +1,6 @@
 import type { Change } from "../core/plan/plan.ts";
 import { printable } from "./escape.ts";
+import type { WriterText } from "./last-write.ts";
 import type { Paint, Style } from "./paint.ts";
 import { showValue } from "./show-value.ts";
 import { textDiffLines } from "./text-diff.ts";
@@ -9,8 +10,8 @@ import { columnsOf, cutAround, cutEnd, padColumns } from "./text-width.ts";
 export type ChangeView = {
   readonly paint: Paint;
   readonly width: number;
-  /** Who changed live and when, shown next to drifted fields; null when unknown. */
-  readonly by: string | null;
+  /** Who wrote live and when, shown next to the fields that live changed, or may have; null when unknown. */
+  readonly by: WriterText | null;
 };
 
 const INDENT = "    ";
@@ -36,6 +37,9 @@ const styles: { readonly [cause in Change["cause"]]: Style } = {
   ignored: "dim",
 };
 
+/** The causes with which live has moved, or may have. */
+const movedCauses: readonly Change["cause"][] = ["drift", "conflict", "unrecorded"];
+
 /** One entry for each differing field: cause, field, and the value on both sides. */
 export function changeLines(changes: readonly Change[], view: ChangeView): readonly string[] {
   const labels = changes.map(({ label }) => fieldName(label));
@@ -56,14 +60,15 @@ function linesOf(change: Change, label: string, labelColumns: number, view: Chan
   const head = `${INDENT}${cause} ${shownLabel}`;
   const start = labelStart + labelColumns + 2;
   const room = width - start;
-  const who = by !== null && (change.cause === "drift" || change.cause === "conflict") ? `  ${by}` : "";
+  const writer = by !== null && movedCauses.includes(change.cause) ? by : null;
+  const who = writer === null ? "" : `  ${writer(Number.POSITIVE_INFINITY)}`;
   if (isLineDiff(change)) {
     const counts = `lines: ${count(change.diff, "+")} added, ${count(change.diff, "-")} removed`;
     const indent = " ".repeat(INDENT.length + 2);
     const fits = columnsOf(counts) + columnsOf(who) <= room;
     return [
       `${head}  ${paint("dim", cutEnd(counts, room))}${fits ? who : ""}`,
-      ...(fits ? [] : whoLines(who, start, view)),
+      ...(fits ? [] : whoLines(writer, view)),
       ...textDiffLines(change.diff, { paint, width, indent }),
     ];
   }
@@ -74,12 +79,13 @@ function linesOf(change: Change, label: string, labelColumns: number, view: Chan
   return [
     `${head}  ${cutAround(before, from, room)}`,
     `${" ".repeat(start - 2)}→ ${cutAround(after, from, room)}`,
-    ...whoLines(who, start, view),
+    ...whoLines(writer, view),
   ];
 }
 
-function whoLines(who: string, start: number, { paint, width }: ChangeView): readonly string[] {
-  return who === "" ? [] : [" ".repeat(start) + paint("dim", cutEnd(who.trimStart(), width - start))];
+// Below the values, from the column of the field names: there is room for the subject and the time.
+function whoLines(writer: WriterText | null, { paint, width }: ChangeView): readonly string[] {
+  return writer === null ? [] : [" ".repeat(labelStart) + paint("dim", writer(width - labelStart))];
 }
 
 function isLineDiff(change: Change): change is Change & { readonly diff: string } {

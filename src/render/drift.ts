@@ -5,10 +5,11 @@ import { callerAccessLines } from "./caller-access.ts";
 import { changeLines } from "./change.ts";
 import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
+import { writerText } from "./last-write.ts";
 import { missingExtensionsText } from "./missing-extensions.ts";
 import type { Paint, Style } from "./paint.ts";
 import { serverText } from "./plan.ts";
-import { nameIn, titleLine, writerText } from "./step.ts";
+import { nameIn, titleLine } from "./step.ts";
 import { padColumns } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 

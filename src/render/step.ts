@@ -1,9 +1,9 @@
 import { splitIdentity } from "../core/manifest.ts";
 import { glyphs, notCheckedText, reasonText, type Step } from "../core/plan/plan.ts";
-import { ageText } from "./age-text.ts";
 import { changeLines } from "./change.ts";
 import { contentLines } from "./created-content.ts";
 import { printable } from "./escape.ts";
+import { writerText } from "./last-write.ts";
 import { actionStyles, type Paint } from "./paint.ts";
 import { columnsOf, cutEnd, cutStart, padColumns } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
@@ -76,13 +76,4 @@ function reasonLines(step: Step, { paint, width, detailOf }: StepView): readonly
   const because = detail === null ? "" : ` (${printable(detail)})`;
   const lines = wrapWords(`${step.reason}: ${reasonText[step.reason]}${because}`, { indent: "    ", width });
   return lines.map((line) => paint(actionStyles[step.action], line));
-}
-
-/** The last writer and time; an age if the current time is given; null when unknown. */
-export function writerText({ changedBy }: Pick<Step, "changedBy">, now: number | null): string | null {
-  if (changedBy === undefined) return null;
-  const { subject, at } = changedBy;
-  const when = at === null ? "" : now === null ? at : ageText(at, now);
-  const who = subject === null ? "" : `by ${subject}`;
-  return printable([who, when].filter((part) => part !== "").join(", "));
 }

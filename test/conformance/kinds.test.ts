@@ -19,7 +19,7 @@ const declared = globSync("**/*.{yaml,json}", { cwd: EXAMPLES })
   .flatMap((file) => loadAll(readFileSync(join(EXAMPLES, file), "utf8")).filter(isObject));
 const each = kinds.map((kind) => [kind.type, kind] as const);
 
-const subject = { subjectId: "u", subjectType: "user", subjectSlug: "u", subjectDisplayName: "u" };
+const subject = { subjectId: "u", subjectType: "user", subjectSlug: "ada@example.com", subjectDisplayName: "Ada" };
 const stamps = { createdAt: "2026-11-21T00:00:00.000Z", updatedAt: "2026-11-21T00:00:01.000Z" };
 const snake = { created_by_subject: subject, created_at: stamps.createdAt, updated_at: stamps.updatedAt };
 const common = { id: "id-1", tenantName: "t", accountId: "a", createdBy: "u", createdBySubject: subject, ...stamps };
@@ -233,6 +233,7 @@ describe.each(each)("the kind %s", (type, kind) => {
           key,
           id: name === "getCluster" || name.endsWith("Clusters") || name === "putCluster" ? key : "id-1",
         });
+        expect(found).toMatchObject({ createdBy: "u", author: "user:ada@example.com" });
         expect(found?.manifest).toMatchObject({ type: manifest.type ?? null, name: manifest.name ?? null });
         if (kind.hasVersions) expect(found?.version).toBe(3);
         if (kind.rollsOut)

@@ -251,9 +251,13 @@ readonly resource_fqn: string
  */
 export type LastWrite = {
 /**
- * Who it was; null where the control plane does not tell
+ * Who it was, as type and short name, such as virtualaccount:ci-deployer; null where the control plane does not tell
  */
 readonly subject: (string | null)
+/**
+ * Id of the subject; null where the control plane does not tell
+ */
+readonly subjectId: (string | null)
 /**
  * When it was, as the control plane wrote it
  */
@@ -1033,9 +1037,13 @@ export type LiveValue = {
 readonly value: Json
 readonly version: (number | null)
 /**
- * Who wrote the newest version; null where the control plane does not say
+ * Who wrote the newest version, as type and short name, such as virtualaccount:ci-deployer; null where the control plane does not say
  */
 readonly subject: (string | null)
+/**
+ * Id of that subject; null where the control plane does not say
+ */
+readonly subjectId: (string | null)
 /**
  * When it was written; null where the control plane does not say
  */

@@ -44,8 +44,8 @@ function writerOf(
   acted: readonly Difference[],
 ): Pick<Step, "changedBy"> | null {
   const found = live.get(identity);
-  const hasMoved = acted.some(({ cause }) => cause === "drift" || cause === "conflict");
-  return hasMoved && found?.state === "present" ? writerIn(found.row) : null;
+  const mayHaveMoved = acted.some(({ cause }) => cause === "drift" || cause === "conflict" || cause === "unrecorded");
+  return mayHaveMoved && found?.state === "present" ? writerIn(found.row) : null;
 }
 
 // The content of a create: the whole manifest, masked like every change.

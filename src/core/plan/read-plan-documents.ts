@@ -86,7 +86,8 @@ const driftStates = ["drifted", "unrecorded", "absent", "unchanged", "unknown", 
 
 function isLastWrite(changedBy: Json | undefined): boolean {
   return (
-    changedBy === undefined || (isObject(changedBy) && isTextOrNull(changedBy.subject) && isTextOrNull(changedBy.at))
+    changedBy === undefined ||
+    (isObject(changedBy) && [changedBy.subject, changedBy.subjectId, changedBy.at].every(isTextOrNull))
   );
 }
 

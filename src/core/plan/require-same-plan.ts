@@ -131,8 +131,8 @@ function sourceText(identity: string, { sealable }: CurrentPlan): string {
 function liveText(identity: string, was: JsonObject, now: Step | undefined, { sealable }: CurrentPlan): string {
   const live = sealable.liveOf(identity);
   if (live?.state !== "present") return live?.state === "absent" ? "it is gone" : "it cannot be read now";
-  const { createdBy, createdAt } = live.row;
-  const who = createdBy === undefined ? "" : ` by ${createdBy}`;
+  const { createdBy, author = createdBy, createdAt } = live.row;
+  const who = author === undefined ? "" : ` by ${author}`;
   const when = createdAt === undefined ? "" : ` at ${createdAt}`;
   const by = who + when === "" ? "" : ` (changed${who}${when})`;
   const fields = now?.action === "keep" ? null : fieldsText(was, now, "before");

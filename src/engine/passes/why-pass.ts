@@ -92,11 +92,12 @@ function causeAt(decision: Decision | undefined, pointer: string): Cause {
 
 function liveOf(found: Live | undefined, valueIn: (value: Json) => Json, cause: Cause): WhyEvent["live"] {
   if (found?.state !== "present") return null;
-  const { manifest, version, createdBy, createdAt } = found.row;
+  const { manifest, version, createdBy, author = createdBy, createdAt } = found.row;
   return {
     value: valueIn(manifest),
     version: version ?? null,
-    subject: createdBy ?? null,
+    subject: author ?? null,
+    subjectId: createdBy ?? null,
     at: createdAt ?? null,
     cause,
     isSince: cause === "drift" || cause === "conflict",

@@ -60,7 +60,7 @@ function planOf(steps: readonly Step[], kept = 31): Plan {
 }
 
 const image = (name: string, tag: string) => `registry.example.com/platform/${name}:${tag}`;
-const ada = { subject: "ada@example.com", at: new Date(NOW - 4 * 60_000).toISOString() };
+const ada = { subject: "user:ada@example.com", subjectId: "ada", at: new Date(NOW - 4 * 60_000).toISOString() };
 const prompt = (line: string) =>
   Array.from({ length: 400 }, (_, at) => (at === 200 ? line : `Rule ${at}: stay on topic.`)).join("\n");
 const content = {

@@ -259,6 +259,33 @@ Drift: 1 drifted, 1 absent, 1 unknown, 3 unchanged
     );
   });
 
+  test("names who wrote live in full, and never cuts the time", () => {
+    const entry = {
+      identity: "service/c1:ws1/api",
+      kind: "service",
+      file: "a.yaml",
+      line: 3,
+      state: "unrecorded",
+      changes: [
+        change("image.image_uri", "registry.example.com/api:1.4.2", "registry.example.com/api:1.5.0", "unrecorded"),
+      ],
+    } as const;
+    const shown = (subject: string) =>
+      driftText(
+        report([{ ...entry, changedBy: { subject, subjectId: "id", at: "2026-11-25T10:00:00.000Z" } }], {
+          unrecorded: 1,
+        }),
+        layout,
+        null,
+      );
+    expect(shown("virtualaccount:ci-deployer")).toContain(
+      `               by virtualaccount:ci-deployer, 2026-11-25T10:00:00.000Z\n`,
+    );
+    const long = shown(`user:${"x".repeat(90)}@example.com`);
+    expect(long).toMatch(/by user:x+…x+@example\.com, 2026-11-25T10:00:00\.000Z\n/);
+    for (const line of long.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
   test("is one line where nothing moved", () => {
     expect(driftText(report([], { unchanged: 3 }), layout, null)).toBe("Drift: none; 3 unchanged\n");
   });

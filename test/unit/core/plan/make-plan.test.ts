@@ -5,7 +5,20 @@ import type { DryRunReply } from "../../../../src/core/decide/decision.ts";
 import { withServerSide } from "../../../../src/core/diff/server-side-changes.ts";
 import type { Live } from "../../../../src/core/live.ts";
 import { makePlan, withBlockDiagnostics, withNotChecked } from "../../../../src/core/plan/make-plan.ts";
-import { against, causes, declare, NOON, only, plan, planInput, present, prompt, recorded, service } from "../given.ts";
+import {
+  type Around,
+  against,
+  causes,
+  declare,
+  NOON,
+  only,
+  plan,
+  planInput,
+  present,
+  prompt,
+  recorded,
+  service,
+} from "../given.ts";
 
 const absent: Live = { state: "absent" };
 const unread: Live = { state: "unknown", reason: "no-read" };
@@ -506,6 +519,17 @@ describe("a plan", () => {
 
   test("is the same bytes for the same input, whatever the order of manifests and keys", () => {
     expect(JSON.stringify(plan(manifests.toReversed(), around))).toBe(JSON.stringify(plan(manifests, around)));
+  });
+
+  test("names who wrote live beside what live changed, or may have changed, and beside nothing else", () => {
+    const by = { createdBy: "id-7", author: "virtualaccount:nightly", createdAt: "2026-11-25T10:00:00.000Z" };
+    const live = { "service/c1:ws1/api": present(service({ replicas: 5 }), by) };
+    const wanted = [declare(service({ replicas: 2 }))];
+    const changedBy = { subject: by.author, subjectId: by.createdBy, at: by.createdAt };
+    const writers = (around: Around) => plan(wanted, { live, ...around }).plan.steps.map((step) => step.changedBy);
+    expect(writers({})).toEqual([changedBy]);
+    expect(writers({ recorded: [recorded(service({ replicas: 2 }))] })).toEqual([changedBy]);
+    expect(writers({ recorded: [recorded(service({ replicas: 5 }))] })).toEqual([undefined]);
   });
 
   test("shows what only the server adds on request, beside the rest and with the same checksum", () => {

@@ -5,7 +5,7 @@ import { sampleChange, samplePlan, sampleStep } from "../../../support/sample-pl
 
 const step = sampleStep("team/ml", {
   changes: [sampleChange("replicas", 1, 2)],
-  changedBy: { subject: null, at: "now" },
+  changedBy: { subject: null, subjectId: null, at: "now" },
   notChecked: { reason: "depends-on", on: ["team/web"] },
 });
 const plan = samplePlan([step]);

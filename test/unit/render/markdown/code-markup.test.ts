@@ -103,7 +103,7 @@ const step: fc.Arbitrary<Step> = fc
       action,
       risks: ["reverts"],
       reason: action === "block" ? "refused" : null,
-      changedBy: { subject, at },
+      changedBy: { subject, subjectId: subject, at },
       notChecked: { reason: "depends-on", on: [on] },
       changes: [
         sampleChange(label, before, after),

@@ -17,7 +17,7 @@ const view = {
   whole: "All of them: `holdfast plan -o json`.",
 };
 
-const ada = { subject: "ada@example.com", at: "2026-11-22T11:56:00.000Z" };
+const ada = { subject: "user:ada@example.com", subjectId: "ada", at: "2026-11-22T11:56:00.000Z" };
 const content = {
   type: "service",
   name: "summarizer",

@@ -1,0 +1,20 @@
+import type { LastWrite } from "../contract/generated/output.ts";
+import { ageText } from "./age-text.ts";
+import { printable } from "./escape.ts";
+import { columnsOf, cutMiddle } from "./text-width.ts";
+
+/** Who wrote live and when, in a number of columns. */
+export type WriterText = (columns: number) => string;
+
+/** The last writer and the time, or an age if the current time is given; only the writer's name is ever cut. */
+export function writerText(
+  { changedBy }: { readonly changedBy?: LastWrite | undefined },
+  now: number | null,
+): WriterText | null {
+  if (changedBy === undefined) return null;
+  const { subject, at } = changedBy;
+  const when = at === null ? "" : printable(now === null ? at : ageText(at, now));
+  if (subject === null) return () => when;
+  const end = when === "" ? "" : `, ${when}`;
+  return (columns) => `by ${cutMiddle(printable(subject), columns - columnsOf(`by ${end}`))}${end}`;
+}
