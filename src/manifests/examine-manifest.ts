@@ -8,6 +8,7 @@ import { keyOrValue, type Wording, wordingOf } from "../source/file-diagnostic.t
 import type { ParsedDocument } from "../yaml/document.ts";
 import { type Fault, quoted } from "../yaml/fault.ts";
 import type { Locate } from "../yaml/locator.ts";
+import { checkSpellings } from "./check-spellings.ts";
 import { literalSecrets } from "./literal-secrets.ts";
 
 const NO_WORKSPACE =
@@ -55,7 +56,7 @@ export function examineManifest(
 ): Examined {
   const syntax = document.faults.map((fault) => syntaxFault(fault, at.positionAt));
   const isMisleading = syntax.some(({ code }) => MISLEADING.has(code));
-  const faults = isMisleading ? [] : validateManifest(type, value, { unknownFields: options.unknownFields });
+  const faults = isMisleading ? [] : schemaFaults(document, type, value, options);
   const schema = faults.map((fault) => ({
     ...withRemedy(wordingOf(fault), fault.pointer),
     position: at.locate(fault.pointer, keyOrValue(fault)),
@@ -67,6 +68,20 @@ export function examineManifest(
   const positioned = secrets.map(({ pointer, ...wording }) => ({ ...wording, position: at.locate(pointer) }));
   const fields = replaced.length > 0 ? null : withoutFaulty(value, faults);
   return { faults: [...syntax, ...fresh, ...positioned], fields };
+}
+
+// A text that would arrive differently is described better by that than by its type.
+function schemaFaults(
+  { respellings }: ParsedDocument,
+  type: string,
+  value: JsonObject,
+  { unknownFields }: ExamineOptions,
+): readonly SchemaFault[] {
+  const respelt = checkSpellings(type, value, respellings());
+  const faults = validateManifest(type, value, { unknownFields });
+  if (respelt.length === 0) return faults;
+  const places = new Set(respelt.map(({ pointer }) => pointer));
+  return [...respelt, ...faults.filter(({ code, pointer }) => code !== "wrong-type" || !places.has(pointer))];
 }
 
 function withoutFaulty(value: JsonObject, faults: readonly SchemaFault[]): JsonObject {

@@ -18,6 +18,7 @@ export type SchemaDiagnosticCode =
   | "invalid-form"
   | "invalid-value"
   | "missing-field"
+  | "not-as-written"
   | "out-of-range"
   | "past-date"
   | "too-large"

@@ -2,6 +2,7 @@ import type { Json } from "../contract/json.ts";
 import type { Fault } from "./fault.ts";
 import type { FieldOffsets } from "./field-offsets.ts";
 import type { YamlLimits } from "./limits.ts";
+import { noRespellings, type Respelling } from "./respelling.ts";
 import type { Chunk } from "./split-documents.ts";
 
 /** One document of a file. Offsets count from the start of the file's text. */
@@ -17,6 +18,8 @@ export type ParsedDocument = {
   readonly readBy: "fast" | "exact";
   /** The offsets of its fields, parsed from the text again; null when it cannot be read. */
   readonly fieldOffsets: () => FieldOffsets | null;
+  /** Its numbers and booleans with another text than their value, parsed from the text again. */
+  readonly respellings: () => readonly Respelling[];
 };
 
 /** The content of a file. A file that is not text has faults and no documents. */
@@ -47,5 +50,6 @@ export type ReadOptions = {
 /** A document with faults and no value. */
 export function faultyDocument(chunk: Chunk, faults: readonly Fault[]): ParsedDocument {
   const { offset } = chunk;
-  return { value: null, faults, offset, hasCredentials: false, chunk, readBy: "fast", fieldOffsets: () => null };
+  const nothing = { value: null, hasCredentials: false, fieldOffsets: () => null, respellings: noRespellings };
+  return { ...nothing, faults, offset, chunk, readBy: "fast" };
 }

@@ -1,11 +1,12 @@
 import { decode } from "./decode-text.ts";
 import { faultyDocument, type ParsedDocument, type ParsedFile, type ReadOptions } from "./document.ts";
 import { afterSpaces, endOfLine, HASH, LINE_FEED } from "./fast/characters.ts";
-import { offsetsOfPlain, type Plain, type Refused, readPlain } from "./fast/read-plain.ts";
+import { offsetsOfPlain, type Plain, type Refused, readPlain, respellingsOfPlain } from "./fast/read-plain.ts";
 import { type Fault, fault } from "./fault.ts";
 import { jsonFault } from "./json-fault.ts";
 import type { YamlLimits } from "./limits.ts";
 import { traitsOf } from "./misleading-characters.ts";
+import { noRespellings } from "./respelling.ts";
 import { type Chunk, splitDocuments } from "./split-documents.ts";
 
 /** Reads a document that the fast reader cannot read; null when it turns out to be no document. */
@@ -65,10 +66,12 @@ function isBlank(text: string): boolean {
 
 function readDocument(chunk: Chunk, read: Plain | Refused, limits: YamlLimits): ParsedDocument {
   if ("fault" in read) return faultyDocument(chunk, [moved(read.fault, chunk.offset)]);
-  const { value, offset, hasCredentials } = read;
+  const { value, hasCredentials, isRespelt } = read;
   const faults = read.faults.map((one) => moved(one, chunk.offset));
+  const offset = chunk.offset + read.offset;
   const fieldOffsets = offsetsLater(chunk, limits);
-  return { value, faults, offset: chunk.offset + offset, hasCredentials, chunk, readBy: "fast", fieldOffsets };
+  const respellings = isRespelt ? respellingsLater(chunk, limits) : noRespellings;
+  return { value, faults, offset, hasCredentials, chunk, readBy: "fast", fieldOffsets, respellings };
 }
 
 function moved(found: Fault, by: number): Fault {
@@ -76,7 +79,11 @@ function moved(found: Fault, by: number): Fault {
   return { ...found, offset: offset + by, ...(other === undefined ? {} : { other: other + by }) };
 }
 
-// A function of its own, since closures created in one scope keep alive everything that any of them uses.
+// Functions of their own, since closures created in one scope keep alive everything that any of them uses.
+function respellingsLater(chunk: Chunk, limits: YamlLimits): ParsedDocument["respellings"] {
+  return () => respellingsOfPlain(chunk, limits);
+}
+
 function offsetsLater(chunk: Chunk, limits: YamlLimits): ParsedDocument["fieldOffsets"] {
   return () => offsetsOfPlain(chunk, limits);
 }

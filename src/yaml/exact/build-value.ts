@@ -1,11 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from "yaml";
 import type { Json } from "../../contract/json.ts";
+import { escapePointer } from "../../contract/json-pointer.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
 import { namingFields } from "../../model/manifest-fields.ts";
 import { duplicateKey, type Fault, fault, MAX_FAULTS, tooDeep, tooManyNodes } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
 import { checkText } from "../misleading-characters.ts";
 import { numberFault, resolvePlain } from "../plain-scalar.ts";
+import { isRespelt, type Respelling } from "../respelling.ts";
 import { collectionTagFault, resolveTagged } from "./resolve-tag.ts";
 
 /** The value of a document, with the faults of everything that manifests may not contain. */
@@ -16,13 +18,20 @@ export type Built = {
   readonly offset: number;
   /** Whether a text in it is in a known credential format. */
   readonly hasCredentials: boolean;
+  readonly respellings: readonly Respelling[];
 };
 
 /** The number of characters that a file's aliases may still repeat. */
 export type AliasBudget = { left: number };
 
-/** An anchored value, and the number of nodes, characters and levels that each alias to it adds. */
-type Anchored = { readonly value: Json; readonly nodes: number; readonly characters: number; readonly depth: number };
+/** An anchored value, and what each alias to it adds: nodes, characters, levels, and respellings below its place. */
+type Anchored = {
+  readonly value: Json;
+  readonly nodes: number;
+  readonly characters: number;
+  readonly depth: number;
+  readonly respellings: readonly Respelling[];
+};
 
 type Node = ParsedNode | null;
 type ScalarNode = ParsedNode & { readonly source: string; readonly type?: string };
@@ -36,6 +45,9 @@ type State = {
   readonly aliases: AliasBudget;
   /** By name; null while the anchored node is still open. */
   readonly anchors: Map<string, Anchored | null>;
+  readonly respellings: Respelling[];
+  /** The JSON Pointer of the value that is read. */
+  pointer: string;
   hasCredentials: boolean;
   nodes: number;
   /** Number of characters in the keys and values read, aliases expanded. */
@@ -51,9 +63,11 @@ export function build(
   { checksText, aliases }: { readonly checksText: boolean; readonly aliases: AliasBudget },
 ): Built {
   const counts = { hasCredentials: false, nodes: 0, characters: 0, deepest: 0 };
-  const state: State = { limits, faults: [], checksText, aliases, anchors: new Map(), ...counts };
+  const found = { faults: [], respellings: [], pointer: "" };
+  const state: State = { limits, checksText, aliases, anchors: new Map(), ...found, ...counts };
   const value = readNode(state, root, 0);
-  return { value, faults: state.faults, offset: Math.max(0, startOf(root)), hasCredentials: state.hasCredentials };
+  const { faults, respellings, hasCredentials } = state;
+  return { value, faults, offset: Math.max(0, startOf(root)), hasCredentials, respellings };
 }
 
 /** The offset of a node in the text; -1 for an empty value. */
@@ -83,6 +97,14 @@ function readNode(state: State, node: Node, depth: number): Json {
   return anchor ? readAnchored(state, node, anchor, depth) : readContent(state, node, depth);
 }
 
+function readChild(state: State, node: Node, name: string, depth: number): Json {
+  const { pointer } = state;
+  state.pointer = `${pointer}/${escapePointer(name)}`;
+  const value = readNode(state, node, depth);
+  state.pointer = pointer;
+  return value;
+}
+
 function readContent(state: State, node: ParsedNode, depth: number): Json {
   if (isMap(node)) return readMapping(state, node as MapNode, depth + 1);
   return isSeq(node) ? readSequence(state, node as ListNode, depth + 1) : readScalar(state, node as ScalarNode);
@@ -90,7 +112,8 @@ function readContent(state: State, node: ParsedNode, depth: number): Json {
 
 // Records the size of the node, since every alias to it counts as much again.
 function readAnchored(state: State, node: ParsedNode, anchor: string, depth: number): Json {
-  const { nodes, characters, deepest } = state;
+  const { nodes, characters, deepest, pointer } = state;
+  const before = state.respellings.length;
   state.anchors.set(anchor, null);
   state.deepest = depth;
   const value = readContent(state, node, depth);
@@ -99,6 +122,7 @@ function readAnchored(state: State, node: ParsedNode, anchor: string, depth: num
     nodes: state.nodes - nodes + 1,
     characters: state.characters - characters,
     depth: state.deepest - depth,
+    respellings: state.respellings.slice(before).map((one) => ({ ...one, pointer: one.pointer.slice(pointer.length) })),
   });
   state.deepest = Math.max(deepest, state.deepest);
   return value;
@@ -136,7 +160,13 @@ function readAlias(state: State, name: string, offset: number, depth: number): J
   }
   countNodes(state, anchored.nodes, offset);
   goDeeper(state, depth + anchored.depth, offset);
+  for (const { pointer, written } of anchored.respellings) noteRespelling(state, state.pointer + pointer, written);
   return takeFromBudget(state, anchored.characters, offset) ? anchored.value : null;
+}
+
+// The limit of nodes bounds them too: aliases of aliases multiply.
+function noteRespelling({ respellings, nodes, limits }: State, pointer: string, written: string): void {
+  if (nodes <= limits.nodes) respellings.push({ pointer, written });
 }
 
 // A long aliased text costs nothing here, but its full length each time it is sent or shown.
@@ -161,7 +191,10 @@ function readScalar(state: State, node: ScalarNode): Json {
   const tag = tagOf(node);
   if (tag === "" && node.type !== "PLAIN") return text;
   const scalar = tag === "" ? resolvePlain(text) : resolveTagged(tag, text);
-  if (scalar.is === "value") return scalar.value;
+  if (scalar.is === "value") {
+    if (isRespelt(text, scalar.value)) noteRespelling(state, state.pointer, text);
+    return scalar.value;
+  }
   if (scalar.is === "bad-tag") {
     report(state, fault(offset, "tag", scalar.summary, scalar.detail));
     return text;
@@ -174,8 +207,8 @@ function readSequence(state: State, node: ListNode, depth: number): Json {
   report(state, collectionTagFault(tagOf(node), "seq", startOf(node)));
   goDeeper(state, depth, startOf(node));
   const items: Json[] = [];
-  for (const each of node.items) {
-    const item = readNode(state, each as Node, depth);
+  for (const [nth, each] of node.items.entries()) {
+    const item = readChild(state, each as Node, String(nth), depth);
     if (state.nodes <= state.limits.nodes) items.push(item);
   }
   return items;
@@ -187,7 +220,7 @@ function readMapping(state: State, node: MapNode, depth: number): Json {
   const fields: Record<string, Json> = {};
   for (const [nth, pair] of node.items.entries()) {
     const key = readKey(state, pair.key as Node, depth);
-    const value = readNode(state, pair.value as Node, depth);
+    const value = readChild(state, pair.value as Node, key ?? "", depth);
     if (nth === state.limits.keys) {
       const summary = `a mapping with more than ${state.limits.keys} keys`;
       report(state, fault(startOf(node), "too-many-keys", summary));

@@ -22,7 +22,7 @@ function readExact(chunk: Chunk, limits: YamlLimits, options: ExactOptions): Par
   if ("faults" in parsed) return { ...faultyDocument(chunk, shifted(withoutEchoes(parsed.faults))), readBy: "exact" };
   const { root } = parsed;
   if (root === null) return chunk.isExplicit ? faultyDocument(chunk, []) : null;
-  const { value, faults, offset, hasCredentials } = build(root, limits, options);
+  const { value, faults, offset, hasCredentials, respellings } = build(root, limits, options);
   return {
     value,
     faults: shifted(faults.map((each) => (isTemplate(each, chunk.text) ? { ...each, ...TEMPLATE } : each))),
@@ -31,6 +31,7 @@ function readExact(chunk: Chunk, limits: YamlLimits, options: ExactOptions): Par
     chunk,
     readBy: "exact",
     fieldOffsets: () => nodeOffsets(root, chunk.offset),
+    respellings: () => respellings,
   };
 }
 

@@ -5,11 +5,13 @@ import { offsetsOfPlain } from "../fast/read-plain.ts";
 import type { Fault } from "../fault.ts";
 import { type FieldOffsets, limitFieldOffsets } from "../field-offsets.ts";
 import type { YamlLimits } from "../limits.ts";
+import type { Respelling } from "../respelling.ts";
 
 /** A parsed file for transfer from a worker. The text is not transferred. */
 export type PackedFile = { readonly faults: readonly Fault[]; readonly documents: readonly PackedDocument[] };
 
 type PackedDocument = Pick<ParsedDocument, "faults" | "offset" | "hasCredentials" | "readBy"> & {
+  readonly respellings: readonly Respelling[];
   /** As JSON, which is faster to transfer than an object. */
   readonly value: string;
   readonly from: number;
@@ -24,13 +26,17 @@ export function pack({ faults, documents }: ParsedFile, limits: YamlLimits): Pac
   return { faults, documents: documents.map((document) => packDocument(document, limits)) };
 }
 
-function packDocument({ value, chunk, fieldOffsets, ...rest }: ParsedDocument, limits: YamlLimits): PackedDocument {
+function packDocument(
+  { value, chunk, fieldOffsets, respellings, ...rest }: ParsedDocument,
+  limits: YamlLimits,
+): PackedDocument {
   const { faults, offset, hasCredentials, readBy } = rest;
   const found = readBy === "exact" ? fieldOffsets() : null;
   return {
     faults,
     offset,
     hasCredentials,
+    respellings: respellings(),
     value: JSON.stringify(value),
     from: chunk.offset,
     to: chunk.offset + chunk.text.length,
@@ -48,7 +54,7 @@ export function unpack({ faults, documents }: PackedFile, bytes: Uint8Array, lim
 }
 
 function unpackDocument(packed: PackedDocument, text: string, limits: YamlLimits): ParsedDocument {
-  const { faults, offset, hasCredentials, from, to, isExplicit, readBy, fieldOffsets } = packed;
+  const { faults, offset, hasCredentials, from, to, isExplicit, readBy, fieldOffsets, respellings } = packed;
   const chunk = { text: text.slice(from, to), offset: from, isExplicit };
   // A document that could not be read has no offsets.
   const isUnread = packed.value === "null" && faults.length > 0;
@@ -58,6 +64,7 @@ function unpackDocument(packed: PackedDocument, text: string, limits: YamlLimits
     hasCredentials,
     chunk,
     readBy,
+    respellings: () => respellings,
     // Our own JSON, serialised by `pack` from a checked value.
     value: JSON.parse(packed.value) as Json,
     fieldOffsets: () => (readBy === "exact" || isUnread ? fieldOffsets : offsetsOfPlain(chunk, limits)),

@@ -3,6 +3,7 @@ import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
 import { type Fault, MAX_FAULTS } from "../fault.ts";
 import type { FieldOffsets } from "../field-offsets.ts";
 import type { YamlLimits } from "../limits.ts";
+import { isRespelt, type RespeltText } from "../respelling.ts";
 import { keysOf, type MappingShape } from "./mapping-shape.ts";
 import type { Slice } from "./slice.ts";
 
@@ -32,6 +33,10 @@ export type ParserState = {
   readonly faults: Fault[] | null;
   /** Whether such a fault was found. */
   isFaulty: boolean;
+  /** Whether a number or boolean has another text than its value. */
+  isRespelt: boolean;
+  /** Those texts, if offsets are requested. */
+  readonly respelt: RespeltText[];
 };
 
 /** Records a fault; false when it ends the read of the document. */
@@ -81,6 +86,14 @@ export function listOf(state: ParserState, from: number, start: number): Json {
   const items = state.values.slice(from, state.open);
   state.open = from;
   return items;
+}
+
+/** Notes a number or boolean with another text than its value, and returns the value unchanged. */
+export function checkedSpelling(state: ParserState, value: Json, written: string, offset: number): Json {
+  if (!isRespelt(written, value)) return value;
+  state.isRespelt = true;
+  if (state.places !== null) state.respelt.push({ offset, written });
+  return value;
 }
 
 /** Checks a text for credentials and returns it unchanged. */

@@ -2,6 +2,7 @@ import type { Json } from "../../contract/json.ts";
 import { type Fault, tooManyNodes } from "../fault.ts";
 import type { FieldOffsets } from "../field-offsets.ts";
 import type { YamlLimits } from "../limits.ts";
+import { type Respelling, respellingsAt } from "../respelling.ts";
 import type { Chunk } from "../split-documents.ts";
 import { mappingOf, noteDuplicateKey } from "./build-mapping.ts";
 import {
@@ -39,6 +40,8 @@ export type Plain = {
   readonly hasCredentials: boolean;
   /** Faults of keys and numbers. */
   readonly faults: readonly Fault[];
+  /** Whether a number or boolean has another text than its value. */
+  readonly isRespelt: boolean;
 };
 
 /** A document whose reading was stopped by a fault. */
@@ -62,11 +65,24 @@ export function readPlain(chunk: Chunk, bytes: Uint8Array | null, limits: YamlLi
  * The field offsets of a document that `readPlain` can read, counted from the start of the file; null for any other.
  */
 export function offsetsOfPlain(chunk: Chunk, limits: YamlLimits): FieldOffsets | null {
-  const places: FieldOffsets[] = [];
-  const state = beginning(chunk.text, slicer(chunk, null), limits, places);
+  const located = readLocated(chunk, limits);
+  return located && moved(located.fieldOffsets, chunk.offset);
+}
+
+/** The respellings of a document that `readPlain` can read; none for any other. */
+export function respellingsOfPlain(chunk: Chunk, limits: YamlLimits): readonly Respelling[] {
+  const located = readLocated(chunk, limits);
+  return located === null ? [] : respellingsAt(located.respelt, located.fieldOffsets);
+}
+
+type Located = Pick<ParserState, "respelt"> & { readonly fieldOffsets: FieldOffsets };
+
+function readLocated(chunk: Chunk, limits: YamlLimits): Located | null {
+  const state = beginning(chunk.text, slicer(chunk, null), limits, []);
   const read = readFrom(state);
   if (read === null || "fault" in read) return null;
-  return moved({ key: read.offset, value: read.offset, inside: state.inside }, chunk.offset);
+  const { inside, respelt } = state;
+  return { respelt, fieldOffsets: { key: read.offset, value: read.offset, inside } };
 }
 
 function moved(fieldOffsets: FieldOffsets, by: number): FieldOffsets {
@@ -87,7 +103,8 @@ function readFrom(state: ParserState): Plain | Refused | null {
   if (state.nodes > state.limits.nodes && faults.length === 0)
     return { fault: tooManyNodes(state.limits.nodes, offset) };
   if (value === undefined || !isAtEnd(state)) return null;
-  return { value, offset, hasCredentials: state.hasCredentials, faults };
+  const { hasCredentials, isRespelt } = state;
+  return { value, offset, hasCredentials, faults, isRespelt };
 }
 
 function readRoot(state: ParserState): Json | undefined {
@@ -99,8 +116,8 @@ function readRoot(state: ParserState): Json | undefined {
 
 function beginning(text: string, slice: Slice, limits: YamlLimits, places: FieldOffsets[] | null): ParserState {
   const position = { open: 0, at: 0, column: 0, nodes: 1, margin: -1, start: -1 };
-  const found = { hasCredentials: false, faults: places === null ? null : [], isFaulty: false };
-  return { text, limits, slice, values: [], ...position, ...found, places, inside: null };
+  const found = { hasCredentials: false, faults: places === null ? null : [], isFaulty: false, isRespelt: false };
+  return { text, limits, slice, values: [], ...position, ...found, places, inside: null, respelt: [] };
 }
 
 function isAtEnd({ column }: ParserState): boolean {

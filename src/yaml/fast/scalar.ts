@@ -1,7 +1,7 @@
 import type { Json } from "../../contract/json.ts";
 import { numberFault, resolvePlain } from "../plain-scalar.ts";
 import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE, TAB } from "./characters.ts";
-import { checkedText, noteFault, type ParserState } from "./parser-state.ts";
+import { checkedSpelling, checkedText, noteFault, type ParserState } from "./parser-state.ts";
 import type { Slice } from "./slice.ts";
 
 /** The value of an unquoted scalar; undefined when a fault ends the read. */
@@ -16,7 +16,8 @@ export function scalarAt(state: ParserState, from: number, end: number): Json | 
     const { is } = scalar;
     return noteFault(state, () => numberFault(is, from)) ? 0 : undefined;
   }
-  return typeof scalar.value === "string" ? checkedText(state, word) : scalar.value;
+  const { value } = scalar;
+  return typeof value === "string" ? checkedText(state, word) : checkedSpelling(state, value, word, from);
 }
 
 // Numbers and YAML's keywords do not start with any other letter.

@@ -97,8 +97,10 @@ describe(`inputs of every sort (SEED=${seed})`, () => {
         expect(there).toEqual({ ...here, documents: there.documents });
         for (const [index, document] of here.documents.entries()) {
           const other = there.documents[index];
-          expect({ ...other, fieldOffsets: null }).toEqual({ ...document, fieldOffsets: null });
+          const plain = { fieldOffsets: null, respellings: null };
+          expect({ ...other, ...plain }).toEqual({ ...document, ...plain });
           expect(other?.fieldOffsets()).toEqual(document.fieldOffsets());
+          expect(other?.respellings()).toEqual(document.respellings());
           if (isObject(document.value)) expect(Object.keys(document.value)).toEqual(Object.keys(other?.value ?? {}));
         }
       }),

@@ -8,7 +8,7 @@ import { corpus as corpusOf } from "../../../bench/corpus/corpus.ts";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import { decode } from "../../../src/yaml/decode-text.ts";
 import { exactReader } from "../../../src/yaml/exact/exact-reader.ts";
-import { offsetsOfPlain, readPlain } from "../../../src/yaml/fast/read-plain.ts";
+import { offsetsOfPlain, readPlain, respellingsOfPlain } from "../../../src/yaml/fast/read-plain.ts";
 import { traitsOf } from "../../../src/yaml/misleading-characters.ts";
 import { type Chunk, splitDocuments } from "../../../src/yaml/split-documents.ts";
 import { everyText, nearPlain } from "./near-plain.ts";
@@ -20,8 +20,9 @@ const tight: Limits = { ...defaultLimits, depth: 2, keys: 3, nodes: 8 };
 function exactly(chunk: Chunk, limits: Limits) {
   const read = exactReader(limits, true)(chunk);
   if (read === null) return null;
-  const { value, faults, offset, hasCredentials, fieldOffsets } = read;
-  return { faults, offset, hasCredentials, fieldOffsets: fieldOffsets(), json: JSON.stringify(value) };
+  const { value, faults, offset, hasCredentials, fieldOffsets, respellings } = read;
+  const respelt = respellings();
+  return { faults, offset, hasCredentials, fieldOffsets: fieldOffsets(), respelt, json: JSON.stringify(value) };
 }
 
 function expectAgreement(text: string, limits: Limits): void {
@@ -30,7 +31,7 @@ function expectAgreement(text: string, limits: Limits): void {
   for (const chunk of splitDocuments(decoded.text)) {
     const read = readPlain(chunk, decoded.isSimple ? Buffer.from(decoded.text) : null, limits);
     if (read === null || "fault" in read) continue;
-    const { value, offset, hasCredentials, faults } = read;
+    const { value, offset, hasCredentials, faults, isRespelt } = read;
     const by = chunk.offset;
     const moved = faults.map((one) => ({
       ...one,
@@ -39,11 +40,13 @@ function expectAgreement(text: string, limits: Limits): void {
     }));
     const json = JSON.stringify(value);
     const fieldOffsets = offsetsOfPlain(chunk, limits);
+    const respelt = isRespelt ? respellingsOfPlain(chunk, limits) : [];
     expect(exactly(chunk, limits)).toEqual({
       faults: moved,
       offset: by + offset,
       hasCredentials,
       fieldOffsets,
+      respelt,
       json,
     });
     // A third opinion, of a library that is no part of the program, where nothing is wrong. It keeps a minus zero.

@@ -1,0 +1,65 @@
+import { shapes } from "../contract/generated/shapes.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { pointerTokens } from "../contract/json-pointer.ts";
+import { redactManifest } from "../core/redact/redact-manifest.ts";
+import { type Field, fieldAt } from "../schema/field-at.ts";
+import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic, warning } from "../schema/schema-diagnostic.ts";
+import { allowedTypes, type SchemaNode } from "../schema/schema-node.ts";
+import { schemaFor } from "../schema/schemas.ts";
+import { quoted } from "../yaml/fault.ts";
+import type { Respelling } from "../yaml/respelling.ts";
+
+/**
+ * The numbers and booleans of a manifest that would arrive as another text than is written: errors where a text may
+ * stand, warnings in content that no schema describes. Where only a number or a boolean is allowed, the text is no matter.
+ */
+export function checkSpellings(
+  type: string,
+  value: JsonObject,
+  respellings: readonly Respelling[],
+): readonly SchemaDiagnostic[] {
+  const schema = schemaFor(type);
+  const shape = shapes[type];
+  if (respellings.length === 0 || schema === undefined || shape === undefined) return [];
+  const redacted = redactManifest(shape, value);
+  const faults = respellings.flatMap(({ pointer, written }) => {
+    const tokens = pointerTokens(pointer);
+    const severity = severityOf(schema, value, tokens);
+    const read = valueAt(value, tokens);
+    if (severity === null || read === undefined) return [];
+    const isShown = valueAt(redacted, tokens) === read;
+    return [severity(pointer, "not-as-written", ...wordingOf(written, read, isShown))];
+  });
+  const { error: errors = [], warning: warnings = [] } = Object.groupBy(faults, ({ severity }) => severity);
+  return [...errors, ...warnings].slice(0, MAX_SCHEMA_DIAGNOSTICS);
+}
+
+function wordingOf(written: string, read: Json, isShown: boolean): readonly [message: string, help: string] {
+  if (!isShown) return ["a value that would arrive as another text (not shown)", "Write it in quotes."];
+  const [text, canonical] = [quoted(`"${written}"`), quoted(String(read))];
+  return [`${quoted(written)} would arrive as ${canonical}`, `Write ${text}; or ${canonical}, if that is meant.`];
+}
+
+function severityOf(schema: SchemaNode, value: Json, tokens: readonly string[]): typeof error | null {
+  const fields = tokens.map((_, nth) => fieldAt(schema, value, tokens.slice(0, nth + 1)));
+  const free = fields.findIndex(({ node }) => node?.["x-free"] === true);
+  if (free >= 0) return severityWithin(fields[free], tokens.slice(free + 1));
+  const node = fields.at(-1)?.node;
+  if (node === undefined) return warning;
+  return allowedTypes(node).includes("string") ? error : null;
+}
+
+// The components of an application set are manifests themselves, though its schema leaves them free.
+function severityWithin(free: Field | undefined, tokens: readonly string[]): typeof error | null {
+  const inner = free?.value;
+  const isManifest = isObject(inner) && typeof inner.type === "string" && typeof inner.name === "string";
+  const schema = isManifest ? schemaFor(String(inner.type)) : undefined;
+  return schema === undefined || !isManifest ? warning : severityOf(schema, inner, tokens);
+}
+
+function valueAt(value: Json, tokens: readonly string[]): Json | undefined {
+  return tokens.reduce<Json | undefined>((at, token) => {
+    if (Array.isArray(at)) return at[Number(token)];
+    return isObject(at) && Object.hasOwn(at, token) ? at[token] : undefined;
+  }, value);
+}
