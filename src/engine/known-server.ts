@@ -23,8 +23,10 @@ export class KnownServer implements ServerFacts, CapabilityStore {
   /** Whether the last applied source had a configuration. */
   configured: boolean;
   lease: NumberedLease | null;
-  /** The id of the subject of our writes; null while unknown. */
+  /** The id of the subject of our token, or of an earlier write; null while unknown. */
   subject: string | null;
+  /** The id of the subject of our last write: only what was agreed to tells a later run what is ours. */
+  writtenBy: string | null;
   /** The control plane's header about the caller, from this run. */
   caller?: string;
   /** The facts as the ledger has them. */
@@ -50,9 +52,16 @@ export class KnownServer implements ServerFacts, CapabilityStore {
     this.configured = facts.configured ?? false;
     this.lease = facts.lease ?? null;
     this.subject = facts.subject ?? null;
+    this.writtenBy = this.subject;
     // Earlier releases stored missing routes; the next changes drop them.
     this.#stored = { ...this.facts(), routes: facts.routes };
     this.#storedState = this.#state();
+  }
+
+  /** Takes over what the operator has agreed to with an approved apply. */
+  agree({ configured, released }: Pick<ServerFactChanges, "configured" | "released">): void {
+    this.configured = configured ?? this.configured;
+    if (released) this.released = new Set(released);
   }
 
   /** Whether no other holder has had the scope since our last lease: fencing tokens grow by one with each holder. */
@@ -111,13 +120,13 @@ export class KnownServer implements ServerFacts, CapabilityStore {
 
   // Called around every write, so it must be cheap.
   #state(): readonly unknown[] {
-    const { dryRun, seenRegistering, honoursKeys, configured, released, lease, subject } = this;
-    return [dryRun, seenRegistering, honoursKeys, configured, released, lease, subject, this.#routeChanges];
+    const { dryRun, seenRegistering, honoursKeys, configured, released, lease, writtenBy } = this;
+    return [dryRun, seenRegistering, honoursKeys, configured, released, lease, writtenBy, this.#routeChanges];
   }
 
   /** The facts to store for the next run. */
   facts(): StoredServerFacts {
-    const { dryRun, seenRegistering: registers, honoursKeys, configured, lease, subject } = this;
+    const { dryRun, seenRegistering: registers, honoursKeys, configured, lease, writtenBy: subject } = this;
     const routes = Object.fromEntries([...this.#proven].map((name) => [name, "yes"] as const));
     return { routes, dryRun, registers, released: [...this.released], honoursKeys, configured, lease, subject };
   }

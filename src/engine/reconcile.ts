@@ -3,7 +3,7 @@ import { SourceError } from "../source/source-error.ts";
 import { changedManifests } from "./desired/changed-manifests.ts";
 import { isAboutSource, keepAsGood, type LastGood, lastGoodInstead } from "./desired/last-good-revision.ts";
 import { type DesiredRead, type ReadContext, readDesired } from "./desired/read-desired.ts";
-import { requireConfiguration, ShrunkSourceError } from "./desired/require-unshrunk.ts";
+import { requireConfiguration, ShrunkSourceError } from "./desired/source-guards.ts";
 import type { Pass, PassContext } from "./pass.ts";
 import { type AdoptMode, adoptPass } from "./passes/adopt-pass.ts";
 import type { ApplyMode } from "./passes/apply-pass.ts";

@@ -65,5 +65,9 @@ export type Ledger = {
   readonly facts: () => Promise<StoredServerFacts>;
   /** Merges what was learned into the stored facts, since other runs may have stored other facts meanwhile. */
   readonly storeFacts: (learned: ServerFactChanges) => Promise<void>;
+  /** Merges what was agreed to into the stored facts, in the transaction of the next write. */
+  readonly storeFactsWithNext: (agreed: ServerFactChanges) => void;
+  /** Stores the facts that waited for a write, since there was none. */
+  readonly storeWaitingFacts: () => Promise<void>;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };

@@ -5,7 +5,7 @@ import type { Recorded } from "../../src/core/recorded.ts";
 import { generateKey } from "../../src/seal/seal-key.ts";
 import type { Ledger, PendingIntent, ReceiptHead } from "../../src/state/ledger.ts";
 import { contentText, receiptDigest } from "../../src/state/receipt-digest.ts";
-import { noFacts } from "../../src/state/server-facts.ts";
+import { noFacts, type ServerFactChanges } from "../../src/state/server-facts.ts";
 import type { State } from "../../src/state/state.ts";
 
 type Receipt = Recorded & { readonly mark: string };
@@ -46,6 +46,12 @@ export function memoryState(): State {
 
 function ledgerOn(kept: Kept, digest: Ledger["digest"]): Ledger {
   const { receipts, intents } = kept;
+  const waiting: ServerFactChanges[] = [];
+  const storeFacts = (learned: ServerFactChanges): void => {
+    const merged = mergePatch(kept.facts, JSON.parse(JSON.stringify(learned)));
+    kept.facts = isObject(merged) ? merged : {};
+  };
+  const store = (): void => waiting.splice(0).forEach(storeFacts);
   const record = (receipt: Recorded): void => {
     receipts.set(receipt.identity, { ...structuredClone(receipt), mark: crypto.randomUUID() });
   };
@@ -56,11 +62,16 @@ function ledgerOn(kept: Kept, digest: Ledger["digest"]): Ledger {
       const wanted = identities === undefined ? inOrder(receipts) : [...identities].map((one) => receipts.get(one));
       return new Map(wanted.flatMap((one) => (one === undefined ? [] : [[one.identity, contentOf(one)]])));
     },
-    record: async (all) => all.forEach(record),
+    record: async (all) => {
+      store();
+      all.forEach(record);
+    },
     forget: async (identities) => {
+      store();
       for (const identity of identities) receipts.delete(identity);
     },
     begin: async (intent, instead = []) => {
+      store();
       for (const id of instead) intents.delete(id);
       intents.set(intent.id, structuredClone({ ...intent, reply: null }));
     },
@@ -69,15 +80,15 @@ function ledgerOn(kept: Kept, digest: Ledger["digest"]): Ledger {
       if (intent !== undefined) intents.set(id, { ...intent, reply: Uint8Array.from(reply) });
     },
     close: async (id, receipt) => {
+      store();
       intents.delete(id);
       if (receipt !== null) record(receipt);
     },
     pending: async () => structuredClone([...intents.values()]),
     facts: async () => ({ ...noFacts, ...structuredClone(kept.facts) }),
-    storeFacts: async (learned) => {
-      const merged = mergePatch(kept.facts, JSON.parse(JSON.stringify(learned)));
-      kept.facts = isObject(merged) ? merged : {};
-    },
+    storeFacts: async (learned) => storeFacts(learned),
+    storeFactsWithNext: (agreed) => void waiting.push(agreed),
+    storeWaitingFacts: async () => store(),
     [Symbol.asyncDispose]: async () => undefined,
   };
 }

@@ -72,6 +72,7 @@ export async function applyWithRecovery(
       },
     },
   );
+  await session.ledger.storeWaitingFacts();
   const stillWanted = new Map(wantedManifests.map((manifest) => [manifest.identity, manifest]));
   const wanted = { plan, manifests: stillWanted, declared: desired.declared, resumed };
   const over = recovered.filter((one) => isFinished(one, wanted));

@@ -6,7 +6,7 @@ import { SourceError } from "../../source/source-error.ts";
 import type { PassContext } from "../pass.ts";
 import type { Target } from "../target.ts";
 import { type DesiredRead, readDesired } from "./read-desired.ts";
-import { ShrunkSourceError } from "./require-unshrunk.ts";
+import { ShrunkSourceError } from "./source-guards.ts";
 
 /** The last revision that a daemon applied; it stays in use while a newer one is refused. */
 export type LastGood = {
@@ -15,7 +15,7 @@ export type LastGood = {
   unfinished: ReadonlySet<Identity> | null;
 };
 
-/** Keeps an applied revision as the last good one; a commit is also kept for the next process. */
+/** Keeps a revision as the last good one; an applied commit is also kept for the next process. */
 export async function keepAsGood(
   lastGood: LastGood,
   { read, end }: { readonly read: DesiredRead; readonly end: PassEnd },
@@ -25,7 +25,8 @@ export async function keepAsGood(
   const isNew = lastGood.read?.desired.revision !== revision;
   lastGood.read = read;
   lastGood.unfinished = unfinishedIn(end);
-  if (isNew && revision !== null) await source.commits?.keep(revision);
+  // Nobody has agreed to a commit that was only planned, so a later process must not fall back on it.
+  if (isNew && revision !== null && end.what === "applied") await source.commits?.keep(revision);
 }
 
 function unfinishedIn(end: PassEnd): LastGood["unfinished"] {

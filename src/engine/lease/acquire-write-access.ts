@@ -8,7 +8,8 @@ import { leaseScope } from "./lease-scope.ts";
 
 /** The right to write in one pass. */
 export type WriteAccess = AsyncDisposable & {
-  readonly writer: Writer;
+  /** Uses the right: from then on, this run is the last holder that the ledger knows. */
+  readonly use: () => Writer;
   /** Whether live must be read again, because other writers may have written since. */
   readonly mustPlanAgain: boolean;
   /** Whether a lease excludes other writers. */
@@ -36,16 +37,20 @@ export async function acquireWriteAccess(
   if (taken.state !== "held") {
     if (taken.state === "none") emit(noLease(session, options, taken.why));
     const { writer } = session;
-    return { writer, mustPlanAgain: taken.waited, hasLease: false, [Symbol.asyncDispose]: async () => {} };
+    return { use: () => writer, mustPlanAgain: taken.waited, hasLease: false, [Symbol.asyncDispose]: async () => {} };
   }
   const { lease } = taken;
   const isOurs = session.serverFacts.followsOurLease({ scope: lease.scope, number: lease.fencingToken() });
+  let isUsed = false;
   return {
-    writer: lease.writer,
+    use: () => {
+      isUsed = true;
+      return lease.writer;
+    },
     mustPlanAgain: taken.waited || !isOurs,
     hasLease: true,
     [Symbol.asyncDispose]: async () => {
-      if (!lease.isLost()) session.serverFacts.lease = { scope: lease.scope, number: lease.fencingToken() };
+      if (isUsed && !lease.isLost()) session.serverFacts.lease = { scope: lease.scope, number: lease.fencingToken() };
       await lease[Symbol.asyncDispose]();
     },
   };

@@ -16,7 +16,7 @@ import { type ApplyOptions, applyWithRecovery, recoverPending } from "../apply/a
 import { locateOutcome } from "../apply/locate-outcome.ts";
 import type { Desired } from "../desired/desired.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
-import { requireUnshrunk } from "../desired/require-unshrunk.ts";
+import { agreedFacts, requireUnshrunk } from "../desired/source-guards.ts";
 import { acquireWriteAccess } from "../lease/acquire-write-access.ts";
 import type { Leader } from "../lease/leader.ts";
 import { type Pass, type PassContext, planContextIn, shapeOf } from "../pass.ts";
@@ -75,6 +75,7 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   // Where the first write needs adoption, not even equal resources are recorded: an empty ledger marks the first write.
   const recordsEqual = planned.recorded.size > 0 || !planned.plan.steps.some(needsAdoption);
   const options = { ...applyOptions(pass, mode), recovered, hasLease, recordsEqual };
+  if (recordsEqual) agree(planned, pass, mode);
   return applyEvent(await applyWithRecovery(planned, session, options), planned, pass);
 }
 
@@ -88,16 +89,28 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
     // An earlier write has shown whether the server has leases.
     const hasLease = session.serverFacts.get("putLease") === "yes";
     if (!hasLease) warnOfOtherWriters(planned, pass, hasLease);
+    agree(planned, pass, mode);
     const applied = await applyWithRecovery(planned, session, { ...following, hasLease });
     return withLeaseNote(await applyEvent(applied, planned, pass), session);
   }
   await using access = await acquireWriteAccess(pass.connection, pass.read, pass.context);
-  const { writer, hasLease } = access;
+  const { hasLease } = access;
   const current = access.mustPlanAgain ? await planNow() : planned;
   if (access.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
   if (!hasLease) warnOfOtherWriters(current, pass, hasLease);
-  const applied = await applyWithRecovery(current, { ...session, writer }, { ...following, hasLease });
+  agree(current, pass, mode);
+  const approved = { ...session, writer: access.use() };
+  const applied = await applyWithRecovery(current, approved, { ...following, hasLease });
   return withLeaseNote(await applyEvent(applied, current, pass), session);
+}
+
+// Stored with the first record, so that neither is there without the other. A command for a few resources agrees to nothing.
+function agree(planned: LivePlan, { connection: { session }, read }: Pass, { revise }: ApplyMode): void {
+  if (revise !== undefined) return;
+  const { ledger, serverFacts } = session;
+  serverFacts.agree(agreedFacts(planned, read));
+  const changes = serverFacts.takeChanges();
+  if (changes !== null) ledger.storeFactsWithNext(changes);
 }
 
 const UNVERIFIED: Diagnostic = {
@@ -151,8 +164,8 @@ async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMod
   // An interrupted write may be about any resource, so it widens the pass to the whole source.
   const desired = recovered.length === 0 && part !== null ? part : read.desired;
   const recorded = await recordedFor(desired, session);
-  if (desired !== part) requireUnshrunk(session.serverFacts, recorded, desired.declared, rules);
-  session.serverFacts.configured = read.isConfigured;
+  const { serverFacts } = session;
+  if (desired !== part) requireUnshrunk({ serverFacts, recorded, declared: desired.declared }, rules);
   const isFirst = recorded.size === 0 && (desired.outOfScope === undefined || (await session.heads()).size === 0);
   const planning = planContextIn(pass, recorded, {
     records: true,

@@ -7,7 +7,7 @@ import { makeSeal, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
 import type { Desired } from "../desired/desired.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
-import { requireUnemptied } from "../desired/require-unshrunk.ts";
+import { requireUnemptied } from "../desired/source-guards.ts";
 import { type Pass, planContextIn } from "../pass.ts";
 import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
@@ -32,7 +32,8 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   const recorded = await pass.connection.session.heads();
   const { desired, rules, event: read } = pass.read;
   if (gate === "change" && desired.base === null && recorded.size === 0) throw nothingToCompare();
-  requireUnemptied(pass.connection.session.serverFacts, recorded, desired.declared, rules);
+  const { serverFacts } = pass.connection.session;
+  requireUnemptied({ serverFacts, recorded, declared: desired.declared }, rules);
   const planContext = planContextIn(pass, recorded, { records: false });
   // These options show fields or rows that the plan leaves out, so every row must be read.
   const livePlan = await planAgainstLive(

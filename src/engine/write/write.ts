@@ -220,8 +220,9 @@ async function applied(
 // The subject of a new version is ours. An unversioned resource may have been created earlier by another subject.
 function learnSubject({ intent, context }: WriteRequest, { version, createdBy }: LiveRow): void {
   const before = versionBefore(intent);
-  if (before !== null && version !== undefined && version > before && createdBy)
-    context.serverFacts.subject = createdBy;
+  if (before === null || version === undefined || version <= before || !createdBy) return;
+  context.serverFacts.subject = createdBy;
+  context.serverFacts.writtenBy = createdBy;
 }
 
 // The reply to a repeat may be the stored reply of the first request, and another writer may have written since. A

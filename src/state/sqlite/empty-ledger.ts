@@ -18,6 +18,8 @@ export function emptyLedger(key: SealKey): Ledger {
     pending: async () => [],
     facts: async () => noFacts,
     storeFacts: async () => undefined,
+    storeFactsWithNext: () => undefined,
+    storeWaitingFacts: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
   };
 }

@@ -13,7 +13,7 @@ import { openStatementStore, type StatementStore } from "../../store/sqlite/stat
 import { type Statement, statementFactory } from "../../store/statement.ts";
 import type { Ledger, ReceiptHead } from "../ledger.ts";
 import { receiptDigest } from "../receipt-digest.ts";
-import { noFacts, type StoredServerFacts } from "../server-facts.ts";
+import { noFacts, type ServerFactChanges, type StoredServerFacts } from "../server-facts.ts";
 import type { LedgerOptions } from "../state.ts";
 import { intentFrom, intentRow, type Place, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
 import { HEAD, type LedgerTables, ledgerMigrations } from "./ledger-schema.ts";
@@ -45,13 +45,19 @@ export async function openLedger(
     throw error;
   });
   const put = statements(store.read);
+  const waitingFacts: Statement[] = [];
   const write = async (statements: readonly Statement[]): Promise<void> => {
-    await store.write(statements);
+    const facts = waitingFacts.splice(0);
+    await store.write([...facts, ...statements]).catch((error: unknown) => {
+      waitingFacts.unshift(...facts);
+      throw error;
+    });
     // Releasing buffers here and in `seal` lowered the peak memory of an apply of 10,000 manifests from 328 MB to 289
     // (medians).
     for (const value of statements.flatMap(({ values }) => values))
       if (value instanceof Uint8Array) releaseBuffer(value);
   };
+  const factsPut = (facts: ServerFactChanges): Statement => put.facts({ server, learned: JSON.stringify(facts) });
   const receiptPut = (receipt: Recorded): Statement => put.receipt(receiptRow(place, receipt));
   return {
     heads: () => everyHead(store, server),
@@ -76,7 +82,9 @@ export async function openLedger(
       const row = await store.read.selectFrom("server").select("facts").where("server", "=", server).executeTakeFirst();
       return row === undefined ? noFacts : factsFrom(row.facts);
     },
-    storeFacts: (learned) => write([put.facts({ server, learned: JSON.stringify(learned) })]),
+    storeFacts: (learned) => write([factsPut(learned)]),
+    storeFactsWithNext: (agreed) => void waitingFacts.push(factsPut(agreed)),
+    storeWaitingFacts: async () => (waitingFacts.length === 0 ? undefined : write([])),
     [Symbol.asyncDispose]: () => store.close(),
   };
 }
