@@ -165,6 +165,31 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     expect(await other.facts()).toEqual(facts);
   });
 
+  test("stores what was agreed to with the next write, whichever that is, and not before", async () => {
+    const open = await ledgers();
+    await using one = await open();
+    await using other = await open();
+    const agreed = async (): Promise<boolean | undefined> => (await other.facts()).configured;
+    const writes = [
+      () => one.record([receipt()]),
+      () => one.forget([receipt().identity]),
+      () => one.begin(intent()),
+      () => one.close(intent().id, null),
+      () => one.storeWaitingFacts(),
+    ];
+    for (const [nth, write] of writes.entries()) {
+      const isConfigured = nth % 2 === 0;
+      const before = await agreed();
+      one.storeFactsWithNext({ configured: isConfigured });
+      expect(await agreed()).toBe(before);
+      await write();
+      expect(await agreed()).toBe(isConfigured);
+    }
+    one.storeFactsWithNext({ configured: true });
+    await one[Symbol.asyncDispose]();
+    expect(await agreed()).toBe(true);
+  });
+
   test("F80 opens an intent in the place of others, at once", async () => {
     await using ledger = await ledgerOf();
     await ledger.begin(intent("one"));

@@ -8,6 +8,8 @@ type Environment = { readonly [name: string]: string };
 export type Once = {
   /** Why a plan is not made again without its cache: then it would find another control plane or another source. */
   readonly once?: string | undefined;
+  /** What a person types: then stdin and stderr are terminals. */
+  readonly answer?: string | undefined;
 };
 
 // `off` and `on` go to every command; without either, every plan is made twice.

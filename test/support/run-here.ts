@@ -16,14 +16,15 @@ type Environment = { readonly [name: string]: string };
 /** Runs a command in this process, as the command line would: many of them are made in the time of one process. */
 export async function runHere(
   args: readonly string[],
-  { cwd, env = {}, once }: Once & { readonly cwd: string; readonly env?: Environment },
+  { cwd, env = {}, once, answer }: Once & { readonly cwd: string; readonly env?: Environment },
 ): Promise<Ended> {
-  const here = (env: Environment): Promise<Ended> => runIn(cwd, args, { ...cacheOfTests, ...env });
+  const here = (env: Environment): Promise<Ended> => runIn(cwd, args, { ...cacheOfTests, ...env }, answer);
   return madeBothWays(args, await here(env), { env, once }, here);
 }
 
-async function runIn(cwd: string, args: readonly string[], env: Environment): Promise<Ended> {
-  const stdin = new PassThrough();
+async function runIn(cwd: string, args: readonly string[], env: Environment, answer?: string): Promise<Ended> {
+  const stdin = Object.assign(new PassThrough(), { isTTY: answer !== undefined });
+  if (answer !== undefined) stdin.write(answer);
   const columns = Number(env.COLUMNS ?? WIDE) || undefined;
   const [stdout, stderr] = [outputOf(columns), outputOf(columns)];
   const [stopping, cutting] = [new AbortController(), new AbortController()];
@@ -35,6 +36,7 @@ async function runIn(cwd: string, args: readonly string[], env: Environment): Pr
       setTimeout(() => cutting.abort(reason), GRACE_MS).unref();
     },
   };
+  Object.assign(stderr, { isTTY: answer !== undefined });
   const said = Promise.all([text(stdout), text(stderr)]);
   const code = await runCommandLine(args, terminal, "0.0.0");
   stdout.end();
