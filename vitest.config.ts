@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, globSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { RESULT_FILE } from "./test/runner/result-file.ts";
+import { SuiteReport } from "./test/runner/suite-report.ts";
 
 // What is compiled of the schemas is no part of the repository: tests never run with that of an earlier commit.
 if (isStale("src/schema/generated/types.ts", ["schemas/**/*.json", "scripts/generate/*.ts"])) {
@@ -16,6 +18,11 @@ function isStale(made: string, sources: readonly string[]): boolean {
   return globSync(sources, { cwd }).some((source) => changedAt(source) > madeAt);
 }
 
+/** A test that fails on purpose, which each project then runs instead of its own: `npm run test:red`. */
+const red = process.env.RED_TEST;
+const filesOf = (include: readonly string[]): string[] =>
+  red === undefined ? [...include] : [`test/runner/red/${red}.ts`];
+
 /** These count the processor time or the memory of their process, so each has one of its own. */
 const measured = [
   "test/unit/manifests/hostile.test.ts",
@@ -29,7 +36,7 @@ const measured = [
 const soak = {
   test: {
     name: "soak",
-    include: ["test/soak/**/*.test.ts"],
+    include: filesOf(["test/soak/**/*.test.ts"]),
     globalSetup: ["test/support/package.ts"],
     testTimeout: 12 * 3_600_000,
   },
@@ -37,29 +44,32 @@ const soak = {
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Many times what a test needs on two busy processors: only what hangs runs into it.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     pool: "forks",
     // On two processors: most e2e tests wait for other processes, and for time to pass.
     maxWorkers: 3,
+    // `npm test` runs the suite: its result is kept for `npm run test:judge`.
+    reporters: [...(process.env.npm_lifecycle_event === "test" ? [new SuiteReport(RESULT_FILE)] : []), "default"],
     coverage: { provider: "v8", include: ["src/**"], exclude: ["src/**/generated/**"] },
     projects: [
       {
         test: {
           name: "parts",
-          include: ["test/{unit,conformance}/**/*.test.ts"],
+          include: filesOf(["test/{unit,conformance,runner}/**/*.test.ts"]),
           exclude: measured,
           // A process loads the modules once for all of its files: the setup file sees that each leaves it as it was.
           isolate: false,
           setupFiles: ["test/support/unchanged-process.ts"],
         },
       },
-      { test: { name: "measured", include: measured } },
+      { test: { name: "measured", include: filesOf(measured) } },
       // The same control plane, with its data in PostgreSQL.
       {
         test: {
           name: "postgres",
-          include: ["test/{conformance,postgres}/**/*.test.ts"],
+          include: filesOf(["test/{conformance,postgres}/**/*.test.ts"]),
           // These never reach a database, or would find the same with any.
           exclude: [
             "test/conformance/{architecture,cases,documentation,examples,kinds,schemas,state,image}.test.ts",
@@ -73,7 +83,13 @@ export default defineConfig({
         },
       },
       // These drive the command as users have it: built and packed, started as a process wherever something ends or looks at one.
-      { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], globalSetup: ["test/support/package.ts"] } },
+      {
+        test: {
+          name: "e2e",
+          include: filesOf(["test/e2e/**/*.test.ts"]),
+          globalSetup: ["test/support/package.ts"],
+        },
+      },
       ...(process.env.SOAK === undefined ? [] : [soak]),
     ],
   },

@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import {
   busy,
   clock,
+  exitCodeOf,
   judgeClock,
   judgeGrowth,
   judgeMemory,
@@ -37,6 +38,8 @@ try {
 
 function report(results: Results): void {
   const rows = judge(results);
+  // The goals are set for one size.
+  if (size.count >= GOALS) process.exitCode = exitCodeOf(rows);
   const program = existsSync(join(import.meta.dirname, "../dist/holdfast.js")) ? "bundle" : "sources";
   console.log(`\n${table(rows)}\n\nMeasured: the ${program}.`);
   if (program === "sources") console.log("Start-up counts: npm run build makes the bundle that users run.");

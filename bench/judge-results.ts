@@ -147,6 +147,11 @@ export function judgeGrowth(
   };
 }
 
+/** The exit code of a bench: 1 if a goal was missed. */
+export function exitCodeOf(rows: readonly Row[]): 0 | 1 {
+  return rows.some(({ verdict }) => verdict === "missed") ? 1 : 0;
+}
+
 /** The rows as a Markdown table, columns padded for the eye. */
 export function table(rows: readonly Row[]): string {
   const columns = ["measure", "goal", "figure", "verdict", "detail"] as const;

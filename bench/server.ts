@@ -3,7 +3,7 @@ import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { bundleFloors } from "./build-floors.ts";
-import { table } from "./judge-results.ts";
+import { exitCodeOf, table } from "./judge-results.ts";
 import { compareWithFloor } from "./server/compare-with-floor.ts";
 import { atScale } from "./server/scale.ts";
 
@@ -23,6 +23,7 @@ try {
   const floors = await compareWithFloor(work, await bundleFloor(), rounds);
   note(`${large.applications} applications of ${large.deployments} deployments each, against 1,000 of one`);
   const rows = [...floors, ...(await atScale(work, { large, rounds, note }))];
+  process.exitCode = exitCodeOf(rows);
   const program = existsSync(join(import.meta.dirname, "../dist/holdfast.js")) ? "bundle" : "sources";
   console.log(`\n${table(rows)}\n\nMeasured: the ${program}.`);
   if (program === "sources") console.log("Start-up counts: npm run build makes the bundle that users run.");

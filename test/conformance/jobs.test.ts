@@ -87,9 +87,9 @@ test("a run goes through its statuses in real time, after the rollout", async ()
     if (body.data !== undefined) seen.add(body.data.status);
     return body.data;
   };
-  await expect.poll(status, { timeout: 10_000, interval: 10 }).toMatchObject({ status: "RUNNING" });
+  await expect.poll(status, { timeout: 60_000, interval: 10 }).toMatchObject({ status: "RUNNING" });
   await expect
-    .poll(status, { timeout: 10_000, interval: 10 })
+    .poll(status, { timeout: 60_000, interval: 10 })
     .toMatchObject({ status: "FINISHED", exitCode: 0, duration: 1.5, endTime: (await status()).createdAt + 1500 });
   expect([...seen]).toEqual(["CREATED", "SCHEDULED", "RUNNING", "FINISHED"].filter((one) => seen.has(one)));
 });
@@ -132,10 +132,10 @@ test("a rollout and a run that a restart interrupts go on after it", async () =>
   const slow = createSimulatedRuns({ seconds: 2 });
   const second = await startControlPlane({ data: first.data, rolloutSeconds: 0.05, runs: slow });
   const status = async (caller: Caller) => (await runs(caller, applicationId))[0]?.status;
-  await expect.poll(() => status(second.admin), { timeout: 10_000, interval: 20 }).toBe("RUNNING");
+  await expect.poll(() => status(second.admin), { timeout: 60_000, interval: 20 }).toBe("RUNNING");
   await second.close();
   const third = await startControlPlane({ data: first.data, rolloutSeconds: 0.05 });
-  await expect.poll(() => status(third.admin), { timeout: 10_000, interval: 20 }).toBe("FINISHED");
+  await expect.poll(() => status(third.admin), { timeout: 60_000, interval: 20 }).toBe("FINISHED");
 });
 
 test("who may not see the workspace finds neither job nor run", async () => {

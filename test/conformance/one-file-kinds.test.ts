@@ -41,7 +41,7 @@ test("no file names a kind but its own, its rule file and its server file", () =
 });
 
 describe("an invented kind, of one file, one schema and one example,", () => {
-  test("is validated, planned and applied", { timeout: 120_000 }, async () => {
+  test("is validated, planned and applied", async () => {
     const copy = mkdtempSync(join(tmpdir(), "holdfast-kind-"));
     onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
     for (const part of ["src", "schemas", "scripts", "docs", "package.json"]) {

@@ -28,7 +28,7 @@ async function newest(admin: Caller, applicationId: string) {
 /** Reads again until it has come to its end. */
 async function settled(admin: Caller, applicationId: string) {
   return expect
-    .poll(async () => (await newest(admin, applicationId)).currentStatus, { timeout: 5000, interval: 20 })
+    .poll(async () => (await newest(admin, applicationId)).currentStatus, { timeout: 60_000, interval: 20 })
     .toMatchObject({ state: { isTerminalState: true } });
 }
 

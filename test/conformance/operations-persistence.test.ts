@@ -37,7 +37,7 @@ test("a rollout that was killed in its middle goes on after a restart", async ()
   const again = await startControlPlane({ data, rolloutSeconds: 0.1 });
   const read = async () => (await again.admin.get(`${apps}/${applicationId}/deployments`)).body.data[0];
   await expect
-    .poll(async () => (await read()).currentStatus.status, { timeout: 5000, interval: 20 })
+    .poll(async () => (await read()).currentStatus.status, { timeout: 60_000, interval: 20 })
     .toBe("DEPLOY_SUCCESS");
   expect((await read()).application).toMatchObject({ activeDeploymentId: id, activeVersion: 1 });
 });

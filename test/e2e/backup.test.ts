@@ -145,7 +145,7 @@ describe("revoke", () => {
       stdout: "the tokens of virtualaccount:ci are void\n",
       stderr: "",
     });
-    await eventually("it is void", async () => (await statusOf(server, robot)) === 401, { withinMs: 1000 });
+    await eventually("it is void", async () => (await statusOf(server, robot)) === 401, { withinMs: 60_000 });
     expect(await statusOf(server, personal)).toBe(200);
     state.isOver = true;
     await done;

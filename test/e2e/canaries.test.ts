@@ -103,7 +103,7 @@ function filesIn(folder: string): { readonly [name: string]: string } {
   );
 }
 
-test("S10, S12: a secret of a manifest is in no output, whatever is asked for", { timeout: 90_000 }, async () => {
+test("S10, S12: a secret of a manifest is in no output, whatever is asked for", async () => {
   const { secrets, next } = canaries();
   const server = await serveProcess(["--log-level", "trace"]);
   const source = await sourceOf({ ...foundations, "team.yaml": team("ml"), ...secretsIn(next) }, server);

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { cp, mkdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { migrations as controlPlane } from "../../src/server/database/migrations.ts";
 import { ledgerMigrations as ledger } from "../../src/state/sqlite/ledger-schema.ts";
 import type { Migrations } from "../../src/store/migrate.ts";
@@ -11,9 +11,6 @@ import { temporaryFolder } from "../support/folder.ts";
 import { everyKind } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
-
-// Each test runs the command a few times.
-vi.setConfig({ testTimeout: 60_000 });
 
 const plan = ["plan", "--embedded"];
 const unchanged = { code: 0, stdout: "Plan: nothing to do, 8 unchanged\n" };

@@ -1,13 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { controlPlane } from "../soak/control-planes.ts";
 import { type Asked, answer, dropAfter, type Fault } from "../support/fault-proxy.ts";
 import { account, foundations, model, prompt, service } from "../support/manifests.ts";
 import { sourceOf } from "../support/source.ts";
 
 // A write is sent again when its request can no longer arrive, and not before.
-vi.setConfig({ testTimeout: 60_000 });
-
 const files = { ...foundations, "api.yaml": service("api"), "prompt.yaml": prompt("greeting", "Be kind.") };
 const applying = ["apply", "--yes", "--request-timeout", "2"];
 

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts";
 import { secretReferences } from "../../src/contract/secret-references.ts";
 import { manifestTypes } from "../../src/schema/schemas.ts";
@@ -6,8 +6,6 @@ import { type CorpusWorld, platformManifests } from "../conformance/platform-cor
 import { reportOf, validationOf } from "../support/json-output.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const grant = { resource_fqn: "corpus:apps", resource_type: "workspace", role_id: "workspace-viewer" };
 

@@ -1,11 +1,9 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { drawSituation } from "../soak/situation.ts";
 import { randomFrom, seedOf } from "../soak/sweep.ts";
 import { situationPlane, trySituation } from "../soak/try-situation.ts";
 
 // `npm run soak` has the long form, on three hundred of them.
-vi.setConfig({ testTimeout: 60_000 });
-
 const count = 8;
 
 test.each(["full", "documented-only"] as const)(

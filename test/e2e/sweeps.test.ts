@@ -1,8 +1,5 @@
-import { vi } from "vitest";
 import { sizes } from "../soak/sizes.ts";
 import { testSweeps } from "../soak/sweep-tests.ts";
 
 // Each test runs the command a dozen times; `npm run soak` has the long form.
-vi.setConfig({ testTimeout: 120_000 });
-
 testSweeps(sizes.short, 2);

@@ -79,7 +79,7 @@ describe("validate", () => {
   });
 
   const hostileTest = "B20: reads hostile files of the largest size in 64 MiB, and the sound ones among them";
-  test(hostileTest, { timeout: 90_000 }, async () => {
+  test(hostileTest, async () => {
     // One in three, since each costs a good part of a second.
     const texts = Object.entries(hostileTexts).filter((_, index) => index % 3 === 0);
     const hostile = texts.map(([name, make], index) => [`hostile/${index}.${endingOf(name)}`, make(1024 * 1024)]);

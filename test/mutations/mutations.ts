@@ -1,7 +1,7 @@
-/** A safeguard that is taken out of a copy of the sources, and the test that has to fail then. */
+/** A safeguard that is taken out of a copy of the checkout, and the test that has to fail then. */
 export type Mutation = {
   readonly name: string;
-  /** A line of the sources that occurs once, so that it is found wherever its file is moved to. */
+  /** A line of the code that occurs once, so that it is found wherever its file is moved to. */
   readonly find: string;
   readonly replace: string;
   readonly killedBy: {
@@ -62,6 +62,86 @@ export const mutations: readonly Mutation[] = [
       project: "e2e",
       file: "test/e2e/canaries.test.ts",
       title: "S10, S12: a secret of a manifest is in no output",
+    },
+  },
+  {
+    name: "the exit code of the runner",
+    find: "  let server: ChildProcess = await run();",
+    replace: '  let server: ChildProcess = await run();\n  process.once("beforeExit", () => process.exit(0));',
+    killedBy: { project: "parts", file: "test/runner/exit-codes.test.ts", title: "failing-hook: a hook has failed" },
+  },
+  {
+    name: "ending CI at the first failure",
+    find: "set -euo pipefail",
+    replace: "set -uo pipefail",
+    killedBy: { project: "parts", file: "test/runner/ci-run.test.ts", title: "CI fails and ends when npm cit does" },
+  },
+  {
+    name: "the test that fails on purpose, in CI",
+    find: "npm run -s test:red\n",
+    replace: "",
+    killedBy: { project: "parts", file: "test/runner/ci-run.test.ts", title: "CI runs the checks" },
+  },
+  {
+    name: "demanding a failure of the test that fails on purpose",
+    find: 'return status === 0 ? "a test has failed, and the exit code was 0" : null;',
+    replace: "return null;",
+    killedBy: { project: "parts", file: "test/runner/judge-suite.test.ts", title: "has to fail in each project" },
+  },
+  {
+    name: "counting failed tests",
+    find: "all.flatMap(([, { failed }]) => failed.map(",
+    replace: "all.flatMap(([, { failed }]) => failed.slice(0, 0).map(",
+    killedBy: { project: "parts", file: "test/runner/judge-suite.test.ts", title: "does not pass with a failed test" },
+  },
+  {
+    name: "counting lost tests",
+    find: "if (ran < least)",
+    replace: "if (ran < 0)",
+    killedBy: { project: "parts", file: "test/runner/judge-suite.test.ts", title: "does not pass with a lost test" },
+  },
+  {
+    name: "demanding a reason for each skipped test",
+    find: "skipped.filter(({ reason: why }) => why === null)",
+    replace: "skipped.slice(0, 0)",
+    killedBy: {
+      project: "parts",
+      file: "test/runner/judge-suite.test.ts",
+      title: "does not pass with a test that was skipped without a reason",
+    },
+  },
+  {
+    name: "the exit code of the judge of the suite",
+    find: "process.exitCode = faults.length === 0 ? 0 : 1;",
+    replace: "",
+    killedBy: { project: "parts", file: "test/runner/scripts.test.ts", title: "test:judge fails for a failed test" },
+  },
+  {
+    name: "the exit code of the soak",
+    find: "if (status !== 0) process.exitCode = 1;",
+    replace: "if (status !== 0) process.exitCode = 0;",
+    killedBy: { project: "parts", file: "test/runner/scripts.test.ts", title: "soak fails when a sweep does" },
+  },
+  {
+    name: "the exit code of the mutations",
+    find: "process.exitCode = chosen.length > 0 && survivors.length === 0 ? 0 : 1;",
+    replace: "",
+    killedBy: { project: "parts", file: "test/runner/scripts.test.ts", title: "mutations fails for a safeguard" },
+  },
+  {
+    name: "the exit code of a bench",
+    find: 'return rows.some(({ verdict }) => verdict === "missed") ? 1 : 0;',
+    replace: "return 0;",
+    killedBy: { project: "parts", file: "test/runner/scripts.test.ts", title: "bench fails for a missed goal" },
+  },
+  {
+    name: "the exit code of the check of generated files",
+    find: "process.exitCode = stale.length === 0 ? 0 : 1;",
+    replace: "process.exitCode = 0;",
+    killedBy: {
+      project: "parts",
+      file: "test/runner/scripts.test.ts",
+      title: "generate --check fails for a stale file",
     },
   },
 ];

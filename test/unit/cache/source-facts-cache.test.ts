@@ -33,6 +33,7 @@ import { fileStatus } from "../../../src/source/read-regular-file.ts";
 import { filesByPath, type RevisionFiles, type SourceFile } from "../../../src/source/revision.ts";
 import { existingKey } from "../../../src/state/open-state.ts";
 import { type Cost, ExactThread } from "../../../src/yaml/exact/exact-thread.ts";
+import { needsPermissions } from "../../support/as-root.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll } from "../../support/git.ts";
 import { type Files, folderOf, signal, write } from "../source/source.ts";
@@ -252,7 +253,8 @@ describe("a source read again", () => {
     expect((await reading(root, remembered)).revision.commit).toBeNull();
   });
 
-  test.skipIf(process.getuid?.() === 0)("may have folders by then that nobody may enter", async () => {
+  test("may have folders by then that nobody may enter", async (context) => {
+    needsPermissions(context);
     const root = await folderOf({ ...files, "shut/team.yaml": "type: team\nname: t\nmembers: []\n" });
     await commitAll(root, "Begin");
     const remembered = later((await reading(root)).loaded.toKeep());

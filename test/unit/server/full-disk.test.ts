@@ -72,9 +72,9 @@ function checkLog(lines: readonly string[]): void {
   expect(lines.join("")).not.toMatch(/no transaction|savepoint/i);
 }
 
-test("F82 on a full disk writes are 507, /readyz fails with the reason, and it works again when there is space", {
-  timeout: 60_000,
-}, async ({ skip }) => {
+test("F82 on a full disk writes are 507, /readyz fails with the reason, and it works again when there is space", async ({
+  skip,
+}) => {
   const disk = await mountSmallDisk(40_000);
   if ("reason" in disk) return skip(disk.reason);
   const lines: string[] = [];
@@ -85,7 +85,7 @@ test("F82 on a full disk writes are 507, /readyz fails with the reason, and it w
   checkLog(lines);
 });
 
-test("F82 so they are past a quota, or a limit on the size of files", { timeout: 60_000 }, async ({ skip }) => {
+test("F82 so they are past a quota, or a limit on the size of files", async ({ skip }) => {
   const data = join(await temporaryFolder(), "data");
   const serving = await serveLimitable(data);
   const disk = limitFiles(serving.child, data);

@@ -6,6 +6,7 @@ import { HoldfastError } from "../../../src/core/errors.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { readFolder } from "../../../src/source/read-folder.ts";
 import { readRegularFile } from "../../../src/source/read-regular-file.ts";
+import { needsPermissions } from "../../support/as-root.ts";
 import { commitAll, git } from "../../support/git.ts";
 import { brief, folderOf, pathsOf, read, sizesOf, textsOf, write } from "./source.ts";
 
@@ -135,7 +136,8 @@ describe("a folder", () => {
     expect(readRegularFile(join(root, "gone.yaml"), 10).is).toBe("gone");
   });
 
-  test.skipIf(process.getuid?.() === 0)("what may not be read is an error, not an absence", async () => {
+  test("what may not be read is an error, not an absence", async (context) => {
+    needsPermissions(context);
     const root = await folderOf({ "a.yaml": "a", "shut/b.yaml": "b" });
     chmodSync(join(root, "a.yaml"), 0);
     chmodSync(join(root, "shut"), 0);

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Secret } from "../../../../src/contract/secret.ts";
 import { fileSink } from "../../../../src/engine/sinks/file.ts";
+import { needsPermissions } from "../../../support/as-root.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
 const token = new Secret("CANARY-token");
@@ -86,7 +87,8 @@ describe("the file sink", () => {
     await expect(sink.check("virtual-account/ci")).rejects.toThrow(/tokens is no folder/);
   });
 
-  test.skipIf(process.getuid?.() === 0)("fails its check in a folder that cannot be written", async () => {
+  test("fails its check in a folder that cannot be written", async (context) => {
+    needsPermissions(context);
     const { sink, folder } = await kept();
     await mkdir(folder, { recursive: true });
     await chmod(folder, 0o500);

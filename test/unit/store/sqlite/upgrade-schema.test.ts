@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Migrations } from "../../../../src/store/migrate.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/open.ts";
 import { crashImages } from "../../../support/crash-images.ts";
@@ -12,9 +12,6 @@ import {
   migrateLikeEarlierReleases,
 } from "../../../support/database-schemas.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
-
-// Each test opens a database some dozens of times.
-vi.setConfig({ testTimeout: 120_000 });
 
 /** After how many steps of a schema an upgrade can begin; 0 is a file that is not there. */
 const startsOf = (migrations: Migrations) => Object.keys(migrations).map((_, count) => count);

@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { describe, expect, type TestContext, test, vi } from "vitest";
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const root = resolve(import.meta.dirname, "../..");
+
+// With the project `postgres` too, whose global set-up starts another program.
+describe("the exit code of the runner says that", () => {
+  test.concurrent.for([
+    ["failing-hook", "a hook has failed", "a hook that fails"],
+    ["unhandled-rejection", "a rejection was not handled", "a rejection that nobody handles"],
+    ["broken-file", "a file could not be loaded", "a file that cannot be loaded"],
+    ["dying-worker", "a worker has died", "SIGKILL"],
+    ["missing", "no test was found", "No test files found"],
+  ])("%s: %s", async ([red = "", _, said = ""], context) => {
+    const runner = startRunner(red, context);
+    await once(runner.child, "close");
+    expect(runner.output()).toContain(said);
+    expect(runner.child).toMatchObject({ exitCode: 1, signalCode: null });
+  });
+
+  test.concurrent.for(["SIGINT", "SIGTERM", "SIGKILL"] as const)("it was ended by %s", async (signal, context) => {
+    const runner = startRunner("endless-test", context);
+    await runner.said("the endless test runs");
+    runner.child.kill(signal);
+    await once(runner.child, "close");
+    const { exitCode, signalCode } = runner.child;
+    expect(exitCode !== 0 || signalCode !== null).toBe(true);
+  });
+});
+
+function startRunner(red: string, { onTestFinished }: Pick<TestContext, "onTestFinished">) {
+  const args = ["node_modules/vitest/vitest.mjs", "run", "--project", "measured", "--project", "postgres"];
+  // Of its own process group, so that its workers can be ended with it.
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env.PATH, RED_TEST: red },
+  });
+  let output = "";
+  const saying = Promise.withResolvers<void>();
+  let awaited: string | null = null;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      if (awaited !== null && output.includes(awaited)) saying.resolve();
+    });
+  }
+  child.once("close", () => saying.reject(new Error(output)));
+  saying.promise.catch(() => {});
+  onTestFinished(() => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // All of them have ended.
+    }
+  });
+  return {
+    child,
+    output: () => output,
+    said: (text: string): Promise<void> => {
+      awaited = text;
+      if (output.includes(text)) saying.resolve();
+      return saying.promise;
+    },
+  };
+}
