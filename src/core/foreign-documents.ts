@@ -4,13 +4,20 @@ import type { Diagnostic } from "./diagnostic.ts";
 export type SourceDiagnostic = Diagnostic & { readonly foreign?: ForeignDocuments };
 
 /** Documents of one file that are not ours and share a type, or have none. */
-export type ForeignDocuments = { readonly type: string | null; readonly documents: number };
+export type ForeignDocuments = {
+  readonly type: string | null;
+  readonly documents: number;
+  /** Whether their type is managed, and yet they are another tool's. */
+  readonly hasOurType?: true;
+};
 
 /** The documents of a source that are not our manifests. */
 export type ForeignSummary = {
   readonly documents: number;
   /** Number of documents per type that is not managed. */
   readonly types: ReadonlyMap<string, number>;
+  /** Files with a document of a managed type that is another tool's. */
+  readonly filesOfOurTypes: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -23,5 +30,11 @@ export function summariseForeign(found: readonly SourceDiagnostic[]): ForeignSum
     documents += foreign.documents;
     if (foreign.type !== null) types.set(foreign.type, (types.get(foreign.type) ?? 0) + foreign.documents);
   }
-  return { documents, types, diagnostics: found.map(({ foreign: _, ...diagnostic }) => diagnostic) };
+  const files = new Set(found.flatMap(({ foreign, file }) => (foreign?.hasOurType && file !== null ? [file] : [])));
+  return {
+    documents,
+    types,
+    filesOfOurTypes: [...files],
+    diagnostics: found.map(({ foreign: _, ...diagnostic }) => diagnostic),
+  };
 }

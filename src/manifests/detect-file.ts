@@ -2,7 +2,8 @@ import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { decodeRoughly } from "../yaml/decode-text.ts";
 import type { ParsedFile } from "../yaml/document.ts";
-import { claimsType, isPlanText } from "./detect-manifest.ts";
+import { claimsType } from "./claims-type.ts";
+import { isPlanText } from "./detect-manifest.ts";
 
 /**
  * What a file above the size limit is: a report that Holdfast wrote, a manifest if its text names a claimed type, or

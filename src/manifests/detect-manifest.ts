@@ -1,11 +1,13 @@
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
 import { isCredential } from "../model/credential.ts";
+import { namingFields } from "../model/manifest-fields.ts";
 import { oncePer } from "../model/once.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { unionVariants } from "../schema/schema-node.ts";
 import { manifestTypes, schemaFor } from "../schema/schemas.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { quoted } from "../yaml/fault.ts";
+import { claimOf, claimsType } from "./claims-type.ts";
 
 /**
  * What a document is: a manifest of a managed type, a foreign document, a report of ours, or a manifest with a wrong
@@ -22,6 +24,8 @@ export type Detected =
       readonly type: string | null;
       /** Whether it may be meant as a manifest, which gets its own warning. */
       readonly mayBeOurs: boolean;
+      /** Whether its type is managed, and yet it is another tool's. */
+      readonly hasOurType: boolean;
     }
   /** Written by one of our commands, such as a saved plan. */
   | { readonly is: "report" }
@@ -61,25 +65,10 @@ export function detectDocument(
   return claims(chunk.text) ? { is: "broken" } : foreign(first.code, first.summary, { detail: SKIPPED });
 }
 
-/**
- * Whether a text that cannot be parsed names a manifest type. Only then do its faults count, since most files of a
- * repository are not manifests (templates, lock files, workflows).
- */
-export function claimsType(text: string): boolean {
-  return claim.test(text);
-}
-
 /** Whether a text begins like a saved plan. */
 export function isPlanText(text: string): boolean {
   return /^\{\s{1,8}"format_version": "[12]\.\d+",\s{1,8}"revision":/.test(text);
 }
-
-/** A pattern for a text in which a key, given as a pattern, has one of these types as its value. */
-export function claimOf(types: readonly string[], key = "type"): RegExp {
-  return new RegExp(`(?:^|[\\s,{"'-])${key}["']?[ \\t]*:[ \\t]*["']?(?:${types.join("|")})(?![\\w-])`);
-}
-
-const claim = claimOf(manifestTypes);
 
 /**
  * Matches a text that is not plain YAML and may be a manifest: a managed type under `type` or a misspelt key, or any
@@ -90,12 +79,14 @@ export const worthReading: RegExp = new RegExp(
   "m",
 );
 
+type Foreign = Detected & { readonly is: "foreign" };
+
 function foreign(
   code: string,
   summary: string,
-  more: { readonly detail?: string | null; readonly type?: string; readonly mayBeOurs?: boolean } = {},
-): Detected & { readonly is: "foreign" } {
-  return { is: "foreign", code, summary, detail: null, type: null, mayBeOurs: false, ...more };
+  more: Partial<Pick<Foreign, "detail" | "type" | "mayBeOurs" | "hasOurType">> = {},
+): Foreign {
+  return { is: "foreign", code, summary, detail: null, type: null, mayBeOurs: false, hasOurType: false, ...more };
 }
 
 function listHint(items: readonly Json[]): string | null {
@@ -106,7 +97,7 @@ function listHint(items: readonly Json[]): string | null {
 }
 
 function typed(type: string, value: JsonObject): Detected {
-  if (manifestTypes.includes(type)) return { is: "manifest", type };
+  if (manifestTypes.includes(type)) return anotherTools(type, value) ?? { is: "manifest", type };
   const near = closestName(type, manifestTypes);
   if (near !== undefined && hasFieldsOf(value, near)) {
     const detail = `Write \`type: ${near}\`.`;
@@ -114,6 +105,26 @@ function typed(type: string, value: JsonObject): Detected {
   }
   if (near === undefined) return unknownType(type);
   return { ...unknownType(type), detail: `Did you mean \`${near}\`?`, mayBeOurs: true };
+}
+
+// Other tools have jobs, services and teams too.
+function anotherTools(type: string, value: JsonObject): Detected | null {
+  const lacks = Object.hasOwn(value, "name") ? lackedFields(type, value) : lackedName(value);
+  if (lacks === null) return null;
+  const detail = "Counted as another tool's. A manifest of ours has a `name` and fields of its kind.";
+  return foreign("not-ours", `of type ${quoted(type)}, but ${lacks}`, { detail, type, hasOurType: true });
+}
+
+function lackedFields(type: string, value: JsonObject): string | null {
+  const others = Object.keys(value).filter((key) => key !== "type" && key !== "name");
+  const { known } = topFields(type);
+  return others.length === 0 || others.some((key) => known.has(key)) ? null : "without a field of that kind";
+}
+
+// No other tool has fields of these names.
+function lackedName(value: JsonObject): string | null {
+  const isOurs = namingFields.some((field) => field !== "type" && Object.hasOwn(value, field));
+  return isOurs ? null : "without a `name`";
 }
 
 /** A document of a type that is not managed. */
@@ -128,15 +139,19 @@ function hasFieldsOf(value: JsonObject, type: string): boolean {
   return topFields(type).required.some((key) => key !== "name" && Object.hasOwn(value, key));
 }
 
-// `types: ./index.d.ts` is not a typo, `tpye: service` is: the value decides.
+// A sigil before `type` is the envelope of another language: `_type`, `$type`, `@type`.
+const SIGIL = /^[^\p{L}\p{N}\s]+type$/iu;
+
+// A key that is almost `type` is meant as one only if its value is a kind, and fields of that kind are beside it.
 function nearMiss(value: JsonObject): Detected | null {
-  for (const [key, field] of Object.entries(value)) {
-    const words = Array.isArray(field) ? field : [field];
-    const names = words.filter((word) => typeof word === "string").map((word) => closestName(word, manifestTypes));
-    const type = names.find((name) => name !== undefined);
-    if (type === undefined || closestName(key, ["type"]) === undefined) continue;
-    const summary = key === "type" ? "`type` is not a text" : `no \`type\`, but ${quoted(key)}`;
-    return { is: "faulty", key, summary, detail: `Write \`type: ${type}\`.` };
+  const keys = Object.keys(value);
+  if (keys.some((key) => SIGIL.test(key))) return null;
+  for (const key of keys) {
+    const word = value[key];
+    if (typeof word !== "string" || closestName(key, ["type"]) === undefined) continue;
+    const type = closestName(word, manifestTypes);
+    if (type === undefined || !hasFieldsOf(value, type)) continue;
+    return { is: "faulty", key, summary: `no \`type\`, but ${quoted(key)}`, detail: `Write \`type: ${type}\`.` };
   }
   return null;
 }

@@ -142,6 +142,7 @@ type Foreign = Wording & {
   readonly type: string | null;
   /** Whether it gets its own warning. */
   readonly mayBeOurs: boolean;
+  readonly hasOurType: boolean;
 };
 
 type Reader = {
@@ -204,12 +205,12 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
 function noteForeign(
   { foreign, positionAt }: Reader,
   document: ParsedDocument,
-  { code, summary, detail, type, mayBeOurs }: Omit<Foreign, "severity" | "position">,
+  { code, summary, detail, type, mayBeOurs, hasOurType }: Omit<Foreign, "severity" | "position">,
 ): null {
-  // Only a misspelt type is worth locating: most foreign documents are not meant as manifests.
-  const isMisspelt = mayBeOurs && type !== null;
-  const position = isMisspelt ? locator(document, positionAt)("/type") : positionAt(document.offset);
-  foreign.push({ severity: "warning", code, summary, detail, type, mayBeOurs, position });
+  // Only a type that is or may be one of ours is worth locating: most foreign documents are not meant as manifests.
+  const isLocated = (mayBeOurs || hasOurType) && type !== null;
+  const position = isLocated ? locator(document, positionAt)("/type") : positionAt(document.offset);
+  foreign.push({ severity: "warning", code, summary, detail, type, mayBeOurs, hasOurType, position });
   return null;
 }
 
@@ -232,7 +233,8 @@ function foreignDiagnostics({ file, foreign }: Reader): readonly SourceDiagnosti
     if (first === undefined) return [];
     const one = diagnosticInFile(file.display, first, first.position);
     const diagnostic = similar.length === 1 ? one : { ...one, documents: similar.length };
-    const foreign = { type: first.type, documents: similar.length };
+    const { type, hasOurType } = first;
+    const foreign = { type, documents: similar.length, ...(hasOurType ? { hasOurType: true as const } : {}) };
     return [first.mayBeOurs ? diagnostic : { ...diagnostic, foreign }];
   });
 }

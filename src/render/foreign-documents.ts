@@ -9,14 +9,27 @@ const MAX_TYPES = 8;
 
 /** The number of documents that are not ours, in one sentence, or a list of them; empty when there are none. */
 export function foreignText(
-  { documents, types, diagnostics }: ForeignSummary,
+  { documents, types, filesOfOurTypes, diagnostics }: ForeignSummary,
   { width, lists }: { readonly width: number; readonly lists: boolean },
 ): string {
   if (documents === 0) return "";
   const each = diagnostics.map((one) => `  ${printable(`${one.file ?? ""}:${one.line ?? 1}: ${summaryText(one)}`)}\n`);
   const hint = lists ? "" : "; --show unmanaged lists them";
-  const lines = wrapWords(`${countsText({ documents, types })}${hint}`, { indent: "", width });
+  const lines = [`${countsText({ documents, types })}${hint}`, ...namedText(filesOfOurTypes)].flatMap((line) =>
+    wrapWords(line, { indent: "", width }),
+  );
   return [...(lists ? each : []), ...lines.map((line) => `${line}\n`)].join("");
+}
+
+/** Maximum number of files named. */
+const MAX_FILES = 5;
+
+function namedText(files: readonly string[]): readonly string[] {
+  if (files.length === 0) return [];
+  const rest = files.length - MAX_FILES;
+  const named =
+    files.slice(0, MAX_FILES).map(printable).join(", ") + (rest > 0 ? ` and ${count(rest, "more file")}` : "");
+  return [`Not ours, though of a type of ours: ${named}`];
 }
 
 function countsText({ documents, types }: Pick<ForeignSummary, "documents" | "types">): string {

@@ -107,31 +107,38 @@ test("what is not ours in a monorepo is counted, so that --strict can be used at
     "k8s/all.yaml": "apiVersion: v1\nkind: Service\nspec: {type: ClusterIP}\n---\nkind: ConfigMap\n",
     "chart/templates/x.yaml": "kind: {{ .Values.kind }}\n{{- if .Values.on }}\na: 1\n",
     "compose.yaml": "services:\n  web: {image: nginx}\n",
+    "ci/build.yaml": "type: job\nname: build\nscript: [make]\n",
     "platform.yaml": "type: gateway\nname: a\n---\ntype: gateway\nname: b\n---\ntype: secret-store\nname: c\n",
   };
   const source = await sourceOf(monorepo);
   const ended = await source.runHere(["validate", "--strict"]);
   expect([ended.code, ended.stdout, ended.stderr]).toEqual([
     0,
-    "Not ours: 8 documents (4 without a type, 2 of type gateway, 1 of type module, 1 of type secret-store); " +
-      "--show unmanaged lists them\n" +
-      "8 manifests in 13 files: valid\n",
+    "Not ours: 9 documents (4 without a type, 2 of type gateway, 1 of type job, 1 of " +
+      "type module, 1 of type secret-store); --show unmanaged lists them\n" +
+      "Not ours, though of a type of ours: ci/build.yaml\n" +
+      "8 manifests in 14 files: valid\n",
     "",
   ]);
   const listed = validationOf(await source.runHere(["validate", "-o", "json", "--show", "unmanaged"]));
   expect(listed.summary).toMatchObject({
     warnings: 0,
-    unmanaged: 8,
-    unmanagedTypes: { gateway: 2, module: 1, "secret-store": 1 },
+    unmanaged: 9,
+    unmanagedTypes: { gateway: 2, job: 1, module: 1, "secret-store": 1 },
   });
   expect(listed.unmanaged?.map(({ file }) => file)).toEqual([
     "chart/templates/x.yaml",
+    "ci/build.yaml",
     "compose.yaml",
     "k8s/all.yaml",
     "package.json",
     "platform.yaml",
     "platform.yaml",
   ]);
+  const chosen = await sourceOf({ ...monorepo, "holdfast.yaml": "paths: [.]\n" });
+  const [warned, ...others] = validationOf(await chosen.runHere(["validate", "-o", "json"])).diagnostics;
+  expect(others).toEqual([]);
+  expect(warned).toMatchObject({ severity: "warning", code: "not-ours", file: "ci/build.yaml", line: 1, column: 7 });
   const slip = await sourceOf({ ...monorepo, "slip.yaml": "type: servce\nname: a\n" });
   expect(await slip.runHere(["validate", "--strict"])).toMatchObject({ code: 3 });
 });

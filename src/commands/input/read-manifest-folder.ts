@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { isObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { claimOf, claimsType, claimTester } from "../../manifests/claims-type.ts";
 import { claimsFile, detectOversize } from "../../manifests/detect-file.ts";
-import { claimOf, claimsType, detectDocument, worthReading } from "../../manifests/detect-manifest.ts";
+import { detectDocument, worthReading } from "../../manifests/detect-manifest.ts";
 import { readOptionsOf } from "../../manifests/rereadable-file.ts";
 import type { SeedDocument } from "../../server/options.ts";
 import { defaultLimits } from "../../source/limits.ts";
@@ -63,7 +64,7 @@ async function documentsIn(file: SourceFile, exact: ExactThread, stop: Stop): Pr
     const { value } = document;
     const place = documents.length > 1 ? `${path} (document ${at + 1})` : path;
     const detected = detectDocument(document, claims);
-    if (detected.is === "report") return [];
+    if (detected.is === "report" || (detected.is === "foreign" && detected.hasOurType)) return [];
     if (detected.is === "faulty") throw refusal(place, detected.summary, detected.detail);
     if (detected.is !== "foreign" || claims(document.chunk.text)) refuseFirst(document.faults);
     return isObject(value) && typeof value.type === "string" ? [{ place, manifest: value }] : [];
@@ -71,11 +72,12 @@ async function documentsIn(file: SourceFile, exact: ExactThread, stop: Stop): Pr
 }
 
 // Besides manifests, the documents that a control plane reads its secrets from.
-const secrets = claimOf(["secret-group"]);
-const worthy = new RegExp(`${worthReading.source}|${secrets.source}`, "m");
+const SECRETS = ["secret-group"];
+const claimsSecrets = claimTester(SECRETS);
+const worthy = new RegExp(`${worthReading.source}|${claimOf(SECRETS).source}`, "m");
 
 function claims(text: string): boolean {
-  return claimsType(text) || secrets.test(text);
+  return claimsType(text) || claimsSecrets(text);
 }
 
 function refusal(place: string, summary: string, detail: string | null): HoldfastError {

@@ -176,11 +176,20 @@ async function prepareRead(
   return { rules, cache, ignore: [state.folder, ...source.ignore], knownFiles: facts, ref };
 }
 
-function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: SourceConfig): Reported {
+// Where `paths` says which files are manifests, a document of a type of ours that is another tool's is a warning.
+function withConfigFaults(
+  loaded: Omit<Loaded, "contents">,
+  { diagnostics, repository }: Pick<SourceConfig, "diagnostics" | "repository">,
+): Reported {
+  const isChosen = repository.paths !== undefined;
   const { foreign = [], ours = [] } = Object.groupBy(loaded.diagnostics, (one) =>
-    one.foreign === undefined ? "ours" : "foreign",
+    one.foreign === undefined || (isChosen && one.foreign.hasOurType) ? "ours" : "foreign",
   );
-  return { ...loaded, diagnostics: [...diagnostics, ...ours], foreign };
+  return { ...loaded, diagnostics: [...diagnostics, ...ours.map(withoutForeign)], foreign };
+}
+
+function withoutForeign({ foreign: _, ...diagnostic }: SourceDiagnostic): Diagnostic {
+  return diagnostic;
 }
 
 // An invalid manifest may be the one that a rule matches.

@@ -155,9 +155,8 @@ describe("files that are not ours", () => {
   });
 
   test.each([
-    ["tpye: service\nname: x\n", "no-type", "Write `type: service`"],
-    ["Type: workspace\nname: x\n", "no-type", "Write `type: workspace`"],
-    ["type: [service]\nname: x\n", "no-type", "Write `type: service`"],
+    ["tpye: service\nname: x\nimage: {}\n", "no-type", "Write `type: service`"],
+    ["Type: workspace\ncluster_fqn: x\n", "no-type", "Write `type: workspace`"],
     [
       "name: x\nworkspace_fqn: cl1:ws1\nimage: {type: image}\n",
       "no-type",

@@ -31,7 +31,7 @@ const fault = {
 
 function read(diagnostics: ReadEvent["diagnostics"] = []): ReadEvent {
   const counts = { files: 1, manifests: 3, documents: 3, paths: null, isRefused: false, knownFiles: 0 };
-  const foreign = { documents: 0, types: new Map(), diagnostics: [] };
+  const foreign = { documents: 0, types: new Map(), filesOfOurTypes: [], diagnostics: [] };
   return { what: "read", diagnostics, selected: diagnostics, foreign, ...counts };
 }
 

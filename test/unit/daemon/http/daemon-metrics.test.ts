@@ -32,7 +32,7 @@ const read: ReadEvent = {
   knownFiles: 7,
   manifests: 10,
   documents: 10,
-  foreign: { documents: 0, types: new Map(), diagnostics: [] },
+  foreign: { documents: 0, types: new Map(), filesOfOurTypes: [], diagnostics: [] },
   isRefused: false,
 };
 

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { summariseForeign } from "../../../src/core/foreign-documents.ts";
+import { claimsType } from "../../../src/manifests/claims-type.ts";
+import { loadFiles } from "../source/source.ts";
+
+const team = "type: team\nname: t\nmembers: [ada@example.com]\n";
+
+async function foundIn(text: string, file = "other.yaml") {
+  const { diagnostics, manifests } = await loadFiles({ "team.yaml": team, [file]: text });
+  expect(manifests).toHaveLength(1);
+  const said = diagnostics.filter(({ foreign }) => foreign === undefined);
+  return { said: said.map(({ severity, code }) => `${severity} ${code}`), foreign: summariseForeign(diagnostics) };
+}
+
+describe("a document of another tool beside manifests", () => {
+  test.each([
+    "_type: chat_prompt\ninput_variables: [question]\ntemplate: Tell me\nmessages: []\nml_repo: x\nname: x\n",
+    "$type: service\nname: x\nimage: x\n",
+    "'@type': job\nname: x\nimage: x\ntrigger: x\n",
+    ".type: job\nimage: x\n",
+    "types: [feat, job]\nname: x\nimage: x\ntrigger: x\n",
+    "Type: job\n",
+    "Type: job\nname: x\n",
+    "tape: volume\n",
+    "tpye: service\n",
+    "tpye: service\nname: x\nscript: make\n",
+    "type: [service]\nname: x\n",
+    "type: [service, job]\nimage: x\n",
+    "kind: service\nname: x\n",
+    "kind: Job\napiVersion: batch/v1\nmetadata: { name: x }\nspec: {}\n",
+    "members: [ada@example.com]\n",
+    "services:\n  web:\n    volumes:\n    - type: volume\n      source: x\n",
+  ])("is counted as one without a type, and nothing is said: %j", async (text) => {
+    expect(await foundIn(text)).toMatchObject({ said: [], foreign: { documents: 1, types: new Map() } });
+  });
+
+  test.each([
+    "type: job\nscript: [make]\n",
+    "type: service\nimage: nginx\nports: [80]\n",
+    "type: team\nmembers: [ada@example.com]\n",
+    "type: job\nname: build\nscript: [make]\nstage: test\n",
+    "type: service\nname: web\nspec: { image: x }\n",
+    "type: volume\nname: data\ndriver: local\n",
+    "type: cluster\nname: c\nnodes: 3\n",
+  ])("may have a type of ours, and is counted under it, its file named: %j", async (text) => {
+    const [, type = ""] = /^type: (\w+)/.exec(text) ?? [];
+    const { said, foreign } = await foundIn(text);
+    expect([said, foreign.documents, [...foreign.types], foreign.filesOfOurTypes]).toEqual([
+      [],
+      1,
+      [[type, 1]],
+      ["other.yaml"],
+    ]);
+    expect(foreign.diagnostics).toMatchObject([{ severity: "warning", code: "not-ours", line: 1, column: 7 }]);
+  });
+
+  test.each([
+    "x-volumes:\n  - type: volume\n  bad\n",
+    "<<: *defaults\nsteps:\n- type: job\n   run: {\n",
+    '{"mounts": [{"type": "volume"}], // a comment\n}',
+    '{"text": "type: job", "mount": {"type": "volume"},}',
+    "{{ if .Values.on }}\nspec:\n  type: job\n{{ end }}\n",
+  ])("may be broken, and name a type of ours inside: %j", async (text) => {
+    expect((await foundIn(text)).said).toEqual([]);
+    expect((await foundIn(text, "other.json")).said).toEqual([]);
+  });
+});
+
+describe("a document that is meant as ours is an error", () => {
+  test.each([
+    ["tpye: service\nname: x\nimage: { type: image, image_uri: x }\n", "no-type"],
+    ["Type: workspace\nname: x\ncluster_fqn: cl1\n", "no-type"],
+    ["types: job\nimage: x\n", "no-type"],
+    ["type: servce\nname: x\nimage: x\n", "no-type"],
+    ["name: x\nmembers: [ada@example.com]\n", "no-type"],
+    ["type: service\n", "missing-field", false],
+    ["type: service\nname: x\n", "missing-field"],
+    ["type: service\nworkspace_fqn: cl1:ws1\nimage: { type: image, image_uri: x }\n", "missing-field"],
+    ["type: service\nname: ''\nspec: 1\nreplicas: 1\n", "missing-field"],
+    ["type: ml-repo\nname: [\n", "syntax"],
+    ["  type: team\n  name: [\n", "syntax"],
+    ["{{ x }}\ntype: team\nname: [\n", "syntax"],
+    ["{% if x %}\ntype: team\nname: x\n{% endif %}\n", "syntax"],
+    ['{"type": "team", "name": "x",}', "syntax"],
+    ['{"name": "a \\" b", "x": {}, "type": "team", "members": [}', "syntax"],
+  ])("%j", async (text, code, isOurs = true) => {
+    const { said } = await foundIn(text, text.startsWith("{") ? "other.json" : "other.yaml");
+    if (isOurs) expect(said).toContain(`error ${code}`);
+    else expect(said).toEqual([]);
+  });
+});
+
+test("a text claims a type only where a manifest has its own, in linear time", () => {
+  expect(claimsType(`${"a: 1\n".repeat(200_000)}type: job\n`)).toBe(true);
+  expect(claimsType(`{${'"a": [{}], '.repeat(100_000)}"type": "job"`)).toBe(true);
+  expect(claimsType(`[${'{"type": "job"}, '.repeat(50_000)}`)).toBe(false);
+});
