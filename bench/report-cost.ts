@@ -33,7 +33,7 @@ try {
   const diffs = busyMs(() => changes.map(({ before, after }) => textDiff(before, after)));
   const folding = busyMs(() => foldSteps(plan.steps));
   const view = { paint: plain, width: 80, rows: null, now: null, ignored: 0, next: null, showUnchanged: false };
-  const layout = { ...view, groupOf: resourceGroup, detailOf: () => null };
+  const layout = { ...view, groupOf: resourceGroup, detailOf: () => null, blocked: [] };
   const [folded, single] = [true, false].map((folds) => busyMs(() => planText(plan, { ...layout, folds })));
   const share = (diffs + folding) / planned.busyMilliseconds;
   process.stdout.write(

@@ -46,6 +46,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
     ...view,
     ...review,
     showUnchanged: show.has("unchanged"),
+    showPreflight: show.has("preflight"),
     folds: flags.fold !== false,
     next: nextCommand(flags.out),
   };

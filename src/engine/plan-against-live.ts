@@ -16,7 +16,8 @@ import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore/ign
 import type { Kind } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
 import { type MissingExtension, missingExtensions } from "../core/missing-extensions.ts";
-import { type BlockedManifest, makePlan, withBlockDiagnostics, withNotChecked } from "../core/plan/make-plan.ts";
+import { type BlockedManifest, type BlockedStep, blockedSteps } from "../core/plan/blocked-steps.ts";
+import { makePlan, withBlockDiagnostics, withNotChecked } from "../core/plan/make-plan.ts";
 import { writes } from "../core/plan/plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../core/plan/plan-input.ts";
 import { locateFields, readManifests } from "../manifests/read-manifests.ts";
@@ -67,6 +68,8 @@ export type PlanContext = {
 
 /** A plan with the live state that it is based on. */
 export type LivePlan = PlanWithDecisions & {
+  /** The causes of the blocked steps. */
+  readonly blocked: readonly BlockedStep[];
   readonly observation: Observation;
   readonly desired: Desired;
   /** The manifests in order, read where they are not in sync. */
@@ -138,10 +141,11 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const guards = first.plan.steps.some(writes) ? context.guards : null;
   const dryRuns = new Map([...observation.dryRuns, ...tried]);
   const final = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
-  const blocked = await blockedIn(waved, final.decisions, context);
+  const blocked = blockedSteps(await blockedIn(waved, final.decisions, context), final.decisions);
   const planned = withBlockDiagnostics(withNotChecked(final, notChecked), blocked);
   const livePlan = {
     ...planned,
+    blocked,
     observation: withExisting(observation, dryRuns),
     desired,
     waved,

@@ -1,5 +1,7 @@
 import type { Change } from "../core/plan/plan.ts";
 import { printable } from "./escape.ts";
+import { grantLines } from "./grant-lines.ts";
+import { type GrantChange, splitGrants } from "./grants.ts";
 import type { WriterText } from "./last-write.ts";
 import type { Paint, Style } from "./paint.ts";
 import { showValue } from "./show-value.ts";
@@ -10,7 +12,7 @@ import { columnsOf, cutAround, cutEnd, padColumns } from "./text-width.ts";
 export type ChangeView = {
   readonly paint: Paint;
   readonly width: number;
-  /** Who wrote live and when, shown next to the fields that live changed, or may have; null when unknown. */
+  /** Who wrote live and when, shown next to the first field that live changed, or may have; null when unknown. */
   readonly by: WriterText | null;
 };
 
@@ -42,10 +44,27 @@ const movedCauses: readonly Change["cause"][] = ["drift", "conflict", "unrecorde
 
 /** One entry for each differing field: cause, field, and the value on both sides. */
 export function changeLines(changes: readonly Change[], view: ChangeView): readonly string[] {
-  const labels = changes.map(({ label }) => fieldName(label));
+  const { grants, others } = splitGrants(changes);
+  const labels = others.map(({ label }) => fieldName(label));
   const most = Math.min(MAX_LABEL_COLUMNS, view.width - labelStart - 2 - MIN_VALUE_COLUMNS);
   const labelColumns = Math.min(most, Math.max(0, ...labels.map(columnsOf)));
-  return changes.flatMap((change, index) => linesOf(change, labels[index] ?? "", labelColumns, view));
+  // All of a step's fields have the same author, who is named once.
+  const first = others.find(({ cause }) => movedCauses.includes(cause));
+  const isLeft = first === undefined && grants.some(({ cause }) => movedCauses.includes(cause));
+  return [
+    ...others.flatMap((change, index) => {
+      const by = change === first ? view.by : null;
+      return linesOf(change, labels[index] ?? "", labelColumns, { ...view, by });
+    }),
+    ...grants.flatMap((grant) => causedGrantLines(grant, view)),
+    ...(isLeft ? whoLines(view.by, view) : []),
+  ];
+}
+
+function causedGrantLines(grant: GrantChange, { paint, width }: ChangeView): readonly string[] {
+  const lines = grantLines(grant, { indent: " ".repeat(labelStart), paint, width });
+  const cause = `${INDENT}${paint(styles[grant.cause], padColumns(grant.cause, CAUSE_COLUMNS))} `;
+  return lines.map((line, index) => (index === 0 ? cause + line.slice(labelStart) : line));
 }
 
 /** A field's name without repetition: `image.image_uri` becomes `image`. */
@@ -60,15 +79,14 @@ function linesOf(change: Change, label: string, labelColumns: number, view: Chan
   const head = `${INDENT}${cause} ${shownLabel}`;
   const start = labelStart + labelColumns + 2;
   const room = width - start;
-  const writer = by !== null && movedCauses.includes(change.cause) ? by : null;
-  const who = writer === null ? "" : `  ${writer(Number.POSITIVE_INFINITY)}`;
+  const who = by === null ? "" : `  ${by(Number.POSITIVE_INFINITY)}`;
   if (isLineDiff(change)) {
     const counts = `lines: ${count(change.diff, "+")} added, ${count(change.diff, "-")} removed`;
     const indent = " ".repeat(INDENT.length + 2);
     const fits = columnsOf(counts) + columnsOf(who) <= room;
     return [
       `${head}  ${paint("dim", cutEnd(counts, room))}${fits ? who : ""}`,
-      ...(fits ? [] : whoLines(writer, view)),
+      ...(fits ? [] : whoLines(by, view)),
       ...textDiffLines(change.diff, { paint, width, indent }),
     ];
   }
@@ -79,7 +97,7 @@ function linesOf(change: Change, label: string, labelColumns: number, view: Chan
   return [
     `${head}  ${cutAround(before, from, room)}`,
     `${" ".repeat(start - 2)}→ ${cutAround(after, from, room)}`,
-    ...whoLines(writer, view),
+    ...whoLines(by, view),
   ];
 }
 

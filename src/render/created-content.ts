@@ -1,5 +1,7 @@
 import { isObject, type Json } from "../contract/json.ts";
 import { fieldName } from "./change.ts";
+import { grantLines } from "./grant-lines.ts";
+import { grantsIn } from "./grants.ts";
 import { packIntoLines } from "./pack-into-lines.ts";
 import type { Paint } from "./paint.ts";
 import { showValue } from "./show-value.ts";
@@ -15,10 +17,14 @@ export function contentLines(
   identity: string,
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
+  const { grants, rest: others } = grantsIn(content);
   const columns = width - INDENT.length;
   const rest = (left: number): string => `… and ${left} more fields; -o json has all of them`;
-  const lines = packIntoLines([...contentFields(content, identity)], { columns, mostLines: MAX_LINES, rest });
-  return lines.map((line) => INDENT + paint("dim", line));
+  const lines = packIntoLines([...contentFields(others, identity)], { columns, mostLines: MAX_LINES, rest });
+  return [
+    ...lines.map((line) => INDENT + paint("dim", line)),
+    ...grants.flatMap((grant) => grantLines({ sign: "+", text: grant }, { indent: INDENT, paint, width })),
+  ];
 }
 
 /** The fields of a created resource, each with its value, except those that its name already contains. */

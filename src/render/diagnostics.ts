@@ -3,6 +3,7 @@ import type { Excerpt } from "../core/redact/masked-excerpt.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import type { Paint, Style } from "./paint.ts";
+import { relatedText } from "./related-places.ts";
 import { columnsOf, cutEnd } from "./text-width.ts";
 import { sentenceText, wordsIn, wrapWords } from "./wrap.ts";
 
@@ -50,7 +51,8 @@ function diagnosticText(diagnostic: Diagnostic, view: DiagnosticView): string {
   const { detail } = diagnostic;
   const excerpt = view.excerptOf(diagnostic);
   const lines = excerpt === null ? [] : excerptLines(excerpt, diagnostic, view);
-  const details = detail === null ? [] : wrapWords(printable(detail), { indent: INDENT, width });
+  const said = [detail ?? "", relatedText(diagnostic)].filter((text) => text !== "");
+  const details = said.flatMap((text) => wrapWords(printable(text), { indent: INDENT, width }));
   return [...headLines(diagnostic, { paint, width }), ...lines, ...details].join("\n");
 }
 

@@ -1,9 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
+import type { Json } from "../contract/json.ts";
 import type { Step } from "../core/plan/plan.ts";
 import { hasBadRollout, type Outcome, type OutcomeResult } from "../core/report/report.ts";
 import { changeSummary } from "./change.ts";
 import { contentFields } from "./created-content.ts";
 import { printable } from "./escape.ts";
+import { grantLines } from "./grant-lines.ts";
+import { type GrantChange, grantsIn, splitGrants } from "./grants.ts";
 import { packIntoLines } from "./pack-into-lines.ts";
 import type { Paint, Style } from "./paint.ts";
 import { columnsOf, cutEnd, cutMiddle } from "./text-width.ts";
@@ -43,36 +46,63 @@ export function needsAttention(outcome: Outcome): boolean {
   return outcome.error !== null || hasBadRollout(outcome);
 }
 
-/** The outcome of one resource with its changed fields, on one line if they fit. */
+/** The outcome of one resource with its changed fields, on one line if they fit; each grant has a line of its own. */
 export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly string[] {
-  const { paint, width } = view;
   const heads = outcomeHead(outcome, view);
-  const head = heads.at(-1) ?? "";
   const step = view.stepOf(outcome);
-  const room = width - columnsOf(stripVTControlCharacters(head)) - 2;
-  const isCreate = step?.action === "create" && step.changes[0]?.path === "";
-  const fields = isCreate ? createdFields(step, room) : (step?.changes.map(changeSummary) ?? []);
+  if (step === undefined) return heads;
+  const [content] = step.changes;
+  if (step.action === "create" && content?.path === "") {
+    const { grants, rest } = grantsIn(content.after);
+    const roles = grants.map((text) => ({ sign: "+", text }) as const);
+    return [...withCreatedFields(heads, rest, { identity: step.identity, ...view }), ...grantsLines(roles, view)];
+  }
+  const { grants, others } = splitGrants(step.changes);
+  return [...withChangedFields(heads, others.map(changeSummary), view), ...grantsLines(grants, view)];
+}
+
+function grantsLines(grants: readonly Pick<GrantChange, "sign" | "text">[], view: OutcomeView): readonly string[] {
+  return grants.flatMap((grant) => grantLines(grant, { ...view, indent: INDENT }));
+}
+
+// The fields stand behind the last line of the head if they fit there, and below it otherwise.
+function withChangedFields(
+  heads: readonly string[],
+  fields: readonly string[],
+  { paint, width }: OutcomeView,
+): readonly string[] {
   const line = fields.join(" · ");
   if (line === "") return heads;
-  if (columnsOf(line) <= room || isCreate) {
-    return [...heads.slice(0, -1), `${head}  ${paint("dim", cutEnd(line, room))}`];
-  }
+  if (columnsOf(line) <= roomBehind(heads, width)) return withBehind(heads, paint("dim", line));
   const rest = (left: number): string => `… and ${left} more ${left === 1 ? "field" : "fields"}`;
   const lines = packIntoLines(fields, { columns: width - INDENT.length, mostLines: MAX_LINES, rest });
   return [...heads, ...lines.map((one) => INDENT + paint("dim", one))];
 }
 
+function roomBehind(heads: readonly string[], width: number): number {
+  return width - columnsOf(stripVTControlCharacters(heads.at(-1) ?? "")) - 2;
+}
+
+function withBehind(heads: readonly string[], text: string): readonly string[] {
+  return [...heads.slice(0, -1), `${heads.at(-1) ?? ""}  ${text}`];
+}
+
 // A line has room for only two or three of a create's fields.
-function createdFields({ changes: [content], identity }: Step, room: number): readonly string[] {
+function withCreatedFields(
+  heads: readonly string[],
+  content: Json,
+  { identity, paint, width }: OutcomeView & { readonly identity: string },
+): readonly string[] {
+  const room = roomBehind(heads, width);
+  if (room < MIN_COLUMNS) return heads;
   const taken: string[] = [];
-  if (content === undefined || room < MIN_COLUMNS) return taken;
   let columns = 0;
-  for (const field of contentFields(content.after, identity)) {
+  for (const field of contentFields(content, identity)) {
     taken.push(field);
     columns += columnsOf(field);
     if (columns > room) break;
   }
-  return taken;
+  return taken.length === 0 ? heads : withBehind(heads, paint("dim", cutEnd(taken.join(" · "), room)));
 }
 
 /** A resource's result and name, then the result of its rollout and its relation to an interrupted run. */

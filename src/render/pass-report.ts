@@ -28,6 +28,8 @@ export type ReportView = {
   readonly now: number | null;
   /** Whether unchanged resources are also shown. */
   readonly showUnchanged?: boolean;
+  /** Whether each step says why no dry run has checked it. */
+  readonly showPreflight?: boolean;
   /** Whether equal changes of several resources are shown once. @default true */
   readonly folds?: boolean;
   /** The suggested next command after a plan; null for none. */
@@ -44,7 +46,7 @@ export type ReportView = {
 
 /** The report of a plan. */
 export function planReport(event: PlanEvent, view: ReportView): string {
-  const { output, showUnchanged = false, folds = true, next = null } = view;
+  const { output, showUnchanged = false, showPreflight = false, folds = true, next = null } = view;
   const { ignored, details, notUsed, access, unmanaged, withServerSide } = event;
   const plan = withServerSide ?? event.plan;
   if (output === "json") {
@@ -60,13 +62,15 @@ export function planReport(event: PlanEvent, view: ReportView): string {
   if (output === "gitlab") return gitlabReport(plan);
   if (output === "markdown") {
     const shown = ignored === 0 ? plan : { ...plan, ignored };
-    return planMarkdown(shown, { ...reviewed(view), groupOf: resourceGroup, detailOf });
+    return planMarkdown(shown, { ...reviewed(view), groupOf: resourceGroup, detailOf, showPreflight });
   }
   const text = planText(plan, {
     ...view,
     groupOf: group,
     detailOf,
+    blocked: event.blocked,
     showUnchanged,
+    showPreflight,
     folds,
     ...(event.changedSince === undefined ? {} : { changedSince: event.changedSince }),
     ...(event.branch === undefined ? {} : { branch: event.branch }),

@@ -3,27 +3,26 @@ import type { Access } from "../core/access.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { Plan, PlanSummary, Step } from "../core/plan/plan.ts";
+import { type BlockedView, blockedText } from "./blocked-steps.ts";
 import { callerAccessLines } from "./caller-access.ts";
 import { changeLines } from "./change.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { type Fold, foldSteps } from "./fold-steps.ts";
 import { missingExtensionsText } from "./missing-extensions.ts";
+import { notCheckedCounts } from "./not-checked.ts";
 import type { Paint } from "./paint.ts";
-import { type StepView, stepLines, titleLine } from "./step.ts";
+import { stepLines, titleLine } from "./step.ts";
 import { cutEnd, cutMiddle } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** Layout of a plan as text. */
-export type PlanView = StepView & {
-  readonly paint: Paint;
+export type PlanView = BlockedView & {
   /** Rows of the terminal; null when the output is not a terminal. */
   readonly rows: number | null;
   /** The group (workspace, repo) of a step's identity; null for the whole tenant. */
   readonly groupOf: (step: Step) => string | null;
   readonly showUnchanged: boolean;
-  /** Whether equal changes of several resources are shown once. */
-  readonly folds: boolean;
   /** Number of differing fields that ignore rules cover. */
   readonly ignored: number;
   /** The commit that the source differs from, and the number of changed files; left out when it does not differ. */
@@ -59,6 +58,7 @@ export function planText(plan: Plan, view: PlanView): string {
     "",
     ...body,
     ...missingExtensionsText(view.notUsed ?? [], view),
+    ...notCheckedLines(plan, view),
     ...end,
     ...(view.next === null ? [] : [view.paint("dim", `Next: ${view.next}`)]),
     "",
@@ -83,18 +83,38 @@ export function serverText(server: string, target: string | null): string {
 }
 
 function bodyLines(shown: readonly Step[], view: PlanView): readonly string[] {
-  const [orphans, declared] = [shown.filter(isOrphan), shown.filter((step) => !isOrphan(step))];
-  const { folds, others } = view.folds ? foldSteps(declared) : { folds: [], others: declared };
-  const groups = [...Map.groupBy(others, view.groupOf)].toSorted(byDanger);
-  const blocks = groups.map(([group, steps]) => groupText(group, steps, view));
-  const folded = folds.map((fold) => foldText(fold, view));
-  const isDangerous = groups.some(([, steps]) => steps.some(({ risks }) => risks.length > 0));
-  return [...(isDangerous ? [...blocks, ...folded] : [...folded, ...blocks]), ...orphanText(orphans, view)];
+  const { dangerous = [], blocked = [], orphans = [], others: plainly = [] } = Object.groupBy(shown, sectionOf);
+  const { folds, others } = view.folds ? foldSteps(plainly) : { folds: [], others: plainly };
+  return [
+    ...groupTexts(dangerous, view),
+    ...blockedText(blocked, view),
+    ...folds.map((fold) => foldText(fold, view)),
+    ...groupTexts(others, view),
+    ...orphanText(orphans, view),
+  ];
+}
+
+function sectionOf({ action, risks }: Step): "dangerous" | "blocked" | "orphans" | "others" {
+  if (action === "orphan") return "orphans";
+  if (risks.length > 0) return "dangerous";
+  return action === "block" ? "blocked" : "others";
+}
+
+function groupTexts(steps: readonly Step[], view: PlanView): readonly string[] {
+  const groups = [...Map.groupBy(steps, view.groupOf)].toSorted(byWave);
+  return groups.map(([group, own]) => groupText(group, own, view));
+}
+
+function notCheckedLines({ steps }: Plan, { paint, width, showPreflight = false }: PlanView): readonly string[] {
+  const counts = notCheckedCounts(steps);
+  if (counts === "") return [];
+  const hint = showPreflight ? "" : " (--show preflight names each)";
+  return wrapWords(counts + hint, { indent: "", nextIndent: "  ", width }).map((line) => paint("dim", line));
 }
 
 /** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted, 2 fields ignored`. */
 function planLine(summary: PlanSummary, complete: boolean, ignored: number): string {
-  const { create, update, keep, ensure, block, orphan, drift, unrecorded, notChecked = 0 } = summary;
+  const { create, update, keep, ensure, block, orphan, drift, unrecorded } = summary;
   const acting = joinCounts([
     [create, "to create"],
     [update, "to update"],
@@ -104,7 +124,6 @@ function planLine(summary: PlanSummary, complete: boolean, ignored: number): str
   const rest = joinCounts([
     [drift, "drifted"],
     [unrecorded, "unrecorded"],
-    [notChecked, "not checked"],
     [orphan, orphan === 1 ? "orphan" : "orphans"],
     [ignored, ignored === 1 ? "field ignored" : "fields ignored"],
   ]);
@@ -118,19 +137,11 @@ function isShown({ action, reason, changes }: Step, { showUnchanged }: PlanView)
   return reason !== null && reason !== "by-ledger";
 }
 
-function isOrphan({ action }: Step): boolean {
-  return action === "orphan";
-}
-
 type Group = readonly [string | null, readonly Step[]];
 
-// Dangerous groups come first, then the ones that others refer to.
-function byDanger([nameA, a]: Group, [nameB, b]: Group): number {
-  return danger(a) - danger(b) || firstWave(a) - firstWave(b) || compareText(nameA ?? "", nameB ?? "");
-}
-
-function danger(steps: readonly Step[]): number {
-  return steps.some(({ risks }) => risks.length > 0) ? 0 : 1;
+// Groups that others refer to come first.
+function byWave([nameA, a]: Group, [nameB, b]: Group): number {
+  return firstWave(a) - firstWave(b) || compareText(nameA ?? "", nameB ?? "");
 }
 
 function firstWave(steps: readonly Step[]): number {
@@ -140,8 +151,7 @@ function firstWave(steps: readonly Step[]): number {
 function groupText(group: string | null, steps: readonly Step[], view: PlanView): string {
   const name = group === null ? "(tenant)" : group;
   const title = cutEnd(printable(name), view.width);
-  const ordered = steps.toSorted((a, b) => danger([a]) - danger([b]));
-  return [view.paint("bold", title), ...ordered.flatMap((step) => stepLines(step, group, view)), ""].join("\n");
+  return [view.paint("bold", title), ...steps.flatMap((step) => stepLines(step, group, view)), ""].join("\n");
 }
 
 function foldText({ steps, changes }: Fold, view: PlanView): string {

@@ -14,6 +14,8 @@ export type StepView = {
   readonly width: number;
   /** The current time in epoch milliseconds, to show ages; null to show timestamps. */
   readonly now: number | null;
+  /** Whether each step says why no dry run has checked it. @default false */
+  readonly showPreflight?: boolean;
   /** Details of a step's reason: the blocking reference, or the control plane's message. */
   readonly detailOf: (step: Step) => string | null;
 };
@@ -64,8 +66,8 @@ function placeOf({ file, line }: Step): string {
   return file === null ? "" : `${file}:${line ?? 1}`;
 }
 
-function notCheckedLines({ notChecked }: Step, { paint, width }: StepView): readonly string[] {
-  if (notChecked === undefined) return [];
+function notCheckedLines({ notChecked }: Step, { paint, width, showPreflight = false }: StepView): readonly string[] {
+  if (notChecked === undefined || !showPreflight) return [];
   const lines = wrapWords(printable(notCheckedText(notChecked)), { indent: "    ", width });
   return lines.map((line) => paint("dim", line));
 }

@@ -17,7 +17,7 @@ export function padColumns(text: string, columns: number): string {
 }
 
 /** The longest prefix of a text that fits in a number of columns. */
-function firstColumns(text: string, columns: number): string {
+export function firstColumns(text: string, columns: number): string {
   let taken = 0;
   let end = 0;
   for (const character of text) {

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { columnsOf, cutMiddle } from "./text-width.ts";
+import { columnsOf, cutMiddle, firstColumns } from "./text-width.ts";
 
 /** Layout of wrapped lines. */
 export type LineLayout = {
@@ -51,4 +51,20 @@ export function linesText(words: string | readonly string[], layout: LineLayout)
 /** The words of a text; a word wider than a line is cut in its middle. */
 export function wordsIn(text: string, width: number): readonly string[] {
   return text.split(" ").map((word) => cutMiddle(word, width - NEXT_INDENT.length));
+}
+
+/** The words of a text; a word wider than a number of columns is broken into several, so that none of it is lost. */
+export function brokenWords(text: string, columns: number): readonly string[] {
+  return text.split(" ").flatMap((word) => [...piecesOf(word, columns)]);
+}
+
+function* piecesOf(word: string, columns: number): Generator<string> {
+  let rest = word;
+  while (columnsOf(rest) > columns) {
+    const piece = firstColumns(rest, columns);
+    if (piece === "") break;
+    yield piece;
+    rest = rest.slice(piece.length);
+  }
+  yield rest;
 }

@@ -70,7 +70,7 @@ describe.each(controlPlaneVariants)("a dry run of what is new on a $name control
       { identity: "chat_prompt/registry/other", notChecked: { reason: "unsupported" } },
       { identity: "service/dev:web/worker" },
     ]);
-    const text = await source.runHere(["plan", "--no-dry-run"]);
+    const text = await source.runHere(["plan", "--no-dry-run", "--show", "preflight"]);
     expect(text.stdout).toContain(
       plane.name === "full" ? "not checked: --no-dry-run" : "not checked: this kind has no dry run",
     );
@@ -103,7 +103,7 @@ describe.each(controlPlaneVariants)("a dry run of what is new on a $name control
       expect(byIdentity.get("service/dev:web/worker")).toMatchObject(unchecked);
       // Whoever applies it may see the secret; this token sees no group.
       expect(byIdentity.get("service/dev:web/secretive")).toMatchObject(unchecked);
-      expect(text.stdout).toContain("not checked: needs write");
+      expect(text.stdout).toContain("Not dry-run: 2 need the right to write (--show preflight names each)");
     } else {
       expect(byIdentity.get("service/dev:web/worker")).toMatchObject({ action: "block", reason: "forbidden" });
     }
@@ -223,8 +223,11 @@ test("S66 a dangling secret shows on an empty platform too, by the list of secre
     action: "create",
     notChecked: { reason: "depends-on", on: ["workspace/dev:web"] },
   });
-  const { stdout } = await source.runHere(["plan"]);
+  const { stdout } = await source.runHere(["plan", "--show", "preflight"]);
   expect(stdout).toContain("not dry-run: depends on workspace/dev:web");
-  expect(stdout).toMatch(/^Plan: 4 to create, 0 unchanged; 4 not checked$/m);
+  expect(stdout).toMatch(/^Plan: 4 to create, 0 unchanged$/m);
   expect(stdout).toContain("not checked: dryRun unproven");
+  const counted = (await source.runHere(["plan"])).stdout;
+  expect(counted).not.toContain("    not ");
+  expect(counted.replaceAll(/\s+/g, " ")).toMatch(/Not dry-run: \d refer to what does not exist yet, \d wait until/);
 });

@@ -118,7 +118,9 @@ export const flags = {
   planOutput: outputFlag(["text", "json", "markdown", "github", "gitlab"]),
   driftOutput: outputFlag(["text", "json", "markdown", "github"]),
   validateOutput: outputFlag(["text", "json", "sarif", "github"]),
-  show: choicesFlag("--show <what...>", "show these as well", { of: ["unchanged", "unmanaged", "server"] }),
+  show: choicesFlag("--show <what...>", "show these as well", {
+    of: ["unchanged", "unmanaged", "server", "preflight"],
+  }),
   base: textFlag("--base <ref>", "commit to compare with, such as the pull request's base"),
   applied: textFlag(
     "--applied <ref>",

@@ -179,6 +179,27 @@ readonly column: (number | null)
  * How many documents of the file it is about; left out for one
  */
 readonly documents?: number
+/**
+ * The other places that it is about; left out where there are none
+ */
+readonly related?: readonly RelatedPlace[]
+}
+/**
+ * Another place that a diagnostic is about
+ */
+export type RelatedPlace = {
+/**
+ * Path relative to the working directory
+ */
+readonly file: string
+/**
+ * From 1
+ */
+readonly line: number
+/**
+ * From 1
+ */
+readonly column: number
 }
 /**
  * An extension of the interface that the control plane does not have

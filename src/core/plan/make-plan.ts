@@ -1,14 +1,12 @@
 import { createHash } from "node:crypto";
 import type { NotChecked } from "../../contract/generated/output.ts";
 import { canonical, type Json } from "../../contract/json.ts";
-import type { Position } from "../../model/position.ts";
 import { decideEach } from "../decide/decide-each.ts";
-import type { Decision } from "../decide/decision.ts";
-import type { Diagnostic } from "../diagnostic.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
-import { type Identity, type ManifestHead, requireRead } from "../manifest.ts";
+import { type Identity, requireRead } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
-import { type Plan, reasonText, type Step, summarise, writes } from "./plan.ts";
+import { type BlockedStep, blockDiagnostics } from "./blocked-steps.ts";
+import { type Plan, type Step, summarise, writes } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";
 import { orphanSteps, stepOf } from "./plan-steps.ts";
 
@@ -63,27 +61,13 @@ export function withNotChecked(
   return { plan: withParts(plan, { steps, summary: { ...plan.summary, notChecked: count } }), decisions };
 }
 
-/** A manifest whose step is blocked, and the position in it of the cause. */
-export type BlockedManifest = { readonly manifest: ManifestHead; readonly position: Position };
-
-/** The same plan, with a warning for each manifest whose step is blocked. */
+/** The same plan, with a warning for each cause that blocks steps. */
 export function withBlockDiagnostics(
   { plan, decisions }: PlanWithDecisions,
-  blocked: readonly BlockedManifest[],
+  blocked: readonly BlockedStep[],
 ): PlanWithDecisions {
   if (blocked.length === 0) return { plan, decisions };
-  const diagnostics = [...plan.diagnostics, ...blocked.flatMap((one) => blockDiagnostic(one, decisions) ?? [])];
-  return { plan: withParts(plan, { diagnostics }), decisions };
-}
-
-function blockDiagnostic(
-  { manifest: { identity, file }, position }: BlockedManifest,
-  decisions: ReadonlyMap<Identity, Decision>,
-): Diagnostic | null {
-  const { reason = null, detail = null } = decisions.get(identity) ?? {};
-  if (reason === null) return null;
-  const summary = `${identity} is blocked: ${reasonText[reason]}`;
-  return { severity: "warning", code: reason, summary, detail, file, ...position };
+  return { plan: withParts(plan, { diagnostics: [...plan.diagnostics, ...blockDiagnostics(blocked)] }), decisions };
 }
 
 // Only what is done counts. Left out are the position, the cause (it depends on the base) and the risks (they depend on

@@ -145,7 +145,7 @@ function isChange({ path, label, before, after, cause, diff }: JsonObject): bool
   );
 }
 
-function isDiagnostic({ severity, code, summary, detail, file, line, column }: JsonObject): boolean {
+function isDiagnostic({ severity, code, summary, detail, file, line, column, related = [] }: JsonObject): boolean {
   const isPlace = [line, column].every((number) => number === null || Number.isSafeInteger(number));
   const isKnown = severity === "error" || severity === "warning";
   return (
@@ -154,8 +154,13 @@ function isDiagnostic({ severity, code, summary, detail, file, line, column }: J
     typeof summary === "string" &&
     isTextOrNull(detail) &&
     isTextOrNull(file) &&
-    isPlace
+    isPlace &&
+    isListOf(related, isRelated)
   );
+}
+
+function isRelated({ file, line, column }: JsonObject): boolean {
+  return typeof file === "string" && Number.isSafeInteger(line) && Number.isSafeInteger(column);
 }
 
 function isNotChecked(value: Json): boolean {

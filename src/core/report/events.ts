@@ -3,6 +3,7 @@ import type { Diagnostic } from "../diagnostic.ts";
 import type { ForeignSummary } from "../foreign-documents.ts";
 import type { Identity } from "../manifest.ts";
 import type { MissingExtension } from "../missing-extensions.ts";
+import type { BlockedStep } from "../plan/blocked-steps.ts";
 import type { Plan, Step } from "../plan/plan.ts";
 import type { SignedSeal } from "../plan/seal.ts";
 import type {
@@ -64,6 +65,8 @@ export type PlanEvent = {
   readonly ignored: number;
   /** Details of a step's reason, by resource. */
   readonly details: ReadonlyMap<Identity, string>;
+  /** Why and where each blocked step is blocked. */
+  readonly blocked: readonly BlockedStep[];
   /** The extensions that the control plane lacks. */
   readonly notUsed: readonly MissingExtension[];
   /** The token's subject and permissions; null when the control plane does not report them. */

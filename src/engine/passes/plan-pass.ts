@@ -88,6 +88,7 @@ function withWarning(desired: Desired): Desired {
 export function planEvent({
   plan,
   decisions,
+  blocked,
   notUsed,
   access,
   desired: { changedSince, branch },
@@ -105,6 +106,7 @@ export function planEvent({
     ...(branch === undefined ? {} : { branch }),
     ignored,
     details,
+    blocked,
     notUsed,
     access,
     seal: null,

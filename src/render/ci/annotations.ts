@@ -4,6 +4,7 @@ import { type Plan, reasonText } from "../../core/plan/plan.ts";
 import type { DriftReport } from "../../core/report/report.ts";
 import { printable } from "../escape.ts";
 import { riskText } from "../markdown/risk-text.ts";
+import { relatedText } from "../related-places.ts";
 import { type Annotation, annotationLine } from "./github-actions.ts";
 
 /** GitHub shows at most this many annotations per level and step. */
@@ -48,8 +49,9 @@ export function driftRemarks({ diagnostics, drift }: Pick<DriftReport, "diagnost
 export function diagnosticRemarks(diagnostics: readonly Diagnostic[]): readonly Remark[] {
   return sortDiagnostics(diagnostics).map((diagnostic) => {
     const { severity, code, detail, file, line } = diagnostic;
-    const summary = summaryText(diagnostic);
-    return { level: severity, title: code, message: detail === null ? summary : `${summary}: ${detail}`, file, line };
+    const said = [summaryText(diagnostic), detail ?? ""].filter((text) => text !== "").join(": ");
+    const message = [said, relatedText(diagnostic)].filter((text) => text !== "").join("; ");
+    return { level: severity, title: code, message, file, line };
   });
 }
 

@@ -9,12 +9,15 @@ export function sarifReport(diagnostics: readonly Diagnostic[], uriOf: (file: st
   const sorted = sortDiagnostics(diagnostics);
   const codes = [...new Set(sorted.map(({ code }) => code))];
   const results = sorted.map(
-    ({ severity, code, summary, documents, detail, file, line, column }): Result => ({
+    ({ severity, code, summary, documents, detail, file, line, column, related = [] }): Result => ({
       ruleId: code,
       ruleIndex: codes.indexOf(code),
       level: severity,
       message: { text: [summaryText({ summary, documents }), detail].filter((part) => part !== null).join(": ") },
       ...(file === null ? {} : { locations: [locationOf(encoded(uriOf(file)), line, column)] }),
+      ...(related.length === 0
+        ? {}
+        : { relatedLocations: related.map((one) => locationOf(encoded(uriOf(one.file)), one.line, one.column)) }),
     }),
   );
   const driver = { name: "holdfast", rules: codes.map((id) => ({ id })) };

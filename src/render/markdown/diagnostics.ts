@@ -1,6 +1,7 @@
 import { type Diagnostic, sortDiagnostics, summaryText } from "../../core/diagnostic.ts";
 import type { ValidationReport } from "../../core/report/report.ts";
 import { joinCounts } from "../count-text.ts";
+import { relatedText } from "../related-places.ts";
 import { codeSpan } from "./code-markup.ts";
 
 /** Maximum number of diagnostics shown; the rest is counted. */
@@ -10,8 +11,11 @@ const MAX_SHOWN = 10;
 export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[]): readonly string[] {
   if (diagnostics.length === 0) return [];
   const { error = [], warning = [] } = Object.groupBy(sortDiagnostics(diagnostics), ({ severity }) => severity);
-  const lines = [...error, ...warning].slice(0, MAX_SHOWN).map(({ severity, summary, documents, file, line }) => {
-    const place = file === null ? "" : ` in ${codeSpan(`${file}:${line ?? 1}`)}`;
+  const lines = [...error, ...warning].slice(0, MAX_SHOWN).map((diagnostic) => {
+    const { severity, summary, documents, file, line } = diagnostic;
+    const related = relatedText(diagnostic);
+    const others = related === "" ? "" : `, ${codeSpan(related)}`;
+    const place = file === null ? "" : ` in ${codeSpan(`${file}:${line ?? 1}`)}${others}`;
     return `- ${severity}: ${codeSpan(summaryText({ summary, documents }))}${place}`;
   });
   const rest = diagnostics.length - lines.length;

@@ -1,6 +1,7 @@
 import { isObject, type Json } from "../../contract/json.ts";
 import type { Change, Step } from "../../core/plan/plan.ts";
 import { printable } from "../escape.ts";
+import { type GrantChange, grantsIn, splitGrants } from "../grants.ts";
 import { showValue } from "../show-value.ts";
 import { cutEnd } from "../text-width.ts";
 
@@ -11,14 +12,28 @@ const MAX_LINE_LENGTH = 400;
 
 /** The differences of a resource as diff lines: each field under its name, as `@@ replicas (drift) @@`. */
 export function fieldDiff(changes: Step["changes"]): readonly string[] {
-  const lines = changes.flatMap(linesOf).map((line) => cutEnd(printable(line), MAX_LINE_LENGTH));
+  const { grants, others } = splitGrants(changes);
+  const all = [...grantLines(grants), ...others.flatMap(linesOf)];
+  const lines = all.map((line) => cutEnd(printable(line), MAX_LINE_LENGTH));
   const shown = lines.slice(0, MAX_LINES);
   const rest = lines.length - shown.length;
   return rest === 0 ? shown : [...shown, `… and ${rest} more lines`];
 }
 
+// Who may do what comes first, so that it is never among the lines that do not fit.
+function grantLines(grants: readonly GrantChange[]): readonly string[] {
+  const byCause = [...Map.groupBy(grants, ({ cause }) => cause)];
+  return byCause.flatMap(([cause, alike]) => [
+    `@@ grants (${cause}) @@`,
+    ...alike.map(({ sign, text }) => `${sign} ${text}`),
+  ]);
+}
+
 function linesOf({ path, label, before, after, cause, diff }: Change): readonly string[] {
-  if (path === "" && before === null) return valueLines(after, "").map((line) => `+ ${line}`);
+  if (path === "" && before === null) {
+    const { grants, rest } = grantsIn(after);
+    return [...grants, ...valueLines(rest, "")].map((line) => `+ ${line}`);
+  }
   const head = `@@ ${label === "" ? "(everything)" : label} (${cause}) @@`;
   if (diff !== null) return [head, ...diff.split("\n").filter((line) => line !== "")];
   return [head, ...sideLines("-", before), ...sideLines("+", after)];

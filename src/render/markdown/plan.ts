@@ -1,6 +1,7 @@
 import { compareText } from "../../contract/json.ts";
 import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
+import { notCheckedCounts } from "../not-checked.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
@@ -24,6 +25,7 @@ const MAX_DANGEROUS = 10;
 /** A plan for reviewers: verdict, counts and dangerous steps, then each resource by cause. */
 export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
   const steps = plan.steps.filter(isShown);
+  const notChecked = notCheckedCounts(steps);
   const head = [
     `### ${planVerdict(plan)}`,
     `${placeText(plan, view.target)}${restText(plan)}`,
@@ -31,6 +33,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
     ...(steps.length === 0 ? [] : [countsTable(steps)]),
     ...dangerText(steps),
     ...diagnosticsMarkdown(plan.diagnostics),
+    ...(notChecked === "" ? [] : [`${notChecked}.`]),
   ];
   const byBlock = Map.groupBy(steps, blockOf);
   const blocks = planBlocks.flatMap(({ name, title, explanation }): MarkdownBlock[] => {
@@ -62,7 +65,6 @@ function placeText({ server, revision }: Plan, target: string | null): string {
 function restText({ summary, ignored = 0 }: Plan): string {
   const rest = joinCounts([
     [summary.keep, "unchanged"],
-    [summary.notChecked ?? 0, "not checked"],
     [ignored, ignored === 1 ? "field ignored" : "fields ignored"],
   ]);
   return rest === "" ? "" : ` ${rest}.`;

@@ -11,12 +11,14 @@ export type ResourceRowView = {
   readonly groupOf: (step: { readonly identity: string }) => string | null;
   /** Details of a step's reason: the blocking reference, or the control plane's message. */
   readonly detailOf: (step: Step) => string | null;
+  /** Whether each step says why no dry run has checked it. @default false */
+  readonly showPreflight?: boolean;
   /** The subject of the review, such as `pull request`. */
   readonly subject: string;
 };
 
 /** One step as a foldable row: its resource, its risks, and its differences. */
-export function stepRow(step: Step, { groupOf, detailOf, subject }: ResourceRowView): string {
+export function stepRow(step: Step, { groupOf, detailOf, subject, showPreflight = false }: ResourceRowView): string {
   const { action, identity, risks, causedBy, changes, reason, notChecked } = step;
   const isOwn = causedBy === "change" || causedBy === "mixed";
   const marks = [
@@ -29,7 +31,7 @@ export function stepRow(step: Step, { groupOf, detailOf, subject }: ResourceRowV
   const detail = reason === null ? null : detailOf(step);
   const notes = [
     reason === null ? "" : `${reasonText[reason]}${detail === null ? "" : `: ${codeSpan(detail)}`}`,
-    notChecked === undefined ? "" : codeSpan(notCheckedText(notChecked)),
+    notChecked === undefined || !showPreflight ? "" : codeSpan(notCheckedText(notChecked)),
     writtenBy(step),
   ];
   return row(`${glyphs[action]} ${codeElement(nameIn(groupOf(step), identity))}`, marks, notes, changes);

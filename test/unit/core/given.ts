@@ -7,6 +7,7 @@ import type { LiveRow } from "../../../src/core/kind.ts";
 import type { Live } from "../../../src/core/live.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
 import { manifestReferences } from "../../../src/core/manifest-references.ts";
+import { blockedSteps } from "../../../src/core/plan/blocked-steps.ts";
 import { makePlan, withBlockDiagnostics } from "../../../src/core/plan/make-plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../../../src/core/plan/plan-input.ts";
 import type { Recorded } from "../../../src/core/recorded.ts";
@@ -124,7 +125,10 @@ export function plan(manifests: readonly Manifest[], around: Around = {}): PlanW
   const blocked = manifests.filter(({ identity }) => made.decisions.get(identity)?.action === "block");
   return withBlockDiagnostics(
     made,
-    blocked.map((manifest) => ({ manifest, position: { line: manifest.line, column: 1 } })),
+    blockedSteps(
+      blocked.map((manifest) => ({ manifest, position: { line: manifest.line, column: 1 } })),
+      made.decisions,
+    ),
   );
 }
 

@@ -5,6 +5,7 @@ import type { Json } from "../../../src/contract/json.ts";
 import { textDiff } from "../../../src/core/diff/text-diff.ts";
 import { groupOf } from "../../../src/core/kind.ts";
 import { splitIdentity } from "../../../src/core/manifest.ts";
+import type { BlockedStep } from "../../../src/core/plan/blocked-steps.ts";
 import { type Change, type Plan, type Step, summarise } from "../../../src/core/plan/plan.ts";
 import {
   type ApplyReport,
@@ -83,6 +84,20 @@ const risky = (risk: Step["risks"][number], changes: readonly Change[]) =>
     ...(risk === "reverts" ? { changedBy: ada } : {}),
   });
 
+const blockedStep = (identity: string, reason: NonNullable<Step["reason"]>) =>
+  step(identity, { action: "block", reason, notChecked: { reason: "unproven" } });
+
+function blockedBy({ action, identity, kind, reason }: Step): readonly BlockedStep[] {
+  if (action !== "block" || reason === null) return [];
+  const secret = "secret tenant:search:db-password";
+  const at = { identity, kind, reason, file: "new.yaml", line: 14, column: 16 };
+  if (reason === "dependency") return [{ ...at, detail: null, message: null, needs: "workspace/prod-us:ads" }];
+  if (reason !== "refused") return [{ ...at, detail: null, message: null, needs: null }];
+  return identity.endsWith("/broken")
+    ? [{ ...at, detail: null, message: "a request is above its limit", needs: null }]
+    : [{ ...at, detail: null, message: `the ${secret} does not exist`, needs: secret }];
+}
+
 const plans: { readonly [name: string]: Plan } = {
   "nothing to do": planOf([]),
   "one change": planOf([
@@ -108,9 +123,16 @@ const plans: { readonly [name: string]: Plan } = {
     }),
   ]),
   "a create": planOf([create]),
-  "a blocked step": planOf([
+  "blocked steps": planOf([
     create,
-    step("service/prod-eu:support/broken", { action: "block", reason: "refused", file: "new.yaml", line: 11 }),
+    blockedStep("service/prod-eu:support/broken", "refused"),
+    ...["api", "gateway", "worker"].map((name) => blockedStep(`service/prod-eu:search/${name}`, "refused")),
+    blockedStep("workspace/prod-us:ads", "read-only"),
+    ...["api", "ui"].map((name) => blockedStep(`service/prod-us:ads/${name}`, "dependency")),
+    step("team/ml", {
+      risks: ["privilege-growth"],
+      changes: [change("members[eve@example.com]", null, "eve@example.com")],
+    }),
   ]),
   "every risk mark": planOf([
     step("team/unharmed", { changes: [change("tags[a]", null, "a")] }),
@@ -247,7 +269,8 @@ function rendered(name: string, layout: Layout): string {
     ignored: 0,
     next: "holdfast apply",
     ...(name === "one change" ? { branch: "main" } : {}),
-    detailOf: ({ reason }) => (reason === "refused" ? "secret tenant:group:absent-key does not exist" : null),
+    detailOf: () => null,
+    blocked: plan.steps.flatMap(blockedBy),
   });
 }
 

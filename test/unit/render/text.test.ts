@@ -4,6 +4,7 @@ import { snapshotText } from "../../../src/commands/snapshots/load-snapshot.ts";
 import type { Json } from "../../../src/contract/json.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { splitIdentity } from "../../../src/core/manifest.ts";
+import type { BlockedStep } from "../../../src/core/plan/blocked-steps.ts";
 import { type Change, type Plan, type Step, summarise } from "../../../src/core/plan/plan.ts";
 import {
   type ApplyReport,
@@ -51,6 +52,18 @@ const planOf = (steps: readonly Step[], fields: Partial<Plan> = {}): Plan => ({
   ...fields,
 });
 
+const blockedAs = (text: string): BlockedStep => ({
+  identity: text,
+  kind: text,
+  reason: "refused",
+  detail: text,
+  message: text,
+  needs: text,
+  file: text,
+  line: 1,
+  column: 1,
+});
+
 const change = (label: string, before: Json, after: Json, cause: Change["cause"]): Change => ({
   path: `/${label.replaceAll(".", "/")}`,
   label,
@@ -63,7 +76,7 @@ const change = (label: string, before: Json, after: Json, cause: Change["cause"]
 const groupOf = ({ kind, identity }: Step) => kindOf(kind)?.group(splitIdentity(identity).key) ?? null;
 const layout = { paint: plain, width: 80, rows: null, now: null, folds: true, next: null };
 const shown = (plan: Plan, showUnchanged = false) =>
-  planText(plan, { ...layout, groupOf, showUnchanged, detailOf: () => null, ignored: 0 });
+  planText(plan, { ...layout, groupOf, showUnchanged, detailOf: () => null, blocked: [], ignored: 0 });
 
 const outcome = (identity: string, fields: Partial<Outcome> = {}): Outcome => ({
   identity,
@@ -132,13 +145,13 @@ describe("a plan for people", () => {
     expect(shown(planOf(steps, { summary: summarise(steps, 1) }))).toBe(
       `Plan for http://server: live → git
 
-(tenant)
-? team/ml                               team.yaml:1
-
-c1:ws2
+Blocked: 1
 ! workspace/c1:ws2                      workspace.yaml:1
     read-only: this control plane has no operation that writes this kind: change
     it there by hand
+
+(tenant)
+? team/ml                               team.yaml:1
 
 c1:ws1
 ~ service/api                           service.yaml:3
@@ -165,7 +178,7 @@ Plan: 1 to create, 1 to update, 1 to ensure, 1 blocked, 1 unchanged; 1 drifted,
   });
 
   test("counts the fields that a rule leaves alone", () => {
-    const view = { ...layout, groupOf, showUnchanged: false, detailOf: () => null };
+    const view = { ...layout, groupOf, showUnchanged: false, detailOf: () => null, blocked: [] };
     const line = (ignored: number) => planText(planOf([step("cluster/c1", { action: "keep" })]), { ...view, ignored });
     expect([line(1), line(2)]).toEqual([
       "Plan: nothing to do, 1 unchanged; 1 field ignored\n",
@@ -406,7 +419,15 @@ function renderedWith(text: string, paint: Paint = plain) {
     diagnostics: [],
   };
   const told = { severity: "error", code: text, summary: text, detail: text, file: text, line: 1, column: 1 } as const;
-  const view = { ...layout, paint, groupOf: () => text, showUnchanged: true, detailOf: () => text, ignored: 0 };
+  const view = {
+    ...layout,
+    paint,
+    groupOf: () => text,
+    showUnchanged: true,
+    detailOf: () => text,
+    blocked: [blockedAs(text)],
+    ignored: 0,
+  };
   const snapshot = { ...emptySnapshot, clusters: [{ name: text }] };
   const texts = [
     planText(plan, view),
@@ -530,6 +551,7 @@ describe("colours", () => {
       groupOf,
       showUnchanged: false,
       detailOf: () => null,
+      blocked: [],
       ignored: 0,
     });
     expect(painted).not.toBe(shown(plan));

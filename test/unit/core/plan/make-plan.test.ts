@@ -4,6 +4,7 @@ import type { OperationName } from "../../../../src/contract/operations.ts";
 import type { DryRunReply } from "../../../../src/core/decide/decision.ts";
 import { withServerSide } from "../../../../src/core/diff/server-side-changes.ts";
 import type { Live } from "../../../../src/core/live.ts";
+import { blockedSteps } from "../../../../src/core/plan/blocked-steps.ts";
 import { makePlan, withBlockDiagnostics, withNotChecked } from "../../../../src/core/plan/make-plan.ts";
 import {
   type Around,
@@ -105,7 +106,8 @@ describe("a dry run of what is new", () => {
     const manifest = declare(service());
     const first = makePlan(planInput([manifest], { live: { "service/c1:ws1/api": absent }, dryRuns }));
     expect(first.decisions.get(manifest.identity)?.pointer).toBe("/mounts/0/secret_fqn");
-    const { plan: made } = withBlockDiagnostics(first, [{ manifest, position: { line: 7, column: 9 } }]);
+    const blocked = blockedSteps([{ manifest, position: { line: 7, column: 9 } }], first.decisions);
+    const { plan: made } = withBlockDiagnostics(first, blocked);
     expect(made.steps).toMatchObject([{ action: "block", reason: "refused" }]);
     expect(made.checksum).toBe(first.plan.checksum);
     expect(made.diagnostics).toMatchObject([{ detail: "/mounts/0/secret_fqn: no such secret", line: 7, column: 9 }]);
@@ -272,7 +274,7 @@ describe("references", () => {
     expect(step.action).toBe("create");
   });
 
-  test("hold through several steps, and every blocked step is told about", () => {
+  test("hold through several steps, and every blocked step is told about at its cause", () => {
     const { plan: made } = plan([declare(cluster), ...both], {
       live: {
         "cluster/c1": { state: "unknown", reason: "unreadable" },
@@ -285,12 +287,42 @@ describe("references", () => {
       ["dependency", 1],
       ["dependency", 2],
     ]);
-    expect(
-      made.diagnostics.map(({ severity, code, file, line, column }) => [severity, code, file, line, column]),
-    ).toEqual([
-      ["warning", "unreadable", "c1.yaml", 1, 1],
-      ["warning", "dependency", "ws1.yaml", 1, 1],
-      ["warning", "dependency", "api.yaml", 1, 1],
+    const others = ["ws1.yaml", "api.yaml"].map((file) => ({ file, line: 1, column: 1 }));
+    expect(made.diagnostics).toMatchObject([
+      { severity: "warning", code: "unreadable", file: "c1.yaml", line: 1, column: 1, related: others },
+    ]);
+  });
+
+  test("that is missing is one diagnostic with its places, whatever waits for it", () => {
+    const services = ["a", "b", "c"].map((name) => declare(service({ name, workspace_fqn: "c9:ws9" })));
+    const live = Object.fromEntries(
+      ["workspace/c9:ws9", ...services.map(({ identity }) => identity)].map((one) => [one, absent]),
+    );
+    const { plan: made } = plan(services, { live, seesAll: true });
+    expect(made.summary.block).toBe(3);
+    expect(plan(services, { live }).plan.diagnostics).toMatchObject([{ code: "forbidden", related: [{}, {}] }]);
+    expect(made.diagnostics).toMatchObject([
+      {
+        code: "reference-absent",
+        detail: "workspace/c9:ws9",
+        file: "a.yaml",
+        related: [{ file: "b.yaml" }, { file: "c.yaml" }],
+      },
+    ]);
+  });
+
+  test("to the same missing secret are one diagnostic, and other refusals stay apart", () => {
+    const env = { DB: "secret://t:db:password" };
+    const services = ["a", "b", "c"].map((name) => declare(service({ name, ...(name === "c" ? {} : { env }) })));
+    const refused = (pointer: string) => ({ state: "refused", message: "there is no such secret", pointer }) as const;
+    const dryRuns = new Map(
+      services.map(({ identity }, at) => [identity, refused(at < 2 ? "/env/DB" : "/image/image_uri")]),
+    );
+    const live = Object.fromEntries(services.map(({ identity }) => [identity, absent]));
+    const { plan: made } = plan(services, { live, dryRuns, seesAll: true });
+    expect(made.diagnostics.map(({ file, related = [] }) => [file, related.map((other) => other.file)])).toEqual([
+      ["a.yaml", ["b.yaml"]],
+      ["c.yaml", []],
     ]);
   });
 });
