@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { wantsJsonLog } from "./commands/flags/wants-json.ts";
 import { runCommandLine, stoppedBy } from "./commands/run-command-line.ts";
-import { say, type Terminal } from "./commands/terminal.ts";
+import { type ProcessTerminal, say } from "./commands/terminal.ts";
 import { exitCodes, HoldfastError, worstExitCode } from "./core/errors.ts";
 
 /** After the first signal, what is in flight may take this long. */
@@ -47,7 +47,7 @@ const stderr = wantsJsonLog(process.argv.slice(2), process.env)
   ? (await import("./commands/output/json-log-stream.ts")).jsonLogStream(process.stderr)
   : process.stderr;
 
-const terminal: Terminal = {
+const terminal: ProcessTerminal = {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr,

@@ -13,7 +13,7 @@ import { passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
-import { isInteractive } from "./terminal.ts";
+import { isInteractive, printedOn } from "./terminal.ts";
 
 /** Updates the live resources to match the manifests. */
 export async function run(invocation: InvocationOf<typeof apply>): Promise<number> {
@@ -22,7 +22,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const view = terminalViewOf(invocation);
   const sealed = flags.plan === undefined ? null : readSealedPlan(resolve(terminal.cwd, flags.plan));
   using progress = await openProgress(invocation, view);
-  const shown = { ...invocation, terminal: { ...terminal, stderr: progress.stderr } };
+  const shown = { ...invocation, terminal: printedOn(progress.stderr, terminal) };
   await using target = await findTarget(shown, { reading: false });
   await requireTargetConfirmed(target, invocation.flags, terminal);
   const approve = createApproval(invocation, { ...view, target: target.choice?.name ?? null }, sealed);
@@ -36,10 +36,9 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
     return 0;
   }
   if (end.what !== "applied") return endWithInvalidSource(end, invocation);
-  // Awaited here: its failure must be caught before the target is closed.
-  const code = await showApplyResult(end, invocation, { ...view, wasShown: progress.wasShown });
+  // Before the result, which has the warning about a failure.
   await publisher.publish(end);
-  return code;
+  return await showApplyResult(end, invocation, { ...view, wasShown: progress.wasShown });
 }
 
 function requireConsent({ flags, terminal }: Invocation): void {

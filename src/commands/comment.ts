@@ -2,18 +2,18 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import { type PlanDocument, readPlanDocuments } from "../core/plan/read-plan-documents.ts";
+import { runWarning } from "../core/run-warning.ts";
 import type { Forge } from "../forge/forge.ts";
 import { type PostedComment, postStickyComment, type StickyComment } from "../forge/sticky-comment.ts";
 import { postStickyIssue } from "../forge/sticky-issue.ts";
 import { printable } from "../render/escape.ts";
-import { hintText } from "../render/failure.ts";
 import { hasMoved, reviewMarkdown, reviewVerdict } from "../render/markdown/review.ts";
 import type { InvocationOf } from "./command.ts";
 import { chooseForge, type ForgeChoice } from "./configuration/choose-forge.ts";
 import type { comment } from "./declarations/comment.ts";
 import { readJsonFile } from "./input/read-json-file.ts";
 import { fullReportNote } from "./output/full-report-note.ts";
-import { columnsOn, say, writeResult } from "./terminal.ts";
+import { writeResult } from "./terminal.ts";
 
 /** Enough for the plan of ten thousand resources; the limit is needed because the file may come from an untrusted job. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -58,8 +58,8 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
     if (!(error instanceof HoldfastError)) throw error;
     if (!isCommented) await writeResult(terminal, body(revision ?? documents.flatMap(planRevision)[0] ?? "unknown"));
     if (flags.requireComment === true || error.code === "invalid") throw error;
-    say(terminal, `warning: no ${isCommented ? "commit status" : "comment"} was written: ${error.message}`);
-    terminal.stderr.write(hintText(error.hint, columnsOn(terminal.stderr)));
+    const what = isCommented ? "commit status" : "comment";
+    terminal.warnings.add(runWarning("not-commented", `no ${what} was written: ${error.message}`, error.hint));
     return 0;
   }
 }

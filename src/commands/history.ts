@@ -16,6 +16,11 @@ export async function run(invocation: InvocationOf<typeof history>): Promise<num
     return { target: choice?.name ?? "default", passes: readHistory(state.folder) };
   });
   const isJson = stdoutFormat(flags.output) === "json";
-  await writeResult(terminal, isJson ? jsonText({ format_version: FORMAT_VERSION, targets }) : historyText(targets));
+  await writeResult(
+    terminal,
+    isJson
+      ? jsonText({ format_version: FORMAT_VERSION, targets, diagnostics: terminal.warnings.all() })
+      : historyText(targets),
+  );
   return 0;
 }

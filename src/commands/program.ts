@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { exitCodes, worstExitCode } from "../core/errors.ts";
 import { printableLines } from "../render/escape.ts";
 import { wrapWords } from "../render/wrap.ts";
 import { type CommandEntry, toEntry } from "./command.ts";
@@ -30,7 +31,8 @@ import { type Flags, flags as flagTable, generalFlags } from "./flags/flags.ts";
 import { readEnvironment } from "./flags/read-environment.ts";
 import { unknownVariables } from "./flags/unknown-variables.ts";
 import { showFaults } from "./output/end-with-invalid-source.ts";
-import { columnsOn, endAfter, say, type Terminal } from "./terminal.ts";
+import { createWarnings } from "./output/warnings.ts";
+import { columnsOn, endAfter, type ProcessTerminal } from "./terminal.ts";
 
 // The commands under the headings of the help.
 const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
@@ -70,7 +72,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
 };
 
 /** The command line: every command with its flags; running one calls `done` with its exit code. */
-export function createProgram(terminal: Terminal, version: string, done: (exitCode: number) => void): Command {
+export function createProgram(terminal: ProcessTerminal, version: string, done: (exitCode: number) => void): Command {
   const program = new Command("holdfast")
     .description("Keeps an ML-platform control plane equal to the manifests in a git repository.")
     .version(version)
@@ -95,23 +97,26 @@ function termOf(name: string): string {
 
 const SELECTING = "files and folders of the source to read (default: all)";
 
-function createCommand(entry: CommandEntry, terminal: Terminal, done: (exitCode: number) => void): Command {
+function createCommand(entry: CommandEntry, process: ProcessTerminal, done: (exitCode: number) => void): Command {
   const command = new Command(entry.name).summary(entry.summary).description(`${capitalised(entry.summary)}.`);
   if (entry.arguments !== "") command.argument(entry.arguments, entry.argumentsAre ?? SELECTING);
   for (const name of [...entry.flags, ...generalFlags]) command.addOption(flagTable[name].option());
   command
     .showHelpAfterError(`(holdfast ${entry.name} --help shows its flags)`)
     .addHelpText("after", `\nExamples:\n${entry.examples.map((example) => `  $ ${example}`).join("\n")}\n`)
-    .copyInheritedSettings(new Command().exitOverride().configureOutput(outputOf(terminal)))
+    .copyInheritedSettings(new Command().exitOverride().configureOutput(outputOf(process)))
     .action(async () => {
-      for (const unknown of unknownVariables(terminal.env)) say(terminal, `warning: ${unknown}`);
-      readEnvironment(command, terminal.env);
+      readEnvironment(command, process.env);
       const flags = command.opts<Flags>();
-      endAfter(flags.timeout, terminal);
+      endAfter(flags.timeout, process);
       const { run } = await entry.load();
-      const invocation = { args: command.args, flags, terminal };
+      const warnings = createWarnings(process, { isStrict: flags.strict ?? false });
+      const invocation = { args: command.args, flags, terminal: { ...process, warnings } };
       try {
-        done(await run(invocation));
+        for (const unknown of unknownVariables(process.env)) warnings.addEarly(unknown);
+        const code = await run(invocation);
+        const isFailed = flags.strict === true && warnings.all().length > 0;
+        done(isFailed ? worstExitCode([code, exitCodes.error]) : code);
       } catch (error) {
         showFaults(error, invocation);
         const failure = toHoldfastError(error);
@@ -125,7 +130,7 @@ function createCommand(entry: CommandEntry, terminal: Terminal, done: (exitCode:
   return command;
 }
 
-function outputOf({ stdout, stderr }: Terminal): {
+function outputOf({ stdout, stderr }: ProcessTerminal): {
   writeOut: (text: string) => void;
   writeErr: (text: string) => void;
 } {

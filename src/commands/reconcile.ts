@@ -19,6 +19,12 @@ export async function run(invocation: InvocationOf<typeof reconcile>): Promise<n
     });
   }
   const targets = reply.targets.filter(({ target }) => flags.target === undefined || target === flags.target);
-  await writeResult(terminal, statusReport(targets, { pid: reply.pid }, stdoutFormat(flags.output)));
+  await writeResult(
+    terminal,
+    statusReport(
+      { targets, daemon: { pid: reply.pid }, diagnostics: terminal.warnings.all() },
+      stdoutFormat(flags.output),
+    ),
+  );
   return targets.some(({ condition }) => condition === "Stalled") ? exitCodes.error : 0;
 }

@@ -9,6 +9,7 @@ import { passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
+import { printedOn } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
 /** Deploys applications again with unchanged content. */
@@ -18,7 +19,7 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
   const selecting = { ...invocation, args: [], flags: { ...flags, only: identities, partial: true } };
   const view = terminalViewOf(invocation);
   using progress = await openProgress(invocation, view);
-  const shown = { ...selecting, terminal: { ...terminal, stderr: progress.stderr } };
+  const shown = { ...selecting, terminal: printedOn(progress.stderr, terminal) };
   await using target = await findTarget(shown, { reading: false });
   await requireTargetConfirmed(target, flags, terminal);
   const mode = {

@@ -7,10 +7,14 @@ import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { refuseTokenFlag } from "./flags/refuse-token-flag.ts";
 import { wantsJson } from "./flags/wants-json.ts";
 import { createProgram } from "./program.ts";
-import { columnsOn, hasResult, type Terminal, writeResult } from "./terminal.ts";
+import { columnsOn, hasResult, type ProcessTerminal, writeResult } from "./terminal.ts";
 
 /** Runs a command line, reports why it failed if it did, and returns its exit code. */
-export async function runCommandLine(args: readonly string[], terminal: Terminal, version: string): Promise<number> {
+export async function runCommandLine(
+  args: readonly string[],
+  terminal: ProcessTerminal,
+  version: string,
+): Promise<number> {
   let exitCode = 0;
   try {
     refuseTokenFlag(args);
@@ -28,7 +32,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
 }
 
 /** Reports on stderr why a command ended, and returns that reason. */
-function endingOf(error: unknown, terminal: Terminal): Ending {
+function endingOf(error: unknown, terminal: ProcessTerminal): Ending {
   // Commander has already reported the error in the command line.
   if (error instanceof CommanderError) return usageError(error);
   const { stderr, env } = terminal;
@@ -52,7 +56,7 @@ function unexpected(error: unknown): Ending {
 }
 
 /** The signal or time limit that stopped the command, and so caused its failure; null if none did. */
-export function stoppedBy({ stopping, signal }: Pick<Terminal, "stopping" | "signal">): HoldfastError | null {
+export function stoppedBy({ stopping, signal }: Pick<ProcessTerminal, "stopping" | "signal">): HoldfastError | null {
   const { reason } = stopping.aborted ? stopping : signal;
   return reason instanceof HoldfastError ? reason : null;
 }

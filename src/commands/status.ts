@@ -20,7 +20,10 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   const known = running?.targets ?? [];
   const targets = opened.targets.map((target) => statusOf(target, known, terminal.now()));
   const daemon = running === null ? null : { pid: running.pid };
-  await writeResult(terminal, statusReport(targets, daemon, stdoutFormat(flags.output)));
+  await writeResult(
+    terminal,
+    statusReport({ targets, daemon, diagnostics: terminal.warnings.all() }, stdoutFormat(flags.output)),
+  );
   return 0;
 }
 

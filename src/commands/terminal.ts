@@ -4,9 +4,10 @@ import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import type { Output } from "../render/output-format.ts";
 import { sentenceText } from "../render/wrap.ts";
+import type { Warnings } from "./output/warnings.ts";
 
-/** The process of a command: its streams, environment, clock and signals, passed as values so that no code uses globals. */
-export type Terminal = {
+/** A process: its streams, environment, clock and signals, passed as values so that no code uses globals. */
+export type ProcessTerminal = {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** Results go here, and nothing else. */
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
@@ -31,13 +32,16 @@ export type Terminal = {
   readonly stop: (reason: HoldfastError) => void;
 };
 
+/** The process of a command, and the warnings about its run. */
+export type Terminal = ProcessTerminal & { readonly warnings: Warnings };
+
 /** Whether a person can be asked for confirmation: stdin and stderr are terminals, and this is no CI job. */
 export function isInteractive({ stdin, stderr, env }: Terminal): boolean {
   return stdin.isTTY === true && stderr.isTTY === true && !env.CI;
 }
 
 /** Stops the command when its time limit is reached. */
-export function endAfter(seconds: number | null | undefined, { stop }: Terminal): void {
+export function endAfter(seconds: number | null | undefined, { stop }: Pick<Terminal, "stop">): void {
   if (seconds === null || seconds === undefined) return;
   setTimeout(
     () => stop(new HoldfastError("timeout", `the time limit of ${seconds} s is over`)),
@@ -55,6 +59,11 @@ export function columnsOn({ columns = COLUMNS }: { readonly columns?: number }):
 /** Prints a sentence on stderr, wrapped to its width. */
 export function say({ stderr }: Pick<Terminal, "stderr">, text: string): void {
   stderr.write(sentenceText(printable(text), columnsOn(stderr)));
+}
+
+/** The same terminal with another stderr, for warnings too. */
+export function printedOn(stderr: Terminal["stderr"], terminal: Terminal): Terminal {
+  return { ...terminal, stderr, warnings: terminal.warnings.printedOn(stderr) };
 }
 
 /** Prints what the command waits for. */
@@ -88,7 +97,7 @@ export function markAnswered({ stdout }: Pick<Terminal, "stdout">): void {
 }
 
 /** Writes a result to stdout and waits until it is flushed, so that a pipe receives all of it. */
-export async function writeResult({ stdout }: Terminal, text: string): Promise<void> {
+export async function writeResult({ stdout }: Pick<Terminal, "stdout">, text: string): Promise<void> {
   if (text === "") return;
   streamsWithResult.add(stdout);
   // A failure is an event of the stream, for which the process decides whether it is an error.

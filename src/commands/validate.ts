@@ -17,7 +17,6 @@ import { diagnosticViewOn, terminalViewOf } from "./output/terminal-view.ts";
 import { folderInCheckout, openOutputs } from "./output/write-outputs.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { onEachTarget } from "./targets/on-each-target.ts";
-import { say } from "./terminal.ts";
 
 /** Checks manifests offline. */
 export const run = onEachTarget(runOnTarget);
@@ -62,6 +61,5 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
       ],
     }),
   });
-  if (event.files === 0) say(terminal, "warning: no manifest files were found");
   return errors > 0 || (rules.strict && warnings > 0) ? exitCodes.invalid : 0;
 }

@@ -2,10 +2,12 @@ import { errorMessage } from "../contract/error-message.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { failureText } from "../render/failure.ts";
+import { stdoutFormat } from "../render/output-format.ts";
 import type { InvocationOf } from "./command.ts";
 import { type OperatorFile, readOperatorFile } from "./configuration/read-operator-file.ts";
 import type { watch } from "./declarations/watch.ts";
 import { columnsOn } from "./terminal.ts";
+import { writeWarning } from "./watch/event-reporter.ts";
 import { openWatchServer } from "./watch/http-server.ts";
 import { createWatchNotifier } from "./watch/notifier.ts";
 import { type OpenWatch, openWatch, runWatch } from "./watch/run-watch.ts";
@@ -14,6 +16,7 @@ import { type OpenWatch, openWatch, runWatch } from "./watch/run-watch.ts";
 export async function run(invocation: InvocationOf<typeof watch>): Promise<number> {
   const { terminal } = invocation;
   const { stopping } = terminal;
+  if (stdoutFormat(invocation.flags.output) === "json") terminal.warnings.follow(writeWarning(terminal));
   await using http = await openWatchServer(invocation);
   await using notifier = createWatchNotifier(terminal);
   const open = (operatorFile: OperatorFile): Promise<OpenWatch> =>

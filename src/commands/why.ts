@@ -34,7 +34,7 @@ export async function run(invocation: InvocationOf<typeof why>): Promise<number>
 }
 
 async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal): Promise<WhyReport> {
-  const { identity, pointer, server, wanted, written, live, at } = end;
+  const { identity, pointer, server, wanted, written, live, at, diagnostics } = end;
   const {
     commit = null,
     author = null,
@@ -49,7 +49,7 @@ async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal
     wanted: { ...wanted, commit, author, at: wantedAt, isOldest },
     written: written && { ...written, commit: passAt(target, at) },
     live,
-    diagnostics: [],
+    diagnostics,
   };
 }
 

@@ -1,5 +1,6 @@
 import { shapes } from "../contract/generated/shapes.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { PassEvent } from "../core/report/events.ts";
 import { kindOf } from "../kinds/index.ts";
@@ -26,6 +27,8 @@ export type Pass = {
   /** The part of the source to reconcile; null for everything selected. */
   readonly part: Desired | null;
   readonly context: PassContext;
+  /** The warnings about the run so far. */
+  readonly warnings: () => readonly Diagnostic[];
 };
 
 /** The shape of a manifest type, generated from its schema. */

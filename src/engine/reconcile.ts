@@ -1,4 +1,6 @@
-import type { PassEnd } from "../core/report/events.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import type { PassEnd, PassEvent } from "../core/report/events.ts";
+import { strictRefusal, withWarnings } from "../core/run-warning.ts";
 import { SourceError } from "../source/source-error.ts";
 import { changedManifests } from "./desired/changed-manifests.ts";
 import { isAboutSource, keepAsGood, type LastGood, lastGoodInstead } from "./desired/last-good-revision.ts";
@@ -50,18 +52,64 @@ type PassInput = {
   readonly context: PassContext;
 };
 
-async function runPass(read: DesiredRead, { target, mode, lastGood, context }: PassInput): Promise<PassEnd> {
+async function runPass(read: DesiredRead, { target, mode, lastGood, ...input }: PassInput): Promise<PassEnd> {
+  const { context, warnings } = collectWarnings(read, target, input.context);
   const connection = await target.server.connect(read.rules);
   const isPart = mode.is === "apply" && mode.scope === "changes" && lastGood !== null;
   requireConfiguration(connection.session.serverFacts, read);
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
   if (lastGood === null) target.sourceCache?.release();
   const part = isPart ? changedManifests(read, lastGood) : null;
-  const end = await runMode(mode, { connection, read, part, context }, target);
+  const end = withDiagnostics(await runMode(mode, { connection, read, part, context, warnings }, target), [
+    ...read.event.selected,
+    ...warnings(),
+  ]);
   // A superseded pass has written nothing: its plan became outdated while it waited for another writer.
   if (lastGood !== null && end.what !== "superseded") await keepAsGood(lastGood, { read, end }, target);
   context.emit(end);
   return end;
+}
+
+// Warnings before a write are errors under `--strict`.
+function collectWarnings(
+  { rules: { strict } }: DesiredRead,
+  { source }: Target,
+  context: PassContext,
+): Pick<Pass, "context" | "warnings"> {
+  const found: Diagnostic[] = [];
+  const emit = (event: PassEvent): void => {
+    const warnings = event.what === "warned" ? event.warnings : [];
+    if (strict && warnings.length > 0) throw strictRefusal(warnings);
+    found.push(...warnings);
+    context.emit(event);
+  };
+  return { context: { ...context, emit }, warnings: () => [...source.warnings(), ...found] };
+}
+
+function withDiagnostics(end: PassEnd, found: readonly Diagnostic[]): PassEnd {
+  switch (end.what) {
+    case "applied":
+      return { ...end, report: reporting(end.report, found) };
+    case "drifted":
+      return { ...end, report: reporting(end.report, found) };
+    case "records":
+      return { ...end, report: reporting(end.report, found) };
+    case "resolved":
+      return { ...end, report: reporting(end.report, found) };
+    case "unlocked":
+      return { ...end, report: reporting(end.report, found) };
+    case "explained":
+      return reporting(end, found);
+    default:
+      return end;
+  }
+}
+
+function reporting<Report extends { readonly diagnostics: readonly Diagnostic[] }>(
+  report: Report,
+  found: readonly Diagnostic[],
+): Report {
+  return { ...report, diagnostics: withWarnings(report.diagnostics, found) };
 }
 
 // When its source is refused, a daemon continues with its last good revision.

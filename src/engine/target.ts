@@ -1,4 +1,5 @@
 import type { SourceCache } from "../cache/source-facts-cache.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
 import type { ShrinkLimits } from "../core/guards/mass-change-guards.ts";
 import type { IgnoreRule } from "../core/ignore/ignore-rules.ts";
 import type { Identity } from "../core/manifest.ts";
@@ -29,6 +30,8 @@ export type TargetSource = Omit<SourceOptions, "limits"> & {
   readonly ignore: readonly string[];
   /** The configuration of the source when the target was opened. */
   readonly config: SourceConfig;
+  /** The warnings about the run so far, which are about no manifest. */
+  readonly warnings: () => readonly Diagnostic[];
   /** Fails if a configuration sets operator keys. */
   readonly accept: (config: SourceConfig) => void;
 };

@@ -21,7 +21,7 @@ export function failureText({ code, message, hint }: Said, width: number): strin
 const HINT = { indent: "  → ", nextIndent: "    " };
 
 /** The next step, below the failure. A command in it is not broken, so that it can be copied. */
-export function hintText(hint: string | null, width: number): string {
+function hintText(hint: string | null, width: number): string {
   return hint === null ? "" : linesText(printable(hint), { ...HINT, width });
 }
 

@@ -1,3 +1,4 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { joinCounts } from "./count-text.ts";
@@ -7,10 +8,17 @@ import type { OutputFormat } from "./output-format.ts";
 
 type Daemon = { readonly pid: number } | null;
 
-/** The status of targets, as JSON or text; `daemon` is null when none runs. */
-export function statusReport(targets: readonly TargetStatus[], daemon: Daemon, format: OutputFormat): string {
+/** The status of targets; `daemon` is null when none runs. */
+export type StatusReport = {
+  readonly targets: readonly TargetStatus[];
+  readonly daemon: Daemon;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** The status of targets, as JSON or text. */
+export function statusReport({ targets, daemon, diagnostics }: StatusReport, format: OutputFormat): string {
   return format === "json"
-    ? jsonText({ format_version: FORMAT_VERSION, daemon, targets })
+    ? jsonText({ format_version: FORMAT_VERSION, daemon, targets, diagnostics })
     : statusText(targets, daemon);
 }
 

@@ -1,5 +1,5 @@
 import type { WatchEvent } from "../contract/generated/output.ts";
-import { hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
+import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
 import type { ApplyEvent, PassEvent } from "../core/report/events.ts";
 import { hasBadRollout } from "../core/report/report.ts";
 import { timestampText } from "../core/timestamp-text.ts";
@@ -35,8 +35,6 @@ export function toWatchEvents(event: PassEvent): readonly WatchEventBody[] {
     }
     case "waiting":
       return [infoEvent("waiting", event.text)];
-    case "no-lease":
-      return [{ ...infoEvent("lease", `going on without a lease on ${event.scope}: ${event.why}`), level: "warn" }];
     case "standing-by":
       return [infoEvent("lease", `standing by: ${event.message}`)];
     case "taking-over":
@@ -46,6 +44,11 @@ export function toWatchEvents(event: PassEvent): readonly WatchEventBody[] {
     default:
       return [];
   }
+}
+
+/** A warning about the daemon. */
+export function warningEvent(warning: Diagnostic): WatchEventBody {
+  return { ...infoEvent("warning", warning.summary), level: "warn", diagnostics: [warning] };
 }
 
 /** A daemon has started to follow a source. */

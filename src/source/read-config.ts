@@ -6,11 +6,12 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isLooserThanDefault } from "../core/guards/mass-change-guards.ts";
 import { isLooserGuard } from "../core/guards/step-guards.ts";
+import type { Position } from "../model/position.ts";
 import { schemaFor } from "../schema/schemas.ts";
 import { validateConfig } from "../schema/validate.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { fault } from "../yaml/fault.ts";
-import { lineFinder, locator } from "../yaml/locator.ts";
+import { type Locate, lineFinder, locator } from "../yaml/locator.ts";
 import { ExactThread, readYaml } from "../yaml/read-yaml.ts";
 import { diagnosticInFile, fileDiagnostic, keyOrValue, wordingOf } from "./file-diagnostic.ts";
 import { defaultLimits } from "./limits.ts";
@@ -41,6 +42,9 @@ export type OperatorConfig = Given<
   "server" | "tokenFile" | "state" | "sinks" | "notifications" | "sources" | "targets" | "modelVersionWrite" | "guards"
 >;
 
+/** The position of each rule in a configuration file, by the pointer of the rule. */
+export type RulePlaces = ReadonlyMap<string, { readonly file: string } & Position>;
+
 /** A configuration file, with its two classes of keys separated. */
 export type ConfigFile = {
   /** Its path relative to the working directory; null if there is no file. */
@@ -52,6 +56,8 @@ export type ConfigFile = {
   readonly operator: OperatorConfig;
   /** The operator keys that it sets, for messages. */
   readonly operatorKeys: readonly string[];
+  /** Where each item of a list of rules stands, by its pointer. */
+  readonly places: RulePlaces;
   /** Its faults; if one is an error, both classes are empty. */
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -73,6 +79,7 @@ export const noConfig: ConfigFile = {
   repository: {},
   operator: {},
   operatorKeys: [],
+  places: new Map(),
   diagnostics: [],
 };
 
@@ -115,7 +122,18 @@ export async function parseConfig(
   });
   if (diagnostics.some(({ severity }) => severity === "error") || !isObject(document.value))
     return { ...noConfig, ...origin, diagnostics };
-  return { ...noConfig, ...origin, ...split(document.value, origin), diagnostics };
+  const places = rulePlaces(document.value, origin.file, locate);
+  return { ...noConfig, ...origin, ...split(document.value, origin), places, diagnostics };
+}
+
+const RULES = ["ignore", "external", "allowLiteralSecrets"];
+
+function rulePlaces(value: JsonObject, file: string, locate: Locate): RulePlaces {
+  const pointers = RULES.flatMap((key) => {
+    const list = value[key];
+    return Array.isArray(list) ? list.map((_, at) => `/${key}/${at}`) : [];
+  });
+  return new Map(pointers.map((pointer) => [pointer, { file, ...locate(pointer) }]));
 }
 
 // A mounted ConfigMap is a link. Links outside the source belong to the operator, and are followed.

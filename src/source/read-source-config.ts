@@ -5,7 +5,14 @@ import { readFileAt } from "./git/read-commit.ts";
 import type { Repository } from "./git/repository-paths.ts";
 import type { TreeChange } from "./git/tree.ts";
 import { defaultLimits } from "./limits.ts";
-import { type ConfigFile, noConfig, parseConfig, type RepositoryConfig, readConfig } from "./read-config.ts";
+import {
+  type ConfigFile,
+  noConfig,
+  parseConfig,
+  type RepositoryConfig,
+  type RulePlaces,
+  readConfig,
+} from "./read-config.ts";
 import { CONFIG_NAME } from "./source-root.ts";
 
 /** A commit that the folder is compared with, or that is read instead of the folder. */
@@ -48,6 +55,8 @@ export type SourceConfig = {
   readonly isPresent: boolean;
   /** The keys that a pull request may change; an operator's value replaces the whole key. */
   readonly repository: RepositoryConfig;
+  /** Where the rules in force stand, by their pointers. */
+  readonly places: RulePlaces;
   /** Its faults. */
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -70,6 +79,7 @@ export async function readSourceConfig(options: SourceConfigOptions, stop: Stop)
       ...operators.map((file) => ({ ...file.repository, ...guardsOf(file) }))[0],
       ...(paths === undefined ? {} : { paths: [...paths] }),
     },
+    places: new Map([atBase ?? own, ...operators.slice(0, 1)].flatMap(({ places }) => [...places])),
     diagnostics: [own, ...operators, ...(atBase === null ? [] : [atBase])].flatMap((file) => file.diagnostics),
   };
 }

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../src/commands/program.ts";
-import type { Terminal } from "../../src/commands/terminal.ts";
+import type { ProcessTerminal } from "../../src/commands/terminal.ts";
 import { exitCodes } from "../../src/core/errors.ts";
 import { kinds } from "../../src/kinds/index.ts";
 
 const readme = readFileSync("README.md", "utf8");
 
-const terminal: Terminal = {
+const terminal: ProcessTerminal = {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,

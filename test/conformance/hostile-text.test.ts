@@ -128,7 +128,9 @@ test("S51 a command that sends its token in clear to another machine warns once,
   const remote = await stderrOf("--server", "http://control-plane.invalid:7071");
   expect(remote).toMatchObject({
     code: 1,
-    warnings: ["warning: tokens travel in clear to control-plane.invalid:7071; use https:// for other machines"],
+    warnings: [
+      "warning: tokens travel in clear to control-plane.invalid:7071; use https:// for other machines [clear-text]",
+    ],
   });
   const secret = await stderrOf("--server", "http://ada:CANARY-password@control-plane.invalid");
   expect(secret.code).toBe(3);

@@ -84,9 +84,11 @@ test("apply publishes the commit that it has applied whole, and a lost race fail
   expect(await published()).toBe(other);
 
   await writeFile(hook, "#!/bin/sh\necho 'the writer may not' >&2\nexit 1\n");
-  const refused = await run("apply", "--yes");
+  const refused = await run("apply", "--yes", "-o", "json");
   expect(refused).toMatchObject({ code: 0 });
   expect(refused.stderr).toMatch(/warning: refs\/holdfast\/prod was not published: .*hook declined/);
+  expect(JSON.parse(refused.stdout).diagnostics).toMatchObject([{ severity: "warning", code: "not-published" }]);
+  expect(await run("apply", "--yes", "--strict")).toMatchObject({ code: 1 });
   await writeFile(hook, "#!/bin/sh\n");
   expect(await run("plan", "--out", join(await temporaryFolder(), "plan.json"))).toMatchObject({ code: 0 });
   expect(await run("apply", "--yes")).toMatchObject({ code: 0 });

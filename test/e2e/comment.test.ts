@@ -91,7 +91,7 @@ describe("holdfast comment", () => {
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain("### Holdfast: 1 to update");
     expect(ended.stderr).toMatch(
-      /^warning: no comment was written: .*answered 403: Resource not accessible by integration\n {2}→ the token lacks a permission/,
+      /^warning: no comment was written: .*answered 403: Resource not accessible by integration \[not-commented\]\n {4}the token lacks a permission/,
     );
     const required = await source.runHere(["comment", "plan.json", "--require-comment"], github(fake));
     expect(required.code).toBe(4);

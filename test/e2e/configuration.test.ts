@@ -213,7 +213,7 @@ describe("a plan of an empty source", () => {
     const { remove, runHere } = await sourceOf({ "team.yaml": team("red") }, server);
     const empty = await sourceOf({ "README.txt": "" }, server);
     const nothing = await empty.runHere(["plan", "-o", "json"]);
-    expect(nothing).toMatchObject({ code: 0, stderr: "warning: no manifest files were found\n" });
+    expect(nothing).toMatchObject({ code: 0, stderr: "warning: no manifest files were found [empty-source]\n" });
     expect(planOf(nothing).diagnostics).toMatchObject([{ severity: "warning", code: "empty-source" }]);
     expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     await remove("team.yaml");

@@ -72,12 +72,30 @@ describe("variables in the environment", () => {
       HOLDFAST_CONCURENCY: "3",
       HOLDFAST_ODD: "1",
     });
+    const strict = { HOLDFAST_ODD: "1", HOLDFAST_STRICT: "true" };
+    for (const command of ["validate", "plan", "apply"]) {
+      const refused = await source.runHere([command, "-o", "json"], strict);
+      expect([refused.code, JSON.parse(refused.stdout).diagnostics]).toEqual([
+        3,
+        [
+          expect.objectContaining({
+            severity: "warning",
+            code: "unknown-variable",
+            summary: expect.stringMatching(/^HOLDFAST_ODD /),
+          }),
+        ],
+      ]);
+    }
+    const { diagnostics } = JSON.parse(
+      (await source.runHere(["validate", "-o", "json"], { HOLDFAST_ODD: "1" })).stdout,
+    );
+    expect(diagnostics).toMatchObject([{ code: "unknown-variable", file: null }]);
     expect(ended.code).toBe(0);
     expect(ended.stderr).toBe(
       [
-        "warning: HOLDFAST_TOKN in the environment means nothing here; did you mean HOLDFAST_TOKEN?",
-        "warning: HOLDFAST_CONCURENCY in the environment means nothing here; did you mean HOLDFAST_CONCURRENCY?",
-        "warning: HOLDFAST_ODD in the environment means nothing here",
+        "warning: HOLDFAST_TOKN in the environment means nothing here; did you mean HOLDFAST_TOKEN? [unknown-variable]",
+        "warning: HOLDFAST_CONCURENCY in the environment means nothing here; did you mean HOLDFAST_CONCURRENCY? [unknown-variable]",
+        "warning: HOLDFAST_ODD in the environment means nothing here [unknown-variable]",
         "",
       ].join("\n"),
     );

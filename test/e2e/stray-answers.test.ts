@@ -190,7 +190,7 @@ describe("a control plane without extensions", () => {
       "  E10 PUT /api/svc/v1/leases/{scope}: nothing but the state folder keeps two writers apart\n",
     );
     expect(ended.stderr).toContain(
-      "warning: going on without a lease on holdfast: this control plane has no leases\n  → nothing but the state folder keeps two writers apart\n",
+      "warning: going on without a lease on holdfast: this control plane has no leases [no-lease]\n    nothing but the state folder keeps two writers apart\n",
     );
     expect(ended.stderr.match(/going on without a lease/g)).toHaveLength(1);
     // Nobody had to ask for routes that do not exist.
@@ -208,9 +208,13 @@ describe("a control plane without extensions", () => {
   ])("F73 is worked with where it answers unknown routes with %s", async (_, status, type, body) => {
     const { server, proxy, source } = await proxied(await documentedOnly(), everyKind);
     proxy.inject(/./, inOwnWords(status, type, body));
+    const untouched = server.effects();
+    const strict = await source.runHere(["apply", "--yes", "-o", "json", "--strict"]);
+    expect([strict.code, JSON.parse(strict.stdout).diagnostics]).toMatchObject([3, [{ code: "no-lease" }]]);
+    expect(server.effects()).toEqual(untouched);
     const first = await source.runHere(["apply", "--yes", "-o", "json"]);
     expect(first.code).toBe(0);
-    expect(first.stderr).toContain("this control plane has no leases");
+    expect(JSON.parse(first.stdout).diagnostics).toMatchObject([{ severity: "warning", code: "no-lease" }]);
     const before = server.effects();
     expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
     expect(server.effects()).toEqual(before);

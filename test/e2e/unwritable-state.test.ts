@@ -58,7 +58,7 @@ describe("F82 a state folder that cannot be written", () => {
     needsMounts(context);
     const all = await changed();
     const through = readOnly(all.state);
-    await expectSeen(all, through, /ledger\.db: the file system is read-only \(EROFS\)$/m);
+    await expectSeen(all, through, /ledger\.db: the file system is read-only \(EROFS\) \[not-remembered\]$/m);
     await expectNoApply(
       all,
       through,
@@ -70,7 +70,7 @@ describe("F82 a state folder that cannot be written", () => {
     needsMounts(context);
     const all = await changed();
     const through = fullDisk(all.state);
-    await expectSeen(all, through, /ledger\.db: no space is left on the disk \(ENOSPC\)$/m);
+    await expectSeen(all, through, /ledger\.db: no space is left on the disk \(ENOSPC\) \[not-remembered\]$/m);
     await expectNoApply(
       all,
       through,
@@ -87,7 +87,7 @@ describe("F82 a state folder that cannot be written", () => {
     expect(plan).toMatchObject({ code: 0 });
     expect(plan.stdout).toContain("8 to create");
     const line =
-      /^warning: what this run learns is not remembered for the next run: .*\.holdfast: the file system is read-only \(EROFS\)\n/m;
+      /^warning: what this run learns is not remembered for the next run: .*\.holdfast: the file system is read-only \(EROFS\) \[not-remembered\]\n/m;
     expect(plan.stderr).toMatch(line);
     const drift = await source.runThrough(through, ["drift"]);
     expect(drift).toMatchObject({ code: 2 });
@@ -127,9 +127,9 @@ describe("F82 a state folder that cannot be written", () => {
     await mkdir(kept, { recursive: true, mode: 0o700 });
     const plan = await source.run(["plan", "-o", "json"], { HOLDFAST_CACHE: "on" });
     expect(plan).toMatchObject({ code: 0 });
-    expect(planOf(plan).summary).toMatchObject({ update: 2 });
+    expect(planOf(plan)).toMatchObject({ summary: { update: 2 }, diagnostics: [{ code: "not-remembered" }] });
     expect(plan.stderr).toBe(
-      `warning: what was read of the control plane is not remembered for the next run: ${kept} is a folder, not a regular file\n`,
+      `warning: what was read of the control plane is not remembered for the next run: ${kept} is a folder, not a regular file [not-remembered]\n`,
     );
   });
 });

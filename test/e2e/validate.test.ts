@@ -95,7 +95,11 @@ describe("validate", () => {
   test("warns of a source without manifests", async () => {
     const source = await sourceOf({ "README.md": "nothing here\n" });
     const ended = await source.runHere(["validate"]);
-    expect(ended).toMatchObject({ code: 0, stderr: "warning: no manifest files were found\n" });
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    expect(ended.stdout).toMatch(/^warning: no manifest files were found \[empty-source\]\n/);
+    const strict = await source.runHere(["validate", "--strict", "-o", "json"]);
+    expect(strict.code).toBe(3);
+    expect(validationOf(strict)).toMatchObject({ summary: { warnings: 1 }, diagnostics: [{ code: "empty-source" }] });
   });
 });
 

@@ -2,9 +2,9 @@ import { errorMessage } from "../../contract/error-message.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
 import { isDone } from "../../core/report/report.ts";
+import { runWarning } from "../../core/run-warning.ts";
 import { isEverything } from "../../core/selection/select.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
-import { printable } from "../../render/escape.ts";
 import { findRepository } from "../../source/git/find-repository.ts";
 import { temporaryRepository } from "../../source/git/temporary-repository.ts";
 import { createPublishedRef } from "../../source/remote/published-ref.ts";
@@ -52,7 +52,7 @@ export function appliedRefPublisher(
   const warn = (why: string): void => {
     known = null;
     meter?.publish(choice.name, "failed");
-    stderr.write(`warning: ${published.ref} was not published: ${printable(why)}\n`);
+    terminal.warnings.add(runWarning("not-published", `${published.ref} was not published: ${why}`));
   };
   const publish = async (commit: string): Promise<void> => {
     known ??= read();

@@ -2,6 +2,7 @@ import { exitCodes } from "../../core/errors.ts";
 import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
 import { hasBadRollout } from "../../core/report/report.ts";
+import { withWarnings } from "../../core/run-warning.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
 import { applyReport, type ReportView } from "../../render/pass-report.ts";
 import { tokenLocationsText } from "../../render/token-locations.ts";
@@ -19,7 +20,8 @@ export async function showApplyResult(
   terminal.stderr.write(
     tokenLocationsText(end.tokens, view.diagnosticView.width) + diagnosticsText(errors, view.diagnosticView),
   );
-  await writeResult(terminal, applyReport(end, view));
+  const diagnostics = withWarnings(end.report.diagnostics, terminal.warnings.all());
+  await writeResult(terminal, applyReport({ ...end, report: { ...end.report, diagnostics } }, view));
   // The report comes first; the interruption then sets the exit code.
   terminal.stopping.throwIfAborted();
   return exitCodeOf(end.report);

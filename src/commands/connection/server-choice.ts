@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { runWarning } from "../../core/run-warning.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
 import { isSentInClear } from "../../http/loopback.ts";
 import { announcedEndpoint } from "../../server/endpoint-file.ts";
-import { say, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 /** A chosen control plane and its token. */
 export type ServerChoice = {
@@ -31,10 +32,11 @@ export function embeddedFolder(state: string): string {
 }
 
 /** A server that the user named by its address. */
-export function namedServer(server: string, wish: ServerRequest, { env, cwd, stderr }: Terminal): ServerChoice {
+export function namedServer(server: string, wish: ServerRequest, { env, cwd, warnings }: Terminal): ServerChoice {
   if (isSentInClear(server)) {
     // Only the host is shown, because the address may contain a password.
-    say({ stderr }, `warning: tokens travel in clear to ${URL.parse(server)?.host}; use https:// for other machines`);
+    const text = `tokens travel in clear to ${URL.parse(server)?.host}; use https:// for other machines`;
+    warnings.addEarly(runWarning("clear-text", text));
   }
   return { name: server.replace(/\/+$/, ""), url: server, token: () => readToken(wish, env, cwd) };
 }

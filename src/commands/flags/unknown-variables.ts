@@ -1,3 +1,5 @@
+import type { Diagnostic } from "../../core/diagnostic.ts";
+import { runWarning } from "../../core/run-warning.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import { flags } from "./flags.ts";
 
@@ -34,7 +36,7 @@ export function isOfService(name: string, value: string): boolean {
 }
 
 /** A warning for each `HOLDFAST_` variable that is not known. */
-export function unknownVariables(env: Environment): readonly string[] {
+export function unknownVariables(env: Environment): readonly Diagnostic[] {
   const known = new Set([...Object.values(flags).map(({ option }) => variableOf(option().name())), ...DOCUMENTED]);
   return Object.entries(env).flatMap(([name, value = ""]) => {
     if (!name.startsWith(PREFIX) || known.has(name) || isOfService(name, value)) return [];
@@ -42,7 +44,7 @@ export function unknownVariables(env: Environment): readonly string[] {
     const names = [...known].map((each) => each.slice(PREFIX.length));
     const near = closestName(name.slice(PREFIX.length), names);
     const hint = near === undefined ? "" : `; did you mean ${PREFIX}${near}?`;
-    return [`${name} in the environment means nothing here${hint}`];
+    return [runWarning("unknown-variable", `${name} in the environment means nothing here${hint}`)];
   });
 }
 

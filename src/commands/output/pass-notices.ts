@@ -1,11 +1,10 @@
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { diagnosticsText, severityCounts, validationText } from "../../render/diagnostics.ts";
-import { hintText } from "../../render/failure.ts";
 import { foreignText } from "../../render/foreign-documents.ts";
 import { sentenceText } from "../../render/wrap.ts";
 import type { Invocation } from "../command.ts";
-import { columnsOn, say, sayWait } from "../terminal.ts";
+import { say, sayWait } from "../terminal.ts";
 import type { TerminalView } from "./terminal-view.ts";
 
 /** A listener that writes the waits, warnings and source errors of a pass to stderr; the command shows the result. */
@@ -15,10 +14,6 @@ export function passNotices({ flags, terminal }: Invocation, view: TerminalView)
     switch (event.what) {
       case "waiting":
         return sayWait(terminal, event.text);
-      case "no-lease":
-        say(terminal, `warning: going on without a lease on ${event.scope}: ${event.why}`);
-        stderr.write(hintText(noLeaseHint(event), columnsOn(stderr)));
-        return;
       case "standing-by":
         return say(terminal, `standing by: ${event.message}`);
       case "taking-over":
@@ -28,9 +23,14 @@ export function passNotices({ flags, terminal }: Invocation, view: TerminalView)
         stderr.write(diagnosticsText(event.warnings, view.diagnosticView));
         return;
       case "read":
-        stderr.write(sourceText(event, flags, view));
+        stderr.write(sourceText(event, { flags, printed: terminal.warnings.all() }, view));
     }
   };
+}
+
+/** The diagnostics without the warnings about the run, which were printed when they were found. */
+export function notPrinted(diagnostics: readonly Diagnostic[], printed: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.filter((one) => !printed.includes(one));
 }
 
 /** Shows the errors among the diagnostics on stderr, unless the JSON result contains them. */
@@ -45,22 +45,19 @@ type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what:
 /** The diagnostics of a source, and whether they stop the pass. */
 function sourceText(
   event: Event<"read">,
-  { strict = false, show = [] }: Invocation["flags"],
+  {
+    flags: { strict = false, show = [] },
+    printed,
+  }: Pick<Invocation, "flags"> & { readonly printed: readonly Diagnostic[] },
   { diagnosticView }: TerminalView,
 ): string {
   const { selected, files, manifests, documents, diagnostics, isRefused } = event;
   const found =
-    diagnosticsText(selected, diagnosticView) +
+    diagnosticsText(notPrinted(selected, printed), diagnosticView) +
     foreignText(event.foreign, { width: diagnosticView.width, lists: show.includes("unmanaged") });
   const columns = diagnosticView.width;
-  const none = files === 0 ? sentenceText("warning: no manifest files were found", columns) : "";
-  if (!isRefused) return `${found}${none}`;
+  if (!isRefused) return found;
   const counts = { files, manifests, declared: documents, strict, ...severityCounts(diagnostics) };
   const end = sentenceText("nothing was sent; --partial goes on with the valid manifests", columns);
-  return `${found}${none}${validationText(counts, columns)}${end}`;
-}
-
-function noLeaseHint({ hasLeases }: Event<"no-lease">): string {
-  const hint = hasLeases ? "; --lease-scope names what this token may write" : "";
-  return `nothing but the state folder keeps two writers apart${hint}`;
+  return `${found}${validationText(counts, columns)}${end}`;
 }

@@ -84,6 +84,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       config,
       isCommitOptional: use.isCommitOptional ?? false,
       ignore: plansOf(invocation),
+      warnings: terminal.warnings.all,
       accept: acceptor(config, use, { isCommitted: remote !== null }),
     },
     sourceCache: state.caches ? sourceCache(named, state) : null,

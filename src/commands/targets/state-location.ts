@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
+import { runWarning } from "../../core/run-warning.ts";
 import type { OnForgotten, StateLocation } from "../../state/state.ts";
 import { readStateKey } from "../keys/read-state-key.ts";
-import { say, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 /** The state of a target in a folder: its key, whether caches are used, and for which build of the program they are valid. */
 export function stateLocation(folder: string, terminal: Terminal): StateLocation {
@@ -43,8 +44,8 @@ function warnNotRemembered(terminal: Terminal): OnForgotten {
   const shown = shownWarnings.get(terminal) ?? new Set();
   shownWarnings.set(terminal, shown);
   return (what, why) => {
-    const line = `warning: ${what} is not remembered for the next run: ${why}`;
-    if (!shown.has(line)) say(terminal, line);
-    shown.add(line);
+    const text = `${what} is not remembered for the next run: ${why}`;
+    if (!shown.has(text)) terminal.warnings.add(runWarning("not-remembered", text));
+    shown.add(text);
   };
 }

@@ -1,5 +1,6 @@
 import { errorMessage } from "../../contract/error-message.ts";
 import type { WatchEvent } from "../../contract/generated/output.ts";
+import type { Diagnostic } from "../../core/diagnostic.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { jsonLine } from "../../render/json.ts";
@@ -10,6 +11,7 @@ import {
   stoppedEvent,
   toWatchEvents,
   type WatchEventBody,
+  warningEvent,
 } from "../../render/watch-events.ts";
 import type { Invocation } from "../command.ts";
 import { toHoldfastError } from "../errors/to-holdfast-error.ts";
@@ -44,6 +46,14 @@ export function eventReporter({ terminal }: Invocation, name: string | null): Wa
     const event: WatchEvent = { format_version: FORMAT_VERSION, time, ...target, ...body };
     terminal.stdout.write(jsonLine(event));
   });
+}
+
+/** Returns a function that writes a warning about the run as a line of JSON to stdout. */
+export function writeWarning({ now, stdout }: Pick<Terminal, "now" | "stdout">): (warning: Diagnostic) => void {
+  return (warning) => {
+    const time = new Date(now()).toISOString();
+    stdout.write(jsonLine({ format_version: FORMAT_VERSION, time, ...warningEvent(warning) } satisfies WatchEvent));
+  };
 }
 
 /** Writes each event to the log. */

@@ -1,12 +1,13 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
+import { runWarning } from "../../core/run-warning.ts";
 import type { Notification } from "../../daemon/notify/notification.ts";
 import type { Notifier } from "../../daemon/notify/notifier.ts";
 import type { Delivery } from "../../daemon/notify/post.ts";
 import type { ReceiverOptions } from "../../daemon/notify/receiver-queue.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
-import { say, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 type Entry = NonNullable<OperatorConfig["notifications"]>[number];
 
@@ -44,9 +45,9 @@ export function receiversOf(notifications: OperatorConfig["notifications"], cwd:
   return (notifications ?? []).map((entry) => receiverOf(entry, cwd));
 }
 
-/** The delivery settings of `watch`: a failed delivery is a warning on stderr. */
-export function deliveryTo({ now, stderr }: Pick<Terminal, "now" | "stderr">): Delivery {
-  const onTrouble = (text: string): void => say({ stderr }, `warning: ${text}`);
+/** The delivery settings of `watch`: a failed delivery is a warning. */
+export function deliveryTo({ now, warnings }: Pick<Terminal, "now" | "warnings">): Delivery {
+  const onTrouble = (text: string): void => warnings.add(runWarning("not-delivered", text));
   return { now, onTrouble, timeoutMs: TIMEOUT_MS, backoffMs: BACKOFF_MS };
 }
 

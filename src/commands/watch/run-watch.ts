@@ -16,7 +16,7 @@ import { terminalViewOf } from "../output/terminal-view.ts";
 import { withLinePrefix } from "../output/with-line-prefix.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
-import { columnsOn } from "../terminal.ts";
+import { columnsOn, printedOn } from "../terminal.ts";
 import { commitStatusObservers } from "./commit-status-observers.ts";
 import type { WatchServer } from "./http-server.ts";
 import { receiversOf, type WatchNotifier } from "./notifier.ts";
@@ -208,11 +208,9 @@ function withName({ choice }: CommandTarget, invocation: Invocation): Invocation
   const name = choice?.name ?? "";
   const prefix = `${name}: `;
   // JSON output needs no prefix: each line has a `target` field.
-  const named = {
-    stdout: terminalViewOf(invocation).output === "json" ? stdout : withLinePrefix(stdout, prefix),
-    stderr: withTarget(stderr, name) ?? withLinePrefix(stderr, prefix),
-  };
-  return { ...invocation, terminal: { ...invocation.terminal, ...named } };
+  const shown = terminalViewOf(invocation).output === "json" ? stdout : withLinePrefix(stdout, prefix);
+  const named = printedOn(withTarget(stderr, name) ?? withLinePrefix(stderr, prefix), invocation.terminal);
+  return { ...invocation, terminal: { ...named, stdout: shown } };
 }
 
 // A git-sync sidecar removes the folder of the previous link target, and a state folder in it.

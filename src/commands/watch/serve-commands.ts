@@ -1,8 +1,8 @@
 import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { runWarning } from "../../core/run-warning.ts";
 import { type DaemonControl, serveControl } from "../../daemon/control-socket.ts";
 import type { Invocation } from "../command.ts";
-import { say } from "../terminal.ts";
 import { runDaemonCommand } from "./run-daemon-command.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 
@@ -38,7 +38,7 @@ async function openControl(
     return await serveControl(stateFolder, controlOf(watching, terminal));
   } catch (error) {
     const why = errorMessage(error);
-    say(terminal, `warning: the daemon has no socket for commands: ${why}`);
+    terminal.warnings.add(runWarning("no-socket", `the daemon has no socket for commands: ${why}`));
     return null;
   }
 }

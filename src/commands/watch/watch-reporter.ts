@@ -14,7 +14,7 @@ import { tokenLocationsText } from "../../render/token-locations.ts";
 import { idleEvent, startedEvent } from "../../render/watch-events.ts";
 import type { Invocation } from "../command.ts";
 import { logOf } from "../output/json-log-stream.ts";
-import { passNotices } from "../output/pass-notices.ts";
+import { notPrinted, passNotices } from "../output/pass-notices.ts";
 import { type TerminalView, terminalViewOf } from "../output/terminal-view.ts";
 import { columnsOn } from "../terminal.ts";
 import { eventReporter, failureIn, logReporter, type WatchReporter } from "./event-reporter.ts";
@@ -194,7 +194,7 @@ type PassTexts = {
 };
 
 function passTexts(invocation: Invocation, view: TerminalView): PassTexts {
-  const { stderr, now } = invocation.terminal;
+  const { stderr, now, warnings } = invocation.terminal;
   // A new view each time, because it caches the lines of files that may have changed.
   const diagnostics: PassTexts["diagnostics"] = (list) =>
     diagnosticsText(list, terminalViewOf(invocation).diagnosticView);
@@ -206,7 +206,9 @@ function passTexts(invocation: Invocation, view: TerminalView): PassTexts {
       return `${view.paint("bold", `${timestampText(now())}${commit}`)}\n`;
     },
     diagnostics,
-    source: (event) => diagnostics(event.diagnostics) + foreignText(event.foreign, { width: view.width, lists: false }),
+    source: (event) =>
+      diagnostics(notPrinted(event.diagnostics, warnings.all())) +
+      foreignText(event.foreign, { width: view.width, lists: false }),
     kept: (event) => `${failure(event)}keeping the last good revision${revisionText(event)}\n`,
     failure,
   };

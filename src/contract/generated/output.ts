@@ -958,7 +958,7 @@ readonly level: ("info" | "warn" | "error")
 /**
  * What happened
  */
-readonly event: ("started" | "read" | "kept" | "planned" | "outcome" | "applied" | "rollout" | "waiting" | "lease" | "failed" | "idle" | "stopped")
+readonly event: ("started" | "read" | "kept" | "planned" | "outcome" | "applied" | "rollout" | "waiting" | "lease" | "warning" | "failed" | "idle" | "stopped")
 /**
  * Which target, where the configuration names several
  */

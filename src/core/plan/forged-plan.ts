@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { runWarningCodes } from "../run-warning.ts";
 import { type Plan, type Risk, reasonText, type Step } from "./plan.ts";
 import type { SealedPlan } from "./sealed-plan.ts";
 
@@ -40,7 +41,7 @@ function isUnrecorded({ causedBy, changes }: JsonObject): boolean {
 }
 
 /** Diagnostics about the environment of a pass, which differs between plan and apply. */
-const OF_SURROUNDINGS: readonly string[] = ["behind-base", "applied-ref", "unknown-revision"];
+const OF_SURROUNDINGS: readonly string[] = ["behind-base", "applied-ref", "unknown-revision", ...runWarningCodes];
 
 // Diagnostics of blocked steps are skipped: the steps themselves are compared.
 function diagnosticContradictions({ diagnostics }: SealedPlan, plan: Plan): readonly string[] {

@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import type { NotChecked } from "../../contract/generated/output.ts";
 import { canonical, type Json } from "../../contract/json.ts";
 import { decideEach } from "../decide/decide-each.ts";
+import type { Diagnostic } from "../diagnostic.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
 import { type Identity, requireRead } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
+import { withWarnings } from "../run-warning.ts";
 import { type BlockedStep, blockDiagnostics } from "./blocked-steps.ts";
 import { type Plan, type Step, summarise, writes } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";
@@ -68,6 +70,12 @@ export function withBlockDiagnostics(
 ): PlanWithDecisions {
   if (blocked.length === 0) return { plan, decisions };
   return { plan: withParts(plan, { diagnostics: [...plan.diagnostics, ...blockDiagnostics(blocked)] }), decisions };
+}
+
+/** The same plan, with the warnings about its run. */
+export function withRunWarnings(plan: Plan, warnings: readonly Diagnostic[]): Plan {
+  const diagnostics = withWarnings(plan.diagnostics, warnings);
+  return diagnostics.length === plan.diagnostics.length ? plan : withParts(plan, { diagnostics });
 }
 
 // Only what is done counts. Left out are the position, the cause (it depends on the base) and the risks (they depend on

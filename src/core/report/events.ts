@@ -121,11 +121,9 @@ export type ProgressEvent =
 
 /** Whether a lease excludes other writers. */
 export type LeaseEvent =
-  /** Writes proceed without a lease. */
-  | { readonly what: "no-lease"; readonly scope: string; readonly why: string; readonly hasLeases: boolean }
   | { readonly what: "standing-by"; readonly message: string }
   | { readonly what: "taking-over" }
-  /** Warnings before a write: other writers that no lease excludes, or a plan sealed with another key. */
+  /** Warnings before a write: no lease, other writers that none excludes, or a plan sealed with another key. */
   | { readonly what: "warned"; readonly warnings: readonly Diagnostic[] };
 
 /** Records were added or removed, and live was not changed: the end of a pass over records. */
@@ -147,7 +145,7 @@ export type UnlockedEvent = {
 };
 
 /** The wanted, recorded and live value of one field: the end of a pass that explains it. */
-export type WhyEvent = Pick<WhyReport, "server" | "identity" | "pointer" | "live"> & {
+export type WhyEvent = Pick<WhyReport, "server" | "identity" | "pointer" | "live" | "diagnostics"> & {
   readonly what: "explained";
   readonly revision: string | null;
   readonly wanted: Pick<WhyReport["wanted"], "value" | "file" | "line">;

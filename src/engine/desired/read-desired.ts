@@ -87,7 +87,8 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
   const loaded = reloaded ?? (await loadManifests(revision, reading, { signal: stopping }));
   const { contents } = loaded;
   const found = withConfigFaults(loaded, revision.config);
-  const reported = { ...found, diagnostics: [...found.diagnostics, ...unused(found, revision, rules)] };
+  const general = [...emptySource(found), ...unused(found, revision, rules)];
+  const reported = { ...found, diagnostics: [...target.source.warnings(), ...found.diagnostics, ...general] };
   requireMatches(rules.selection, reported, revision);
   if (loaded.declared !== before?.from?.loaded.declared) await target.claim?.(loaded.declared);
   const base = source.base && {
@@ -192,10 +193,16 @@ function withoutForeign({ foreign: _, ...diagnostic }: SourceDiagnostic): Diagno
   return diagnostic;
 }
 
+function emptySource({ files, documents }: Reported): readonly Diagnostic[] {
+  if (documents > 0) return [];
+  const summary = files === 0 ? "no manifest files were found" : "the source declares nothing";
+  return [{ severity: "warning", code: "empty-source", summary, detail: null, file: null, line: null, column: null }];
+}
+
 // An invalid manifest may be the one that a rule matches.
 function unused(reported: Reported, { config, files }: Revision, { selection }: Rules): readonly Diagnostic[] {
   if (hasErrors(reported.diagnostics)) return [];
-  return unusedRules({ ...reported, files: () => files.map(({ path }) => path) }, config.repository, selection);
+  return unusedRules({ ...reported, files: () => files.map(({ path }) => path) }, config, selection);
 }
 
 function requireMatches(selection: Selection, { declared }: Reported, { files, root }: Revision): void {

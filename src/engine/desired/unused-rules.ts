@@ -15,9 +15,10 @@ export type Declared = {
 /** Warnings of rules, globs and kinds that match nothing, most likely because of a typing error. */
 export function unusedRules(
   { manifests, declared, files }: Declared,
-  { ignore, external, allowLiteralSecrets }: SourceConfig["repository"],
+  { repository, places }: Pick<SourceConfig, "repository" | "places">,
   { kinds, exclude }: Selection,
 ): readonly Diagnostic[] {
+  const { ignore, external, allowLiteralSecrets } = repository;
   const isDeclared = (glob: string): boolean => declared.values().some(globMatcher(glob));
   const isReferred = (glob: string): boolean => {
     const matches = globMatcher(glob);
@@ -25,17 +26,27 @@ export function unusedRules(
   };
   const isFile = (glob: string): boolean => files().some(globMatcher(glob));
   const isPresent = (type: string): boolean => manifests.some(({ kind }) => kind === type);
+  const placeOf = (key: string, at: number): Place | undefined => places.get(`/${key}/${at}`);
   return [
-    ...(ignore ?? []).flatMap(({ match }) => (match == null || isDeclared(match) ? [] : [`ignore: match: ${match}`])),
-    ...(external ?? []).flatMap((glob) => (isReferred(glob) ? [] : [`external: ${glob}`])),
-    ...(allowLiteralSecrets ?? []).flatMap((glob) => (isFile(glob) ? [] : [`allowLiteralSecrets: ${glob}`])),
-    ...exclude.flatMap((glob) => (isDeclared(glob) ? [] : [`--exclude ${glob}`])),
-    ...kinds.flatMap((type) => (isPresent(type) ? [] : [`--kind ${type}`])),
-  ].map(unused);
+    ...(ignore ?? []).flatMap(({ match }, at) =>
+      match == null || isDeclared(match) ? [] : [unused(`ignore: match: ${match}`, placeOf("ignore", at))],
+    ),
+    ...(external ?? []).flatMap((glob, at) =>
+      isReferred(glob) ? [] : [unused(`external: ${glob}`, placeOf("external", at))],
+    ),
+    ...(allowLiteralSecrets ?? []).flatMap((glob, at) =>
+      isFile(glob) ? [] : [unused(`allowLiteralSecrets: ${glob}`, placeOf("allowLiteralSecrets", at))],
+    ),
+    ...exclude.flatMap((glob) => (isDeclared(glob) ? [] : [unused(`--exclude ${glob}`)])),
+    ...kinds.flatMap((type) => (isPresent(type) ? [] : [unused(`--kind ${type}`)])),
+  ];
 }
 
-function unused(rule: string): Diagnostic {
+type Place = Pick<Diagnostic, "file" | "line" | "column">;
+
+function unused(rule: string, place: Place = { file: null, line: null, column: null }): Diagnostic {
   const summary = `\`${rule}\` matches nothing in the source`;
   const detail = "Correct it, or remove it.";
-  return { severity: "warning", code: "matches-nothing", summary, detail, file: null, line: null, column: null };
+  const { file, line, column } = place;
+  return { severity: "warning", code: "matches-nothing", summary, detail, file, line, column };
 }

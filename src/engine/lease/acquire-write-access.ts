@@ -1,5 +1,6 @@
 import type { Writer } from "../../client/writer.ts";
 import type { PassEvent } from "../../core/report/events.ts";
+import { runWarning } from "../../core/run-warning.ts";
 import type { DesiredRead } from "../desired/read-desired.ts";
 import type { ServerSession } from "../session.ts";
 import type { TargetConnection } from "../target.ts";
@@ -73,7 +74,9 @@ export async function leaseOptions(
   };
 }
 
-/** The event that writes proceed without a lease. */
+/** The warning that writes proceed without a lease. */
 export function noLease({ serverFacts }: ServerSession, { scope }: LeaseOptions, why: string): PassEvent {
-  return { what: "no-lease", scope, why, hasLeases: serverFacts.has("putLease") };
+  const hint = serverFacts.has("putLease") ? "; --lease-scope names what this token may write" : "";
+  const detail = `nothing but the state folder keeps two writers apart${hint}`;
+  return { what: "warned", warnings: [runWarning("no-lease", `going on without a lease on ${scope}: ${why}`, detail)] };
 }

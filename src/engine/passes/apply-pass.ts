@@ -1,4 +1,3 @@
-import type { Diagnostic } from "../../core/diagnostic.ts";
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
 import { needsAdoption, type PlanGuards, requireUnguarded } from "../../core/guards/step-guards.ts";
 import type { Identity } from "../../core/manifest.ts";
@@ -8,6 +7,7 @@ import { type Risk, writes } from "../../core/plan/plan.ts";
 import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
 import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
 import type { ApplyEvent, PassEnd, PlanEvent } from "../../core/report/events.ts";
+import { runWarning } from "../../core/run-warning.ts";
 import { kindOf } from "../../kinds/index.ts";
 import type { SourceHead } from "../../manifests/source-manifest.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
@@ -113,15 +113,11 @@ function agree(planned: LivePlan, { connection: { session }, read }: Pass, { rev
   if (changes !== null) ledger.storeFactsWithNext(changes);
 }
 
-const UNVERIFIED: Diagnostic = {
-  severity: "warning",
-  code: "unverified-plan",
-  summary: "another key has sealed the plan: its steps are verified, but not the causes that it names",
-  detail: "give plan and apply the same HOLDFAST_STATE_KEY to verify all of it",
-  file: null,
-  line: null,
-  column: null,
-};
+const UNVERIFIED = runWarning(
+  "unverified-plan",
+  "another key has sealed the plan: its steps are verified, but not the causes that it names",
+  "give plan and apply the same HOLDFAST_STATE_KEY to verify all of it",
+);
 
 async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: ApplyMode): Promise<boolean> {
   const { rules } = pass.read;

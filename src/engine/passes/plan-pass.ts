@@ -1,11 +1,10 @@
 import { compareText } from "../../contract/json.ts";
-import type { Diagnostic } from "../../core/diagnostic.ts";
 import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { withRunWarnings } from "../../core/plan/make-plan.ts";
 import type { Gate } from "../../core/plan/plan.ts";
 import { makeSeal, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
-import type { Desired } from "../desired/desired.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
 import { requireUnemptied } from "../desired/source-guards.ts";
 import { type Pass, planContextIn } from "../pass.ts";
@@ -37,10 +36,11 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   const planContext = planContextIn(pass, recorded, { records: false });
   // These options show fields or rows that the plan leaves out, so every row must be read.
   const livePlan = await planAgainstLive(
-    withWarning(desired),
+    desired,
     showServer || showUnmanaged ? { ...planContext, cache: null } : planContext,
   );
-  const { plan: made, ...event } = planEvent(livePlan);
+  const { plan: found, ...event } = planEvent(livePlan);
+  const made = withRunWarnings(found, pass.warnings());
   const { allowedRisks: allows } = rules;
   const plan = allows.length === 0 ? made : { ...made, allows };
   return {
@@ -67,21 +67,6 @@ function nothingToCompare(): HoldfastError {
       hint: "name the base with --base REF, or the state folder of an earlier apply with --state DIR",
     },
   );
-}
-
-// The plan alone must show that the source is empty.
-function withWarning(desired: Desired): Desired {
-  if (desired.declared.size > 0) return desired;
-  const warning: Diagnostic = {
-    severity: "warning",
-    code: "empty-source",
-    summary: "the source declares nothing",
-    detail: null,
-    file: null,
-    line: null,
-    column: null,
-  };
-  return { ...desired, diagnostics: [...desired.diagnostics, warning] };
 }
 
 /** The event that reports a plan. */

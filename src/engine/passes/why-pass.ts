@@ -62,6 +62,7 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
     server: session.server,
     revision: read.desired.revision,
     at: receipt?.at ?? null,
+    diagnostics: [],
     ...answer,
   };
 }

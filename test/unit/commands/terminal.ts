@@ -1,4 +1,5 @@
 import { PassThrough } from "node:stream";
+import { createWarnings } from "../../../src/commands/output/warnings.ts";
 import type { Terminal } from "../../../src/commands/terminal.ts";
 
 /** A terminal of a test, and what was written to its streams. */
@@ -37,6 +38,7 @@ export function terminalOf({ cwd, env = {}, answers }: Person): TestTerminal {
     stdin,
     stdout,
     stderr,
+    warnings: createWarnings({ stderr }),
     env,
     cwd,
     program: import.meta.dirname,

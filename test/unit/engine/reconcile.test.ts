@@ -88,7 +88,7 @@ test("a pass reports by events, and ends with the one that it answers", async ()
   expect(names()).toEqual(["read", "planned"]);
   expect(plane.effects).toEqual([]);
   await apply();
-  expect(names()).toEqual(["read", "no-lease", "warned", "begun", "started", "finished", "applied"]);
+  expect(names()).toEqual(["read", "warned", "warned", "begun", "started", "finished", "applied"]);
   expect(await drift()).toMatchObject({ what: "drifted", report: { summary: { unchanged: 1 } } });
   expect(names()).toEqual(["read", "drifted"]);
 });

@@ -45,6 +45,7 @@ describe("the configuration", () => {
       repository: { paths: ["manifests"], external: ["team/*"] },
       operator: { server: "https://example.com" },
       operatorKeys: ["server"],
+      places: new Map([["/external/0", { file: "holdfast.yaml", line: 2, column: 12 }]]),
       diagnostics: [],
     });
   });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { unusedRules } from "../../../../src/engine/desired/unused-rules.ts";
+import type { SourceConfig } from "../../../../src/source/read-source-config.ts";
 
 const declared = new Set(["service/dev:web/api", "workspace/dev:web"]);
 const manifests = [
@@ -8,24 +9,31 @@ const manifests = [
 ];
 const source = { declared, manifests, files: () => ["web/api.yaml", "web/workspace.yaml"] };
 const nothing = { paths: [], only: [], kinds: [], exclude: [] };
+const places = new Map([["/ignore/0", { file: "holdfast.yaml", line: 3, column: 5 }]]);
+const config = (repository: SourceConfig["repository"]) => ({ repository, places });
 const rule = (match: string) => ({ path: "/replicas", match, reason: "somebody else scales it" });
 
 test("rules, globs and kinds that match something are not spoken of", () => {
   const rules = { ignore: [rule("service/**")], external: ["cluster/*"], allowLiteralSecrets: ["web/*.yaml"] };
-  expect(unusedRules(source, rules, { ...nothing, kinds: ["service"], exclude: ["workspace/*"] })).toEqual([]);
-  expect(unusedRules(source, {}, nothing)).toEqual([]);
+  expect(unusedRules(source, config(rules), { ...nothing, kinds: ["service"], exclude: ["workspace/*"] })).toEqual([]);
+  expect(unusedRules(source, config({}), nothing)).toEqual([]);
 });
 
 test("those that match nothing are each a warning", () => {
   const rules = { ignore: [rule("service/prod:*/*")], external: ["clusters/*"], allowLiteralSecrets: ["test/**"] };
-  const found = unusedRules(source, rules, { ...nothing, kinds: ["team"], exclude: ["service/dev"] });
-  expect(found.map(({ severity, code, summary }) => [severity, code, summary])).toEqual(
+  const found = unusedRules(source, config(rules), { ...nothing, kinds: ["team"], exclude: ["service/dev"] });
+  expect(found.map(({ severity, code, summary, line }) => [severity, code, summary, line])).toEqual(
     [
       "ignore: match: service/prod:*/*",
       "external: clusters/*",
       "allowLiteralSecrets: test/**",
       "--exclude service/dev",
       "--kind team",
-    ].map((what) => ["warning", "matches-nothing", `\`${what}\` matches nothing in the source`]),
+    ].map((what, at) => [
+      "warning",
+      "matches-nothing",
+      `\`${what}\` matches nothing in the source`,
+      at === 0 ? 3 : null,
+    ]),
   );
 });

@@ -1,0 +1,40 @@
+import type { Diagnostic } from "./diagnostic.ts";
+import { HoldfastError } from "./errors.ts";
+
+/** Codes of warnings that are about a run, and not about its source or about live. */
+export const runWarningCodes = [
+  "unknown-variable",
+  "clear-text",
+  "not-remembered",
+  "not-published",
+  "not-delivered",
+  "not-commented",
+  "no-socket",
+  "no-lease",
+  "unverified-plan",
+] as const;
+
+/** A warning about a run. */
+export function runWarning(
+  code: (typeof runWarningCodes)[number],
+  summary: string,
+  detail: string | null = null,
+): Diagnostic {
+  return { severity: "warning", code, summary, detail, file: null, line: null, column: null };
+}
+
+/** The diagnostics, followed by the warnings that are not among them. */
+export function withWarnings(
+  diagnostics: readonly Diagnostic[],
+  warnings: readonly Diagnostic[],
+): readonly Diagnostic[] {
+  return [...diagnostics, ...warnings.filter((one) => !diagnostics.includes(one))];
+}
+
+/** The refusal of warnings by `--strict`, before anything was sent. */
+export function strictRefusal(warnings: readonly Diagnostic[]): HoldfastError {
+  return new HoldfastError("invalid", "--strict treats warnings as errors", {
+    hint: "nothing was written: correct what the warning names, or leave --strict out",
+    diagnostics: warnings,
+  });
+}
