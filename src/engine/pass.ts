@@ -66,6 +66,7 @@ export function planContextIn(
     ignore: rules.ignore,
     hasSink: sink !== null,
     concurrency: rules.concurrency,
+    writers: rules.writers,
     now: context.now,
     ...(rules.allowShrink ? {} : { liveLimits: rules.guards }),
     records,

@@ -9,6 +9,7 @@ import { type Access, readAccess, readsPartOfTenant, readsWholeTenant } from "..
 import { staleness } from "../core/decide/decide-each.ts";
 import type { DryRunReply } from "../core/decide/decision.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
+import { isActedOn } from "../core/diff/field-cause.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { liveGuard, type ShrinkLimits } from "../core/guards/mass-change-guards.ts";
 import type { PlanGuards } from "../core/guards/step-guards.ts";
@@ -27,6 +28,7 @@ import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import type { Desired } from "./desired/desired.ts";
 import type { KnownServer } from "./known-server.ts";
 import { createDryRun } from "./live/dry-run.ts";
+import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./live/find-own-content.ts";
 import { liveQueries } from "./live/live-queries.ts";
 import { type Observation, type ObserveContext, observe, type WavedSource } from "./live/observe.ts";
 import { type PreflightContext, preflight, withExisting } from "./live/preflight.ts";
@@ -61,6 +63,8 @@ export type PlanContext = {
   /** Whether creates are dry-run. */
   readonly creates: PreflightContext["creates"];
   readonly concurrency: number;
+  /** Subjects whose writes count as this repository's own. */
+  readonly writers: readonly string[];
   readonly now: () => number;
   /** A stop request; ends reading and planning immediately. */
   readonly stopping: AbortSignal;
@@ -76,6 +80,9 @@ export type LivePlan = PlanWithDecisions & {
   readonly waved: readonly WavedSource[];
   /** The ignore rules in force. */
   readonly rulesFor: RuleFinder;
+  /** Unrecorded resources that are this repository's own. */
+  readonly own: FoundOwnContent["own"];
+  readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
   /** Every receipt, opened where a decision depends on it. */
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
   /** Extensions that the kinds of this plan could use and the control plane lacks. */
@@ -104,6 +111,7 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const unclear: Diagnostic[] = [];
   const missing = () => context.serverFacts.missing(queries.flatMap(({ kind }) => operationsOf(kind)));
   const access = readAccess(context.serverFacts.caller);
+  let known: FoundOwnContent = NOTHING_OWN;
   const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
     ...context,
     ...desired,
@@ -115,11 +123,12 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     rulesFor,
     base: desired.base,
     applied: context.recorded.size === 0 ? desired.applied : null,
-    subject: context.serverFacts.subject,
+    own: known.own,
+    writers: writersOf(context),
     seesAll: readsWholeTenant(access),
     now: context.now(),
     complete: observation.complete && unclear.length === 0,
-    diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],
+    diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear, ...known.warnings],
     withOrphans: desired.isWhole,
     outOfScope: desired.outOfScope ?? 0,
     guards: null,
@@ -135,11 +144,15 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     seesPart: access && readsPartOfTenant(access),
     seesAll: readsWholeTenant(access),
   });
+  const dryRuns = new Map([...observation.dryRuns, ...tried]);
+  const differing = waved.filter(({ manifest: { identity } }) => isUnrecorded(first, identity, recorded));
+  const question = { differing, ...observation, dryRuns, rulesFor, writers: writersOf(context) };
+  known = await findOwnContent(question, desired, context);
   // A probe may have shown that the server lacks an operation that the plan needs.
-  const isFinal = tried.size + unclear.length === 0 && missing().length === missingFirst;
+  const isFinal =
+    tried.size + unclear.length + known.own.size + known.warnings.length === 0 && missing().length === missingFirst;
   // Guards come last, so that the steps they block are dry-run too.
   const guards = first.plan.steps.some(writes) ? context.guards : null;
-  const dryRuns = new Map([...observation.dryRuns, ...tried]);
   const final = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
   const blocked = blockedSteps(await blockedIn(waved, final.decisions, context), final.decisions);
   const planned = withBlockDiagnostics(withNotChecked(final, notChecked), blocked);
@@ -151,6 +164,8 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     waved,
     recorded,
     rulesFor,
+    own: known.own,
+    dryRuns,
     notUsed: missingExtensions(missing()),
     access,
   };
@@ -160,6 +175,19 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     if (next !== null) context.cache?.save(next);
   }
   return livePlan;
+}
+
+// Only what differs and has no record is worth asking the history of the repository for.
+function isUnrecorded(
+  { decisions }: PlanWithDecisions,
+  identity: Identity,
+  recorded: ReadonlyMap<Identity, unknown>,
+): boolean {
+  return !recorded.has(identity) && (decisions.get(identity)?.differences ?? []).some(({ cause }) => isActedOn(cause));
+}
+
+function writersOf({ writers, serverFacts }: PlanContext): ReadonlySet<string> {
+  return new Set([...writers, ...(serverFacts.subject === null ? [] : [serverFacts.subject])]);
 }
 
 async function blockedIn(

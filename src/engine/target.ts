@@ -83,6 +83,10 @@ export type Rules = {
   readonly updateShare: number | null;
   /** Check new resources with a dry run. */
   readonly dryRunsCreates: boolean;
+  /** The number of commits of the repository's first-parent line that are read for resources without a record. */
+  readonly history: number;
+  /** Subjects whose writes count as this repository's own. */
+  readonly writers: readonly string[];
   readonly leaseScope: string | null;
   /** The maximum duration of a lease without renewal; null for one that outlives every request. */
   readonly maxLeaseMs: number | null;

@@ -39,7 +39,16 @@ export type RepositoryConfig = Given<
  * Keys that decide where credentials and writes go. From the source's own file they are accepted only at a terminal.
  */
 export type OperatorConfig = Given<
-  "server" | "tokenFile" | "state" | "sinks" | "notifications" | "sources" | "targets" | "modelVersionWrite" | "guards"
+  | "server"
+  | "tokenFile"
+  | "state"
+  | "sinks"
+  | "notifications"
+  | "sources"
+  | "targets"
+  | "modelVersionWrite"
+  | "writers"
+  | "guards"
 >;
 
 /** The position of each rule in a configuration file, by the pointer of the rule. */

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
-import { type AppliedCommit, findApplied } from "./git/applied-commit.ts";
+import { type AppliedCommit, type AppliedRef, findApplied } from "./git/applied-commit.ts";
 import { type BaseCommit, findBase, missingObjects, resolveBase } from "./git/base-commit.ts";
 import { type CheckoutFault, checkoutFault } from "./git/checkout-fault.ts";
 import type { Stop } from "./git/git.ts";
@@ -45,6 +45,8 @@ export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitte
   readonly limits: Limits;
   /** Null if the folder itself is read. */
   readonly commits: CommitSource | null;
+  /** The ref that names the commit applied last, where nothing is compared with a base. @default none */
+  readonly applied?: AppliedRef | null;
   /** The revision that was read before: of a new commit, only what differs is read. @default null */
   readonly before?: Revision | null;
   /** Whether the folder is read without a commit if git cannot read the repository or must not. @default false */

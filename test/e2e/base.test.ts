@@ -74,12 +74,12 @@ describe("plan --base", () => {
     const behind = await source.runHere(["plan", "--base", "main", "--gate", "change"]);
     expect(behind).toMatchObject({ code: 0 });
     expect(behind.stderr).toContain("1 commit behind main: this is the plan for the result of merging it");
-    expect(behind.stdout).toContain("unrecorded replicas  1 → 5");
+    expect(behind.stdout).toContain("pending    replicas  1 → 5");
 
     await source.write("services/api.yaml", scaled(3));
     const dirty = planOf(await source.runHere([...plan, "main"]));
     expect(dirty.revision).toBeNull();
-    const both = [ours, "update service/dev:web/other unrecorded"];
+    const both = [ours, "update service/dev:web/other pending"];
     expect(brief(dirty)).toEqual(both);
     await commit(source, {});
     const diverged = await source.runHere([...plan, "main", "--strict"]);
@@ -110,14 +110,14 @@ describe("plan --base", () => {
     await commitOnMain(source, { "services/api.yaml": scaled(3) });
     const followed = await source.runHere([...plan, "main"]);
     expect(planOf(followed).steps).toMatchObject([
-      { identity: "service/dev:web/api", file: "moved/api.yaml", causedBy: "unrecorded" },
+      { identity: "service/dev:web/api", file: "moved/api.yaml", causedBy: "pending" },
     ]);
     await git(source.folder, "mv", "other.yaml", "Other.yaml");
     await commitAll(source.folder, "Rename by case alone");
     await commitOnMain(source, { "other.yaml": others(4) });
     expect(stepsOf(await source.runHere([...plan, "main"]))).toEqual([
-      "update service/dev:web/api unrecorded",
-      "update service/dev:web/other unrecorded",
+      "update service/dev:web/api pending",
+      "update service/dev:web/other pending",
     ]);
   });
 
@@ -216,18 +216,14 @@ describe("a base that cannot be compared with", () => {
     );
     expect(await refused(shallow, "main")).toContain("→ did you mean --base origin/main?");
     await git(shallow.folder, "fetch", "-q", "--unshallow", "origin");
-    expect(stepsOf(await shallow.runHere([...plan, "origin/main"]))).toContain(
-      "update service/dev:web/other unrecorded",
-    );
+    expect(stepsOf(await shallow.runHere([...plan, "origin/main"]))).toContain("update service/dev:web/other pending");
 
     const partial = await clone("--filter=blob:none");
     expect(await refused(partial, "origin/main")).toMatch(
       /error: this partial clone lacks objects of origin\/main\n {2}→ fetch them: git fetch --refetch --no-filter origin/,
     );
     await git(partial.folder, "fetch", "-q", "--refetch", "--no-filter", "origin");
-    expect(stepsOf(await partial.runHere([...plan, "origin/main"]))).toContain(
-      "update service/dev:web/other unrecorded",
-    );
+    expect(stepsOf(await partial.runHere([...plan, "origin/main"]))).toContain("update service/dev:web/other pending");
   });
 
   test("is named with the git that is too old to merge with it", async () => {

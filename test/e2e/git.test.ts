@@ -50,10 +50,10 @@ describe("in a git checkout", () => {
 
     const ended = await source.runHere(["plan", "--base", base, "--state", "runner", "-o", "json"]);
     const causes = planOf(ended).steps.map(({ identity, changes }) => [identity, changes.map(({ cause }) => cause)]);
-    expect(planOf(ended).steps.map(({ causedBy }) => causedBy)).toEqual(["unrecorded", "change"]);
-    expect(planOf(ended).summary).toMatchObject({ update: 2, drift: 0, unrecorded: 1 });
+    expect(planOf(ended).steps.map(({ causedBy }) => causedBy)).toEqual(["drift", "change"]);
+    expect(planOf(ended).summary).toMatchObject({ update: 2, drift: 1, unrecorded: 0 });
     expect(causes).toEqual([
-      ["team/ml", ["unrecorded", "unrecorded"]],
+      ["team/ml", ["drift", "drift"]],
       ["service/dev:web/api", ["manifest"]],
     ]);
     const drift = await source.runHere(["drift", "--base", "main", "--state", "runner", "-o", "json"]);

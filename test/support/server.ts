@@ -19,8 +19,8 @@ export type Server = {
   readonly data: string;
   /** Every effect on resources that the audit log holds, oldest first; who had a lease is another matter. */
   readonly effects: () => readonly Effect[];
-  /** Calls it as its administrator; fails unless it answers 200. */
-  readonly call: (method: "GET" | "PUT" | "POST", path: string, body?: unknown) => Promise<Body>;
+  /** Calls it as its administrator, or with another token; fails unless it answers 200. */
+  readonly call: (method: "GET" | "PUT" | "POST", path: string, body?: unknown, by?: string) => Promise<Body>;
 };
 
 /** One that runs as a process of its own. */
@@ -54,10 +54,10 @@ function serverAt(url: string, data: string): Server {
   const token = readFileSync(join(data, "admin-token"), "utf8").trim();
   return { url, token, data, effects: () => readEffects(data), call };
 
-  async function call(method: string, path: string, body?: unknown): Promise<Body> {
+  async function call(method: string, path: string, body?: unknown, by = token): Promise<Body> {
     const answer = await fetch(url + path, {
       method,
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${by}`, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);

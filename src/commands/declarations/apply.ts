@@ -15,6 +15,8 @@ export const apply = declareCommand({
     "noWait",
     "waitTimeout",
     "failFast",
+    "applied",
+    "history",
     "allowShrink",
     "noDryRun",
     "allowAdopt",

@@ -9,6 +9,8 @@ export const drift = declareCommand({
   flags: [
     "driftOutput",
     "base",
+    "applied",
+    "history",
     "detailedExitcode",
     "noDetailedExitcode",
     "allowShrink",

@@ -11,6 +11,7 @@ export const plan = declareCommand({
     "out",
     "base",
     "applied",
+    "history",
     "show",
     "noFold",
     "detailedExitcode",

@@ -126,6 +126,9 @@ export const flags = {
     "--applied <ref>",
     "ref or commit that was applied last, for resources without a record (default: refs/holdfast/TARGET)",
   ),
+  history: numberFlag("--history <n>", "commits to read for resources without a record (default: 1000)", {
+    parse: whole(0),
+  }),
   gate: choiceFlag("--gate <changes>", "exit 2 when there are changes: only those made by this change, or all", {
     of: ["change", "all"],
   }),

@@ -5,7 +5,7 @@ import { hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Hold, holdOn, holdText, isReleased, readDecisions, type TargetDecisions } from "../../daemon/holds.ts";
 import type { Target } from "../../engine/target.ts";
-import { publishedRefOf } from "../../source/git/applied-commit.ts";
+import { type AppliedRef, publishedRefOf } from "../../source/git/applied-commit.ts";
 import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
 import type { CommitSource } from "../../source/read-source.ts";
 import type { Base, SourceConfig } from "../../source/read-source-config.ts";
@@ -79,6 +79,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       configFile: flags.config,
       operatorFile: use.operatorFile,
       base: baseOf(invocation, { choice, use }),
+      applied: appliedOf(flags, choice),
       commits,
       paths: choice?.paths ?? undefined,
       config,
@@ -90,7 +91,11 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     sourceCache: state.caches ? sourceCache(named, state) : null,
     server,
     state,
-    rules: withDecisions(rulesOf(invocation, remote === null ? root : null), commits, decisions),
+    rules: withDecisions(
+      rulesOf(invocation, { root: remote === null ? root : null, writers: operator.writers ?? [] }),
+      commits,
+      decisions,
+    ),
   };
 }
 
@@ -99,9 +104,12 @@ function baseOf(
   { choice, use }: { readonly choice: TargetChoice | null; readonly use: TargetUse },
 ): Base | null {
   if (flags.base === undefined) return null;
-  const isNamed = flags.applied !== undefined;
-  const ref = flags.applied ?? (choice === null ? null : publishedRefOf(choice.name));
-  return { ref: flags.base, use: use.base ?? "compare", applied: ref === null ? undefined : { ref, isNamed } };
+  return { ref: flags.base, use: use.base ?? "compare", applied: appliedOf(flags, choice) ?? undefined };
+}
+
+function appliedOf({ applied }: Invocation["flags"], choice: TargetChoice | null): AppliedRef | null {
+  if (applied !== undefined) return { ref: applied, isNamed: true };
+  return choice === null ? null : { ref: publishedRefOf(choice.name), isNamed: false };
 }
 
 // These flags choose a local folder; a target that follows a repository has none.

@@ -12,8 +12,13 @@ import type { Invocation } from "../command.ts";
 
 const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
 
+const DEFAULT_HISTORY = 1000;
+
 /** The rules of a command's passes, in the order flag > environment > configuration > default; `root` is null for a commit. */
-export function rulesOf(invocation: Invocation, root: string | null): Target["rules"] {
+export function rulesOf(
+  invocation: Invocation,
+  { root, writers }: { readonly root: string | null; readonly writers: readonly string[] },
+): Target["rules"] {
   const { flags } = invocation;
   const selection = selectionOf(invocation, root);
   return (config): Rules => ({
@@ -30,6 +35,8 @@ export function rulesOf(invocation: Invocation, root: string | null): Target["ru
     held: new Map(),
     updateShare: config.guards?.updateShare ?? null,
     dryRunsCreates: flags.dryRun ?? true,
+    history: flags.history ?? DEFAULT_HISTORY,
+    writers,
     leaseScope: flags.leaseScope ?? null,
     maxLeaseMs: milliseconds(flags.leaseSeconds) ?? null,
     concurrency: flags.concurrency ?? config.concurrency ?? 16,

@@ -311,6 +311,10 @@ sshKeyFile?: (string | null)
  * How model versions are written where the control plane has no PUT for them; `post` says that POST registers them there
  */
 modelVersionWrite?: (("put" | "post") | null)
+/**
+ * Subjects whose writes count as this repository's own where the ledger has no record: what one of them wrote last is no adoption, and a later change by hand is drift
+ */
+writers?: (string[] | null)
 }
 
 /** Configuration of Holdfast: `holdfast.yaml` at the top of a source, and the file that `--config` names, whose keys replace those of the source. */

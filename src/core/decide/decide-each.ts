@@ -60,7 +60,8 @@ function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStal
     recorded: known === undefined ? null : requireOpened(known),
     dryRun: input.dryRuns.get(identity) ?? null,
     base: input.base && { manifest: input.base.get(identity) },
-    applied: input.applied && { manifest: input.applied.get(identity) },
+    applied: appliedOf(input, identity),
+    isOwn: input.own.has(identity),
     serverFacts: input.serverFacts,
     ignored: input.rulesFor(identity),
     obstacle: obstacleOf(input, manifest, decisions),
@@ -69,8 +70,13 @@ function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStal
     isStale: isStale(identity),
   };
   const decision = decide(one);
-  const risks = risksOf(one, decision, { subject: input.subject, isEmbedded: input.server === "embedded" });
+  const risks = risksOf(one, decision, { writers: input.writers, isEmbedded: input.server === "embedded" });
   return risks.length === 0 ? decision : { ...decision, risks };
+}
+
+function appliedOf({ own, applied }: PlanInput, identity: Identity): DecisionInput["applied"] {
+  const manifest = own.get(identity)?.manifest ?? null;
+  return manifest === null ? applied && { manifest: applied.get(identity) } : { manifest };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { equal, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import { inPlaceFields } from "../../model/manifest-fields.ts";
-import { type Comparison, compareFields, contentFor, recordedContent } from "../diff/compare-fields.ts";
+import { type Comparison, compareFields, contentFor, dryRunContent, recordedContent } from "../diff/compare-fields.ts";
 import { withoutVersion } from "../diff/compared-content.ts";
 import { expectedLive } from "../diff/expected-live.ts";
 import { fastEqual } from "../diff/fast-equal.ts";
@@ -124,7 +124,7 @@ function decidePresent(one: DecisionInput, row: LiveRow): Decision {
   if (isSurelyKept(one, row)) return { ...NOTHING, action: "keep" };
   const [desired, live] = [contentFor(one, manifest.value), contentFor(one, row.manifest)];
   if (equal(desired, live)) return { ...NOTHING, action: "keep" };
-  const echo = dryRun?.state === "answered" && dryRun.row !== null ? contentFor(one, dryRun.row.manifest) : undefined;
+  const echo = dryRunContent(one);
   const found = compareFields(one, live, echo ?? expectedLive(shape, desired, recordedContent(one)));
   const acted = found.differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length > 0 && dryRun?.state === "refused") return refuse(one, "refused", dryRun.message, found);

@@ -39,8 +39,10 @@ export type DecisionInput = {
   readonly dryRun: DryRunReply | null;
   /** The manifest at the base commit, undefined when the base has none; null when no base is given. */
   readonly base: { readonly manifest: JsonObject | undefined } | null;
-  /** The manifest at the commit applied last, for causes without a record; null when no commit is used. */
+  /** The manifest that was applied last, for causes without a record; null when it is not known. */
   readonly applied: { readonly manifest: JsonObject | undefined } | null;
+  /** Whether content or authors show that an unrecorded resource is this repository's own. */
+  readonly isOwn: boolean;
   readonly serverFacts: ServerFacts;
   readonly ignored: readonly (readonly string[])[];
   readonly obstacle: BlockingReference | null;

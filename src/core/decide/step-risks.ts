@@ -3,15 +3,16 @@ import { canonical, isObject, type Json, type JsonObject } from "../../contract/
 import { secretReferences } from "../../contract/secret-references.ts";
 import { secretsOf } from "../../model/references.ts";
 import type { Decision, DecisionInput } from "./decision.ts";
+import { isWrittenBy } from "./own-content.ts";
 import { growsPrivileges } from "./privilege-growth.ts";
 
 /** A manifest before and after a write; `before` is undefined for a new resource. */
 type Sides = { readonly before: Json | undefined; readonly after: Json | undefined };
 
-/** The control plane, and our identity on it. */
+/** The control plane, and who writes for us. */
 type RiskContext = {
-  /** The id of our own subject; null while unknown. */
-  readonly subject: string | null;
+  /** The subjects whose writes count as ours, by id or name. */
+  readonly writers: ReadonlySet<string>;
   /** Whether it is the embedded control plane, which has no other users: a new resource there affects no one else. */
   readonly isEmbedded: boolean;
 };
@@ -31,13 +32,14 @@ export function risksOf(one: DecisionInput, decision: Decision, context: RiskCon
   return found.flatMap(([risk, holds]) => (holds ? [risk] : []));
 }
 
-// A resource without a record is ours only if our own subject created its newest version, or the resource itself.
-function adopts({ recorded, live, dryRun }: DecisionInput, { subject }: RiskContext): boolean {
+// A resource without a record is ours only if its content shows it, or if its newest version, or the resource itself, was
+// created for us.
+function adopts({ recorded, live, dryRun, isOwn }: DecisionInput, { writers }: RiskContext): boolean {
   // When live cannot be read, the dry run shows that it exists and who created it.
   const answered = dryRun?.state === "answered" && dryRun.row?.id ? dryRun.row : null;
   const row = live.state === "present" ? live.row : answered;
-  if (recorded !== null || row === null) return false;
-  return subject === null || row.createdBy !== subject;
+  if (recorded !== null || row === null || isOwn) return false;
+  return !isWrittenBy(row, writers);
 }
 
 /** The risks of a write's content, whoever wrote the content that it replaces. */

@@ -65,7 +65,16 @@ export function recordedContent(one: DecisionInput): { written: Json | undefined
   return { written: contentFor(one, recorded.written), echo: contentFor(one, recorded.echo) };
 }
 
+/** What the server would make of the manifest, in normal form; undefined without the reply of a dry run. */
+export function dryRunContent(one: Pick<DecisionInput, "kind" | "shape" | "dryRun">): Json | undefined {
+  const { dryRun } = one;
+  return dryRun?.state === "answered" && dryRun.row !== null ? contentFor(one, dryRun.row.manifest) : undefined;
+}
+
 /** The compared part of a manifest, normalised. */
-export function contentFor({ kind, shape }: DecisionInput, manifest: JsonObject | undefined): Json | undefined {
+export function contentFor(
+  { kind, shape }: Pick<DecisionInput, "kind" | "shape">,
+  manifest: JsonObject | undefined,
+): Json | undefined {
   return contentOf(kind, shape, manifest);
 }

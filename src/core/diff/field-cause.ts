@@ -9,7 +9,7 @@ export type FieldViews = {
   readonly live: Json | undefined;
   /** Null when the ledger has no record. */
   readonly recorded: { readonly written: Json | undefined; readonly echo: Json | undefined } | null;
-  /** The value in the commit applied last, when that replaces a missing record. @default no such commit */
+  /** The value that was applied last, when that replaces a missing record. @default it is not known */
   readonly applied?: { readonly desired: Json | undefined } | null;
   /** Null when there is no base commit to compare with. */
   readonly base: { readonly desired: Json | undefined } | null;
@@ -19,10 +19,11 @@ export type FieldViews = {
 
 /** The cause of a difference: which of manifest and live changed since the last write. If none did, the server did. */
 export function fieldCauseOf(views: FieldViews): Cause {
-  const { desired, live, recorded, base, isGiven } = views;
+  const { desired, live, recorded, applied, base, isGiven } = views;
   if (recorded === null) {
     if (!isGiven && live === undefined) return "default";
-    return base === null || equal(desired, base.desired) ? causeByApplied(views) : "manifest";
+    if (base !== null && !equal(desired, base.desired)) return "manifest";
+    return applied ? causeByApplied(views, applied) : "unrecorded";
   }
   const desiredMoved = !equal(desired, recorded.written);
   const liveMoved = !equal(live, recorded.echo);
@@ -32,12 +33,13 @@ export function fieldCauseOf(views: FieldViews): Cause {
   return base !== null && equal(desired, base.desired) ? "pending" : "manifest";
 }
 
-// Without a record, only the commit applied last shows whether live has changed.
-function causeByApplied({ desired, live, applied }: FieldViews): Cause {
-  if (!applied) return "unrecorded";
+// Without a record, only what was applied last shows whether live has changed.
+function causeByApplied({ desired, live, base }: FieldViews, applied: { readonly desired: Json | undefined }): Cause {
   const [desiredMoved, liveMoved] = [!equal(desired, applied.desired), !equal(live, applied.desired)];
-  if (desiredMoved) return liveMoved ? "conflict" : "pending";
-  return liveMoved ? "drift" : "unrecorded";
+  if (desiredMoved && liveMoved) return "conflict";
+  if (liveMoved) return "drift";
+  if (!desiredMoved) return "unrecorded";
+  return base === null ? "manifest" : "pending";
 }
 
 /** Whether the change under review caused a difference: compared with the base, or with the record without one. */

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import type { ServerFacts } from "../decide/choose-write-operation.ts";
 import type { Decision, DryRunReply } from "../decide/decision.ts";
+import type { OwnContent } from "../decide/own-content.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { PlanGuards } from "../guards/step-guards.ts";
 import type { RuleFinder } from "../ignore/ignore-rules.ts";
@@ -34,8 +35,10 @@ export type PlanInput = LiveView & {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
   readonly serverFacts: ServerFacts;
-  /** The id of the subject of our writes; null while unknown. */
-  readonly subject: string | null;
+  /** The subjects whose writes count as ours, by id or as reports show them. */
+  readonly writers: ReadonlySet<string>;
+  /** Unrecorded resources that are this repository's own. */
+  readonly own: ReadonlyMap<Identity, OwnContent>;
   /** Whether a resource that no list shows certainly does not exist. */
   readonly seesAll: boolean;
   readonly rulesFor: RuleFinder;

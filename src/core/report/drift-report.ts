@@ -1,5 +1,6 @@
 import { compareText, type JsonObject } from "../../contract/json.ts";
 import type { Decision } from "../decide/decision.ts";
+import { differencesFrom } from "../decide/own-content.ts";
 import { changeOf, type Sides } from "../diff/change.ts";
 import { contentOf } from "../diff/compared-content.ts";
 import { differences } from "../diff/differences.ts";
@@ -28,6 +29,8 @@ export type DriftInput = Pick<
   | "complete"
   | "diagnostics"
   | "withOrphans"
+  | "own"
+  | "dryRuns"
 > & {
   readonly planned: PlanWithDecisions;
   /** Whether manifests replace missing records; otherwise a new, absent resource has only not been applied yet. */
@@ -92,7 +95,7 @@ function findingFor(identity: Identity, manifest: ManifestHead | null, input: Dr
     manifest: manifest !== null && input.planned.decisions.has(identity) ? requireRead(manifest).value : undefined,
     live: live.row.manifest,
   };
-  const changes = recorded === undefined ? standIn(identity, input, { sides }) : moved(recorded, sides, input);
+  const changes = recorded === undefined ? unrecordedChanges(manifest, sides, input) : moved(recorded, sides, input);
   if (changes.length === 0) return "unchanged";
   return entry(changes.some(({ cause }) => cause === "drift") ? "drifted" : "unrecorded", changes, live.row);
 }
@@ -116,6 +119,23 @@ function moved(
   const isUnrecorded = (tokens: readonly string[]): boolean => isIgnored(unrecorded, tokens);
   const others = standIn(identity, input, { sides, isMeant: isUnrecorded });
   return [...changes, ...others].toSorted((a, b) => compareText(a.label, b.label));
+}
+
+// What is known to have been live before takes the place of the record.
+function unrecordedChanges(
+  manifest: ManifestHead | null,
+  sides: Sides & { readonly live: JsonObject },
+  input: DriftInput,
+): readonly Change[] {
+  if (manifest === null) return [];
+  const { identity } = manifest;
+  const before = input.own.get(identity)?.manifest ?? null;
+  const kind = input.kindOf(splitIdentity(identity).kind);
+  if (before === null || kind === undefined) return standIn(identity, input, { sides });
+  const ignored = input.rulesFor(identity);
+  const dryRun = input.dryRuns.get(identity) ?? null;
+  const check = { kind, shape: sides.shape, manifest: requireRead(manifest), dryRun, ignored };
+  return differencesFrom(check, before, sides.live).map((difference) => changeOf(difference, "drift", sides));
 }
 
 // The plan compares live with the manifest, so its sides are swapped. Without a record the side that moved is unknown.

@@ -43,7 +43,7 @@ export function behindWarnings({ ref, behind }: ComparedBase): readonly Diagnost
 }
 
 /** Warns of an ignored ref for the last applied commit. */
-export function appliedWarnings({ applied }: ComparedBase): readonly Diagnostic[] {
+export function appliedWarnings({ applied }: Pick<ComparedBase, "applied">): readonly Diagnostic[] {
   if (applied?.is !== "untrusted") return [];
   const summary = `the last applied commit is unknown: ${applied.ref} is ignored, since ${applied.why}`;
   return [{ severity: "warning", code: "applied-ref", summary, detail: applied.hint, ...NOWHERE }];

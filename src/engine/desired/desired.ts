@@ -2,6 +2,7 @@ import type { JsonObject } from "../../contract/json.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
+import type { OwnHistory } from "./own-history.ts";
 
 /** The desired state, as the source declares it. */
 export type Desired = {
@@ -24,5 +25,7 @@ export type Desired = {
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
   /** Manifests at the last applied commit, from a ref of the repository; null without one. */
   readonly applied: ReadonlyMap<Identity, JsonObject> | null;
+  /** What the repository tells of resources that the ledger does not know; null where the commit is not known. */
+  readonly history: OwnHistory | null;
   readonly diagnostics: readonly Diagnostic[];
 };

@@ -1,17 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { NO_SOURCE_FACTS } from "../../cache/source-facts.ts";
 import { knownContent } from "../../cache/source-to-keep.ts";
-import type { JsonObject } from "../../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type SourceDiagnostic, summariseForeign } from "../../core/foreign-documents.ts";
-import type { Identity, ManifestHead } from "../../core/manifest.ts";
+import type { ManifestHead } from "../../core/manifest.ts";
 import type { ReadEvent } from "../../core/report/events.ts";
 import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../../core/selection/select.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { loadChanged } from "../../manifests/load-changed.ts";
 import { type Loaded, type LoadOptions, loadManifests } from "../../manifests/load-manifests.ts";
-import { readManifests } from "../../manifests/read-manifests.ts";
 import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../../source/git/checkout-fault.ts";
 import { defaultLimits } from "../../source/limits.ts";
 import { type ComparedBase, type Revision, readSource } from "../../source/read-source.ts";
@@ -21,6 +19,8 @@ import { existingKey } from "../../state/open-state.ts";
 import type { Rules, Target } from "../target.ts";
 import { appliedWarnings, behindWarnings, requireMerged } from "./check-merged-base.ts";
 import type { Desired } from "./desired.ts";
+import { valuesOf } from "./manifest-values.ts";
+import { ownHistory } from "./own-history.ts";
 import { hasOwnState } from "./own-state.ts";
 import { unusedRules } from "./unused-rules.ts";
 
@@ -111,6 +111,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
       rules,
       base: base && (await valuesOf(base.loaded, stopping)),
       applied,
+      history: historyOf(target, revision, { base, rules, loading, load: loadFiles, signal: stopping }),
       behind,
     },
   );
@@ -222,8 +223,9 @@ function desiredOf(
     rules: { selection },
     base,
     applied,
+    history,
     behind,
-  }: Pick<Desired, "base" | "applied"> & { readonly rules: Rules; readonly behind: readonly Diagnostic[] },
+  }: Pick<Desired, "base" | "applied" | "history"> & { readonly rules: Rules; readonly behind: readonly Diagnostic[] },
 ): Desired {
   const isWhole = isEverything(selection);
   const selected = select(manifests, selection);
@@ -239,8 +241,32 @@ function desiredOf(
     isWhole,
     base,
     applied,
+    history,
     diagnostics: [...behind, ...diagnostics],
   };
+}
+
+type HistoryContext = {
+  readonly base: ComparedBase | null;
+  readonly rules: Rules;
+  readonly loading: LoadOptions;
+  readonly load: (files: RevisionFiles) => Promise<Loaded>;
+  readonly signal: AbortSignal;
+};
+
+// With a base, its line is read: what the branch itself changes is not applied yet.
+function historyOf(
+  { source }: ReadTarget,
+  revision: Revision,
+  { base, rules, loading, load, signal }: HistoryContext,
+): Desired["history"] {
+  const tip = base?.commit ?? revision.commit ?? revision.changedSince?.commit ?? null;
+  if (tip === null) return null;
+  const uncommitted = base === null && revision.commit === null ? revision : null;
+  const { paths } = revision.config.repository;
+  const applied = base === null ? (source.applied ?? null) : null;
+  const place = { ...source, limits: defaultLimits, most: rules.history, tip, paths, uncommitted, applied };
+  return ownHistory({ ...place, loading, load }, signal);
 }
 
 function countSelection(
@@ -264,11 +290,6 @@ async function readApplied(
 ): Promise<Desired["applied"]> {
   if (applied?.is !== "trusted") return null;
   return valuesOf(applied.commit === commit ? loaded : await loadFiles(await readCommit(applied.commit)), signal);
-}
-
-async function valuesOf({ manifests }: Loaded, signal: AbortSignal): Promise<ReadonlyMap<Identity, JsonObject>> {
-  const read = await readManifests(manifests, { signal });
-  return new Map(read.map(({ identity, value }) => [identity, value]));
 }
 
 function knownIn({ files }: Loaded["contents"]): number {

@@ -21,7 +21,7 @@ export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: b
 }
 
 function driftInput(
-  { plan, decisions, observation, desired, waved, recorded, rulesFor }: LivePlan,
+  { plan, decisions, observation, desired, waved, recorded, rulesFor, own, dryRuns }: LivePlan,
   context: PlanContext,
   { standsIn }: Pick<DriftInput, "standsIn">,
 ): DriftInput {
@@ -34,6 +34,8 @@ function driftInput(
     inSync: observation.inSync,
     recorded,
     rulesFor,
+    own,
+    dryRuns,
     complete: plan.complete,
     diagnostics: plan.diagnostics,
     withOrphans: desired.isWhole,

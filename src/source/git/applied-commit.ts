@@ -1,5 +1,6 @@
 import { objectNamed, runInRepository } from "./base-commit.ts";
 import type { Stop } from "./git.ts";
+import type { Repository } from "./repository-paths.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
 
 /** The ref that names the commit applied last. */
@@ -24,7 +25,7 @@ const HISTORY = "fetch the whole history: git fetch --unshallow origin (in CI, f
 
 /** Reads which commit was applied last; null if the ref does not exist and the user did not name it. */
 export async function findApplied(
-  repository: TemporaryRepository,
+  repository: Repository & Pick<TemporaryRepository, "isShallow">,
   { ref, isNamed }: AppliedRef,
   base: { readonly ref: string; readonly commit: string },
   stop: Stop,

@@ -81,6 +81,7 @@ export async function passes(url: string) {
       isWhole: true,
       base: null,
       applied: null,
+      history: null,
       diagnostics: [],
     };
   };
@@ -118,6 +119,7 @@ export async function passes(url: string) {
         ignore: options.ignore ?? [],
         guards: null,
         creates: "dry-run",
+        writers: [],
         hasSink: one.sink !== null,
       };
       return await planAgainstLive(selected(manifests, options), looking);
@@ -135,6 +137,7 @@ export async function passes(url: string) {
         hasSink: one.sink !== null,
         guards: null,
         creates: "dry-run",
+        writers: [],
       };
       const looked = await planAgainstLive(selected(manifests, options), looking);
       const applied = await applyWithRecovery(looked, one, {

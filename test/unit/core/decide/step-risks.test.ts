@@ -163,18 +163,18 @@ describe("adopts", () => {
     present(service({ replicas: 2 }), { version: 3, ...(createdBy ? { createdBy } : {}) });
 
   test("is told of what somebody else made, where nothing is recorded and the write would change it", () => {
-    expect(against(service(), foreign("other"), { subject: "me" }).risks).toEqual(["adopts"]);
-    expect(against(service(), foreign("me"), { subject: "me" }).risks).toEqual([]);
-    expect(against(service({ replicas: 2 }), foreign("other"), { subject: "me" }).risks).toEqual([]);
+    expect(against(service(), foreign("other"), { writers: new Set(["me"]) }).risks).toEqual(["adopts"]);
+    expect(against(service(), foreign("me"), { writers: new Set(["me"]) }).risks).toEqual([]);
+    expect(against(service({ replicas: 2 }), foreign("other"), { writers: new Set(["me"]) }).risks).toEqual([]);
     expect(
-      against(service(), foreign("other"), { subject: "me", recorded: [recorded(service())] }).risks,
+      against(service(), foreign("other"), { writers: new Set(["me"]), recorded: [recorded(service())] }).risks,
     ).not.toContain("adopts");
   });
 
   test("is told of what cannot be read, where a dry run shows that somebody else made it", () => {
     const row = { key: "ml", id: "t1", manifest: team(), stamp: null };
     const around = (createdBy: string): Around => ({
-      subject: "me",
+      writers: new Set(["me"]),
       dryRuns: new Map([["team/ml", { state: "answered", row: { ...row, createdBy } } as const]]),
     });
     expect(against(team(), unread, around("other")).risks).toContain("adopts");
@@ -182,7 +182,7 @@ describe("adopts", () => {
   });
 
   test("is told where nobody knows who made it, or who we are", () => {
-    expect(against(service(), foreign(), { subject: "me" }).risks).toEqual(["adopts"]);
+    expect(against(service(), foreign(), { writers: new Set(["me"]) }).risks).toEqual(["adopts"]);
     expect(against(service(), foreign("other")).risks).toEqual(["adopts"]);
     expect(against(service(), foreign()).risks).toEqual(["adopts"]);
   });

@@ -15,7 +15,7 @@ describe("the guards of a daemon", () => {
     );
     const { plan: made } = plan(manifests, {
       live: { "workspace/c1:ws1": others, "service/c1:ws1/api": { state: "absent" }, "team/ml": { state: "absent" } },
-      subject: "me",
+      writers: new Set(["me"]),
       guards: { refused },
     });
     expect(made.steps.map(({ identity, action, reason, risks }) => [identity, action, reason, risks])).toEqual([
@@ -32,7 +32,7 @@ describe("the guards of a daemon", () => {
       [declare(service({ replicas: 0, ports: [{ port: 80, expose: true, host: "a.b.io" }] }))],
       {
         live: { "service/c1:ws1/api": present(service({ replicas: 2 }), { createdBy: "me" }) },
-        subject: "me",
+        writers: new Set(["me"]),
         guards: { refused: new Set<Risk>(["scale-to-zero", "exposure", "secret-removed"]) },
       },
     );
@@ -76,7 +76,7 @@ describe("a guard of the configuration", () => {
 });
 
 test("a plan that nobody has confirmed is refused for every step that a guard refuses, with its file and line", () => {
-  const { plan: made } = plan([declare(workspace)], { live: { "workspace/c1:ws1": others }, subject: "me" });
+  const { plan: made } = plan([declare(workspace)], { live: { "workspace/c1:ws1": others }, writers: new Set(["me"]) });
   expect(() => requireUnguarded(made, new Set(["exposure"]))).not.toThrow();
   expect(() => requireUnguarded(made, refused)).toThrow(
     expect.objectContaining({

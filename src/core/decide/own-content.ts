@@ -1,0 +1,42 @@
+import type { Json, JsonObject } from "../../contract/json.ts";
+import { contentFor, dryRunContent } from "../diff/compare-fields.ts";
+import { differences, type FieldDifference } from "../diff/differences.ts";
+import { expectedLive } from "../diff/expected-live.ts";
+import { isIgnored } from "../ignore/ignore-rules.ts";
+import type { LiveRow } from "../kind.ts";
+import type { DecisionInput } from "./decision.ts";
+
+/** What shows that an unrecorded resource is this repository's own. */
+export type OwnContent = {
+  /** What was live before somebody changed it, or still is; null where only its author is known. */
+  readonly manifest: JsonObject | null;
+};
+
+/** What a comparison with an earlier manifest needs. */
+export type OwnCheck = Pick<DecisionInput, "kind" | "shape" | "manifest" | "dryRun" | "ignored">;
+
+/** Whether live content is what an earlier manifest of the resource would make of it. */
+export function isContentOf(check: OwnCheck, earlier: JsonObject, live: JsonObject): boolean {
+  return differencesFrom(check, earlier, live).length === 0;
+}
+
+/** The fields in which live differs from what an earlier manifest would make of it. */
+export function differencesFrom(check: OwnCheck, earlier: JsonObject, live: JsonObject): readonly FieldDifference[] {
+  const found = differences(check.shape, expectedOf(check, earlier), contentFor(check, live));
+  return found.filter(({ tokens }) => !isIgnored(check.ignored, tokens));
+}
+
+// The dry run of the current manifest shows what the server adds.
+function expectedOf(check: OwnCheck, earlier: JsonObject): Json | undefined {
+  const echo = dryRunContent(check);
+  const receipt = echo === undefined ? null : { written: contentFor(check, check.manifest.value), echo };
+  return expectedLive(check.shape, contentFor(check, earlier), receipt);
+}
+
+/** Whether one of these subjects, named by id or as reports show them, created a version or a resource. */
+export function isWrittenBy(
+  { createdBy, author }: Pick<LiveRow, "createdBy" | "author">,
+  writers: ReadonlySet<string>,
+): boolean {
+  return [createdBy, author].some((subject) => subject !== undefined && writers.has(subject));
+}

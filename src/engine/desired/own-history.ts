@@ -1,0 +1,52 @@
+import type { JsonObject } from "../../contract/json.ts";
+import type { Diagnostic } from "../../core/diagnostic.ts";
+import type { Identity } from "../../core/manifest.ts";
+import { DeclaredHistory } from "../../manifests/declared-history.ts";
+import type { Loaded, LoadOptions } from "../../manifests/load-manifests.ts";
+import { once } from "../../model/once.ts";
+import type { AppliedRef } from "../../source/git/applied-commit.ts";
+import { readApplied } from "../../source/read-applied.ts";
+import { type HistoryOptions, readCommitHistory } from "../../source/read-commit-history.ts";
+import type { RevisionFiles } from "../../source/revision.ts";
+import { appliedWarnings } from "./check-merged-base.ts";
+import { valuesOf } from "./manifest-values.ts";
+
+/** What the repository of a source tells of resources that the ledger does not know. Nothing is read before it is asked. */
+export type OwnHistory = {
+  /** Whether the user named the ref of the applied commit, so that a wrong one is reported in any case. */
+  readonly namesApplied: boolean;
+  /** The manifests of the applied commit; null if no ref names one, or only one that is not trusted. */
+  readonly applied: () => Promise<AppliedManifests>;
+  /** What the first-parent line has declared; null outside git. */
+  readonly declared: () => Promise<DeclaredHistory | null>;
+};
+
+/** The manifests of the applied commit, null without one, and the warning about a ref that is not trusted. */
+export type AppliedManifests = {
+  readonly manifests: ReadonlyMap<Identity, JsonObject> | null;
+  readonly warnings: readonly Diagnostic[];
+};
+
+type Options = HistoryOptions & {
+  readonly applied: AppliedRef | null;
+  readonly loading: LoadOptions;
+  readonly load: (files: RevisionFiles) => Promise<Loaded>;
+};
+
+/** The history of a source at a commit; each part of it is read once. */
+export function ownHistory({ applied, loading, load, ...options }: Options, signal: AbortSignal): OwnHistory {
+  const stop = { signal };
+  return {
+    namesApplied: applied?.isNamed ?? false,
+    applied: once(async () => {
+      const found = applied && (await readApplied({ ...options, applied }, stop));
+      if (found === null) return { manifests: null, warnings: [] };
+      const manifests = found.files === null ? null : await valuesOf(await load(found.files), signal);
+      return { manifests, warnings: appliedWarnings(found) };
+    }),
+    declared: once(async () => {
+      const history = await readCommitHistory(options, stop);
+      return history && new DeclaredHistory(history, loading);
+    }),
+  };
+}

@@ -1,0 +1,132 @@
+import type { JsonObject } from "../contract/json.ts";
+import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
+import type { Removal } from "../core/removal.ts";
+import { namingFields } from "../model/manifest-fields.ts";
+import type { FileChange } from "../source/git/first-parent-line.ts";
+import type { HistoryFiles, HistoryReach, HistoryStep } from "../source/read-commit-history.ts";
+import type { SourceFile } from "../source/revision.ts";
+import { ExactThread } from "../yaml/read-yaml.ts";
+import type { Declaration } from "./declaration.ts";
+import { type LoadOptions, readAll, readingOf } from "./load-manifests.ts";
+
+type Stop = { readonly signal: AbortSignal };
+
+/** What earlier commits declared and the source no longer does, and how far back that was read. */
+export type RemovedManifests = {
+  readonly removed: ReadonlyMap<Identity, Removal>;
+  readonly reach: HistoryReach;
+};
+
+/** What a repository declared in its history. Only files that a question needs are parsed, and each of them once. */
+export class DeclaredHistory {
+  readonly #history: HistoryFiles;
+  readonly #options: LoadOptions;
+  readonly #pathOf: ReadonlyMap<string, string>;
+  readonly #declarations = new Map<string, readonly Declaration[]>();
+  #leftMs: number;
+
+  constructor(history: HistoryFiles, options: LoadOptions) {
+    this.#history = history;
+    this.#options = options;
+    this.#leftMs = history.leftMs;
+    const changes = history.steps.flatMap(({ files }) => files);
+    this.#pathOf = new Map(changes.map(({ before, path }) => [before, path]));
+  }
+
+  /** The identities that earlier commits declared and that are not declared now, with the commit that removed each. */
+  async removed(declared: ReadonlySet<Identity>, stop: Stop): Promise<RemovedManifests> {
+    using time = this.#time();
+    const { steps, reach } = this.#history;
+    const removed = new Map<Identity, Removal>();
+    for (const [index, { files, ...removal }] of steps.entries()) {
+      if (time.isUp()) return { removed, reach: { commits: countCommits(steps.slice(0, index)), ended: "cut" } };
+      const before = files.filter((file) => this.#mayRemove(file)).map((file) => file.before);
+      for (const { identity } of await this.#declaredIn(before, stop)) {
+        // What is not declared now was removed by the newest commit that changed it.
+        if (identity !== null && !declared.has(identity) && !removed.has(identity)) removed.set(identity, removal);
+      }
+    }
+    return { removed, reach };
+  }
+
+  /** The manifests that the history has of each of these identities, newest first. */
+  async manifestsOf(
+    identities: ReadonlySet<Identity>,
+    stop: Stop,
+  ): Promise<ReadonlyMap<Identity, readonly JsonObject[]>> {
+    using time = this.#time();
+    const names = new Set([...identities].map(nameIn));
+    const found = new Map<Identity, JsonObject[]>([...identities].map((identity) => [identity, []]));
+    for (const blob of this.#pathOf.keys()) {
+      if (time.isUp()) break;
+      if (!this.#names(blob, names)) continue;
+      for (const declaration of await this.#declaredIn([blob], stop)) {
+        const { identity, fields } = declaration;
+        if (identity === null || fields === null || !("value" in declaration)) continue;
+        found.get(identity)?.push(declaration.value);
+      }
+    }
+    return found;
+  }
+
+  // Parsing is most of the work: where the lines with names stayed the same, nothing was removed.
+  #mayRemove({ before, after }: FileChange): boolean {
+    const [was, is] = [this.#text(before), after === null ? null : this.#text(after)];
+    return was !== null && (is === null || HAS_ALIAS.test(was) || namingLines(was) !== namingLines(is));
+  }
+
+  #names(blob: string, names: ReadonlySet<string>): boolean {
+    const text = this.#text(blob);
+    return text !== null && names.values().some((name) => text.includes(name));
+  }
+
+  #text(blob: string): string | null {
+    return this.#history.contents.get(blob)?.toString("utf8") ?? null;
+  }
+
+  async #declaredIn(blobs: readonly string[], { signal }: Stop): Promise<readonly Declaration[]> {
+    const unread = [...new Set(blobs)].filter((blob) => !this.#declarations.has(blob));
+    const files = unread.flatMap((blob) => this.#fileOf(blob) ?? []);
+    if (files.length > 0) {
+      await using exact = new ExactThread();
+      for (const { file, content } of await readAll(files, readingOf(this.#options, { exact, signal })))
+        this.#declarations.set(file.blob ?? "", content.declarations);
+    }
+    return blobs.flatMap((blob) => this.#declarations.get(blob) ?? []);
+  }
+
+  #fileOf(blob: string): SourceFile | null {
+    const [bytes, path] = [this.#history.contents.get(blob), this.#pathOf.get(blob)];
+    if (bytes === undefined || path === undefined) return null;
+    return { path, display: path, bytes: () => bytes, size: bytes.length, digest: null, stamp: null, blob };
+  }
+
+  // Only the time that is spent here counts, not that of the requests between two questions.
+  #time(): Disposable & { readonly isUp: () => boolean } {
+    const since = performance.now();
+    return {
+      isUp: () => performance.now() - since > this.#leftMs,
+      [Symbol.dispose]: () => {
+        this.#leftMs -= performance.now() - since;
+      },
+    };
+  }
+}
+
+function countCommits(steps: readonly HistoryStep[]): number {
+  return steps.filter(({ commit }) => commit !== null).length;
+}
+
+const NAMING = new RegExp(`["']?(?:${[...namingFields, "version"].join("|")})["']?[ \\t]*:[^\\n]*`, "g");
+
+const HAS_ALIAS = /[\s,[{]\*\w/;
+
+function namingLines(text: string): string {
+  return (text.match(NAMING) ?? []).join("\n");
+}
+
+// The last part of a key is the manifest's own name.
+function nameIn(identity: Identity): string {
+  const { name } = splitVersion(splitIdentity(identity).key);
+  return name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf(":")) + 1);
+}

@@ -1,0 +1,169 @@
+import { realpathSync } from "node:fs";
+import { posix } from "node:path";
+import type { Removal } from "../core/removal.ts";
+import { readBlobs } from "./git/blobs.ts";
+import {
+  changesOn,
+  type FileChange,
+  firstParentLine,
+  isShallow,
+  type LineChange,
+  type LineCommit,
+  readableBlobs,
+} from "./git/first-parent-line.ts";
+import type { Stop } from "./git/git.ts";
+import { prefixIn, type Repository } from "./git/repository-paths.ts";
+import { selectTreeEntries } from "./git/select-tree-entries.ts";
+import { listTree, type TreeEntry } from "./git/tree.ts";
+import { IGNORE_FILE_BYTES, ignoreFiles, isManifestFile } from "./ignore-files.ts";
+import { openOwnCheckout } from "./open-own-checkout.ts";
+import type { SourceOptions } from "./read-source.ts";
+import type { RevisionFiles } from "./revision.ts";
+import { startsOf } from "./source-root.ts";
+
+/** Time for reading a history, in milliseconds. */
+const HISTORY_MS = 5000;
+
+/** Bytes of earlier files that are kept in memory. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Commits that one git process compares. */
+const BATCH = 250;
+
+/** How far back a history was read, and why it ends there: `cut` by its limits of time and memory. */
+export type HistoryReach = {
+  readonly commits: number;
+  readonly ended: "start" | "limit" | "cut" | "shallow";
+};
+
+/** A step of a history; without a commit it is what is not committed. */
+export type HistoryStep = Removal & Pick<LineChange, "files">;
+
+/** The changes of a source's files, newest first, and the contents before and after them. */
+export type HistoryFiles = {
+  readonly steps: readonly HistoryStep[];
+  /** Content by blob id. */
+  readonly contents: ReadonlyMap<string, Buffer>;
+  readonly reach: HistoryReach;
+  /** How much of the time is left, in milliseconds. */
+  readonly leftMs: number;
+};
+
+/** Which history is read. */
+export type HistoryOptions = Pick<SourceOptions, "root" | "cwd" | "base" | "commits" | "limits"> & {
+  /** The commit at which it begins. */
+  readonly tip: string;
+  /** The number of commits to read. */
+  readonly most: number;
+  /** Files and folders below the root that hold manifests. */
+  readonly paths: readonly string[] | undefined;
+  /** The files of a folder that differs from the commit; null if it does not. */
+  readonly uncommitted: RevisionFiles | null;
+};
+
+/** Reads what the newest commits of the first-parent line have changed; null if there is no repository. */
+export async function readCommitHistory(options: HistoryOptions, stop: Stop): Promise<HistoryFiles | null> {
+  using resources = new DisposableStack();
+  const opened = await openOwnCheckout(options, resources, stop);
+  return opened && (await new HistoryLine({ ...options, ...opened }).read(stop));
+}
+
+type Place = HistoryOptions & { readonly repository: Repository };
+
+/** The steps that were read so far. */
+class HistoryLine {
+  readonly #place: Place;
+  readonly #steps: HistoryStep[] = [];
+  readonly #contents = new Map<string, Buffer>();
+  #bytes = 0;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  async read({ signal }: Stop): Promise<HistoryFiles> {
+    const since = performance.now();
+    const timeUp = AbortSignal.timeout(HISTORY_MS);
+    const stop = { signal: AbortSignal.any([signal, timeUp]) };
+    let commits = 0;
+    let ended: HistoryReach["ended"] = "cut";
+    try {
+      const line = await firstParentLine(this.#place.repository, this.#place, stop);
+      if (this.#place.uncommitted !== null) await this.#add(await uncommittedSteps(this.#place, stop), stop);
+      while (commits < line.length && (await this.#addBatch(line.slice(commits, commits + BATCH), stop)))
+        commits = Math.min(line.length, commits + BATCH);
+      if (commits === line.length) ended = endOf(line, this.#place);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!timeUp.aborted) throw error;
+    }
+    const leftMs = HISTORY_MS - (performance.now() - since);
+    return { steps: this.#steps, contents: this.#contents, reach: { commits, ended }, leftMs };
+  }
+
+  async #addBatch(commits: readonly LineCommit[], stop: Stop): Promise<boolean> {
+    const changes = await changesOn(this.#place.repository, commits, stop);
+    return changes !== null && (await this.#add(changes, stop));
+  }
+
+  async #add(changes: readonly HistoryStep[], stop: Stop): Promise<boolean> {
+    const { repository, limits } = this.#place;
+    const steps = await ofSource(changes, this.#place, stop);
+    const named = steps.flatMap(({ files }) =>
+      files.flatMap(({ before, after }) => [before, ...(after ? [after] : [])]),
+    );
+    const unread = [...new Set(named)].filter((blob) => !this.#contents.has(blob));
+    const blobs = await readableBlobs(repository, unread, { ...stop, mostBytes: limits.fileBytes });
+    for (const [at, bytes] of (await readBlobs(repository, blobs, stop)).entries()) {
+      this.#contents.set(blobs[at] ?? "", Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+      this.#bytes += bytes.length;
+    }
+    this.#steps.push(...steps);
+    return this.#bytes <= MAX_BYTES;
+  }
+}
+
+function endOf(line: readonly LineCommit[], { repository, most }: Place): HistoryReach["ended"] {
+  if (line.at(-1)?.parent !== null) return line.length < most ? "cut" : "limit";
+  return isShallow(repository) ? "shallow" : "start";
+}
+
+// The rules of the newest commit decide which files belong to the source.
+async function ofSource(steps: readonly HistoryStep[], place: Place, stop: Stop): Promise<readonly HistoryStep[]> {
+  const paths = new Set(steps.flatMap(({ files }) => files.map(({ path }) => path)).filter(isManifestPath));
+  if (paths.size === 0) return steps.map((step) => ({ ...step, files: [] }));
+  const { repository, root, cwd, limits } = place;
+  const prefix = prefixIn(repository, root);
+  const starts = startsOf(root, place.paths).map((start) => (prefix + start).replace(/\/$/, ""));
+  const tree = [...(await ignoreFilesAt(place, stop)), ...[...paths].map((path) => ({ ...FILE, path }))];
+  const selecting = { root, repository, prefix, cwd: realpathSync(cwd), limits };
+  const { entries } = await selectTreeEntries(selecting, tree, starts, stop);
+  const selected = new Set(entries.map(({ path }) => path));
+  return steps.map((step) => ({ ...step, files: step.files.filter(({ path }) => selected.has(path)) }));
+}
+
+const FILE = { mode: "100644", blob: "", size: 0 } as const;
+
+const isManifestPath = (path: string) => isManifestFile(posix.basename(path));
+
+async function ignoreFilesAt({ repository, tip }: Place, stop: Stop): Promise<readonly TreeEntry[]> {
+  const tree = await listTree(repository, tip, stop, { withSizes: false });
+  const found = tree.filter(({ path }) => ignoreFiles.some((name) => name === posix.basename(path)));
+  const blobs = found.map(({ blob }) => blob);
+  const readable = new Set(await readableBlobs(repository, blobs, { ...stop, mostBytes: IGNORE_FILE_BYTES }));
+  return found.filter(({ blob }) => readable.has(blob));
+}
+
+async function uncommittedSteps(
+  { repository, root, tip, uncommitted }: Place,
+  stop: Stop,
+): Promise<readonly HistoryStep[]> {
+  const prefix = prefixIn(repository, root);
+  const now = new Map(uncommitted?.files.map(({ path, blob }) => [prefix + path, blob]));
+  const tree = await listTree(repository, tip, stop, { withSizes: false });
+  const files = tree.flatMap(({ mode, path, blob }): FileChange[] => {
+    const isSame = !path.startsWith(prefix) || !mode.startsWith("100") || now.get(path) === blob;
+    return isSame ? [] : [{ path, before: blob, after: null }];
+  });
+  return [{ commit: null, author: null, at: null, files }];
+}
