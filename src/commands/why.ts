@@ -47,7 +47,7 @@ async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal
     identity,
     pointer,
     wanted: { ...wanted, commit, author, at: wantedAt, isOldest },
-    written: written && { ...written, commit: passAt(target, at) },
+    written: written && { ...written, ...passAt(target, at) },
     live,
     diagnostics,
   };
@@ -70,9 +70,9 @@ async function authorOf(
   return blameLine(repository, { commit: revision, path, line }, { signal });
 }
 
-// The commit of the daemon's pass during which the value was written.
-function passAt({ state }: CommandTarget, at: number | null): string | null {
-  if (at === null) return null;
-  const passes = readHistory(state.folder);
-  return passes.find((one) => Date.parse(one.startedAt) <= at && at <= Date.parse(one.endedAt))?.commit ?? null;
+// The commit of the pass during which the value was written, as the history has it.
+function passAt({ state }: CommandTarget, at: number | null) {
+  const passes = at === null ? [] : readHistory(state.folder);
+  const pass = passes.find((one) => at !== null && Date.parse(one.startedAt) <= at && at <= Date.parse(one.endedAt));
+  return { commit: pass?.commit ?? null, isUncommitted: pass !== undefined && pass.commit === null };
 }

@@ -104,7 +104,7 @@ export type PassTimes = {
 export function statusAfter(before: TargetStatus, seen: PassSeen, times: PassTimes): TargetStatus {
   const { applied, planned } = seen;
   const carriedOut = applied?.report.revision ?? null;
-  const wantedRevision = times.wanted ?? carriedOut ?? planned?.plan.revision ?? before.wantedRevision;
+  const wantedRevision = times.wanted ?? revisionRead(before, seen);
   const appliedRevision = carriedOut ?? before.appliedRevision;
   const outcome = outcomeOf(seen);
   const counts = applied?.report.summary ?? planned?.plan.summary ?? before.counts;
@@ -112,13 +112,13 @@ export function statusAfter(before: TargetStatus, seen: PassSeen, times: PassTim
     startedAt: isoTime(times.startedAt),
     endedAt: isoTime(times.endedAt),
     // A refused commit is recorded itself, instead of the last good commit that stays in force.
-    commit: seen.kept === null ? (carriedOut ?? wantedRevision) : wantedRevision,
+    commit: seen.kept === null && applied !== null ? carriedOut : wantedRevision,
     ...outcome,
     counts: applied === null && planned === null ? {} : counts,
   };
   return {
     ...before,
-    sync: syncOf(before, seen, wantedRevision === appliedRevision || applied === null),
+    sync: syncOf(before, seen, wantedRevision === null || wantedRevision === appliedRevision),
     condition: conditionOf(seen, outcome.result),
     reason: outcome.reason,
     message: outcome.message,
@@ -130,6 +130,12 @@ export function statusAfter(before: TargetStatus, seen: PassSeen, times: PassTim
     lastPass,
     nextPassAt: isoTime(times.nextAt),
   };
+}
+
+// Uncommitted content has no revision. A pass that ended early does not tell what it read.
+function revisionRead(before: TargetStatus, { applied, planned }: PassSeen): string | null {
+  if (applied !== null) return applied.report.revision;
+  return planned === null ? before.wantedRevision : planned.plan.revision;
 }
 
 const isoTime = (at: number) => new Date(at).toISOString();

@@ -30,11 +30,12 @@ function statusText(targets: readonly TargetStatus[], daemon: Daemon): string {
 function targetText(status: TargetStatus): string {
   const { target, source, sync, condition, reason, message, lastPass, nextPassAt, oldestUnapplied } = status;
   const why = reason === null ? "" : ` (${reason})`;
+  const wanted = status.wantedRevision ?? (lastPass === null ? "no commit" : "uncommitted");
   const lines = [
     `${printable(target)}  ${sync}, ${condition}${why}`,
     ...(message === null ? [] : [`  ${printable(message)}`]),
     `  source    ${source === null ? "the local folder" : printable(source)}`,
-    `  wanted    ${status.wantedRevision ?? "no commit"}`,
+    `  wanted    ${wanted}`,
     `  applied   ${status.appliedRevision ?? "no commit"}`,
     ...(oldestUnapplied === null ? [] : [`  unapplied ${oldestUnapplied.commit}, since ${oldestUnapplied.since}`]),
     ...(lastPass === null ? [] : [`  last pass ${lastPass.endedAt}: ${lastPass.result}${countsText(lastPass)}`]),
@@ -53,7 +54,7 @@ export function historyText(
     .map(({ target, passes }) => {
       const lines = passes.map((pass) => {
         const why = pass.reason === null ? "" : ` (${pass.reason})`;
-        return `  ${pass.endedAt}  ${pass.commit?.slice(0, 12) ?? "-"}  ${pass.result}${why}${countsText(pass)}\n`;
+        return `  ${pass.endedAt}  ${pass.commit?.slice(0, 12) ?? "uncommitted "}  ${pass.result}${why}${countsText(pass)}\n`;
       });
       return `${printable(target)}\n${lines.length === 0 ? "  no pass yet\n" : lines.join("")}`;
     })

@@ -13,7 +13,7 @@ export function whyText({ identity, pointer, wanted, written, live }: WhyReport)
       ? ["  written  nothing is recorded"]
       : [
           `  written  ${shown(written.value, pointer)}`,
-          `           ${written.at}${versionText(written.version)}${commitText(written.commit)}`,
+          `           ${written.at}${versionText(written.version)}${commitText(written)}`,
         ]),
     ...(live === null
       ? ["  live     absent, or it cannot be read"]
@@ -37,7 +37,10 @@ function liveText({ version, subject, at, cause, isSince }: NonNullable<WhyRepor
 
 const versionText = (version: number | null) => (version === null ? "" : ` v${version}`);
 
-const commitText = (commit: string | null) => (commit === null ? "" : `, for commit ${commit.slice(0, 12)}`);
+function commitText({ commit, isUncommitted }: NonNullable<WhyReport["written"]>): string {
+  if (commit === null) return isUncommitted ? ", uncommitted" : "";
+  return `, for commit ${commit.slice(0, 12)}`;
+}
 
 // The whole manifest does not fit on a line.
 function shown(value: Json, pointer: string): string {

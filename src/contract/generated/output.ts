@@ -1044,9 +1044,13 @@ readonly at: string
  */
 readonly version: (number | null)
 /**
- * The commit that the daemon's pass carried out; null where no daemon wrote it
+ * The commit that the pass carried out; null where the history does not tell, or the content was uncommitted
  */
 readonly commit: (string | null)
+/**
+ * Whether that pass carried out content that was not committed
+ */
+readonly isUncommitted: boolean
 }
 /**
  * The value in live, and who made it

@@ -149,7 +149,7 @@ export type WhyEvent = Pick<WhyReport, "server" | "identity" | "pointer" | "live
   readonly what: "explained";
   readonly revision: string | null;
   readonly wanted: Pick<WhyReport["wanted"], "value" | "file" | "line">;
-  readonly written: Omit<NonNullable<WhyReport["written"]>, "commit"> | null;
+  readonly written: Omit<NonNullable<WhyReport["written"]>, "commit" | "isUncommitted"> | null;
   /** When it was written or last confirmed equal, in epoch milliseconds; null when nothing is recorded. */
   readonly at: number | null;
 };

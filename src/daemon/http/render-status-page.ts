@@ -137,7 +137,7 @@ const MAX_LINES = 20;
 function factList({ source, lastPass, nextPassAt, oldestUnapplied, ...target }: TargetView, now: number): Html {
   const facts: readonly (readonly [string, string | Html])[] = [
     ["Source", shown(source ?? "the local folder")],
-    ["Wanted", revision(target.wantedRevision)],
+    ["Wanted", revision(target.wantedRevision, lastPass === null ? "no commit" : UNCOMMITTED)],
     ["Applied", revision(target.appliedRevision)],
     ["Oldest unapplied", oldestUnapplied === null ? "none" : unapplied(oldestUnapplied, now)],
     ["Last pass", lastPass === null ? "none yet" : timeAndAge(lastPass.endedAt, now)],
@@ -147,8 +147,11 @@ function factList({ source, lastPass, nextPassAt, oldestUnapplied, ...target }: 
   return html`<dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-function revision(commit: string | null): string | Html {
-  return commit === null ? "no commit" : html`<code title="${commit}">${commit.slice(0, 12)}</code>`;
+/** Shown instead of a commit for content that equals none. */
+const UNCOMMITTED = "uncommitted";
+
+function revision(commit: string | null, none = "no commit"): string | Html {
+  return commit === null ? none : html`<code title="${commit}">${commit.slice(0, 12)}</code>`;
 }
 
 function unapplied({ commit, since }: NonNullable<TargetStatus["oldestUnapplied"]>, now: number): Html {
@@ -184,7 +187,7 @@ function passTable(passes: readonly PassRecord[], now: number): readonly Html[] 
   const rows = passes.toReversed().map(({ endedAt, commit, result, reason, message, counts }) => {
     const what = joinCounts(Object.entries(counts).map(([name, number]) => [number, name]));
     const why = [reason ?? "", message ?? ""].filter((text) => text !== "").join(": ");
-    return html`<tr><td>${timeAndAge(endedAt, now)}</td><td>${revision(commit)}</td><td>${badge(result)}</td><td>${shown(why || what)}</td></tr>`;
+    return html`<tr><td>${timeAndAge(endedAt, now)}</td><td>${revision(commit, UNCOMMITTED)}</td><td>${badge(result)}</td><td>${shown(why || what)}</td></tr>`;
   });
   return [
     html`<h3>Last passes that changed something</h3><table class="passes"><thead><tr><th scope="col">Ended</th><th scope="col">Commit</th><th scope="col">Result</th><th scope="col">What</th></tr></thead><tbody>${rows}</tbody></table>`,

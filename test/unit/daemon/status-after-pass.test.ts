@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { createPassWatch, newStatus, statusAfter } from "../../../src/daemon/status-after-pass.ts";
+import { historyText, statusReport } from "../../../src/render/status.ts";
+import { sampleApplyEvent } from "../../support/sample-apply-event.ts";
 
 const times = { startedAt: 1_000, endedAt: 2_000, nextAt: 3_000, wanted: "abc" };
 
@@ -11,6 +13,26 @@ test("a pass that took over after a wait has applied nothing", () => {
   const { lastPass, condition, appliedRevision } = statusAfter(newStatus("prod", null), watch.take(), times);
   expect(lastPass).toMatchObject({ result: "standing-by", reason: "StandingBy" });
   expect([condition, appliedRevision]).toEqual(["Reconciling", null]);
+});
+
+test("content that is uncommitted has no revision, also when the pass before it applied a commit", () => {
+  const watch = createPassWatch();
+  const folder = { ...times, wanted: null };
+  const applied = (revision: string | null) => {
+    const event = sampleApplyEvent([{ result: "updated" }]);
+    watch.observer.emit({ ...event, report: { ...event.report, revision } });
+    return watch.take();
+  };
+  const clean = statusAfter(newStatus("default", null), applied("c0ffee"), folder);
+  expect(clean.lastPass?.commit).toBe("c0ffee");
+  const edited = statusAfter(clean, applied(null), folder);
+  expect([edited.lastPass?.commit, edited.wantedRevision, edited.appliedRevision]).toEqual([null, null, "c0ffee"]);
+  expect(edited.sync).toBe("Synced");
+  expect(statusReport({ targets: [edited], daemon: null, diagnostics: [] }, "text")).toMatch(
+    /wanted +uncommitted\n +applied +c0ffee\n/,
+  );
+  const passes = [clean, edited].flatMap(({ lastPass }) => lastPass ?? []);
+  expect(historyText([{ target: "default", passes }])).toMatch(/ c0ffee +applied: .*\n.* uncommitted +applied: /);
 });
 
 test("F51 a commit that is refused is accounted for by its own id, while the last good one is carried out", () => {
