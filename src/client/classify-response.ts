@@ -1,11 +1,12 @@
 import type { Buffer } from "node:buffer";
+import { faultCode } from "../contract/fault-code.ts";
 import { type OperationName, operation } from "../contract/operations.ts";
 import { releaseBuffer } from "../contract/release-buffer.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Answer, Tried } from "./call-outcome.ts";
 import { type BodyParser, type DecodedBody, decodeBody, mediaType } from "./decode-body.ts";
 import type { Exchange, Headers } from "./exchange.ts";
-import { faultCode, proxyStatus } from "./reachability.ts";
+import { proxyStatus } from "./reachability.ts";
 import { readRefusal } from "./refusal.ts";
 import { retryAfter } from "./retry-after.ts";
 

@@ -1,9 +1,9 @@
 import { connect as connectTls } from "node:tls";
+import { faultCode } from "../contract/fault-code.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Answer } from "./call-outcome.ts";
 import { ClientError } from "./client-error.ts";
-import { faultCode } from "./reachability.ts";
 import type { Address } from "./server-address.ts";
 
 /** Decides from the first answers whether the address belongs to a control plane. */

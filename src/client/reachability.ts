@@ -1,3 +1,4 @@
+import { faultCode } from "../contract/fault-code.ts";
 import type { Clock } from "./clock.ts";
 
 /** How long calls are retried after a control plane that has answered before becomes unreachable. */
@@ -62,14 +63,6 @@ export function causeText(cause: unknown): string {
 export function proxyStatus(cause: unknown): number | null {
   const [, status] = (cause instanceof Error && /^Proxy .*\((\d{3})\)/.exec(cause.message)) || [];
   return status === undefined ? null : Number(status);
-}
-
-/** The `code` of a connection fault; if several addresses were tried, the code of the first. */
-export function faultCode(cause: unknown): string | undefined {
-  if (!(cause instanceof Error)) return undefined;
-  if ("code" in cause && typeof cause.code === "string") return cause.code;
-  if (cause instanceof AggregateError) return faultCode(cause.errors[0]);
-  return faultCode(cause.cause);
 }
 
 /** Whether a retry cannot help, as for certificate errors and for requests that a proxy refuses. */

@@ -39,7 +39,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   showErrors(end.plan.diagnostics, invocation, view);
   const review = {
     target: target.choice?.name ?? null,
-    subject: flags.base === undefined ? "change" : "pull request",
+    subject: flags.base === undefined ? ("change" as const) : ("pull request" as const),
     whole: fullReportNote(terminal.env),
   };
   const reportView = {
@@ -55,7 +55,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
     job: () => ({
       remarks: planRemarks(end.plan),
       summary: planReport(end, { ...reportView, output: "markdown" }),
-      outputs: planOutputs(end.plan, review.target),
+      outputs: planOutputs(end.plan, review),
     }),
   });
   return exitCodeOf(end.plan, gate);

@@ -1,9 +1,16 @@
+import { faultCode, isCertificateFault } from "../contract/fault-code.ts";
 import { HoldfastError } from "../core/errors.ts";
 
 /** The error of a failed request to a forge. `status` is null if no answer arrived. */
 export function forgeFailure(what: string, status: number | null, reason: string, cause?: unknown): HoldfastError {
   const options = cause === undefined ? {} : { cause };
   const detail = reason === "" ? "" : `: ${reason.slice(0, 200)}`;
+  if (isCertificateFault(cause)) {
+    const message = `${what}: the forge's certificate is not trusted here (${faultCode(cause)})`;
+    const hint =
+      "name the certificate authority that issued it, such as your company's own, with NODE_EXTRA_CA_CERTS=FILE";
+    return new HoldfastError("error", message, { hint, ...options });
+  }
   if (status === null) {
     return new HoldfastError("error", `${what}: the forge cannot be reached${detail}`, {
       hint: "check its API address, and the network",

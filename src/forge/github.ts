@@ -1,6 +1,7 @@
 import { Octokit } from "@octokit/core";
 import { retry } from "@octokit/plugin-retry";
 import { throttling } from "@octokit/plugin-throttling";
+import { isCertificateFault } from "../contract/fault-code.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { HoldfastError } from "../core/errors.ts";
 import type { Forge, ForgeComment, ForgeIssue, ForgePlace, PullRequest } from "./forge.ts";
@@ -35,7 +36,7 @@ function createClient({ apiUrl, repository, token, secondMs = 1000, signal }: Fo
     auth: token,
     baseUrl: apiUrl,
     userAgent: "holdfast",
-    request: { signal, redirect: "manual" },
+    request: { signal, redirect: "manual", fetch: fetchOrGiveUp },
     retry: { doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451], retryAfterBaseValue: secondMs },
     throttle: {
       id: `${apiUrl} ${repository}`,
@@ -201,6 +202,16 @@ function numberIn(answer: Json | undefined, name: string, what: string): number 
   const value = isObject(answer) ? (answer as JsonObject)[name] : undefined;
   if (typeof value !== "number") throw notAnApi(what);
   return value;
+}
+
+// Octokit retries whatever it does not take for an abort, and a certificate does not become trusted by that.
+async function fetchOrGiveUp(...request: Parameters<typeof fetch>): Promise<Response> {
+  try {
+    return await fetch(...request);
+  } catch (error) {
+    if (!isCertificateFault(error)) throw error;
+    throw Object.assign(new Error("the certificate is not trusted", { cause: error }), { name: "AbortError" });
+  }
 }
 
 function failureOf(what: string, error: unknown): HoldfastError {

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { isCertificateFault } from "../contract/fault-code.ts";
 import { isObject, type Json, parseJsonOrNull } from "../contract/json.ts";
 import type { Forge, ForgeComment, ForgeIssue, ForgePlace } from "./forge.ts";
 import { forgeFailure, notAnApi } from "./forge-failure.ts";
@@ -107,7 +108,8 @@ async function send(
     });
     if ("cause" in outcome) {
       signal.throwIfAborted();
-      if (pause === null || method !== "GET") throw forgeFailure(what, null, "", outcome.cause);
+      const mayPass = method === "GET" && !isCertificateFault(outcome.cause);
+      if (pause === null || !mayPass) throw forgeFailure(what, null, "", outcome.cause);
       await wait(pause * secondMs, undefined, { signal });
       continue;
     }

@@ -4,6 +4,8 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type FakeForge, forgeFacts, forgeFaults, startGitHub, startGitLab } from "../support/fake-forge.ts";
 import { sampleChange, samplePlan, sampleStep } from "../support/sample-plan.ts";
 import { type Source, sourceOf } from "../support/source.ts";
+import { startTlsProxy } from "../support/tls-proxy.ts";
+import { createAuthority } from "../unit/client/certificate.ts";
 
 const { repository, token } = forgeFacts;
 const head = "a".repeat(40);
@@ -109,6 +111,22 @@ describe("holdfast comment", () => {
     expect(late).toMatchObject({ code: 0 });
     expect(late.stdout).toMatch(/^No comment on pull request 7: its head is now bbbbbbbbbbbb,/);
     expect(`${ended.stdout}${ended.stderr}${required.stderr}${late.stderr}`).not.toContain("CANARY");
+  });
+
+  test("names an internal certificate authority as such, and how to make it known", async () => {
+    const authority = createAuthority();
+    const fake = await startGitHub(onTestFinished);
+    const { origin, pathname } = new URL(fake.apiUrl);
+    const { url } = await startTlsProxy({ url: origin }, authority.issue("localhost"));
+    const apiUrl = url + pathname;
+    const refused = await source.runHere(["comment", "plan.json", "--require-comment"], github({ ...fake, apiUrl }));
+    expect(refused.code).toBe(1);
+    expect(refused.stderr.replaceAll(/\s+/g, " ")).toMatch(
+      /the forge's certificate is not trusted here \([A-Z_]+\).*NODE_EXTRA_CA_CERTS=FILE/,
+    );
+    await source.write("ca.pem", authority.cert);
+    const trusted = { ...github({ ...fake, apiUrl }), NODE_EXTRA_CA_CERTS: join(source.folder, "ca.pem") };
+    expect(await source.run(["comment", "plan.json"], trusted)).toMatchObject({ code: 0 });
   });
 
   test("S77 after a stranger's job takes the pull request from the forge, and says that the plan is unverified", async () => {

@@ -1,19 +1,28 @@
-import { hasChanges, type Plan } from "../../core/plan/plan.ts";
+import { type Action, hasChanges, type Plan } from "../../core/plan/plan.ts";
 import type { DriftReport } from "../../core/report/report.ts";
-import { planVerdict } from "../markdown/plan.ts";
+import { planVerdict, stepsOf } from "../markdown/plan.ts";
+import type { Subject } from "../markdown/plan-blocks.ts";
 
-/** The outputs of a plan for later steps of a job, each prefixed with the target's name. */
-export function planOutputs(plan: Plan, target: string | null): readonly (readonly [name: string, value: string])[] {
-  const { create, update, block } = plan.summary;
+/**
+ * The outputs of a plan for later steps of a job, each prefixed with the target's name. Of a pull request, the counts are
+ * those of its own steps, and `rest` counts the others.
+ */
+export function planOutputs(
+  plan: Plan,
+  { target, subject }: { readonly target: string | null; readonly subject: Subject },
+): readonly (readonly [name: string, value: string])[] {
+  const { own, rest } = stepsOf(plan, subject);
+  const number = (action: Action): string => String(own.filter((step) => step.action === action).length);
   const values = [
-    ["create", String(create)],
-    ["update", String(update)],
-    ["block", String(block)],
-    ["dangerous", String(plan.steps.filter(({ risks }) => risks.length > 0).length)],
+    ["create", number("create")],
+    ["update", number("update")],
+    ["block", number("block")],
+    ["dangerous", String(own.filter(({ risks }) => risks.length > 0).length)],
+    ["rest", String(rest.length)],
     ["changes", String(hasChanges(plan, "all"))],
     ["own-changes", String(hasChanges(plan, "change"))],
     ["complete", String(plan.complete)],
-    ["verdict", planVerdict(plan)],
+    ["verdict", planVerdict(plan, subject)],
   ] as const;
   return values.map(([name, value]) => [target === null ? name : `${target}-${name}`, value]);
 }

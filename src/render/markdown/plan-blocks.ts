@@ -31,3 +31,6 @@ export function blockOf({ causedBy }: Step): PlanBlockName {
   if (causedBy === "mixed") return "change";
   return causedBy ?? "other";
 }
+
+/** The subject of a review; of a pull request, its own steps are counted apart from the rest. */
+export type Subject = "pull request" | "change";

@@ -5,7 +5,7 @@ import { notCheckedCounts } from "../not-checked.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
-import { blockOf, type PlanBlockName, planBlocks } from "./plan-blocks.ts";
+import { blockOf, type PlanBlockName, planBlocks, type Subject } from "./plan-blocks.ts";
 import { type ResourceRowView, stepRow } from "./resource-row.ts";
 import { riskText } from "./risk-text.ts";
 
@@ -27,7 +27,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
   const steps = plan.steps.filter(isShown);
   const notChecked = notCheckedCounts(steps);
   const head = [
-    `### ${planVerdict(plan)}`,
+    `### ${planVerdict(plan, view.subject)}`,
     `${placeText(plan, view.target)}${restText(plan)}`,
     ...(plan.complete ? [] : ["**Incomplete**: live could not be read in full. This plan cannot be applied."]),
     ...(steps.length === 0 ? [] : [countsTable(steps)]),
@@ -45,11 +45,23 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
   return fitMarkdown(head.join("\n\n"), blocks, view);
 }
 
-/** The verdict of a plan, in one line: `Holdfast: 2 to create, 1 blocked`. */
-export function planVerdict({ steps, complete }: Pick<Plan, "steps" | "complete">): string {
-  const counts = countsText(steps.filter(isShown));
-  const incomplete = complete ? "" : " (incomplete)";
-  return `Holdfast: ${counts === "" ? "no changes" : counts}${incomplete}`;
+/** The steps that a review is about, and the others. */
+export function stepsOf(
+  plan: Pick<Plan, "steps">,
+  subject: Subject,
+): { readonly own: readonly Step[]; readonly rest: readonly Step[] } {
+  const shown = plan.steps.filter(isShown);
+  if (subject === "change") return { own: shown, rest: [] };
+  const { own = [], rest = [] } = Object.groupBy(shown, (step) => (blockOf(step) === "change" ? "own" : "rest"));
+  return { own, rest };
+}
+
+/** The verdict of a plan, in one line: `Holdfast: 2 to create, 1 blocked; not from this pull request: 1 to update`. */
+export function planVerdict(plan: Pick<Plan, "steps" | "complete">, subject: Subject): string {
+  const { own, rest } = stepsOf(plan, subject);
+  const [counts, others] = [countsText(own), countsText(rest)];
+  const apart = others === "" ? "" : `; not from this ${subject}: ${others}`;
+  return `Holdfast: ${counts === "" ? "no changes" : counts}${apart}${plan.complete ? "" : " (incomplete)"}`;
 }
 
 function isShown({ action, reason }: Step): boolean {

@@ -4,6 +4,7 @@ import { count } from "../count-text.ts";
 import { nameIn } from "../step.ts";
 import { codeElement, codeSpan, fenced } from "./code-markup.ts";
 import { fieldDiff } from "./field-diff.ts";
+import type { Subject } from "./plan-blocks.ts";
 
 /** Layout of the resources of a plan. */
 export type ResourceRowView = {
@@ -13,8 +14,7 @@ export type ResourceRowView = {
   readonly detailOf: (step: Step) => string | null;
   /** Whether each step says why no dry run has checked it. @default false */
   readonly showPreflight?: boolean;
-  /** The subject of the review, such as `pull request`. */
-  readonly subject: string;
+  readonly subject: Subject;
 };
 
 /** One step as a foldable row: its resource, its risks, and its differences. */

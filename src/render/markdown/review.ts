@@ -5,7 +5,7 @@ import { kindOf } from "../../kinds/index.ts";
 import { simulationMarkdown, simulationVerdict } from "../simulation.ts";
 import { codeSpan } from "./code-markup.ts";
 import { driftMarkdown } from "./drift.ts";
-import { planMarkdown, planVerdict } from "./plan.ts";
+import { planMarkdown, planVerdict, stepsOf } from "./plan.ts";
 
 /** Options for a comment on a pull request. */
 export type ReviewView = {
@@ -16,6 +16,8 @@ export type ReviewView = {
   readonly isUnverified: boolean;
   readonly most: number;
 };
+
+const SUBJECT = "pull request";
 
 /** Maximum number of targets shown; the rest is counted. */
 const MAX_PARTS = 100;
@@ -50,7 +52,8 @@ export function reviewVerdict(document: PlanDocument): { readonly isGood: boolea
   if (document.is === "drift") return { isGood: !hasMoved(document.report), text: "drift" };
   if (document.is === "failure") return { isGood: false, text: `no plan: ${document.failure.code}` };
   const { plan } = document;
-  return { isGood: plan.complete && plan.summary.block === 0, text: planVerdict(plan).replace(/^Holdfast: /, "") };
+  const isBlocked = stepsOf(plan, SUBJECT).own.some(({ action }) => action === "block");
+  return { isGood: plan.complete && !isBlocked, text: planVerdict(plan, SUBJECT).replace(/^Holdfast: /, "") };
 }
 
 // A target whose part does not fit gets only its verdict.
@@ -75,7 +78,7 @@ function partOf(document: PlanDocument, { whole, most }: ReviewView): string {
       most,
       groupOf: resourceGroupOf,
       detailOf,
-      subject: "pull request",
+      subject: SUBJECT,
     });
   }
   if (document.is === "drift") return driftMarkdown(document.report, { target, whole, most, groupOf: resourceGroupOf });

@@ -10,6 +10,7 @@ import { stepOutputs } from "../../../../src/render/ci/github-actions.ts";
 import { gitlabReport, joinGitlabReports } from "../../../../src/render/ci/gitlab-report.ts";
 import { driftOutputs, planOutputs } from "../../../../src/render/ci/plan-outputs.ts";
 import { joinSarifReports, sarifReport } from "../../../../src/render/ci/sarif.ts";
+import { reviewMarkdown, reviewVerdict } from "../../../../src/render/markdown/review.ts";
 import { samplePlan, sampleStep } from "../../../support/sample-plan.ts";
 
 const fault: Diagnostic = {
@@ -56,16 +57,42 @@ test("S76 no value of a step's output ends itself", () => {
 
 test("the outputs of a step say what a plan comes to, under its target's name", () => {
   const plan = samplePlan([sampleStep("team/ml", { risks: ["reverts"], causedBy: "drift" })]);
-  expect(Object.fromEntries(planOutputs(plan, null))).toMatchObject({
+  expect(Object.fromEntries(planOutputs(plan, { target: null, subject: "change" }))).toMatchObject({
     update: "1",
     dangerous: "1",
     changes: "true",
     "own-changes": "false",
     verdict: "Holdfast: 1 to update",
   });
-  expect(Object.fromEntries(planOutputs(plan, "prod"))).toMatchObject({ "prod-changes": "true" });
+  expect(Object.fromEntries(planOutputs(plan, { target: "prod", subject: "change" }))).toMatchObject({
+    "prod-changes": "true",
+  });
   const summary = { drifted: 0, unrecorded: 1, absent: 0, unchanged: 3, unknown: 0, orphan: 0 };
   expect(Object.fromEntries(driftOutputs({ summary, complete: true }, null))).toMatchObject({ drift: "true" });
+});
+
+test("the outputs, the title and the status of a pull request count its own steps, and name the rest apart", () => {
+  const plan = samplePlan([
+    sampleStep("service/ws/own", { action: "create", causedBy: "change" }),
+    sampleStep("service/ws/both", { causedBy: "mixed", risks: ["reverts"] }),
+    sampleStep("service/ws/merged", { action: "create", causedBy: "pending", risks: ["exposure"] }),
+    sampleStep("service/ws/unseen", { action: "block", reason: "forbidden", causedBy: null }),
+    sampleStep("service/ws/moved", { causedBy: "drift" }),
+  ]);
+  const verdict = "1 to create, 1 to update; not from this pull request: 1 to create, 1 to update, 1 blocked";
+  expect(Object.fromEntries(planOutputs(plan, { target: null, subject: "pull request" }))).toMatchObject({
+    create: "1",
+    update: "1",
+    block: "0",
+    dangerous: "1",
+    rest: "3",
+    verdict: `Holdfast: ${verdict}`,
+  });
+  expect(reviewVerdict({ is: "plan", target: null, plan })).toEqual({ isGood: true, text: verdict });
+  const view = { revision: "c0ffee", whole: "", isUnverified: false, most: 60_000 };
+  expect(reviewMarkdown([{ is: "plan", target: null, plan }], view)).toContain(`### Holdfast: ${verdict}\n`);
+  const blocked = samplePlan([sampleStep("service/ws/own", { action: "block", reason: "refused" })]);
+  expect(reviewVerdict({ is: "plan", target: null, plan: blocked }).isGood).toBe(false);
 });
 
 test("the counts of several targets are one report for GitLab", () => {

@@ -133,7 +133,7 @@ test("S75 no text of a manifest or a control plane is markup, a mention, a link 
   fc.assert(
     fc.property(plans, ([plan, text]) => {
       const group = () => text;
-      const view = { ...bounds, groupOf: group, detailOf: () => text, subject: "pull request", target: text };
+      const view = { ...bounds, groupOf: group, detailOf: () => text, subject: "pull request" as const, target: text };
       requireInert(planMarkdown(plan, view));
       const drift = plan.steps.map((one) => ({ ...one, state: "drifted" as const }));
       const summary = { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0 };

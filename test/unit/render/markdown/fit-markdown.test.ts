@@ -5,7 +5,7 @@ import { sampleChange, samplePlan, sampleStep } from "../../../support/sample-pl
 const view = {
   groupOf: ({ identity }: { readonly identity: string }) => identity.split("/")[1] ?? null,
   detailOf: () => null,
-  subject: "pull request",
+  subject: "pull request" as const,
   target: null,
   most: 60_000,
   whole: "All of them are in the log.",

@@ -11,7 +11,7 @@ import { sampleChange, samplePlan, sampleStep } from "../../../support/sample-pl
 const view = {
   groupOf: (one: { readonly identity: string }) => groupOf(one, kindOf),
   detailOf: () => "secret tenant:group:absent-key does not exist",
-  subject: "pull request",
+  subject: "pull request" as const,
   target: null,
   most: 60_000,
   whole: "All of them: `holdfast plan -o json`.",
