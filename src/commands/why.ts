@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import { FORMAT_VERSION } from "../core/format-version.ts";
-import type { WhyEvent } from "../core/report/events.ts";
+import type { PassEvent, WhyEvent } from "../core/report/events.ts";
 import type { WhyReport } from "../core/report/report.ts";
 import { readHistory } from "../daemon/history.ts";
 import { reconcile } from "../engine/reconcile.ts";
@@ -26,7 +26,10 @@ export async function run(invocation: InvocationOf<typeof why>): Promise<number>
   const view = terminalViewOf(invocation);
   await using target = await findTarget(whole, { reading: true });
   const mode = { is: "why", asked: args[0] ?? "" } as const;
-  const end = await reconcile(target, mode, { ...terminal, emit: passNotices(whole, view) });
+  const notice = passNotices(whole, view);
+  // Errors of other manifests do not concern the asked one.
+  const emit = (event: PassEvent): void => (event.what === "read" ? undefined : notice(event));
+  const end = await reconcile(target, mode, { ...terminal, emit });
   if (end.what !== "explained") return endWithInvalidSource(end, invocation);
   const report = await reportOf(end, target, terminal);
   await writeResult(terminal, view.output === "json" ? jsonText(report) : whyText(report));

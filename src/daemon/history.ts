@@ -1,5 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import type { PassResult } from "../core/report/pass-result.ts";
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { readOwnFile } from "../files/read-own-file.ts";
 import { replaceFile } from "../files/write-file.ts";
@@ -37,11 +38,19 @@ export function readHistory(folder: string): readonly PassRecord[] {
   const text = readOwnFile(join(folder, "history.jsonl"), { limit: MAX_BYTES })?.toString("utf8") ?? "";
   return text.split("\n").flatMap((line) => {
     try {
-      return line === "" ? [] : [JSON.parse(line) as PassRecord];
+      return line === "" ? [] : [withCurrentResult(JSON.parse(line))];
     } catch {
       return [];
     }
   });
+}
+
+// Earlier releases had other names for two results.
+const EARLIER_RESULTS: { readonly [name: string]: PassResult } = { partial: "incomplete", "standing-by": "superseded" };
+
+function withCurrentResult(record: PassRecord): PassRecord {
+  const result = EARLIER_RESULTS[record.result];
+  return result === undefined ? record : { ...record, result };
 }
 
 // A record appended to a line that a crash truncated would be unreadable too.
@@ -49,13 +58,16 @@ function isTruncated(path: string): boolean {
   return !(readOwnFile(path, { limit: MAX_BYTES })?.toString("utf8") ?? "\n").endsWith("\n");
 }
 
-/** Whether a pass is recorded: it wrote, a write failed, or its result differs from that of the previous pass. */
+/** Whether a pass is recorded: it wrote, or its result or the number of what it left differs from the previous pass. */
 export function isWorthRecording(record: PassRecord, before: PassRecord | null): boolean {
-  const { created = 0, updated = 0, failed = 0, unknown = 0 } = record.counts;
+  const { created = 0, updated = 0 } = record.counts;
   if (before === null || created + updated > 0) return true;
-  const isSame = record.commit === before.commit && record.result === before.result && record.reason === before.reason;
-  return !isSame || (failed + unknown > 0 && JSON.stringify(record.counts) !== JSON.stringify(before.counts));
+  const { commit, result, reason } = before;
+  const isSame = record.commit === commit && record.result === result && record.reason === reason;
+  return !isSame || LEFT.some((name) => (record.counts[name] ?? 0) !== (before.counts[name] ?? 0));
 }
+
+const LEFT = ["failed", "unknown", "invalid"] as const;
 
 /** Stores the status of a target, so that `holdfast status` can show it while no daemon runs. */
 export function keepStatus(folder: string, status: TargetStatus): void {
@@ -65,7 +77,19 @@ export function keepStatus(folder: string, status: TargetStatus): void {
 /** The status that a daemon stored last; null if there is none. */
 export function keptStatus(folder: string): TargetStatus | null {
   const text = readOwnFile(join(folder, "status.json"), { limit: MAX_BYTES })?.toString("utf8");
-  return text === undefined ? null : (JSON.parse(text) as TargetStatus);
+  if (text === undefined) return null;
+  const status: TargetStatus | EarlierStatus = JSON.parse(text);
+  return "invalid" in status ? status : currentStatus(status, folder);
+}
+
+type EarlierStatus = Omit<TargetStatus, "invalid">;
+
+// Earlier releases took a commit as applied of which something was left out; the history has the last whole one.
+function currentStatus(status: EarlierStatus, folder: string): TargetStatus {
+  const lastPass = status.lastPass && withCurrentResult(status.lastPass);
+  if (lastPass?.result !== "incomplete") return { ...status, lastPass, invalid: [] };
+  const whole = readHistory(folder).findLast(({ result }) => result === "applied");
+  return { ...status, lastPass, invalid: [], appliedRevision: whole?.commit ?? null };
 }
 
 const lineOf = (record: PassRecord) => `${JSON.stringify(record)}\n`;

@@ -8,6 +8,8 @@ export type PassObserver = {
   readonly emit: (event: PassEvent) => void;
   /** Called when a pass fails; the next pass tries again. */
   readonly failure: (error: unknown) => void;
+  /** Called when a pass has ended, failed or not. */
+  readonly end?: () => void;
 };
 
 /** One observer that forwards every call to several. */
@@ -21,6 +23,9 @@ export function observers(all: readonly PassObserver[]): Required<PassObserver> 
     },
     failure: (error) => {
       for (const each of all) each.failure(error);
+    },
+    end: () => {
+      for (const each of all) each.end?.();
     },
   };
 }

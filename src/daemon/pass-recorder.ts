@@ -1,15 +1,9 @@
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory, readHistory } from "./history.ts";
 import { holdText, readDecisions } from "./holds.ts";
+import { createPassWatch, type PassSeen } from "./pass-facts.ts";
 import type { PassObserver } from "./pass-observer.ts";
-import {
-  createPassWatch,
-  newStatus,
-  type PassSeen,
-  type PassTimes,
-  standbyStatus,
-  statusAfter,
-} from "./status-after-pass.ts";
+import { newStatus, type PassTimes, standbyStatus, statusAfter } from "./status-after-pass.ts";
 
 /** The inputs of a pass recorder. */
 export type RecorderOptions = {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { hasErrors } from "../core/diagnostic.ts";
 import type { RevisionFiles } from "../source/revision.ts";
 import { ExactThread } from "../yaml/read-yaml.ts";
 import { checkEverySemantics, hasParent } from "./check-semantics.ts";
@@ -17,7 +18,7 @@ export async function loadChanged(
   options: LoadOptions,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<Loaded | null> {
-  if (before.invalid.size + before.refused.length > 0) return null;
+  if (before.refused.length > 0) return null;
   const { changed } = revision.since;
   const changedFiles = revision.filesByPath.among(changed);
   await using exact = new ExactThread();
@@ -41,13 +42,15 @@ export async function loadChanged(
   for (const one of before.diagnostics) if (!displays.has(one.file)) found.add(one);
   for (const one of revision.diagnostics) if (displays.has(one.file)) found.add(one);
   for (const { diagnostics } of files) for (const one of diagnostics) found.add(one);
+  const diagnostics = found.all();
+  if (hasErrors(diagnostics)) return null;
   const manifestsByIdentity = before.manifestsByIdentity.withReplaced(valid);
   const filesByPath = before.contents.filesByPath.withReplaced(files);
   return {
     ...before,
     manifests: manifestsByIdentity.list,
     manifestsByIdentity,
-    diagnostics: found.all(),
+    diagnostics,
     contents: { at: revision.at, files: filesByPath.list, filesByPath, checks },
   };
 }

@@ -1,7 +1,8 @@
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import { type Graph, referrersOf, resolveGraph } from "../core/graph.ts";
+import { type DeclaredAt, type InvalidManifest, invalidManifests } from "../core/invalid-manifest.ts";
 import type { Kind } from "../core/kind.ts";
-import type { Identity, ManifestHead } from "../core/manifest.ts";
+import type { Identity } from "../core/manifest.ts";
 import { type NamedList, namedList } from "../model/named-list.ts";
 import { once } from "../model/once.ts";
 import type { Limits } from "../source/limits.ts";
@@ -41,9 +42,6 @@ export type LoadOptions = {
   /** Returns what a file contributes with the same rules, if that is known without reading it; else null. */
   readonly knownContent?: (file: SourceFile) => KnownContent | null;
 };
-
-/** A refused document that declares a managed resource; its identity is empty if its manifest has none. */
-type Refused = Pick<ManifestHead, "identity" | "kind" | "file">;
 
 /** What one file contributes, and the diagnostics about it alone. */
 export type KnownContent = { readonly content: FileContent; readonly diagnostics: readonly SourceDiagnostic[] };
@@ -85,8 +83,8 @@ export type Loaded = {
   readonly files: number;
   /** Documents that declare a managed resource, valid or not. */
   readonly documents: number;
-  /** Those documents that are refused. */
-  readonly refused: readonly Refused[];
+  /** What is refused, with its first error. */
+  readonly refused: readonly InvalidManifest[];
   readonly contents: Contents;
 };
 
@@ -128,6 +126,7 @@ export async function loadManifests(
   await pause();
   await checkFaulty(declarations, valid, { ...checking, declared, external, pause });
   const { manifests, waves } = ordered(valid, invalid, graph);
+  const diagnostics = found.all();
   return {
     manifests,
     manifestsByIdentity: byIdentity(manifests),
@@ -135,10 +134,13 @@ export async function loadManifests(
     referrers: once(() => referrersOf(manifests)),
     declared,
     invalid,
-    diagnostics: found.all(),
+    diagnostics,
     files: revision.files.length,
     documents: declarations.length,
-    refused: declarations.flatMap((declaration) => refusedOf(declaration, invalid)),
+    refused: invalidManifests(
+      declarations.map((declaration) => declaredAt(declaration, invalid)),
+      diagnostics,
+    ),
     contents: { at: revision.at, files, filesByPath: namedList(files, ({ file }) => file.path), checks },
   };
 }
@@ -164,9 +166,9 @@ async function checkFaulty(
   await checkEverySemantics(faulty, { ...checks, refuse }, byIdentity([...valid, ...faulty]));
 }
 
-function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<Identity>): readonly Refused[] {
-  if (identity !== null && !invalid.has(identity)) return [];
-  return [{ identity: identity ?? "", kind: kind.type, file: file.display }];
+function declaredAt({ identity, kind, file, line }: Declaration, invalid: ReadonlySet<Identity>): DeclaredAt {
+  const isRefused = identity === null || invalid.has(identity);
+  return { identity: identity ?? "", kind: kind.type, file: file.display, line, isRefused };
 }
 
 type Reading = DeclareOptions & Pick<LoadOptions, "knownContent">;

@@ -1,4 +1,5 @@
 import type { MissingExtension } from "../core/missing-extensions.ts";
+import { isWhole } from "../core/report/pass-result.ts";
 import type { ApplyReport, Outcome } from "../core/report/report.ts";
 import { joinCounts } from "./count-text.ts";
 import { type FailedOutcomesView, failedOutcomeLines } from "./failed-outcomes.ts";
@@ -14,9 +15,9 @@ export type ApplyView = FailedOutcomesView & {
   readonly wasShown: (outcome: Outcome) => boolean;
 };
 
-/** `Applied: 2 created, 1 updated, 40 unchanged`. */
-export function applyLine({ summary }: Pick<ApplyReport, "summary">): string {
-  const { created, updated, unchanged, skipped, blocked, failed, unknown } = summary;
+/** `Applied: 2 created, 1 updated, 40 unchanged`, or `Incomplete: …` if not everything is as declared. */
+export function applyLine(report: Pick<ApplyReport, "outcomes" | "summary">): string {
+  const { created, updated, unchanged, skipped, blocked, failed, unknown, invalid } = report.summary;
   const text = joinCounts([
     [created, "created"],
     [updated, "updated"],
@@ -24,9 +25,10 @@ export function applyLine({ summary }: Pick<ApplyReport, "summary">): string {
     [unknown, "unknown"],
     [blocked, "blocked"],
     [skipped, "skipped"],
+    [invalid, "invalid"],
     [unchanged, "unchanged"],
   ]);
-  return `Applied: ${text === "" ? "nothing is declared" : text}`;
+  return `${isWhole(report) ? "Applied" : "Incomplete"}: ${text === "" ? "nothing is declared" : text}`;
 }
 
 /**

@@ -8,7 +8,7 @@ import { printable } from "./escape.ts";
 import { writerText } from "./last-write.ts";
 import { missingExtensionsText } from "./missing-extensions.ts";
 import type { Paint, Style } from "./paint.ts";
-import { serverText } from "./plan.ts";
+import { incompleteText, serverText } from "./plan.ts";
 import { nameIn, titleLine } from "./step.ts";
 import { padColumns } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
@@ -22,18 +22,19 @@ const styles: { readonly [state in DriftEntry["state"]]: Style } = {
 };
 
 /** `Drift: 1 drifted, 2 unknown, 40 unchanged`. */
-function driftLine({ summary, complete }: Pick<DriftReport, "summary" | "complete">): string {
-  const { drifted, unrecorded, absent, unknown, orphan, unchanged } = summary;
+function driftLine(report: Pick<DriftReport, "summary" | "complete">): string {
+  const { drifted, unrecorded, absent, unknown, orphan, invalid, unchanged } = report.summary;
   const text = joinCounts([
     [drifted, "drifted"],
     [unrecorded, "unrecorded"],
     [absent, "absent"],
     [unknown, "unknown"],
+    [invalid, "invalid"],
     [orphan, orphan === 1 ? "orphan" : "orphans"],
     [unchanged, "unchanged"],
   ]);
   const head = drifted + unrecorded + absent === 0 ? "none" : "";
-  const tail = complete ? "" : " (incomplete: live could not be read in full)";
+  const tail = incompleteText(report);
   return `Drift: ${[head, text].filter((part) => part !== "").join("; ")}${tail}`;
 }
 

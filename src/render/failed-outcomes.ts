@@ -1,3 +1,4 @@
+import { placeText } from "../core/report/invalid-text.ts";
 import type { Outcome } from "../core/report/report.ts";
 import { printable } from "./escape.ts";
 import { type OutcomeView, outcomeHead } from "./outcome.ts";
@@ -18,7 +19,7 @@ const INDENT = " ".repeat(12);
 /** Maximum number of resources named per cause; the rest is counted. */
 const MAX_NAMES = 20;
 
-const order = ["created", "updated", "unchanged", "skipped", "blocked", "unknown", "failed"] as const;
+const order = ["created", "updated", "unchanged", "skipped", "blocked", "unknown", "failed", "invalid"] as const;
 
 /** The outcomes that need attention, failures last: the resources of one cause, then the cause and what to do now. */
 export function failedOutcomeLines(outcomes: readonly Outcome[], view: FailedOutcomesView): readonly string[] {
@@ -32,7 +33,7 @@ function groupLines(alike: readonly Outcome[], view: FailedOutcomesView): readon
   const [first] = alike;
   if (first === undefined) return [];
   const names = alike.slice(0, MAX_NAMES).flatMap((outcome) => {
-    const place = view.placeOf(outcome);
+    const place = outcome.result === "invalid" ? invalidPlace(outcome) : view.placeOf(outcome);
     const where =
       place === null ? [] : [INDENT + paint("dim", `at ${cutStart(printable(place), width - INDENT.length - 3)}`)];
     return [...outcomeHead(outcome, view), ...where];
@@ -42,6 +43,11 @@ function groupLines(alike: readonly Outcome[], view: FailedOutcomesView): readon
   const cause = wrapWords(causeOf(first), { indent: INDENT, width });
   const next = wrapWords(`→ ${nextStep(first, view)}`, { indent: INDENT, width });
   return [...names, ...rest, ...cause, ...next];
+}
+
+// The place is the name of a manifest that has no other.
+function invalidPlace(outcome: Outcome): string | null {
+  return outcome.identity === "" ? null : placeText(outcome);
 }
 
 function causeOf({ error, rollout }: Outcome): string {
@@ -58,6 +64,7 @@ function nextStep(outcome: Outcome, { isRepeated = false }: FailedOutcomesView):
       ? "it may still succeed: check it on the control plane, or wait longer with --wait-timeout"
       : "check it on the server; a corrected manifest starts a new rollout";
   }
+  if (result === "invalid") return isRepeated ? "correct it" : "correct it: holdfast validate shows each error";
   const again = isRepeated ? "the next pass tries again" : "run apply again";
   if (result === "skipped") return isRepeated ? again : `${again}: it continues with the remaining resources`;
   if (error.code === "token-lost" || error.code === "token-undelivered") return "its token must be created again";

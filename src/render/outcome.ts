@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Json } from "../contract/json.ts";
 import type { Step } from "../core/plan/plan.ts";
+import { placeText } from "../core/report/invalid-text.ts";
 import { hasBadRollout, type Outcome, type OutcomeResult } from "../core/report/report.ts";
 import { changeSummary } from "./change.ts";
 import { contentFields } from "./created-content.ts";
@@ -33,6 +34,7 @@ const styles: { readonly [result in OutcomeResult]: Style } = {
   blocked: "red",
   failed: "red",
   unknown: "magenta",
+  invalid: "red",
 };
 
 const interruptedText: { readonly [found in NonNullable<Outcome["interrupted"]>]: string } = {
@@ -112,7 +114,7 @@ export function outcomeHead(
 ): readonly string[] {
   const { result, identity, rollout, interrupted } = outcome;
   const style = needsAttention(outcome) && result !== "skipped" ? "red" : styles[result];
-  const name = cutMiddle(printable(identity), width - INDENT.length);
+  const name = cutMiddle(printable(identity === "" ? placeText(outcome) : identity), width - INDENT.length);
   const head = `  ${paint(style, result.padEnd(9))} ${name}`;
   const notes = [
     rollout === null ? "" : `rollout ${rollout}`,

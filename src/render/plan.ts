@@ -2,7 +2,7 @@ import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
-import type { Plan, PlanSummary, Step } from "../core/plan/plan.ts";
+import type { Plan, Step } from "../core/plan/plan.ts";
 import { type BlockedView, blockedText } from "./blocked-steps.ts";
 import { callerAccessLines } from "./caller-access.ts";
 import { changeLines } from "./change.ts";
@@ -45,7 +45,7 @@ const MAX_NAME_LINES = 6;
 
 /** A plan as text: dangerous steps first, then the rest by workspace, and a summary; one line when nothing changes. */
 export function planText(plan: Plan, view: PlanView): string {
-  const summary = planLine(plan.summary, plan.complete, view.ignored);
+  const summary = planLine(plan, view.ignored);
   const shown = plan.steps.filter((step) => isShown(step, view));
   if (shown.length === 0) return `${summary}\n`;
   const body = bodyLines(shown, view);
@@ -113,8 +113,8 @@ function notCheckedLines({ steps }: Plan, { paint, width, showPreflight = false 
 }
 
 /** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted, 2 fields ignored`. */
-function planLine(summary: PlanSummary, complete: boolean, ignored: number): string {
-  const { create, update, keep, ensure, block, orphan, drift, unrecorded } = summary;
+function planLine(plan: Pick<Plan, "summary" | "complete">, ignored: number): string {
+  const { create, update, keep, ensure, block, orphan, drift, unrecorded, invalid } = plan.summary;
   const acting = joinCounts([
     [create, "to create"],
     [update, "to update"],
@@ -122,6 +122,7 @@ function planLine(summary: PlanSummary, complete: boolean, ignored: number): str
     [block, "blocked"],
   ]);
   const rest = joinCounts([
+    [invalid, "invalid"],
     [drift, "drifted"],
     [unrecorded, "unrecorded"],
     [orphan, orphan === 1 ? "orphan" : "orphans"],
@@ -129,7 +130,19 @@ function planLine(summary: PlanSummary, complete: boolean, ignored: number): str
   ]);
   const head = acting === "" ? `nothing to do, ${keep} unchanged` : `${acting}, ${keep} unchanged`;
   const tail = rest === "" ? "" : `; ${rest}`;
-  return `Plan: ${head}${tail}${complete ? "" : " (incomplete: live could not be read in full)"}`;
+  return `Plan: ${head}${tail}${incompleteText(plan)}`;
+}
+
+/** Why a report is incomplete, in brackets; empty if it is complete. */
+export function incompleteText(report: Incomplete): string {
+  return report.complete ? "" : ` (incomplete: ${incompleteReason(report)})`;
+}
+
+type Incomplete = { readonly complete: boolean; readonly summary: { readonly invalid: number } };
+
+/** Why a report is incomplete, as a clause. */
+export function incompleteReason({ summary: { invalid } }: Pick<Incomplete, "summary">): string {
+  return invalid > 0 ? "invalid manifests are left out" : "live could not be read in full";
 }
 
 function isShown({ action, reason, changes }: Step, { showUnchanged }: PlanView): boolean {

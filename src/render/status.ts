@@ -3,6 +3,7 @@ import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
+import { invalidText } from "./invalid-manifest.ts";
 import { jsonText } from "./json.ts";
 import type { OutputFormat } from "./output-format.ts";
 
@@ -28,12 +29,13 @@ function statusText(targets: readonly TargetStatus[], daemon: Daemon): string {
 }
 
 function targetText(status: TargetStatus): string {
-  const { target, source, sync, condition, reason, message, lastPass, nextPassAt, oldestUnapplied } = status;
+  const { target, source, sync, condition, reason, message, invalid, lastPass, nextPassAt, oldestUnapplied } = status;
   const why = reason === null ? "" : ` (${reason})`;
   const wanted = status.wantedRevision ?? (lastPass === null ? "no commit" : "uncommitted");
   const lines = [
     `${printable(target)}  ${sync}, ${condition}${why}`,
     ...(message === null ? [] : [`  ${printable(message)}`]),
+    ...invalid.map((one) => `  invalid   ${printable(invalidText(one))}`),
     `  source    ${source === null ? "the local folder" : printable(source)}`,
     `  wanted    ${wanted}`,
     `  applied   ${status.appliedRevision ?? "no commit"}`,

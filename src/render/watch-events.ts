@@ -1,6 +1,8 @@
 import type { WatchEvent } from "../contract/generated/output.ts";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
 import type { ApplyEvent, PassEvent } from "../core/report/events.ts";
+import { placeText } from "../core/report/invalid-text.ts";
+import { isWhole } from "../core/report/pass-result.ts";
 import { hasBadRollout } from "../core/report/report.ts";
 import { timestampText } from "../core/timestamp-text.ts";
 import { applyLine } from "./apply.ts";
@@ -83,15 +85,19 @@ function readBody(all: Extract<PassEvent, { readonly what: "read" }>["diagnostic
 
 function appliedBodies({ report, tokens }: ApplyEvent): readonly WatchEventBody[] {
   const { revision, outcomes, summary } = report;
+  const end = isWhole(report) ? ({ level: "info", event: "applied" } as const) : INCOMPLETE;
   const changed = outcomes.filter(({ result }) => result !== "unchanged");
   return [
-    ...changed.map(({ identity, result, rollout, error }): WatchEventBody => {
+    ...changed.map(({ identity, result, file, line, rollout, error }): WatchEventBody => {
       const level = error === null || result === "skipped" ? "info" : "error";
       const token = tokens.find((one) => one.identity === identity);
       const where = token === undefined ? "" : `; its token is in ${token.location}`;
-      const message = `${error === null ? result : `${result}: ${error.message}`}${where}`;
+      const place = result === "invalid" ? ` (${placeText({ file, line })})` : "";
+      const message = `${error === null ? result : `${result}: ${error.message}`}${place}${where}`;
       return { level, event: "outcome", revision, identity, message, result, rollout, error: error?.code ?? null };
     }),
-    { level: "info", event: "applied", revision, identity: null, message: applyLine(report), summary: { ...summary } },
+    { ...end, revision, identity: null, message: applyLine(report), summary: { ...summary } },
   ];
 }
+
+const INCOMPLETE = { level: "error", event: "incomplete" } as const;

@@ -36,7 +36,7 @@ test("an apply on a terminal leaves its outcomes once, and nothing of the block 
     "            this token cannot see it [refused]",
     "            → fix that, then run apply again",
     "",
-    "Applied: 4 created, 1 blocked",
+    "Incomplete: 4 created, 1 blocked",
   ]);
 
   await source.remove("broken.yaml");

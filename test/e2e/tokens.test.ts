@@ -62,7 +62,7 @@ describe.each(controlPlaneVariants)("the one-time token of an account, on a $nam
     const source = await sourceOf(everyKind, server);
     const watch = source.start(["watch"]);
     await watch.shows("stdout", /blocked {3}virtual-account\/ci\n[^→]*--sink file[^→]*\[token-sink\]/);
-    await watch.shows("stdout", /^Applied: [47] created, 1 blocked/m);
+    await watch.shows("stdout", /^Incomplete: [47] created, 1 blocked/m);
     expect(server.effects().map(({ operation }) => operation)).not.toContain("18");
     watch.kill("SIGTERM");
     expect(await watch.ended).toMatchObject({ code: 0 });

@@ -1,7 +1,7 @@
 import { errorMessage } from "../../contract/error-message.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
-import { isDone } from "../../core/report/report.ts";
+import { applyConclusion } from "../../core/report/pass-result.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import { isEverything } from "../../core/selection/select.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
@@ -120,7 +120,8 @@ export function publishObserver(publisher: Publisher): PassObserver {
 }
 
 // A partial pass skips only what an earlier pass has applied, so it can be complete.
-function leftOf({ report, plan }: ApplyEvent): string | null {
-  if (!plan.complete || hasErrors(plan.diagnostics)) return "not everything could be read";
-  return isDone(report) ? null : "the apply is not complete";
+function leftOf(event: ApplyEvent): string | null {
+  const { complete, diagnostics } = event.plan;
+  if (!complete || hasErrors(diagnostics)) return "not everything could be read";
+  return applyConclusion(event).result === "applied" ? null : "the apply is not complete";
 }

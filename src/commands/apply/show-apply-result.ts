@@ -27,8 +27,10 @@ export async function showApplyResult(
   return exitCodeOf(end.report);
 }
 
-/** 0 if everything succeeded, 1 if nothing did, 7 if only a part did, 8 if another writer took over. */
-function exitCodeOf({ outcomes, summary }: ApplyEvent["report"]): number {
+/** 0 if all succeeded, 1 if nothing did, 3 if no manifest is valid, 7 if only a part did, 8 if another writer took over. */
+function exitCodeOf({ outcomes: all, summary }: ApplyEvent["report"]): number {
+  const outcomes = all.filter(({ result }) => result !== "invalid");
+  if (summary.invalid > 0 && declaredIn(summary) === summary.invalid) return exitCodes.invalid;
   if (
     outcomes.some(({ error }) => error?.status === 401 || error?.status === 403) &&
     summary.created + summary.updated === 0
@@ -38,8 +40,12 @@ function exitCodeOf({ outcomes, summary }: ApplyEvent["report"]): number {
   if (outcomes.some(({ error }) => error?.status === 412 || error?.code === OTHER_WRITER)) return exitCodes.locked;
   const badRollouts = outcomes.filter(hasBadRollout).length;
   const bad = summary.failed + summary.blocked + summary.unknown + badRollouts;
-  if (bad === 0) return 0;
+  if (bad === 0) return summary.invalid === 0 ? 0 : exitCodes.partial;
   return bad >= outcomes.length && summary.created + summary.updated === badRollouts
     ? exitCodes.error
     : exitCodes.partial;
+}
+
+function declaredIn(summary: ApplyEvent["report"]["summary"]): number {
+  return Object.values(summary).reduce((sum, one) => sum + one, 0);
 }

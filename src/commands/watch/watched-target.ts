@@ -29,7 +29,7 @@ export async function watchTarget(
   { replaced, isReloaded }: Pick<DaemonContext, "replaced" | "isReloaded">,
 ): Promise<void> {
   const reporter = createWatchReporter(invocation, target.choice?.name ?? null);
-  const { begin, emit, failure } = observers([reporter, recorder.observer, ...observe(target)]);
+  const { begin, emit, failure, end } = observers([reporter, recorder.observer, ...observe(target)]);
   const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
   reporter.started(seconds);
   const sync = target.choice?.sync === "report" ? "report" : "heal";
@@ -46,6 +46,7 @@ export async function watchTarget(
     onPassBegin: begin,
     onFailure: failure,
     onPassEnd: (pass: PassTimes) => {
+      end();
       reporter.idle(pass.nextAt);
       return recorder.onPassEnd(pass);
     },

@@ -3,7 +3,7 @@ import type { Json } from "../json.ts";
 /**
  * What became of one step
  */
-export type OutcomeResult = ("created" | "updated" | "unchanged" | "skipped" | "blocked" | "failed" | "unknown")
+export type OutcomeResult = ("created" | "updated" | "unchanged" | "skipped" | "blocked" | "failed" | "unknown" | "invalid")
 /**
  * How the rollout that a write started ended; null when it started none or nobody waited
  */
@@ -57,11 +57,11 @@ readonly pointer?: string
  */
 export type Outcome = {
 /**
- * Kind and name of the resource, such as service/c1:ws1/api
+ * Kind and name of the resource, such as service/c1:ws1/api; empty for an invalid manifest that does not name it
  */
 readonly identity: string
 /**
- * Kind of the resource, the first part of its identity
+ * Kind of the resource, the first part of its identity; empty for an invalid manifest of which it is not known
  */
 readonly kind: string
 readonly result: OutcomeResult
@@ -69,6 +69,10 @@ readonly result: OutcomeResult
  * File of the manifest, relative to the working directory; null where no manifest declares the resource
  */
 readonly file: (string | null)
+/**
+ * Line of the first error of an invalid manifest, from 1; null where its file cannot be read at all; left out for other results
+ */
+readonly line?: (number | null)
 readonly rollout: RolloutResult
 /**
  * Why it did not go well
@@ -82,6 +86,23 @@ readonly attempts: number
  * What became of a write that an earlier run was interrupted in
  */
 readonly interrupted?: ("made" | "not-made" | "unknown")
+/**
+ * What was written last of a resource whose manifest is invalid, and stays in force; null where nothing was; left out for other results
+ */
+readonly lastGood?: (RecordedWrite | null)
+}
+/**
+ * The last write of a resource, or when it was last confirmed equal
+ */
+export type RecordedWrite = {
+/**
+ * When, in UTC
+ */
+readonly at: string
+/**
+ * The version that was written; null where the kind has none
+ */
+readonly version: (number | null)
 }
 /**
  * How many resources had each result
@@ -115,6 +136,10 @@ readonly failed: number
  * Sent, with an outcome that nobody knows
  */
 readonly unknown: number
+/**
+ * Left out, since their manifests are invalid
+ */
+readonly invalid: number
 }
 /**
  * What apply -o json writes: what became of each resource
@@ -342,6 +367,10 @@ readonly unknown: number
  * Recorded and no longer declared
  */
 readonly orphan: number
+/**
+ * Manifests that are left out, since they are invalid
+ */
+readonly invalid: number
 }
 /**
  * What drift -o json writes: what moved in live behind git's back
@@ -440,6 +469,10 @@ readonly drift: number
  * Steps with any difference of which nobody knows the cause
  */
 readonly unrecorded: number
+/**
+ * Manifests that are left out, since they are invalid
+ */
+readonly invalid: number
 /**
  * Steps that no dry run has checked; left out where there are none
  */
@@ -958,7 +991,7 @@ readonly level: ("info" | "warn" | "error")
 /**
  * What happened
  */
-readonly event: ("started" | "read" | "kept" | "planned" | "outcome" | "applied" | "rollout" | "waiting" | "lease" | "warning" | "failed" | "idle" | "stopped")
+readonly event: ("started" | "read" | "kept" | "planned" | "outcome" | "applied" | "incomplete" | "rollout" | "waiting" | "lease" | "warning" | "failed" | "idle" | "stopped")
 /**
  * Which target, where the configuration names several
  */

@@ -23,7 +23,7 @@ export function makePlan(input: PlanInput): PlanWithDecisions {
     revision: input.revision,
     server: input.server,
     complete: input.complete,
-    summary: summarise(steps, drifted, input.outOfScope),
+    summary: { ...summarise(steps, drifted, input.outOfScope), invalid: input.refused.length },
     steps,
     diagnostics: input.diagnostics,
   } as const;
@@ -43,10 +43,15 @@ function withChecksum(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
 }
 
 // The fields are listed one by one: a spread of the whole plan would compute its checksum.
-function withParts(plan: Plan, parts: Partial<Pick<Plan, "steps" | "summary" | "diagnostics">>): Plan {
+function withParts(plan: Plan, parts: Partial<Pick<Plan, "complete" | "steps" | "summary" | "diagnostics">>): Plan {
   const { format_version, revision, server, complete, summary, steps, diagnostics } = plan;
   const same = { format_version, revision, server, complete, summary, steps, diagnostics, ...parts };
   return withChecksum(same, () => plan.checksum);
+}
+
+/** The same plan, incomplete if manifests are left out. */
+export function incompleteIfInvalid(plan: Plan): Plan {
+  return plan.summary.invalid === 0 ? plan : withParts(plan, { complete: false });
 }
 
 /** The same plan, with the reason why each write without a dry run was not checked. */

@@ -6,6 +6,7 @@ import type { OwnContent } from "../decide/own-content.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { PlanGuards } from "../guards/step-guards.ts";
 import type { RuleFinder } from "../ignore/ignore-rules.ts";
+import type { InvalidManifest } from "../invalid-manifest.ts";
 import type { Kind } from "../kind.ts";
 import type { LiveView } from "../live.ts";
 import type { Identity, ManifestHead } from "../manifest.ts";
@@ -25,6 +26,8 @@ export type PlanInput = LiveView & {
   readonly declared: ReadonlySet<Identity>;
   /** Declared identities whose manifests were refused. */
   readonly invalid: ReadonlySet<Identity>;
+  /** The selected manifests that are refused. */
+  readonly refused: readonly InvalidManifest[];
   /** Every record, opened when a decision depends on it. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;

@@ -77,7 +77,7 @@ export function summarise(steps: readonly Step[], drift: number, others = 0): Pl
     count[step.action] += 1;
     if (isUnrecorded(step)) unrecorded += 1;
   }
-  return { ...count, drift, unrecorded };
+  return { ...count, drift, unrecorded, invalid: 0 };
 }
 
 function isUnrecorded({ causedBy, changes }: Step): boolean {

@@ -82,7 +82,7 @@ function isDrift({ server, complete, summary, drift, diagnostics }: JsonObject):
   );
 }
 
-const driftStates = ["drifted", "unrecorded", "absent", "unchanged", "unknown", "orphan"] as const;
+const driftStates = ["drifted", "unrecorded", "absent", "unchanged", "unknown", "orphan", "invalid"] as const;
 
 function isLastWrite(changedBy: Json | undefined): boolean {
   return (

@@ -17,6 +17,11 @@ export type SealedPlan = {
   readonly seal: SignedSeal;
 };
 
+function incompleteText(summary: Json | undefined): string {
+  const isInvalid = isObject(summary) && typeof summary.invalid === "number" && summary.invalid > 0;
+  return isInvalid ? "it leaves out invalid manifests" : "live could not be read when it was made";
+}
+
 /** Reads a sealed plan from JSON. Throws for any other document, for an incomplete plan and for an edited one. */
 export function parseSealedPlan(plan: unknown): SealedPlan {
   if (!isObject(plan) || !Array.isArray(plan.steps)) throw noPlan("it has no steps");
@@ -24,7 +29,7 @@ export function parseSealedPlan(plan: unknown): SealedPlan {
   if (format !== FORMAT_VERSION) {
     throw noPlan(`its format is ${JSON.stringify(format) ?? "not named"}, and this release reads ${FORMAT_VERSION}`);
   }
-  if (plan.complete !== true) throw stale("the plan is incomplete: live could not be read when it was made");
+  if (plan.complete !== true) throw stale(`the plan is incomplete: ${incompleteText(summary)}`);
   const seal = readSeal(plan.seal);
   if (seal === null || typeof server !== "string" || !isObject(summary)) throw noPlan("it has no seal");
   if (seal.content !== contentDigest(plan)) throw edited();

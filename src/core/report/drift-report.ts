@@ -28,6 +28,7 @@ export type DriftInput = Pick<
   | "rulesFor"
   | "complete"
   | "diagnostics"
+  | "refused"
   | "withOrphans"
   | "own"
   | "dryRuns"
@@ -53,7 +54,7 @@ export function makeDrift(input: DriftInput): DriftReport {
   return {
     format_version: FORMAT_VERSION,
     server: input.server,
-    complete: input.complete,
+    complete: input.complete && input.refused.length === 0,
     summary: {
       drifted: count("drifted"),
       unrecorded: count("unrecorded"),
@@ -61,6 +62,7 @@ export function makeDrift(input: DriftInput): DriftReport {
       unchanged: findings.filter((finding) => finding === "unchanged").length,
       unknown: count("unknown"),
       orphan: count("orphan"),
+      invalid: input.refused.length,
     },
     drift,
     diagnostics: input.diagnostics,

@@ -77,6 +77,8 @@ export type PlanEvent = {
   readonly withServerSide: Plan | null;
   /** Resources that are live but neither declared nor recorded; null when not requested. */
   readonly unmanaged: readonly Identity[] | null;
+  /** The invalid manifests, which the plan leaves out; left out when there are none, and before an apply. */
+  readonly invalid?: readonly Outcome[];
   /** Documents in the selected files that are not ours; left out when there are none, and before an apply. */
   readonly foreign?: ForeignSummary;
 };

@@ -1,4 +1,5 @@
 import type { ApplyReport, Outcome, OutcomeResult } from "../../contract/generated/output.ts";
+import type { InvalidManifest } from "../invalid-manifest.ts";
 
 export type {
   ApplyReport,
@@ -18,7 +19,7 @@ export type {
 
 /** Counts outcomes by result. */
 export function summariseOutcomes(outcomes: readonly Outcome[]): ApplyReport["summary"] {
-  const count = { created: 0, updated: 0, unchanged: 0, skipped: 0, blocked: 0, failed: 0, unknown: 0 };
+  const count = { created: 0, updated: 0, unchanged: 0, skipped: 0, blocked: 0, failed: 0, unknown: 0, invalid: 0 };
   for (const { result } of outcomes) count[result] += 1;
   return count;
 }
@@ -30,10 +31,13 @@ export function isSuccess(result: string): boolean {
   return SUCCESSES.includes(result);
 }
 
-/** Whether everything was done: nothing failed, was blocked or skipped, or is unknown, and no rollout failed. */
-export function isDone({ summary, outcomes }: Pick<ApplyReport, "summary" | "outcomes">): boolean {
-  const { failed, blocked, skipped, unknown } = summary;
-  return failed + blocked + skipped + unknown === 0 && !outcomes.some(hasBadRollout);
+/** The outcome of an invalid manifest: nothing was sent, and what was written last stays in force. */
+export function invalidOutcome(
+  { identity, kind, file, line, code, message }: InvalidManifest,
+  lastGood: Outcome["lastGood"] = null,
+): Outcome {
+  const error = { code, message };
+  return { identity, kind, result: "invalid", file, line, rollout: null, error, attempts: 0, lastGood };
 }
 
 /** Whether the rollout of a write failed or timed out. */

@@ -1,8 +1,6 @@
 import type { Identity } from "../manifest.ts";
-import type { OutcomeResult, RolloutResult } from "./report.ts";
-
-/** The result of a pass. */
-export type PassResult = "applied" | "partial" | "reported" | "kept" | "refused" | "standing-by" | "failed";
+import type { PassResult } from "./pass-result.ts";
+import type { Outcome, OutcomeResult, RolloutResult } from "./report.ts";
 
 /** One pass, or a commit that a later one replaced before its pass. */
 export type PassRecord = {
@@ -11,10 +9,20 @@ export type PassRecord = {
   readonly endedAt: string;
   /** The commit that was applied, or would have been; null when there is none. */
   readonly commit: string | null;
-  readonly result: PassResult | "superseded";
+  readonly result: PassResult;
   readonly reason: string | null;
   readonly message: string | null;
   readonly counts: { readonly [name: string]: number };
+};
+
+/** An invalid manifest, and what was written last of its resource and stays in force; null if nothing was. */
+export type InvalidStatus = Pick<Outcome, "file"> & {
+  /** Empty if the manifest does not say what it declares. */
+  readonly identity: Identity;
+  /** Null if the file as a whole cannot be read. */
+  readonly line: number | null;
+  readonly message: string;
+  readonly lastGood: { readonly at: string; readonly version: number | null } | null;
 };
 
 /** A daemon's status of one target. */
@@ -25,7 +33,10 @@ export type TargetStatus = {
   readonly condition: "Ready" | "Reconciling" | "Stalled";
   readonly reason: string | null;
   readonly message: string | null;
+  /** The invalid manifests, which passes leave out. */
+  readonly invalid: readonly InvalidStatus[];
   readonly wantedRevision: string | null;
+  /** The last commit that was applied whole. */
   readonly appliedRevision: string | null;
   readonly counts: { readonly [name: string]: number };
   /** Resources whose last write may or may not have reached the control plane. */

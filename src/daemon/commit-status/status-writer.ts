@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ApplyEvent } from "../../core/report/events.ts";
-import { hasBadRollout, isDone } from "../../core/report/report.ts";
+import { applyConclusion, reasonsText } from "../../core/report/pass-result.ts";
 import type { ForgeStatus } from "../../forge/forge.ts";
 import { type StatusPlace, statusRequest } from "../../forge/status-request.ts";
 import { joinCounts } from "../../render/count-text.ts";
@@ -36,20 +36,12 @@ export function createStatusWriter(
   };
 }
 
-function statusOf({ report }: ApplyEvent, target: string): ForgeStatus | null {
-  const { revision, summary, outcomes } = report;
+function statusOf(event: ApplyEvent, target: string): ForgeStatus | null {
+  const { revision, summary } = event.report;
   if (revision === null) return null;
-  const rollouts = outcomes.filter(hasBadRollout).length;
-  const { created, updated, unchanged, failed, blocked, skipped, unknown } = summary;
-  const description = joinCounts([
-    [created, "created"],
-    [updated, "updated"],
-    [unchanged, "unchanged"],
-    [failed, "failed"],
-    [blocked, "blocked"],
-    [skipped, "skipped"],
-    [unknown, "unknown"],
-    [rollouts, "failed rollouts"],
-  ]);
-  return { commit: revision, name: `holdfast/${target}`, state: isDone(report) ? "success" : "failure", description };
+  const { result, reasons } = applyConclusion(event);
+  const description =
+    reasonsText(reasons) ?? joinCounts(Object.entries(summary).map(([name, number]) => [number, name]));
+  const state = result === "applied" ? "success" : "failure";
+  return { commit: revision, name: `holdfast/${target}`, state, description };
 }

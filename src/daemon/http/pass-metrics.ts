@@ -1,16 +1,17 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { ApplyEvent } from "../../core/report/events.ts";
+import { applyConclusion, type PassResult, passConclusion, passResults } from "../../core/report/pass-result.ts";
 import { summariseOutcomes } from "../../core/report/report.ts";
 import { type PassCause, passCauses } from "../loop.ts";
+import { createPassWatch } from "../pass-facts.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
-const passResults = ["applied", "failed", "refused", "superseded", "kept"] as const;
 const stepResults = Object.keys(summariseOutcomes([]));
 const writeResults = ["sent", "skipped-equal"] as const;
 const lookupResults = ["hit", "miss"] as const;
 const reloadResults = ["reloaded", "refused"] as const;
 
-type PassLabels = { readonly trigger: PassCause; readonly result: (typeof passResults)[number] };
+type PassLabels = { readonly trigger: PassCause; readonly result: PassResult };
 
 function forEachPassLabel(call: (labels: PassLabels) => void): void {
   for (const trigger of passCauses) for (const result of passResults) call({ trigger, result });
@@ -75,7 +76,11 @@ function defineMetrics() {
       "holdfast_unresolved_resources",
       "Resources that the last pass left failed, blocked, skipped or unknown.",
     ),
-    success: gauge("holdfast_last_success_timestamp_seconds", "When the last pass ended without a failed resource."),
+    invalid: gauge("holdfast_invalid_manifests", "Invalid manifests, which the last pass left out."),
+    success: gauge(
+      "holdfast_last_success_timestamp_seconds",
+      "When a pass last left everything that git declares in sync.",
+    ),
     standby: gauge("holdfast_standing_by", "1 while another process holds the lease."),
     reloads: counter("holdfast_configuration_reloads_total", "Changed configurations, by result.", ["result"]),
     refused: new Gauge({
@@ -88,32 +93,33 @@ function defineMetrics() {
 
 // Every series starts at zero, so that a missing one never means "unknown".
 function initTarget(metrics: Metrics, target: string, isNew: boolean): void {
-  const { passCount, stepCount, writes, lookups, drift, unresolved, standby } = metrics;
+  const { passCount, stepCount, writes, lookups, drift, unresolved, invalid, standby } = metrics;
   forEachPassLabel((labels) => passCount.inc({ target, ...labels }, 0));
   for (const result of stepResults) stepCount.inc({ target, result }, 0);
   for (const result of writeResults) writes.inc({ target, result }, 0);
   for (const result of lookupResults) lookups.inc({ target, result }, 0);
-  if (isNew) for (const metric of [drift, unresolved, standby]) metric.set({ target }, 0);
+  if (isNew) for (const metric of [drift, unresolved, invalid, standby]) metric.set({ target }, 0);
 }
 
 function removeTarget(metrics: Metrics, target: string): void {
-  const { passCount, stepCount, writes, lookups, drift, unresolved, success, standby } = metrics;
+  const { passCount, stepCount, writes, lookups, drift, unresolved, invalid, success, standby } = metrics;
   forEachPassLabel((labels) => passCount.remove({ target, ...labels }));
   for (const result of stepResults) stepCount.remove({ target, result });
   for (const result of writeResults) writes.remove({ target, result });
   for (const result of lookupResults) lookups.remove({ target, result });
-  for (const metric of [drift, unresolved, success, standby]) metric.remove({ target });
+  for (const metric of [drift, unresolved, invalid, success, standby]) metric.remove({ target });
 }
 
 function observePasses(metrics: Metrics, target: string, now: () => number): PassObserver {
-  const { passCount, lookups, standby } = metrics;
+  const { passCount, lookups, invalid, standby } = metrics;
+  const watch = createPassWatch();
   let trigger: PassCause = "start";
-  const countPass = (result: PassLabels["result"]): void => passCount.inc({ target, trigger, result });
   return {
     begin: (cause) => {
       trigger = cause;
     },
     emit: (event) => {
+      watch.observer.emit(event);
       switch (event.what) {
         case "standing-by":
           return standby.set({ target }, 1);
@@ -122,22 +128,20 @@ function observePasses(metrics: Metrics, target: string, now: () => number): Pas
         case "read":
           lookups.inc({ target, result: "hit" }, event.knownFiles);
           lookups.inc({ target, result: "miss" }, event.files - event.knownFiles);
-          if (event.isRefused) countPass("refused");
           return;
+        case "planned":
+          return invalid.set({ target }, event.plan.summary.invalid);
         case "applied":
-          countPass("applied");
           return recordApply(metrics, target, { event, now });
-        case "superseded":
-        case "kept":
-          return countPass(event.what);
       }
     },
-    failure: () => countPass("failed"),
+    failure: watch.observer.failure,
+    end: () => passCount.inc({ target, trigger, result: passConclusion(watch.take()).result }),
   };
 }
 
 function recordApply(
-  { stepCount, writes, drift, unresolved, success }: Metrics,
+  { stepCount, writes, drift, unresolved, invalid, success }: Metrics,
   target: string,
   { event, now }: { readonly event: ApplyEvent; readonly now: () => number },
 ): void {
@@ -149,7 +153,8 @@ function recordApply(
   drift.set({ target }, plan.summary.drift);
   const { failed, blocked, skipped, unknown } = report.summary;
   unresolved.set({ target }, failed + blocked + skipped + unknown);
-  if (failed + unknown === 0) success.set({ target }, Math.floor(now() / 1000));
+  invalid.set({ target }, report.summary.invalid);
+  if (applyConclusion(event).result === "applied") success.set({ target }, Math.floor(now() / 1000));
 }
 
 function counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {

@@ -4,6 +4,7 @@ import { type Html, html } from "../../http/html.ts";
 import { escapeUnprintable } from "../../model/unprintable.ts";
 import { ageText } from "../../render/age-text.ts";
 import { count, joinCounts } from "../../render/count-text.ts";
+import { invalidText } from "../../render/invalid-manifest.ts";
 import { statusPageStyle } from "./status-style.ts";
 
 /** A target as the status page shows it. */
@@ -95,14 +96,16 @@ const tones: { readonly [word: string]: Tone } = {
   progressing: "busy",
   OutOfSync: "warn",
   Unknown: "warn",
-  partial: "warn",
+  incomplete: "bad",
   kept: "warn",
   blocked: "warn",
   skipped: "warn",
   "to-create": "warn",
   "to-update": "warn",
   "to-ensure": "warn",
+  drifted: "warn",
   Stalled: "bad",
+  invalid: "bad",
   failed: "bad",
   refused: "bad",
   unknown: "bad",
@@ -114,10 +117,11 @@ function badge(word: string, text = word): Html {
 }
 
 function targetSection(target: TargetView, now: number): Html {
-  const { sync, condition, reason, message, held, unknown } = target;
+  const { sync, condition, reason, message, invalid, held, unknown } = target;
   return html`<section>
 <h2>${shown(target.target)} ${badge(sync)} ${badge(condition)}</h2>
 ${reason === null ? [] : callout(reason, message === null ? [] : [message], condition === "Stalled" ? "bad" : "warn")}
+${invalid.length === 0 ? [] : callout("Invalid manifests", invalid.map(invalidText), "bad")}
 ${factList(target, now)}
 ${unknown.length === 0 ? [] : callout("The outcome of these writes is unknown", unknown, "bad")}
 ${held.length === 0 ? [] : callout("Held by a person", held, "warn")}
@@ -177,7 +181,7 @@ function cut(leftOut: number): readonly Html[] {
 function resourceTable(resources: readonly ResourceStatus[]): Html {
   const rows = resources.map(
     ({ identity, state, rollout, hasDrifted, why }) =>
-      html`<tr><td class="name">${shown(identity)}</td><td>${badge(state)} ${rollout === null ? [] : badge(rollout, `rollout ${rollout}`)} ${hasDrifted ? badge("partial", "moved in live") : []}</td><td>${shown(why ?? "")}</td></tr>`,
+      html`<tr><td class="name">${shown(identity)}</td><td>${badge(state)} ${rollout === null ? [] : badge(rollout, `rollout ${rollout}`)} ${hasDrifted ? badge("drifted", "moved in live") : []}</td><td>${shown(why ?? "")}</td></tr>`,
   );
   return html`<table class="resources"><thead><tr><th scope="col">Resource</th><th scope="col">State</th><th scope="col">Why</th></tr></thead><tbody>${rows}</tbody></table>`;
 }

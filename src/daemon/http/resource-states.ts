@@ -2,7 +2,8 @@ import type { Identity } from "../../core/manifest.ts";
 import { type Action, isDrifted, reasonText, type Step } from "../../core/plan/plan.ts";
 import { redactFailureMessage } from "../../core/redact/redact-message.ts";
 import type { ApplyEvent, PlanEvent } from "../../core/report/events.ts";
-import { hasBadRollout, isSuccess, type RolloutResult } from "../../core/report/report.ts";
+import { placeText } from "../../core/report/invalid-text.ts";
+import { hasBadRollout, isSuccess, type Outcome, type RolloutResult } from "../../core/report/report.ts";
 import type { ResourceState, ResourceStatus } from "../../core/report/target-status.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
@@ -26,10 +27,12 @@ export function createResourceStates(): ResourceStates {
     observe: (target) => {
       let rollouts = new Map<Identity, RolloutResult>();
       let later = new Map<Identity, ResourceStatus>();
+      // Every pass reports all of them, also one over a part of the source.
+      let invalid: readonly ResourceStatus[] = [];
       const keep = (states: (ended: ReadonlyMap<Identity, RolloutResult>) => readonly ResourceStatus[]): void => {
         rollouts = new Map();
         later = new Map();
-        targets.set(target, () => troubledFirst(withLater(states(rollouts), later)));
+        targets.set(target, () => invalidFirst(invalid, troubledFirst(withLater(states(rollouts), later))));
       };
       // A partial pass leaves the states of the other resources as they were.
       const keepPart = (event: ApplyEvent): void => {
@@ -40,6 +43,8 @@ export function createResourceStates(): ResourceStates {
       };
       return {
         emit: (event) => {
+          if (event.what === "applied") invalid = event.report.outcomes.filter(isInvalid).map(invalidState);
+          if (event.what === "planned") invalid = (event.invalid ?? []).map(invalidState);
           if (event.what === "applied" && event.isPart) keepPart(event);
           else if (event.what === "applied") keep(appliedStates(event));
           if (event.what === "planned") keep(plannedStates(event));
@@ -64,11 +69,32 @@ function withLater(
   return [...states.map((one) => later.get(one.identity) ?? one), ...added];
 }
 
+function invalidFirst(
+  invalid: readonly ResourceStatus[],
+  others: readonly ResourceStatus[],
+): readonly ResourceStatus[] {
+  if (invalid.length === 0) return others;
+  const named = new Set(invalid.map(({ identity }) => identity));
+  return [...invalid, ...others.filter(({ identity }) => !named.has(identity))];
+}
+
+function isInvalid({ result }: Outcome): boolean {
+  return result === "invalid";
+}
+
+function invalidState(outcome: Outcome): ResourceStatus {
+  const place = placeText(outcome);
+  const { identity, error } = outcome;
+  const why = redactFailureMessage(`${place}: ${error?.message ?? ""}`).slice(0, MAX_WHY);
+  return { identity: identity === "" ? place : identity, state: "invalid", rollout: null, hasDrifted: false, why };
+}
+
 // The closure must not hold the plan, which contains all manifests.
 function appliedStates({ report: { outcomes }, plan }: ApplyEvent) {
+  const written = outcomes.filter((outcome) => !isInvalid(outcome));
   const drifted = new Set(plan.steps.filter(isDrifted).map(({ identity }) => identity));
   return (ended: ReadonlyMap<Identity, RolloutResult>): readonly ResourceStatus[] =>
-    outcomes.map(({ identity, result, rollout, error }) => ({
+    written.map(({ identity, result, rollout, error }) => ({
       identity,
       state: result,
       rollout: ended.get(identity) ?? rollout,

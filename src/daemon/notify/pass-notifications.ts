@@ -1,10 +1,10 @@
-import { errorMessage } from "../../contract/error-message.ts";
 import { needsAdoption } from "../../core/guards/step-guards.ts";
 import { isDrifted, type Plan } from "../../core/plan/plan.ts";
-import { redactFailureMessage } from "../../core/redact/redact-message.ts";
 import type { ApplyEvent, PassEvent } from "../../core/report/events.ts";
+import { type PassConclusion, passConclusion, reasonsText } from "../../core/report/pass-result.ts";
 import { hasBadRollout } from "../../core/report/report.ts";
 import { count } from "../../render/count-text.ts";
+import { createPassWatch } from "../pass-facts.ts";
 import type { PassObserver } from "../pass-observer.ts";
 import type { Notification, NotificationEvent } from "./notification.ts";
 
@@ -16,7 +16,9 @@ const MAX_DETAILS = 20;
  */
 export function passNotifications(target: string, send: (notification: Notification) => void): PassObserver {
   const notified = new Map<NotificationEvent, string>();
-  let hasFailed = false;
+  const watch = createPassWatch();
+  // Whether people were told of trouble since the last pass that succeeded.
+  let isBad = false;
   const notify = (notification: Omit<Notification, "target">): void => {
     const { event, summary, details } = notification;
     const content = JSON.stringify([summary, details]);
@@ -44,29 +46,38 @@ export function passNotifications(target: string, send: (notification: Notificat
     planned(plan);
     const failed = report.outcomes.filter(isFailed).map(outcomeLine);
     notifyOrClear("failure", report.revision, `${count(failed.length, "resource")} failed`, failed);
-    const wasStalled = notified.delete("stalled");
-    if (failed.length === 0) recovered(report.revision, wasStalled);
-    else hasFailed = true;
   };
-  const recovered = (revision: string | null, wasStalled: boolean): void => {
-    if (wasStalled || hasFailed) send(recovery(target, revision));
-    hasFailed = false;
-  };
-  const stalled = (summary: string, revision: string | null): void =>
-    notify({ event: "stalled", revision, summary: redactFailureMessage(summary).slice(0, MAX_SUMMARY), details: [] });
   return {
     emit: (event: PassEvent) => {
+      watch.observer.emit(event);
       if (event.what === "applied") applied(event);
       if (event.what === "planned") planned(event.plan);
-      if (event.what === "kept") stalled(`the source is refused: ${event.message}`, event.revision);
-      if (event.what === "read" && event.isRefused) stalled("the source is refused: it has errors", null);
       if (event.what === "rolled-out" && hasBadRollout(event)) {
         const summary = event.rollout === "timeout" ? "a rollout has not ended in time" : "a rollout failed";
         notify({ event: "failure", revision: null, summary, details: [event.identity] });
       }
     },
-    failure: (error) => stalled(errorMessage(error), null),
+    failure: watch.observer.failure,
+    end: () => {
+      const seen = watch.take();
+      const conclusion = passConclusion(seen);
+      const revision = seen.applied?.report.revision ?? null;
+      if (conclusion.result === "superseded") return;
+      if (conclusion.result !== "applied" && conclusion.result !== "reported") {
+        isBad = true;
+        notify({ event: "stalled", revision, summary: stalledText(conclusion), details: [] });
+        return;
+      }
+      notified.delete("stalled");
+      if (isBad) send(recovery(target, revision));
+      isBad = false;
+    },
   };
+}
+
+function stalledText({ result, reasons }: PassConclusion): string {
+  const text = reasonsText(reasons) ?? "";
+  return (result === "kept" ? `the source is refused: ${text}` : text).slice(0, MAX_SUMMARY);
 }
 
 const MAX_SUMMARY = 500;

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../contract/json.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
+import type { InvalidManifest } from "../../core/invalid-manifest.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
 import type { OwnHistory } from "./own-history.ts";
@@ -18,6 +19,8 @@ export type Desired = {
   /** Every identity that the whole source declares. */
   readonly declared: ReadonlySet<Identity>;
   readonly invalid: ReadonlySet<Identity>;
+  /** The selected manifests that are refused. */
+  readonly refused: readonly InvalidManifest[];
   /** Whether `manifests` is the whole source; orphans are found only then. */
   readonly isWhole: boolean;
   /** The number of resources that are assumed to be in sync and not read; absent where all are read. */

@@ -119,7 +119,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
     rules,
     isConfigured: revision.config.isPresent,
     desired,
-    counts: countSelection(reported, revision, desired, rules.selection),
+    counts: countSelection(revision, desired, rules.selection),
     checkoutFault: fault,
     manifests: loaded.manifests,
     event: {
@@ -217,7 +217,7 @@ function requireMatches(selection: Selection, { declared }: Reported, { files, r
 }
 
 function desiredOf(
-  { manifests, waves, declared, invalid, diagnostics }: Reported,
+  { manifests, waves, declared, invalid, refused, diagnostics }: Reported,
   { commit, changedSince, branch }: Revision,
   {
     rules: { selection },
@@ -238,12 +238,20 @@ function desiredOf(
     waves,
     declared,
     invalid,
+    refused: isWhole ? refused : refusedOf(refused, selection),
     isWhole,
     base,
     applied,
     history,
     diagnostics: [...behind, ...diagnostics],
   };
+}
+
+// What cannot be read may be of any kind.
+function refusedOf(refused: Reported["refused"], selection: Selection): Reported["refused"] {
+  const ofKnownKind = refused.filter(({ kind }) => kind !== "");
+  const others = refused.filter(({ kind }) => kind === "");
+  return [...selectNamed(ofKnownKind, selection), ...selectNamed(others, { ...selection, kinds: [] })];
 }
 
 type HistoryContext = {
@@ -270,13 +278,11 @@ function historyOf(
 }
 
 function countSelection(
-  { refused }: Reported,
   { files }: Revision,
-  { manifests, isWhole }: Desired,
+  { manifests, refused: faulty, isWhole }: Desired,
   selection: Selection,
 ): SelectionCounts {
-  if (isWhole) return { files: files.length, manifests: manifests.length, faulty: refused.length };
-  const faulty = selectNamed(refused, selection);
+  if (isWhole) return { files: files.length, manifests: manifests.length, faulty: faulty.length };
   const below = files.filter(({ display }) => selection.paths.some((path) => isUnder(path, display)));
   const read = new Set([...below.map(({ display }) => display), ...[...manifests, ...faulty].map(({ file }) => file)]);
   return { files: read.size, manifests: manifests.length, faulty: faulty.length };

@@ -1,6 +1,5 @@
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
 import { needsAdoption, type PlanGuards, requireUnguarded } from "../../core/guards/step-guards.ts";
-import type { Identity } from "../../core/manifest.ts";
 import { missingExtensions } from "../../core/missing-extensions.ts";
 import { parentByName } from "../../core/parent.ts";
 import { type Risk, writes } from "../../core/plan/plan.ts";
@@ -9,17 +8,15 @@ import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
 import type { ApplyEvent, PassEnd, PlanEvent } from "../../core/report/events.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import { kindOf } from "../../kinds/index.ts";
-import type { SourceHead } from "../../manifests/source-manifest.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
-import type { ApplyResult } from "../apply/apply-plan.ts";
+import { applyEvent } from "../apply/apply-event.ts";
 import { type ApplyOptions, applyWithRecovery, recoverPending } from "../apply/apply-with-recovery.ts";
-import { locateOutcome } from "../apply/locate-outcome.ts";
 import type { Desired } from "../desired/desired.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
 import { agreedFacts, requireUnshrunk } from "../desired/source-guards.ts";
 import { acquireWriteAccess } from "../lease/acquire-write-access.ts";
 import type { Leader } from "../lease/leader.ts";
-import { type Pass, type PassContext, planContextIn, shapeOf } from "../pass.ts";
+import { type Pass, planContextIn, shapeOf } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan-against-live.ts";
 import type { Recovered } from "../recover/recover.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
@@ -211,34 +208,6 @@ function warnOfOtherWriters(
   const now = serverTime() ?? context.now();
   const seen = { live: observation.live, recorded, subject: serverFacts.subject, now };
   context.emit({ what: "warned", warnings: hasLease ? [] : otherWriterWarnings(seen) });
-}
-
-async function applyEvent(
-  { tokens, ...applied }: ApplyResult,
-  { plan, notUsed: missing, desired: { outOfScope } }: LivePlan,
-  { read, context }: Pass,
-): Promise<ApplyEvent> {
-  const { summary } = applied;
-  const report = { ...applied, summary: { ...summary, unchanged: summary.unchanged + (outOfScope ?? 0) } };
-  const isPart = outOfScope !== undefined;
-  const places = await placesOf(report, read.desired.manifests, context);
-  return { what: "applied", report, plan, isPart, tokens, notUsed: missing, places };
-}
-
-async function placesOf(
-  { outcomes }: ApplyEvent["report"],
-  manifests: readonly SourceHead[],
-  { signal }: PassContext,
-): Promise<ReadonlyMap<Identity, string>> {
-  const failed = outcomes.filter(({ error }) => error !== null);
-  if (failed.length === 0) return new Map();
-  const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
-  const places = new Map<Identity, string>();
-  for (const outcome of failed) {
-    const place = await locateOutcome(outcome, byIdentity, { signal });
-    if (place !== null) places.set(outcome.identity, place);
-  }
-  return places;
 }
 
 // An apply without leases reports that; a daemon has already reported it at its start.

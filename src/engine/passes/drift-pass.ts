@@ -29,6 +29,7 @@ function driftInput(
     ...context,
     standsIn,
     declared: desired.declared,
+    refused: desired.refused,
     desired: waved,
     live: observation.live,
     inSync: observation.inSync,

@@ -1,12 +1,13 @@
 import { compareText } from "../../contract/json.ts";
 import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { withRunWarnings } from "../../core/plan/make-plan.ts";
+import { incompleteIfInvalid, withRunWarnings } from "../../core/plan/make-plan.ts";
 import type { Gate } from "../../core/plan/plan.ts";
 import { makeSeal, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
 import { requireUnemptied } from "../desired/source-guards.ts";
+import { invalidOutcomes } from "../invalid-outcomes.ts";
 import { type Pass, planContextIn } from "../pass.ts";
 import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
@@ -40,12 +41,13 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
     showServer || showUnmanaged ? { ...planContext, cache: null } : planContext,
   );
   const { plan: found, ...event } = planEvent(livePlan);
-  const made = withRunWarnings(found, pass.warnings());
+  const made = withRunWarnings(incompleteIfInvalid(found), pass.warnings());
   const { allowedRisks: allows } = rules;
   const plan = allows.length === 0 ? made : { ...made, allows };
   return {
     ...event,
     plan,
+    ...(desired.refused.length === 0 ? {} : { invalid: await invalidOutcomes(desired, pass.connection.session) }),
     seal: seals ? await sealOf(plan, livePlan, pass) : null,
     withServerSide: showServer ? serverSide(livePlan, planContext) : null,
     unmanaged: showUnmanaged ? unmanagedIn(livePlan, planContext) : null,

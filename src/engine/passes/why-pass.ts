@@ -8,9 +8,11 @@ import type { Identity } from "../../core/manifest.ts";
 import { parentByName } from "../../core/parent.ts";
 import { redactManifest } from "../../core/redact/redact-manifest.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
+import { lastGoodText, placeText } from "../../core/report/invalid-text.ts";
 import { select } from "../../core/selection/select.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { locateField, readManifest } from "../../manifests/read-manifests.ts";
+import { invalidOutcomes } from "../invalid-outcomes.ts";
 import { type Pass, planContextIn, shapeOf } from "../pass.ts";
 import { planAgainstLive } from "../plan-against-live.ts";
 
@@ -28,8 +30,7 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   const { identity, pointer } = splitField(asked, read.desired.declared);
   const manifests = select(read.desired.manifests, { paths: [], only: [identity], kinds: [], exclude: [] });
   const manifest = manifests.find((one) => one.identity === identity);
-  if (manifest === undefined)
-    throw new HoldfastError("invalid", `${identity} is invalid`, { hint: "holdfast validate says why" });
+  if (manifest === undefined) throw await invalidError(identity, pass);
   const named = manifests.flatMap((one) => [one.identity, parentByName(one.identity) ?? one.identity]);
   const recorded = await session.ledger.recorded(new Set(named));
   const planContext = { ...planContextIn(pass, recorded, { records: false, creates: "not-needed" }), cache: null };
@@ -66,6 +67,19 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
     ...answer,
   };
 }
+
+// The errors of the source were shown when it was read.
+async function invalidError(identity: Identity, { connection, read }: Pass): Promise<HoldfastError> {
+  const refused = read.desired.refused.filter((one) => one.identity === identity);
+  const [outcome] = await invalidOutcomes({ refused }, connection.session);
+  if (outcome === undefined) return new HoldfastError("invalid", `${identity} is invalid`, { hint: VALIDATE });
+  const { file, error, lastGood = null } = outcome;
+  const diagnostics = read.desired.diagnostics.filter((one) => one.file === file && one.severity === "error");
+  const message = `${identity} is invalid: ${placeText(outcome)}: ${error?.message ?? ""}`;
+  return new HoldfastError("invalid", message, { hint: lastGoodText(lastGood), diagnostics });
+}
+
+const VALIDATE = "holdfast validate says why";
 
 // The longest declared identity counts; the rest is the pointer.
 function splitField(

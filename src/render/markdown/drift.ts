@@ -1,6 +1,7 @@
 import { compareText } from "../../contract/json.ts";
 import type { DriftReport } from "../../core/report/report.ts";
 import { count, joinCounts } from "../count-text.ts";
+import { incompleteReason } from "../plan.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown } from "./fit-markdown.ts";
@@ -12,7 +13,7 @@ export function driftMarkdown(
   { server, complete, summary, drift, diagnostics }: DriftReport,
   { groupOf, target, ...view }: Pick<PlanMarkdownView, "groupOf" | "target" | "most" | "whole">,
 ): string {
-  const { drifted, unrecorded, absent, orphan, unchanged, unknown } = summary;
+  const { drifted, unrecorded, absent, orphan, invalid, unchanged, unknown } = summary;
   const moved = joinCounts([
     [drifted, "drifted"],
     [unrecorded, "unrecorded"],
@@ -20,6 +21,7 @@ export function driftMarkdown(
   ]);
   const rest = joinCounts([
     [unknown, "unknown"],
+    [invalid, "invalid"],
     [orphan, orphan === 1 ? "orphan" : "orphans"],
     [unchanged, "unchanged"],
   ]);
@@ -27,7 +29,7 @@ export function driftMarkdown(
   const head = [
     `### Holdfast: ${moved === "" ? "no drift" : moved}${complete ? "" : " (incomplete)"}`,
     `${on} ${codeSpan(server)}.${rest === "" ? "" : ` ${rest}.`}`,
-    ...(complete ? [] : ["**Incomplete**: live could not be read in full."]),
+    ...(complete ? [] : [`**Incomplete**: ${incompleteReason({ summary })}.`]),
     ...diagnosticsMarkdown(diagnostics),
   ];
   const shown = drift.filter(({ state }) => state !== "unknown");

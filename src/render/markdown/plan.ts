@@ -2,6 +2,7 @@ import { compareText } from "../../contract/json.ts";
 import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
 import { notCheckedCounts } from "../not-checked.ts";
+import { incompleteReason } from "../plan.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
@@ -29,7 +30,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
   const head = [
     `### ${planVerdict(plan, view.subject)}`,
     `${placeText(plan, view.target)}${restText(plan)}`,
-    ...(plan.complete ? [] : ["**Incomplete**: live could not be read in full. This plan cannot be applied."]),
+    ...(plan.complete ? [] : [`**Incomplete**: ${incompleteReason(plan)}. This plan cannot be applied.`]),
     ...(steps.length === 0 ? [] : [countsTable(steps)]),
     ...dangerText(steps),
     ...diagnosticsMarkdown(plan.diagnostics),
@@ -77,6 +78,7 @@ function placeText({ server, revision }: Plan, target: string | null): string {
 function restText({ summary, ignored = 0 }: Plan): string {
   const rest = joinCounts([
     [summary.keep, "unchanged"],
+    [summary.invalid, "invalid"],
     [ignored, ignored === 1 ? "field ignored" : "fields ignored"],
   ]);
   return rest === "" ? "" : ` ${rest}.`;

@@ -97,6 +97,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     }),
     declared: new Set([...manifests.map(({ identity }) => identity), ...declared]),
     invalid: new Set(),
+    refused: [],
     live: new Map(Object.entries(live)),
     inSync: new Map(),
     recorded: new Map(receipts.map((receipt) => [receipt.identity, receipt])),

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createPassWatch, newStatus, statusAfter } from "../../../src/daemon/status-after-pass.ts";
+import { createPassWatch } from "../../../src/daemon/pass-facts.ts";
+import { newStatus, statusAfter } from "../../../src/daemon/status-after-pass.ts";
 import { historyText, statusReport } from "../../../src/render/status.ts";
 import { sampleApplyEvent } from "../../support/sample-apply-event.ts";
 
@@ -11,7 +12,7 @@ test("a pass that took over after a wait has applied nothing", () => {
   watch.observer.emit({ what: "taking-over" });
   watch.observer.emit({ what: "superseded" });
   const { lastPass, condition, appliedRevision } = statusAfter(newStatus("prod", null), watch.take(), times);
-  expect(lastPass).toMatchObject({ result: "standing-by", reason: "StandingBy" });
+  expect(lastPass).toMatchObject({ result: "superseded", reason: "StandingBy" });
   expect([condition, appliedRevision]).toEqual(["Reconciling", null]);
 });
 
@@ -39,7 +40,7 @@ test("F51 a commit that is refused is accounted for by its own id, while the las
   const watch = createPassWatch();
   const why = { reason: "SourceRefused", message: "the path prod does not exist", hint: null, diagnostics: [] };
   watch.observer.emit({ what: "kept", revision: "good", ...why });
-  const summary = { created: 0, updated: 0, unchanged: 1, skipped: 0, blocked: 0, failed: 0, unknown: 0 };
+  const summary = { created: 0, updated: 0, unchanged: 1, skipped: 0, blocked: 0, failed: 0, unknown: 0, invalid: 0 };
   const report = {
     format_version: "2.1",
     revision: "good",
@@ -48,7 +49,17 @@ test("F51 a commit that is refused is accounted for by its own id, while the las
     outcomes: [],
     diagnostics: [],
   } as const;
-  const planSummary = { create: 0, update: 0, keep: 1, ensure: 0, block: 0, orphan: 0, drift: 0, unrecorded: 0 };
+  const planSummary = {
+    create: 0,
+    update: 0,
+    keep: 1,
+    ensure: 0,
+    block: 0,
+    orphan: 0,
+    drift: 0,
+    unrecorded: 0,
+    invalid: 0,
+  };
   const plan = {
     format_version: "2.1",
     revision: "good",

@@ -78,6 +78,7 @@ export async function passes(url: string) {
       waves,
       declared: new Set(manifests.map(({ identity }) => identity)),
       invalid: new Set<string>(),
+      refused: [],
       isWhole: true,
       base: null,
       applied: null,

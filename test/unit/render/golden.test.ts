@@ -164,7 +164,7 @@ const driftReport: DriftReport = {
   format_version: "2.1",
   server: "https://control.example.com",
   complete: true,
-  summary: { drifted: 1, unrecorded: 0, absent: 1, unchanged: 30, unknown: 0, orphan: 0 },
+  summary: { drifted: 1, unrecorded: 0, absent: 1, unchanged: 30, unknown: 0, orphan: 0, invalid: 0 },
   drift: [
     {
       identity: "service/prod-eu:support/assistant",

@@ -219,7 +219,7 @@ describe("an apply's report for people", () => {
             no such member [refused]
             → correct the manifest, then run apply again
 
-Applied: 1 created, 1 updated, 1 failed, 1 blocked, 1 unchanged
+Incomplete: 1 created, 1 updated, 1 failed, 1 blocked, 1 unchanged
 `,
     );
   });
@@ -237,7 +237,7 @@ describe("a drift report for people", () => {
     format_version: "2.1",
     server: "http://server",
     complete: true,
-    summary: { drifted: 0, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, ...summary },
+    summary: { drifted: 0, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, invalid: 0, ...summary },
     drift,
     diagnostics: [],
   });
@@ -414,7 +414,7 @@ function renderedWith(text: string, paint: Paint = plain) {
     format_version: "2.1",
     server: text,
     complete: true,
-    summary: { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0 },
+    summary: { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, invalid: 0 },
     drift: [{ identity: text, kind: text, file: text, line: 1, state: "drifted", changes }],
     diagnostics: [],
   };
@@ -580,6 +580,7 @@ describe("JSON", () => {
       "blocked",
       "failed",
       "unknown",
+      "invalid",
     ]);
     expect(Object.keys(report.outcomes[0] ?? {})).toEqual([
       "identity",

@@ -78,7 +78,17 @@ function applied(
   };
 }
 
-const planCounts = { create: 0, update: 0, keep: 3, ensure: 0, block: 0, orphan: 0, drift: 0, unrecorded: 0 };
+const planCounts = {
+  create: 0,
+  update: 0,
+  keep: 3,
+  ensure: 0,
+  block: 0,
+  orphan: 0,
+  drift: 0,
+  unrecorded: 0,
+  invalid: 0,
+};
 
 type Clock = { now: number };
 

@@ -518,6 +518,7 @@ describe("a plan", () => {
       orphan: 0,
       drift: 1,
       unrecorded: 0,
+      invalid: 0,
     });
   });
 

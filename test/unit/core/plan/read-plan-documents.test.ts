@@ -26,7 +26,7 @@ test("a plan, a failure and several targets are read", () => {
 });
 
 test("a drift report is read, and one that is forged is none", () => {
-  const summary = { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0 };
+  const summary = { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, invalid: 0 };
   const entry = { identity: "team/ml", kind: "team", file: null, line: null, state: "drifted", changes: [] };
   const report = {
     format_version: "2.1",

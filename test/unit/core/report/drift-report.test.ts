@@ -34,7 +34,15 @@ describe("drift", () => {
         changes: [{ path: "/replicas", label: "replicas", before: 2, after: 5, cause: "drift", diff: null }],
       },
     ]);
-    expect(report.summary).toEqual({ drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0 });
+    expect(report.summary).toEqual({
+      drifted: 1,
+      unrecorded: 0,
+      absent: 0,
+      unchanged: 0,
+      unknown: 0,
+      orphan: 0,
+      invalid: 0,
+    });
   });
 
   test("is not what the server made of it when it was written", () => {
@@ -129,7 +137,15 @@ describe("drift", () => {
   test("has exactly the fields that the contract names", () => {
     const report = one(present(service({ replicas: 5 })), { complete: false });
     expect(Object.keys(report)).toEqual(["format_version", "server", "complete", "summary", "drift", "diagnostics"]);
-    expect(Object.keys(report.summary)).toEqual(["drifted", "unrecorded", "absent", "unchanged", "unknown", "orphan"]);
+    expect(Object.keys(report.summary)).toEqual([
+      "drifted",
+      "unrecorded",
+      "absent",
+      "unchanged",
+      "unknown",
+      "orphan",
+      "invalid",
+    ]);
     expect(Object.keys(report.drift[0] ?? {})).toEqual(["identity", "kind", "file", "line", "state", "changes"]);
     expect(report.complete).toBe(false);
   });

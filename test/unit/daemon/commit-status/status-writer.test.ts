@@ -2,17 +2,23 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ApplyEvent } from "../../../../src/core/report/events.ts";
+import type { OutcomeResult } from "../../../../src/core/report/report.ts";
 import { createStatusWriter } from "../../../../src/daemon/commit-status/status-writer.ts";
 import { statusPlace } from "../../../../src/forge/status-request.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { startReceiver, status } from "../../../support/http-receiver.ts";
+import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
 
-const none = { created: 0, updated: 0, unchanged: 0, skipped: 0, blocked: 0, failed: 0, unknown: 0 };
+type Counts = { readonly [result in OutcomeResult]?: number };
 
-function applied(revision: string | null, summary: Partial<typeof none>): ApplyEvent {
-  const report = { revision, summary: { ...none, ...summary }, outcomes: [] };
-  return { what: "applied", report } as unknown as ApplyEvent;
+function applied(revision: string | null, counts: Counts): ApplyEvent {
+  const results = Object.entries(counts).flatMap(([result, number]) => Array<string>(number).fill(result));
+  const invalid = { file: "search/gateway.yaml", line: 7 };
+  const event = sampleApplyEvent(
+    results.map((result, at) => ({ ...invalid, identity: `team/${at}`, result: result as OutcomeResult })),
+  );
+  return { ...event, report: { ...event.report, revision } };
 }
 
 async function writerTo(url: string, provider: "github" | "gitlab" = "github") {
@@ -30,19 +36,20 @@ test("GitHub is told of a commit once, and again when it ends otherwise", async 
   emit(applied("c0ffee", { created: 3, unchanged: 2 }));
   emit(applied("c0ffee", { unchanged: 5 }));
   emit(applied("c0ffee", { unchanged: 4, failed: 1 }));
+  emit(applied("c0ffee", { unchanged: 3, failed: 1, invalid: 2 }));
   emit(applied(null, { created: 1 }));
-  emit(applied("decade", { updated: 1 }));
+  emit(applied("decade", { updated: 1, invalid: 1 }));
   await eventually("the statuses", () => received.length === 3);
   expect(received.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
     [
       "/repos/ml/platform/statuses/c0ffee",
       { state: "success", context: "holdfast/prod", description: "3 created, 2 unchanged" },
     ],
+    ["/repos/ml/platform/statuses/c0ffee", { state: "failure", context: "holdfast/prod", description: "1 failed" }],
     [
-      "/repos/ml/platform/statuses/c0ffee",
-      { state: "failure", context: "holdfast/prod", description: "4 unchanged, 1 failed" },
+      "/repos/ml/platform/statuses/decade",
+      { state: "failure", context: "holdfast/prod", description: "1 of 2 manifests is invalid: search/gateway.yaml:7" },
     ],
-    ["/repos/ml/platform/statuses/decade", { state: "success", context: "holdfast/prod", description: "1 updated" }],
   ]);
   expect(received[0]?.headers).toMatchObject({ authorization: "Bearer status-token" });
 });

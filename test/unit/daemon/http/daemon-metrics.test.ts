@@ -92,6 +92,7 @@ test("S19 metrics count passes by cause and result, writes, requests, fetches an
   observer.begin?.("webhook");
   observer.emit(read);
   observer.emit(sampleApplyEvent([outcome("team/a", { result: "updated", attempts: 2 }), outcome("team/b", {})]));
+  observer.end?.();
   server.meter.request("putTeam", 40, true);
   server.meter.request("putTeam", 30_000, false);
   server.meter.fetch("platform", "failed");

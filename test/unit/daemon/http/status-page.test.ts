@@ -35,7 +35,7 @@ const pass = {
   startedAt: "2026-11-22T11:58:00.000Z",
   endedAt: "2026-11-22T11:58:04.000Z",
   commit: "3f2b9c1d7a60e4855a1c0f6d2b9e8c7a6f5d4e3b",
-  result: "partial",
+  result: "incomplete",
   reason: "Failed",
   message: "2 failed",
   counts: { created: 1, unchanged: 118, failed: 2 },

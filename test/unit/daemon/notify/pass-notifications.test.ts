@@ -9,7 +9,13 @@ import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
 function observed() {
   const told: Notification[] = [];
   const observer = passNotifications("prod", (notification) => told.push(notification));
-  return { ...observer, events: () => told.splice(0).map(({ event }) => event), told };
+  // A pass that reports this, or fails for this reason, and ends.
+  const pass = (what: PassEvent | Error): void => {
+    if (what instanceof Error) observer.failure(what);
+    else observer.emit(what);
+    observer.end?.();
+  };
+  return { ...observer, pass, events: () => told.splice(0).map(({ event }) => event), told };
 }
 
 const kept: PassEvent = {
@@ -22,21 +28,21 @@ const kept: PassEvent = {
 };
 
 test("a condition is reported once, and again when it changes", () => {
-  const { emit, failure, events } = observed();
-  failure(new Error("unreachable"));
-  failure(new Error("unreachable"));
+  const { pass, events } = observed();
+  pass(new Error("unreachable"));
+  pass(new Error("unreachable"));
   expect(events()).toEqual(["stalled"]);
-  failure(new Error("another reason"));
-  emit(kept);
-  emit(kept);
+  pass(new Error("another reason"));
+  pass(kept);
+  pass(kept);
   expect(events()).toEqual(["stalled", "stalled"]);
 });
 
 test("S11 a failure is told without the credentials that its message quotes", () => {
-  const { failure, emit, told } = observed();
+  const { pass, told } = observed();
   const token = `ghp_${"a1B2".repeat(9)}`;
-  failure(new Error(`fetch of https://me:CANARY-7d1f0a@git.example.com/x failed: Authorization: Bearer ${token}`));
-  emit({ ...kept, message: `the remote quotes ${token}` });
+  pass(new Error(`fetch of https://me:CANARY-7d1f0a@git.example.com/x failed: Authorization: Bearer ${token}`));
+  pass({ ...kept, message: `the remote quotes ${token}` });
   expect(told.map(({ summary }) => summary)).toEqual([
     "fetch of https://(sensitive)@git.example.com/x failed: Authorization: Bearer (sensitive)",
     "the source is refused: the remote quotes (sensitive)",
@@ -63,20 +69,21 @@ const failed: Partial<Outcome> = {
 };
 
 test("S6 failed resources are told by name and code, without what the control plane says of them, until they succeed", () => {
-  const { emit, told, events } = observed();
-  emit(sampleApplyEvent([failed]));
+  const { pass, told, events } = observed();
+  pass(sampleApplyEvent([failed]));
   expect(told).toMatchObject([
     { event: "failure", revision: "c0ffee", details: ["service/dev:web/api: failed (response-refused)"] },
+    { event: "stalled", revision: "c0ffee", summary: "1 failed" },
   ]);
   expect(JSON.stringify(told)).not.toContain(CANARY);
-  expect(events()).toEqual(["failure"]);
-  emit(sampleApplyEvent([failed]));
+  expect(events()).toEqual(["failure", "stalled"]);
+  pass(sampleApplyEvent([failed]));
   expect(events()).toEqual([]);
-  emit(sampleApplyEvent([{ ...failed, result: "updated", error: null }]));
-  emit(sampleApplyEvent([]));
+  pass(sampleApplyEvent([{ ...failed, result: "updated", error: null }]));
+  pass(sampleApplyEvent([]));
   expect(events()).toEqual(["recovery"]);
-  emit(sampleApplyEvent([failed]));
-  expect(events()).toEqual(["failure"]);
+  pass(sampleApplyEvent([failed]));
+  expect(events()).toEqual(["failure", "stalled"]);
 });
 
 test("drift and what needs adoption are told by name, once for as long as they last", () => {

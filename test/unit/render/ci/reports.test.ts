@@ -67,7 +67,7 @@ test("the outputs of a step say what a plan comes to, under its target's name", 
   expect(Object.fromEntries(planOutputs(plan, { target: "prod", subject: "change" }))).toMatchObject({
     "prod-changes": "true",
   });
-  const summary = { drifted: 0, unrecorded: 1, absent: 0, unchanged: 3, unknown: 0, orphan: 0 };
+  const summary = { drifted: 0, unrecorded: 1, absent: 0, unchanged: 3, unknown: 0, orphan: 0, invalid: 0 };
   expect(Object.fromEntries(driftOutputs({ summary, complete: true }, null))).toMatchObject({ drift: "true" });
 });
 

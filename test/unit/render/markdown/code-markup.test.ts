@@ -136,7 +136,7 @@ test("S75 no text of a manifest or a control plane is markup, a mention, a link 
       const view = { ...bounds, groupOf: group, detailOf: () => text, subject: "pull request" as const, target: text };
       requireInert(planMarkdown(plan, view));
       const drift = plan.steps.map((one) => ({ ...one, state: "drifted" as const }));
-      const summary = { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0 };
+      const summary = { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, invalid: 0 };
       requireInert(driftMarkdown({ ...plan, summary, drift }, { ...bounds, groupOf: group, target: text }));
     }),
     { numRuns: 100 },

@@ -86,7 +86,7 @@ const drift: DriftReport = {
   format_version: "2.1",
   server: "https://control.example.com",
   complete: true,
-  summary: { drifted: 1, unrecorded: 0, absent: 1, unchanged: 30, unknown: 0, orphan: 0 },
+  summary: { drifted: 1, unrecorded: 0, absent: 1, unchanged: 30, unknown: 0, orphan: 0, invalid: 0 },
   drift: [
     {
       ...place("service/prod-eu:support/assistant"),

@@ -1,0 +1,126 @@
+import { needsAdoption } from "../guards/step-guards.ts";
+import type { Step } from "../plan/plan.ts";
+import type { ApplyEvent } from "./events.ts";
+import { placeText } from "./invalid-text.ts";
+import { type ApplyReport, hasBadRollout, type Outcome } from "./report.ts";
+
+/** The results of a pass, the same in the history, the metrics, the status and the log. */
+export const passResults = ["applied", "incomplete", "failed", "refused", "kept", "reported", "superseded"] as const;
+
+/** The result of a pass. */
+export type PassResult = (typeof passResults)[number];
+
+/** Why a pass did not succeed: one word, and a sentence. */
+export type PassReason = { readonly reason: string; readonly message: string };
+
+/** What a pass did, as far as its result depends on it. */
+export type PassFacts = {
+  /** Why it failed; null if it did not. */
+  readonly failure: PassReason | null;
+  /** Why the newest revision was refused and the last good one stays in force; null if it was not. */
+  readonly kept: PassReason | null;
+  /** The process that it waited for, so that it did nothing; null if it waited for none. */
+  readonly standby: string | null;
+  /** Whether it ended because the source has errors. */
+  readonly isRefused: boolean;
+  /** Whether it only reported what it would do. */
+  readonly isReport: boolean;
+  /** What it applied; null if it ended before. */
+  readonly applied: Pick<ApplyEvent, "report" | "plan"> | null;
+};
+
+/** The result of a pass, and why it did not succeed, most important first. */
+export type PassConclusion = { readonly result: PassResult; readonly reasons: readonly PassReason[] };
+
+/** Decides the result of a pass. */
+export function passConclusion({ failure, kept, standby, isRefused, isReport, applied }: PassFacts): PassConclusion {
+  if (failure !== null) return { result: "failed", reasons: [failure] };
+  if (kept !== null) return { result: "kept", reasons: [kept] };
+  if (standby !== null) return { result: "superseded", reasons: [{ reason: "StandingBy", message: standby }] };
+  if (isRefused) return { result: "refused", reasons: [SOURCE_REFUSED] };
+  if (isReport) return { result: "reported", reasons: [] };
+  if (applied === null) return { result: "failed", reasons: [NOTHING_REPORTED] };
+  return applyConclusion(applied);
+}
+
+const SOURCE_REFUSED: PassReason = { reason: "SourceRefused", message: "the source has errors" };
+const NOTHING_REPORTED: PassReason = { reason: "Failed", message: "the pass ended without a report" };
+
+/**
+ * Decides the result of an apply: it succeeded if everything declared is in sync, or was written and its rollout did not
+ * fail.
+ */
+export function applyConclusion({ report, plan }: NonNullable<PassFacts["applied"]>): PassConclusion {
+  const reasons = shortfalls(report, plan.steps);
+  return { result: reasons.length === 0 ? "applied" : "incomplete", reasons };
+}
+
+/** Whether an apply succeeded. */
+export function isWhole(report: Pick<ApplyReport, "outcomes" | "summary">): boolean {
+  return shortfalls(report, []).length === 0;
+}
+
+/** The messages of the reasons, as one line; null if there is none. */
+export function reasonsText(reasons: readonly PassReason[]): string | null {
+  return reasons.length === 0 ? null : reasons.map(({ message }) => message).join("; ");
+}
+
+function shortfalls(
+  { outcomes, summary }: Pick<ApplyReport, "outcomes" | "summary">,
+  steps: readonly Step[],
+): readonly PassReason[] {
+  const all = Object.values(summary).reduce((sum, one) => sum + one, 0);
+  const [adopting, blocked] = partition(
+    outcomes.filter(({ result }) => result === "blocked"),
+    new Set(steps.filter(needsAdoption).map(({ identity }) => identity)),
+  );
+  const of = (result: Outcome["result"]): readonly Outcome[] => outcomes.filter((one) => one.result === result);
+  return [
+    reasonOf("InvalidManifests", of("invalid"), (invalid) => invalidText(invalid, all)),
+    reasonOf("Failed", of("failed"), countText("failed")),
+    reasonOf("Unknown", of("unknown"), countText("unknown")),
+    reasonOf("RolloutFailed", outcomes.filter(hasBadRollout), countText("failed rollouts", "failed rollout")),
+    reasonOf("NotAdopted", adopting, adoptText),
+    reasonOf("Blocked", blocked, countText("blocked")),
+    reasonOf("Skipped", of("skipped"), countText("skipped")),
+  ].flat();
+}
+
+function partition(
+  outcomes: readonly Outcome[],
+  first: ReadonlySet<string>,
+): readonly [readonly Outcome[], readonly Outcome[]] {
+  return [outcomes.filter((one) => first.has(one.identity)), outcomes.filter((one) => !first.has(one.identity))];
+}
+
+function reasonOf(
+  reason: string,
+  outcomes: readonly Outcome[],
+  text: (outcomes: readonly Outcome[]) => string,
+): readonly PassReason[] {
+  return outcomes.length === 0 ? [] : [{ reason, message: text(outcomes) }];
+}
+
+function countText(what: string, one = what): (outcomes: readonly Outcome[]) => string {
+  return ({ length }) => `${length} ${length === 1 ? one : what}`;
+}
+
+function invalidText(invalid: readonly Outcome[], all: number): string {
+  return `${invalid.length} of ${all} ${all === 1 ? "manifest is" : invalidVerb(invalid)} invalid: ${listed(invalid.map(placeText))}`;
+}
+
+function invalidVerb({ length }: readonly Outcome[]): string {
+  return length === 1 ? "manifests is" : "manifests are";
+}
+
+function adoptText(unadopted: readonly Outcome[]): string {
+  const names = listed(unadopted.map(({ identity }) => identity));
+  return `${unadopted.length} blocked: somebody else manages ${names}: holdfast adopt records what is live`;
+}
+
+const NAMED = 3;
+
+function listed(names: readonly string[]): string {
+  const more = names.length > NAMED ? `, and ${names.length - NAMED} more` : "";
+  return `${names.slice(0, NAMED).join(", ")}${more}`;
+}

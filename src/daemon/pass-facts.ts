@@ -1,0 +1,82 @@
+import { errorMessage } from "../contract/error-message.ts";
+import { type FailureCode, HoldfastError } from "../core/errors.ts";
+import { redactFailureMessage } from "../core/redact/redact-message.ts";
+import type { ApplyEvent, PlanEvent, ReadEvent } from "../core/report/events.ts";
+import type { PassFacts, PassReason } from "../core/report/pass-result.ts";
+import { SourceError } from "../source/source-error.ts";
+import type { PassObserver } from "./pass-observer.ts";
+
+type Seen = Omit<{ -readonly [fact in keyof PassFacts]: PassFacts[fact] }, "applied"> & {
+  follows: NonNullable<ReadEvent["follows"]> | null;
+  applied: ApplyEvent | null;
+  planned: PlanEvent | null;
+};
+
+/** What one pass reported. */
+export type PassSeen = Readonly<Seen>;
+
+/** Collects what one pass reports, until it ends. */
+export type PassWatch = { readonly observer: PassObserver; readonly take: () => PassSeen };
+
+/** Creates a collector; `take` returns what the pass reported, and starts over for the next pass. */
+export function createPassWatch(): PassWatch {
+  let seen = nothingSeen();
+  return {
+    take: () => {
+      const taken = seen;
+      seen = nothingSeen();
+      return taken;
+    },
+    observer: {
+      emit: (event) => {
+        if (event.what === "applied") seen.applied = event;
+        if (event.what === "planned") seen.planned = event;
+        if (event.what === "planned") seen.isReport = true;
+        if (event.what === "kept") seen.kept = { reason: event.reason, message: redactFailureMessage(event.message) };
+        if (event.what === "standing-by") seen.standby = event.message;
+        if (event.what === "taking-over") seen.standby = null;
+        if (event.what === "superseded") seen.standby = TOOK_OVER;
+        if (event.what !== "read") return;
+        seen.follows = event.follows ?? null;
+        seen.isRefused = event.isRefused;
+      },
+      failure: (error) => {
+        seen.failure = failureReason(error);
+      },
+    },
+  };
+}
+
+const TOOK_OVER = "this process took over; the next pass reads everything again";
+
+function nothingSeen(): Seen {
+  return {
+    follows: null,
+    applied: null,
+    planned: null,
+    kept: null,
+    standby: null,
+    isRefused: false,
+    isReport: false,
+    failure: null,
+  };
+}
+
+function failureReason(error: unknown): PassReason {
+  const message = redactFailureMessage(errorMessage(error));
+  if (error instanceof SourceError) return { reason: error.reason, message };
+  return { reason: error instanceof HoldfastError ? failureReasons[error.code] : "Failed", message };
+}
+
+const failureReasons: { readonly [code in FailureCode]: string } = {
+  error: "Failed",
+  invalid: "Invalid",
+  unauthorized: "Unauthorized",
+  refused: "Refused",
+  stale: "Stale",
+  partial: "Failed",
+  locked: "Locked",
+  timeout: "TimedOut",
+  interrupted: "Interrupted",
+  terminated: "Terminated",
+};

@@ -1,0 +1,38 @@
+import type { Identity } from "../../core/manifest.ts";
+import type { ApplyEvent } from "../../core/report/events.ts";
+import { summariseOutcomes } from "../../core/report/report.ts";
+import type { SourceHead } from "../../manifests/source-manifest.ts";
+import { invalidOutcomes } from "../invalid-outcomes.ts";
+import type { Pass, PassContext } from "../pass.ts";
+import type { LivePlan } from "../plan-against-live.ts";
+import type { ApplyResult } from "./apply-plan.ts";
+import { locateOutcome } from "./locate-outcome.ts";
+
+/** The event that reports an applied plan. Invalid manifests are in it even if only a part of the source was processed. */
+export async function applyEvent(
+  { tokens, ...applied }: ApplyResult,
+  { plan, notUsed, desired: { outOfScope } }: LivePlan,
+  { connection, read, context }: Pass,
+): Promise<ApplyEvent> {
+  const outcomes = [...applied.outcomes, ...(await invalidOutcomes(read.desired, connection.session))];
+  const { unchanged, ...others } = summariseOutcomes(outcomes);
+  const report = { ...applied, outcomes, summary: { ...others, unchanged: unchanged + (outOfScope ?? 0) } };
+  const places = await placesOf(report, read.desired.manifests, context);
+  return { what: "applied", report, plan, isPart: outOfScope !== undefined, tokens, notUsed, places };
+}
+
+async function placesOf(
+  { outcomes }: ApplyEvent["report"],
+  manifests: readonly SourceHead[],
+  { signal }: PassContext,
+): Promise<ReadonlyMap<Identity, string>> {
+  const failed = outcomes.filter(({ error }) => error !== null);
+  if (failed.length === 0) return new Map();
+  const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
+  const places = new Map<Identity, string>();
+  for (const outcome of failed) {
+    const place = await locateOutcome(outcome, byIdentity, { signal });
+    if (place !== null) places.set(outcome.identity, place);
+  }
+  return places;
+}

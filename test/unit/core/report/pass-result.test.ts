@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import {
+  applyConclusion,
+  isWhole,
+  type PassFacts,
+  passConclusion,
+  passResults,
+  reasonsText,
+} from "../../../../src/core/report/pass-result.ts";
+import type { Outcome, OutcomeResult } from "../../../../src/core/report/report.ts";
+import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
+
+const outcome = (result: OutcomeResult, rest: Partial<Outcome> = {}): Partial<Outcome> => {
+  return { identity: `team/${result}`, result, rollout: null, ...rest };
+};
+
+const nothing: PassFacts = {
+  failure: null,
+  kept: null,
+  standby: null,
+  isRefused: false,
+  isReport: false,
+  applied: null,
+};
+const reason = { reason: "Unreachable", message: "no answer" };
+const whole = sampleApplyEvent([outcome("created"), outcome("unchanged")]);
+const partial = sampleApplyEvent([outcome("updated"), outcome("failed")]);
+
+describe("the result of a pass", () => {
+  test.each<[(typeof passResults)[number], Partial<PassFacts>]>([
+    ["applied", { applied: whole }],
+    ["incomplete", { applied: partial }],
+    ["failed", { failure: reason, applied: whole }],
+    ["failed", {}],
+    ["kept", { kept: reason, applied: whole }],
+    ["superseded", { standby: "another process leads" }],
+    ["refused", { isRefused: true }],
+    ["reported", { isReport: true }],
+  ])("is %s", (result, facts) => {
+    const conclusion = passConclusion({ ...nothing, ...facts });
+    expect(conclusion.result).toBe(result);
+    expect(conclusion.reasons.length > 0).toBe(result !== "applied" && result !== "reported");
+  });
+
+  test("has a case above for each", () => {
+    expect(passResults).toHaveLength(7);
+  });
+});
+
+test.each<[string, string, Partial<Outcome>]>([
+  ["InvalidManifests", "1 of 2 manifests is invalid: a.yaml:7", outcome("invalid", { file: "a.yaml", line: 7 })],
+  ["Failed", "1 failed", outcome("failed")],
+  ["Unknown", "1 unknown", outcome("unknown")],
+  ["RolloutFailed", "1 failed rollout", outcome("updated", { rollout: "timeout" })],
+  ["Blocked", "1 blocked", outcome("blocked", { error: { code: "guard", message: "held" } })],
+  ["Skipped", "1 skipped", outcome("skipped")],
+])("an apply that left something is incomplete, because of %s", (name, message, left) => {
+  const event = sampleApplyEvent([outcome("unchanged"), left]);
+  expect(applyConclusion(event)).toEqual({ result: "incomplete", reasons: [{ reason: name, message }] });
+  expect(isWhole(event.report)).toBe(false);
+});
+
+test("what somebody else manages is told apart from what is blocked, and all reasons are one line", () => {
+  const files = ["a.yaml", "b.yaml", "c.yaml", "d.yaml"];
+  const invalid = files.map((file) => outcome("invalid", { identity: "", file, line: null }));
+  const step = { identity: "team/ml", action: "block", risks: ["adopts"] } as const;
+  const event = sampleApplyEvent([outcome("blocked", { identity: "team/ml" }), outcome("blocked"), ...invalid], [step]);
+  const { reasons } = applyConclusion(event);
+  expect(reasons.map((one) => one.reason)).toEqual(["InvalidManifests", "NotAdopted", "Blocked"]);
+  expect(reasonsText(reasons)).toBe(
+    "4 of 6 manifests are invalid: a.yaml, b.yaml, c.yaml, and 1 more; 1 blocked: somebody else manages team/ml: holdfast adopt records what is live; 1 blocked",
+  );
+});
