@@ -6,7 +6,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { type SourceDiagnostic, summariseForeign } from "../../core/foreign-documents.ts";
 import type { ManifestHead } from "../../core/manifest.ts";
 import type { ReadEvent } from "../../core/report/events.ts";
-import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../../core/selection/select.ts";
+import { isEverything, type Selection, select, unmatched } from "../../core/selection/select.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { loadChanged } from "../../manifests/load-changed.ts";
 import { type Loaded, type LoadOptions, loadManifests } from "../../manifests/load-manifests.ts";
@@ -22,6 +22,7 @@ import type { Desired } from "./desired.ts";
 import { valuesOf } from "./manifest-values.ts";
 import { ownHistory } from "./own-history.ts";
 import { hasOwnState } from "./own-state.ts";
+import { countSelection, ofSelection, refusedOf, type SelectionCounts } from "./selected-part.ts";
 import { unusedRules } from "./unused-rules.ts";
 
 /** The desired state of a source, with the rules from its configuration. */
@@ -42,16 +43,6 @@ export type DesiredRead = {
 
 /** A revision as it was read and loaded. */
 export type ReadRevision = { readonly revision: Revision; readonly loaded: Loaded; readonly day: string };
-
-/** How much of a source is selected. */
-export type SelectionCounts = {
-  /** Files that were read: those under the selected paths, and those of the selected manifests. */
-  readonly files: number;
-  /** Valid manifests. */
-  readonly manifests: number;
-  /** Invalid manifests. */
-  readonly faulty: number;
-};
 
 /** The context for reading a source. */
 export type ReadContext = {
@@ -247,13 +238,6 @@ function desiredOf(
   };
 }
 
-// What cannot be read may be of any kind.
-function refusedOf(refused: Reported["refused"], selection: Selection): Reported["refused"] {
-  const ofKnownKind = refused.filter(({ kind }) => kind !== "");
-  const others = refused.filter(({ kind }) => kind === "");
-  return [...selectNamed(ofKnownKind, selection), ...selectNamed(others, { ...selection, kinds: [] })];
-}
-
 type HistoryContext = {
   readonly base: ComparedBase | null;
   readonly rules: Rules;
@@ -275,17 +259,6 @@ function historyOf(
   const applied = base === null ? (source.applied ?? null) : null;
   const place = { ...source, limits: defaultLimits, most: rules.history, tip, paths, uncommitted, applied };
   return ownHistory({ ...place, loading, load }, signal);
-}
-
-function countSelection(
-  { files }: Revision,
-  { manifests, refused: faulty, isWhole }: Desired,
-  selection: Selection,
-): SelectionCounts {
-  if (isWhole) return { files: files.length, manifests: manifests.length, faulty: faulty.length };
-  const below = files.filter(({ display }) => selection.paths.some((path) => isUnder(path, display)));
-  const read = new Set([...below.map(({ display }) => display), ...[...manifests, ...faulty].map(({ file }) => file)]);
-  return { files: read.size, manifests: manifests.length, faulty: faulty.length };
 }
 
 // Usually the last applied commit is the base, which is loaded already.
@@ -329,10 +302,4 @@ function readEvent(
     // Being behind the base refuses nothing, even with --strict: the plan is for the merge result.
     isRefused: hasErrors(diagnostics, { strict }) && !partial,
   };
-}
-
-/** Diagnostics of the selected files; all of them where everything is selected. */
-function ofSelection<One extends Diagnostic>(diagnostics: readonly One[], { paths }: Selection): readonly One[] {
-  if (paths.length === 0) return diagnostics;
-  return diagnostics.filter(({ file }) => file === null || paths.some((path) => isUnder(path, file)));
 }
