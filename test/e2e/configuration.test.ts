@@ -67,7 +67,7 @@ describe("a configuration that is refused", () => {
     const refused = await runHere(["plan", "-o", "json"]);
     expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: "invalid" }, diagnostics: [] });
     await write("holdfast.yaml", "");
-    await write("manifests/red.yaml", "type: team\nnam: red\n");
+    await write("manifests/red.yaml", "type: team\nname: red\nmembers: []\n");
     const invalid = await runHere(["plan", "-o", "json"]);
     expect(invalid.code).toBe(3);
     expect(JSON.parse(invalid.stdout).diagnostics.length).toBeGreaterThan(0);

@@ -43,7 +43,7 @@ async function silentServer(): Promise<{ readonly url: string; readonly connecte
 
 describe.each(commands)("%s -o json", (command) => {
   test("ends with 3 and a document for flags and manifests that are wrong", async () => {
-    const source = await sourceOf({ ...foundations, "team.yaml": "type: team\nname: ml\nmembres: []\n" });
+    const source = await sourceOf({ ...foundations, "team.yaml": "type: team\nname: ml\nmembers: []\nmembres: []\n" });
     expectFailure(3, "invalid", await source.runHere([...argsOf(command), "--no-such-flag"]));
     const ended = await source.runHere(argsOf(command), { HOLDFAST_SERVER: "http://127.0.0.1:9" });
     if (command === "validate") expectResult(command, 3, ended);

@@ -81,7 +81,7 @@ test("the shell of the pipeline reviews a pull request, applies its merge and re
   expect(applied).toBe(await git(pipeline.folder, "rev-parse", "main"));
   expect(fake.comments.at(-1)?.body).toContain("#### This change: 1 resource");
   expect(JSON.parse(await readFile(join(pipeline.out, "counts.json"), "utf8"))).toMatchObject({ update: 1 });
-  const broken = await push(pipeline, "change", { "broken.yaml": "type: team\n" });
+  const broken = await push(pipeline, "change", { "broken.yaml": "type: team\nname: broken\nmembers: []\n" });
   expect(await review(broken)).toMatchObject({ code: 3 });
   expect(fake.comments.at(-1)?.body).toContain("### Holdfast: no plan");
   expect(fake.comments).toHaveLength(3);
