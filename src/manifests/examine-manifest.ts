@@ -110,7 +110,7 @@ function secretFaults(type: string, value: JsonObject, wantsCredentials: boolean
   const shape = shapes[type];
   if (shape === undefined) return [];
   return literalSecrets(shape, value, wantsCredentials).map(({ pointer, is }) =>
-    is === "credential" ? credentialFault(pointer) : literalFault(pointer),
+    is === "credential" ? credentialFault(pointer) : literalFault(pointer, is),
   );
 }
 
@@ -127,8 +127,9 @@ function credentialFault(pointer: string): AtPointer {
   };
 }
 
-function literalFault(pointer: string): AtPointer {
-  const summary = `${quoted(pointer.slice(pointer.lastIndexOf("/") + 1))} looks like a secret in plain text`;
+function literalFault(pointer: string, is: "connection" | "secret-looking"): AtPointer {
+  const what = is === "connection" ? "contains a password or key in plain text" : "looks like a secret in plain text";
+  const summary = `${quoted(pointerTokens(pointer).at(-1) ?? "")} ${what}`;
   return { pointer, severity: "warning", code: "literal-secret", summary, detail: REFER };
 }
 

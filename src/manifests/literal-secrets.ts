@@ -2,15 +2,16 @@ import { isObject, type Json } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import { isSecretKey } from "../core/redact/sensitive-fields.ts";
+import { hasConnectionSecret } from "../model/connection-secret.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../model/credential.ts";
 import { oncePer } from "../model/once.ts";
 
 /** A secret in plain text in a manifest, and its place. */
-export type Literal = { readonly pointer: string; readonly is: "credential" | "secret-looking" };
+export type Literal = { readonly pointer: string; readonly is: "credential" | "connection" | "secret-looking" };
 
 /**
- * Every secret in plain text in a manifest: values of secret-looking keys in free-form fields and, if requested, values
- * in a known credential format anywhere.
+ * Every secret in plain text in a manifest: values of secret-looking keys and connection strings in free-form fields
+ * and, if requested, values in a known credential format and connection strings anywhere.
  */
 export function literalSecrets(shape: Shape, value: Json, wantsCredentials: boolean): readonly Literal[] {
   const search: Search = { wantsCredentials, found: [] };
@@ -84,6 +85,7 @@ function hasFreeForm(shape: Shape): boolean {
 
 function textKind({ wantsCredentials }: Search, value: string, isSecret: boolean): Literal["is"] | null {
   if (wantsCredentials && value.length >= SHORTEST_CREDENTIAL && isCredential(value)) return "credential";
+  if (hasConnectionSecret(value)) return "connection";
   if (!isSecret || value === "" || value.includes("secret://") || VARIABLE.test(value) || FILE_NAME.test(value))
     return null;
   return "secret-looking";

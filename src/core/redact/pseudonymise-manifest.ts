@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
+import { hasConnectionSecret } from "../../model/connection-secret.ts";
 import { isCredential } from "../../model/credential.ts";
 import { isSecretReference } from "./sensitive-fields.ts";
 
@@ -10,7 +11,7 @@ export type Digest = (text: string) => string;
 export const PSEUDONYM_PREFIX = "stand-in:";
 
 const EMAIL = /[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(?:\.[a-z\d-]+)+/gi;
-const URL_PASSWORD = /:\/\/[^\s/@]*@/;
+const URL_USER = /:\/\/[^\s/@]*@/;
 
 /** Top-level fields of a manifest whose strings are names. */
 const NAMES = new Set([
@@ -55,7 +56,7 @@ export function pseudonymiseManifest(shape: Shape, manifest: JsonObject, digest:
 
 /** A name as a snapshot stores it: e-mail addresses and possible credentials are replaced by digests. */
 export function pseudonymiseName(text: string, digest: Digest): string {
-  if (isCredential(text) || URL_PASSWORD.test(text)) return PSEUDONYM_PREFIX + digest(text);
+  if (isCredential(text) || URL_USER.test(text) || hasConnectionSecret(text)) return PSEUDONYM_PREFIX + digest(text);
   return text.replace(EMAIL, (address) => `${digest(address.toLowerCase())}@snapshot.invalid`);
 }
 

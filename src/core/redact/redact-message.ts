@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
+import { redactConnectionSecrets } from "../../model/connection-secret.ts";
 import { MASK, redactCredentials } from "../../model/credential.ts";
 import { redactManifest } from "./redact-manifest.ts";
 
@@ -15,18 +16,21 @@ export function redactMessage(said: string, shape: Shape, manifest: JsonObject):
       return MASK;
     },
   });
-  return [...secrets]
+  const shown = [...secrets]
     .filter(({ length }) => length >= SHORTEST)
     .toSorted((a, b) => b.length - a.length)
-    .reduce((shown, secret) => shown.replaceAll(secret, MASK), said);
+    .reduce((text, secret) => text.replaceAll(secret, MASK), said);
+  return redactConnectionSecrets(shown);
 }
 
 const ADDRESS_USER = /\b([a-z][a-z0-9+.-]{1,30}:\/\/)[^\s/@]{1,512}@/gi;
 const BEARER = /\b(bearer|basic) +[\w.~+/=-]{8,}/gi;
 
-/** A failure message with masked credentials: those of known formats, and those in headers or addresses. */
+/** A failure message with masked credentials: those of known formats, in connection strings, headers and addresses. */
 export function redactFailureMessage(message: string): string {
-  return redactCredentials(message).replace(ADDRESS_USER, `$1${MASK}@`).replace(BEARER, `$1 ${MASK}`);
+  return redactConnectionSecrets(redactCredentials(message))
+    .replace(ADDRESS_USER, `$1${MASK}@`)
+    .replace(BEARER, `$1 ${MASK}`);
 }
 
 function texts(value: Json): readonly string[] {

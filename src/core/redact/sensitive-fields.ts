@@ -1,14 +1,13 @@
 import { compareText, isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
-import { isCredential, MASK } from "../../model/credential.ts";
+import { isSecretText } from "../../model/connection-secret.ts";
+import { MASK } from "../../model/credential.ts";
 
 const SECRET_KEY =
   /pass(?:word|wd|phrase)?$|pwd|secret|token(?!i[sz])|credential|api[-_]?key|access[-_]?key|private[-_]?key|auth(?:orization)?$|(?:^|[-_])(?:dsn|salt|cookie|signature)$/i;
 
 // `tokenizer` is not a token, and `max_tokens` and similar fields count tokens.
 const HARMLESS_KEY = /^(?:max|min|num|total|n)[-_].*tokens?$|(?:fqn|_name|_path|_file|_url)$/i;
-
-const URL_PASSWORD = /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]{0,256}:[^\s/@]{1,256}@/i;
 
 /** Whether a field's name marks its value as a secret. */
 export function isSecretKey(name: string): boolean {
@@ -49,7 +48,7 @@ export function redactValue(
   if (value === undefined || value === null) return null;
   if (isSecretReference(value)) return value;
   if (sensitive) return mask(value);
-  if (typeof value === "string") return isCredential(value) || URL_PASSWORD.test(value) ? mask(value) : value;
+  if (typeof value === "string") return isSecretText(value) ? mask(value) : value;
   if (Array.isArray(value)) return value.map((item: Json) => redactValue(item, false, mask));
   if (!isObject(value)) return value;
   return Object.fromEntries(

@@ -1,4 +1,5 @@
 import type { Json } from "../../contract/json.ts";
+import { hasConnectionSecret } from "../../model/connection-secret.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
 import { type Fault, MAX_FAULTS } from "../fault.ts";
 import type { FieldOffsets } from "../field-offsets.ts";
@@ -21,7 +22,10 @@ export type ParserState = {
   column: number;
   /** Number of keys and values read. */
   nodes: number;
+  /** Whether a text is in a known credential format, or contains a secret of a connection string. */
   hasCredentials: boolean;
+  /** Whether one may contain such a secret; searching each of them would take long. */
+  readonly mayHaveConnections: boolean;
   /** Lines inside brackets must be indented beyond this column. */
   margin: number;
   /** The offset of the last read value; -1 when its key's offset is used, or there is no value. */
@@ -98,6 +102,7 @@ export function checkedSpelling(state: ParserState, value: Json, written: string
 
 /** Checks a text for credentials and returns it unchanged. */
 export function checkedText(state: ParserState, word: string): string {
-  if (word.length >= SHORTEST_CREDENTIAL && !state.hasCredentials && isCredential(word)) state.hasCredentials = true;
+  if (word.length < SHORTEST_CREDENTIAL || state.hasCredentials) return word;
+  state.hasCredentials = isCredential(word) || (state.mayHaveConnections && hasConnectionSecret(word));
   return word;
 }

@@ -1,4 +1,5 @@
 import type { Json } from "../../contract/json.ts";
+import { mayHaveConnectionSecret } from "../../model/connection-secret.ts";
 import { type Fault, tooManyNodes } from "../fault.ts";
 import type { FieldOffsets } from "../field-offsets.ts";
 import type { YamlLimits } from "../limits.ts";
@@ -116,7 +117,14 @@ function readRoot(state: ParserState): Json | undefined {
 
 function beginning(text: string, slice: Slice, limits: YamlLimits, places: FieldOffsets[] | null): ParserState {
   const position = { open: 0, at: 0, column: 0, nodes: 1, margin: -1, start: -1 };
-  const found = { hasCredentials: false, faults: places === null ? null : [], isFaulty: false, isRespelt: false };
+  const mayHaveConnections = mayHaveConnectionSecret(text);
+  const found = {
+    hasCredentials: false,
+    mayHaveConnections,
+    faults: places === null ? null : [],
+    isFaulty: false,
+    isRespelt: false,
+  };
   return { text, limits, slice, values: [], ...position, ...found, places, inside: null, respelt: [] };
 }
 
