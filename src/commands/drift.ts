@@ -9,7 +9,7 @@ import type { InvocationOf } from "./command.ts";
 import type { drift } from "./declarations/drift.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { fullReportNote } from "./output/full-report-note.ts";
-import { passNotices, showErrors } from "./output/pass-notices.ts";
+import { passNotices, showUnreadable } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { openOutputs } from "./output/write-outputs.ts";
 import { findTarget } from "./targets/find-targets.ts";
@@ -26,7 +26,7 @@ async function runOnTarget(invocation: InvocationOf<typeof drift>): Promise<numb
   const write = openOutputs(invocation, contentTop(target.source.root));
   const end = await reconcile(target, { is: "drift" }, { ...terminal, emit });
   if (end.what !== "drifted") return endWithInvalidSource(end, invocation);
-  showErrors(end.report.diagnostics, invocation, view);
+  showUnreadable(end.report.diagnostics, invocation, view);
   const name = target.choice?.name ?? null;
   const render = (output: OutputFormat): string => {
     const whole = fullReportNote(terminal.env);

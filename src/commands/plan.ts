@@ -12,7 +12,7 @@ import type { plan } from "./declarations/plan.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { fullReportNote } from "./output/full-report-note.ts";
 import { outputPath } from "./output/output-path.ts";
-import { passNotices, showErrors } from "./output/pass-notices.ts";
+import { passNotices, showUnreadable } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { openOutputs, writeSealedPlan } from "./output/write-outputs.ts";
 import { findTarget } from "./targets/find-targets.ts";
@@ -36,7 +36,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   const end = await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) });
   if (end.what !== "planned") return endWithInvalidSource(end, invocation);
   if (out !== null) writeSealedPlan(planFile(end), out);
-  showErrors(end.plan.diagnostics, invocation, view);
+  showUnreadable(end.plan.diagnostics, invocation, view);
   const review = {
     target: target.choice?.name ?? null,
     subject: flags.base === undefined ? ("change" as const) : ("pull request" as const),

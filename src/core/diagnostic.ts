@@ -8,6 +8,11 @@ export function hasErrors(diagnostics: readonly Diagnostic[], { strict = false }
   return diagnostics.some(({ severity }) => severity === "error" || strict);
 }
 
+/** Whether it says that live could not be read. */
+export function isUnreadable({ severity, code }: Diagnostic): boolean {
+  return severity === "error" && code === "unreadable";
+}
+
 /** The diagnostic's summary line, with the number of documents it covers if there are several. */
 export function summaryText({
   summary,

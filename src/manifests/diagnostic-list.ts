@@ -42,7 +42,7 @@ export function diagnosticList(): DiagnosticList {
 }
 
 function notListed(severity: Diagnostic["severity"], count: number): Diagnostic {
-  const summary = `${count} more ${severity}s, not listed`;
+  const summary = `${count} more ${severity}${count === 1 ? "" : "s"}, not listed`;
   return {
     severity,
     code: "more",

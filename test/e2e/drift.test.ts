@@ -40,6 +40,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
       unchanged: 8 - unknown,
       unknown,
       orphan: 0,
+      invalid: 0,
     });
 
     await scale(server, 5);
@@ -55,6 +56,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
       unchanged: 7 - unknown,
       unknown,
       orphan: 0,
+      invalid: 0,
     });
     expect(report.drift.filter(({ state }) => state === "drifted")).toMatchObject([
       {

@@ -20,7 +20,11 @@ test("a held resource is reported and not written until it is released", async (
   const { server, upstream, run, status } = await following({ "ml.yaml": team("ml"), "web.yaml": team("web") });
   const hold = ["hold", "team/ml", "--reason", "incident 12", "--until", "4h"];
   expect((await run(hold)).stdout).toMatch(/^held: team\/ml until \d{4}-.*Z: incident 12\n$/);
-  await upstream.commit({ "ml.yaml": team("ml", "eve@example.com"), "web.yaml": team("web", "eve@example.com") });
+  const whole = (await status()).appliedRevision;
+  const commit = await upstream.commit({
+    "ml.yaml": team("ml", "eve@example.com"),
+    "web.yaml": team("web", "eve@example.com"),
+  });
   expect(await run(["reconcile"])).toMatchObject({ code: 1 });
   expect(written(server)).toHaveLength(3);
   expect(await status()).toMatchObject({
@@ -28,11 +32,15 @@ test("a held resource is reported and not written until it is released", async (
     reason: "Blocked",
     counts: { updated: 1, blocked: 1 },
     held: [expect.stringMatching(/^team\/ml until .*: incident 12$/)],
+    wantedRevision: commit,
+    appliedRevision: whole,
+    oldestUnapplied: { commit },
+    lastPass: { result: "incomplete", commit },
   });
   expect(await run(["release", "team/ml"])).toMatchObject({ code: 0 });
   expect(await run(["reconcile"])).toMatchObject({ code: 0 });
   expect(written(server)).toHaveLength(4);
-  expect(await status()).toMatchObject({ sync: "Synced", held: [] });
+  expect(await status()).toMatchObject({ sync: "Synced", held: [], appliedRevision: commit, oldestUnapplied: null });
 });
 
 test("a held commit is not applied, a newer one is, and one that lost much is once it is released", async () => {

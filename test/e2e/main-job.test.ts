@@ -116,7 +116,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
   });
 });
 
-const nothing = { created: 0, updated: 0, unchanged: 0, skipped: 0, blocked: 0, failed: 0, unknown: 0 };
+const nothing = { created: 0, updated: 0, unchanged: 0, skipped: 0, blocked: 0, failed: 0, unknown: 0, invalid: 0 };
 
 const waves: readonly (readonly string[])[] = [
   ["team/ranking", "workspace/prod-eu:ranking", "service/prod-eu:ranking/ranker"],

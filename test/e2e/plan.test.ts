@@ -7,7 +7,7 @@ import { everyKind, prompt, service } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
 import { guarded, type Source, sourceOf } from "../support/source.ts";
 
-const empty = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0, drift: 0, unrecorded: 0 };
+const empty = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0, drift: 0, unrecorded: 0, invalid: 0 };
 
 /** A source of every kind that has been applied. */
 async function applied(server: Server): Promise<Source> {

@@ -1,3 +1,4 @@
+import { isUnreadable } from "../../core/diagnostic.ts";
 import { exitCodes } from "../../core/errors.ts";
 import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
@@ -16,9 +17,9 @@ export async function showApplyResult(
   { terminal }: Invocation,
   view: TerminalView & ReportView,
 ): Promise<number> {
-  const errors = end.plan.diagnostics.filter(({ severity }) => severity === "error");
+  const unread = end.plan.diagnostics.filter(isUnreadable);
   terminal.stderr.write(
-    tokenLocationsText(end.tokens, view.diagnosticView.width) + diagnosticsText(errors, view.diagnosticView),
+    tokenLocationsText(end.tokens, view.diagnosticView.width) + diagnosticsText(unread, view.diagnosticView),
   );
   const diagnostics = withWarnings(end.report.diagnostics, terminal.warnings.all());
   await writeResult(terminal, applyReport({ ...end, report: { ...end.report, diagnostics } }, view));

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../core/diagnostic.ts";
+import { type Diagnostic, isUnreadable } from "../../core/diagnostic.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { diagnosticsText, severityCounts, validationText } from "../../render/diagnostics.ts";
 import { foreignText } from "../../render/foreign-documents.ts";
@@ -33,11 +33,10 @@ export function notPrinted(diagnostics: readonly Diagnostic[], printed: readonly
   return diagnostics.filter((one) => !printed.includes(one));
 }
 
-/** Shows the errors among the diagnostics on stderr, unless the JSON result contains them. */
-export function showErrors(diagnostics: readonly Diagnostic[], { terminal }: Invocation, view: TerminalView): void {
+/** Shows on stderr what could not be read of live, unless the JSON result contains it. Errors of the source were shown. */
+export function showUnreadable(diagnostics: readonly Diagnostic[], { terminal }: Invocation, view: TerminalView): void {
   if (view.output === "json") return;
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  terminal.stderr.write(diagnosticsText(errors, view.diagnosticView));
+  terminal.stderr.write(diagnosticsText(diagnostics.filter(isUnreadable), view.diagnosticView));
 }
 
 type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what: What }>;

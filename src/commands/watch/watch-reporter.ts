@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import type { Diagnostic } from "../../core/diagnostic.ts";
+import { type Diagnostic, isUnreadable } from "../../core/diagnostic.ts";
 import type { ApplyEvent, KeptEvent, ReadEvent } from "../../core/report/events.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { applyLine, applyLines } from "../../render/apply.ts";
@@ -178,10 +178,6 @@ function createApplyReporter(
       changes.set("failure", "");
     },
   };
-}
-
-function isUnreadable({ severity, code }: Diagnostic): boolean {
-  return severity === "error" && code === "unreadable";
 }
 
 type PassTexts = {
