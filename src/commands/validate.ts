@@ -9,6 +9,7 @@ import { sarifReport } from "../render/ci/sarif.ts";
 import { diagnosticsText, severityCounts, validationText } from "../render/diagnostics.ts";
 import { foreignText } from "../render/foreign-documents.ts";
 import { jsonText } from "../render/json.ts";
+import { leftOutText } from "../render/left-out-files.ts";
 import { validationMarkdown } from "../render/markdown/diagnostics.ts";
 import { contentTop } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
@@ -36,6 +37,7 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
       ...severityCounts(diagnostics),
       unmanaged: foreign.documents,
       unmanagedTypes: Object.fromEntries(foreign.types),
+      ignored: Object.fromEntries(event.leftOut),
     },
     diagnostics: sortDiagnostics(diagnostics),
     ...(lists ? { unmanaged: sortDiagnostics(foreign.diagnostics) } : {}),
@@ -45,6 +47,7 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   const text =
     diagnosticsText(diagnostics, diagnosticViewOn(terminal.stdout, invocation)) +
     foreignText(foreign, { width: view.width, lists }) +
+    leftOutText(event.leftOut, view) +
     validationText({ ...report.summary, declared, strict: rules.strict }, view.width);
   const folder = folderInCheckout(terminal);
   await write({

@@ -27,5 +27,6 @@ export function claimsFile(
   { text }: ParsedFile,
   claims: (text: string) => boolean = claimsType,
 ): boolean {
-  return claims(text === "" ? decodeRoughly(bytes) : text);
+  // UTF-16 without a mark is UTF-8 with NUL characters.
+  return claims(text === "" || text.includes("\0") ? decodeRoughly(bytes) : text);
 }

@@ -160,6 +160,11 @@ function untyped(value: JsonObject): Detected {
   const types = manifestTypes.filter((each) => looksLike(value, each));
   if (types.length === 0) return foreign("not-a-manifest", "no manifest: it has no `type`", { detail: UNTYPED });
   const [type] = types;
+  // As Kubernetes writes it.
+  if (typeof value.kind === "string") {
+    const detail = `Write \`type: ${closestName(value.kind, types) ?? type}\`.`;
+    return { is: "faulty", key: "kind", summary: "no `type`, but `kind`", detail };
+  }
   const detail =
     types.length === 1
       ? `It looks like a ${type}: add \`type: ${type}\`.`
@@ -171,7 +176,7 @@ function untyped(value: JsonObject): Detected {
 function looksLike(value: JsonObject, type: string): boolean {
   const { required, known } = topFields(type);
   if (required.length < 2 || !required.every((key) => Object.hasOwn(value, key))) return false;
-  return Object.keys(value).every((key) => known.has(key));
+  return Object.keys(value).every((key) => known.has(key) || key === "kind");
 }
 
 type TopFields = { readonly required: readonly string[]; readonly known: ReadonlySet<string> };

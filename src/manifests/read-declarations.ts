@@ -12,6 +12,7 @@ import { lineFinder, locator } from "../yaml/locator.ts";
 import { type ExactThread, readYaml } from "../yaml/read-yaml.ts";
 import { checkAlone } from "./check-semantics.ts";
 import { type Declaration, nameOf, namingFieldsIn, withDefaultWorkspace } from "./declaration.ts";
+import { envelopeFault } from "./detect-envelope.ts";
 import { claimsFile, detectOversize } from "./detect-file.ts";
 import { type Detected, detectDocument, SKIPPED, unknownType } from "./detect-manifest.ts";
 import type { DiagnosticList } from "./diagnostic-list.ts";
@@ -70,6 +71,11 @@ function declareBytes(input: FileInput<DeclareOptions>): FileContent | Promise<F
   const oversize = detectOversize(file, bytes, options.limits);
   if (oversize !== null) {
     if (oversize !== "report") found.add(tooLarge(file, oversize, options.limits));
+    return { declarations: [], isFinal: true };
+  }
+  const envelope = envelopeFault(file, bytes);
+  if (envelope !== null) {
+    found.add(envelope);
     return { declarations: [], isFinal: true };
   }
   const parsed = readYaml(bytes, readOptionsOf(file, options.limits), options.exact);

@@ -1,11 +1,15 @@
+import { basename } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { formatOf } from "../yaml/document.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
 import { type IgnorePattern, readIgnorePattern } from "./ignore-pattern.ts";
 import { readRegularFile } from "./read-regular-file.ts";
 
+/** Holdfast's own ignore file. It leaves out tracked files too; the other ignore files concern untracked files only. */
+export const OWN_IGNORE_FILE = ".holdfastignore";
+
 /** The ignore files of a folder; later ones override earlier ones. */
-export const ignoreFiles = [".gitignore", ".holdfastignore"] as const;
+export const ignoreFiles = [".gitignore", OWN_IGNORE_FILE] as const;
 
 /** The largest ignore file, in bytes; a larger one is refused as a whole. */
 export const IGNORE_FILE_BYTES = 64 * 1024;
@@ -18,10 +22,14 @@ const MAX_WILDCARDS = 1000;
 const MAX_FAULTS = 100;
 
 /** An ignore file: its name in reports, and its text, null if it is too large. */
-export type IgnoreFile = { readonly display: string; readonly text: string | null };
+export type IgnoreFile = { readonly display: string; readonly text: string | null; readonly isOwn: boolean };
 
-/** The patterns of the ignore files of one folder. */
+/** The patterns of one ignore file. */
 export type Scope = {
+  /** The ignore file as reports name it. */
+  readonly file: string;
+  /** Whether it is Holdfast's own, which also applies to tracked files. */
+  readonly isOwn: boolean;
   /** Folder that the patterns are relative to: `` for the top, else ending in `/`. */
   readonly base: string;
   /** A prefix for paths, if the patterns belong to a folder above the root; else empty. */
@@ -29,8 +37,8 @@ export type Scope = {
   readonly patterns: readonly IgnorePattern[];
 };
 
-/** A scope, null if the files have no patterns, and the lines that exceed a limit. */
-export type ReadScope = { readonly scope: Scope | null; readonly faults: readonly Diagnostic[] };
+/** The scopes of the ignore files that have patterns, and the lines that exceed a limit. */
+export type ReadScopes = { readonly scopes: readonly Scope[]; readonly faults: readonly Diagnostic[] };
 
 /** Reads the ignore files that exist. */
 export function openIgnoreFiles(paths: readonly string[], display: (path: string) => string): readonly IgnoreFile[] {
@@ -38,16 +46,17 @@ export function openIgnoreFiles(paths: readonly string[], display: (path: string
     const opened = readRegularFile(path, IGNORE_FILE_BYTES);
     if (opened.is !== "read") return [];
     const isWhole = opened.size <= opened.bytes.length;
-    return [{ display: display(path), text: isWhole ? Buffer.from(opened.bytes).toString("utf8") : null }];
+    const text = isWhole ? Buffer.from(opened.bytes).toString("utf8") : null;
+    return [{ display: display(path), text, isOwn: basename(path) === OWN_IGNORE_FILE }];
   });
 }
 
 /** Reads the ignore files of one folder. The scopes of its parent folders apply in it too. */
-export function scopeOf(
+export function scopesOf(
   base: string,
   files: readonly IgnoreFile[],
   { prefix = "", above = [] }: { readonly prefix?: string; readonly above?: readonly Scope[] } = {},
-): ReadScope {
+): ReadScopes {
   const lines = files.flatMap(readLines);
   const faults = lines.flatMap(({ read, ...place }) => ("fault" in read ? [ignoreFileFault(place, read.fault)] : []));
   const found = lines.flatMap(({ read, ...place }) => ("fault" in read ? [] : [{ read, place }]));
@@ -57,11 +66,12 @@ export function scopeOf(
   );
   const beyond = found[most];
   const tooMany = beyond === undefined ? [] : [ignoreFileFault(beyond.place, TOO_MANY)];
-  const patterns = found.slice(0, most).map(({ read }) => read);
-  return {
-    scope: patterns.length === 0 ? null : { base, prefix, patterns },
-    faults: [...faults.slice(0, MAX_FAULTS), ...tooMany],
-  };
+  const applied = Map.groupBy(found.slice(0, most), ({ place }) => place.display);
+  const scopes = files.flatMap(({ display, isOwn }) => {
+    const patterns = applied.get(display)?.map(({ read }) => read);
+    return patterns === undefined ? [] : [{ file: display, isOwn, base, prefix, patterns }];
+  });
+  return { scopes, faults: [...faults.slice(0, MAX_FAULTS), ...tooMany] };
 }
 
 type Line = Place & { readonly read: IgnorePattern | { readonly fault: string } };
@@ -100,21 +110,36 @@ function ignoreFileFault({ display, line }: Place, summary: string): Diagnostic 
   return { ...fileDiagnostic("error", "ignore-file", display, summary, detail), line, column: 1 };
 }
 
-/** Whether the scopes, outermost first, ignore a path; the innermost scope with a matching pattern decides. */
-export function isIgnoredBy(scopes: readonly Scope[], path: string, isFolder: boolean): boolean {
+/**
+ * The scope, of these from the outermost to the innermost, that ignores a path; null if none does. Holdfast's own are
+ * asked first, so that a tracked file is treated alike in a folder and in a commit. The innermost scope with a matching
+ * pattern decides.
+ */
+export function ignoringScope(scopes: readonly Scope[], path: string, isFolder: boolean): Scope | null {
+  if (scopes.length === 0) return null;
+  return deciding(scopes, path, isFolder, { isOwn: true }) ?? deciding(scopes, path, isFolder, { isOwn: false });
+}
+
+function deciding(
+  scopes: readonly Scope[],
+  path: string,
+  isFolder: boolean,
+  { isOwn }: { readonly isOwn: boolean },
+): Scope | null {
   for (let at = scopes.length - 1; at >= 0; at--) {
     const scope = scopes[at];
-    const decision = scope === undefined ? null : decisionOf(scope, path, isFolder);
-    if (decision !== null) return decision;
+    if (scope === undefined || (isOwn && !scope.isOwn)) continue;
+    const decision = decisionOf(scope, path, isFolder);
+    if (decision !== null) return decision ? scope : null;
   }
-  return false;
+  return null;
 }
 
 /** Whether a scope ignores a folder or one of its parent folders. */
 export function isHiddenBy(scope: Scope, folder: string): boolean {
   const inside = folder.slice(scope.base.length);
   const steps = inside === "" ? [] : inside.split("/");
-  return steps.some((_, index) => isIgnoredBy([scope], scope.base + steps.slice(0, index + 1).join("/"), true));
+  return steps.some((_, at) => decisionOf(scope, scope.base + steps.slice(0, at + 1).join("/"), true) === true);
 }
 
 // The last pattern that matches decides; null if none matches.

@@ -1,7 +1,7 @@
 import { dirname, join, relative, sep } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Repository } from "./git/repository-paths.ts";
-import { ignoreFiles, isHiddenBy, openIgnoreFiles, type Scope, scopeOf } from "./ignore-files.ts";
+import { ignoreFiles, isHiddenBy, openIgnoreFiles, type Scope, scopesOf } from "./ignore-files.ts";
 
 /** The patterns of the ignore files above a root, outermost first, and the lines that exceed a limit. */
 export type OuterScopes = { readonly scopes: readonly Scope[]; readonly faults: readonly Diagnostic[] };
@@ -14,8 +14,8 @@ export function outerScopes(root: string, cwd: string, repository: Repository | 
   const add = (folder: string, paths: readonly string[]): void => {
     const below = relative(folder, root).split(sep).join("/");
     const files = openIgnoreFiles(paths, (path) => relative(cwd, path).split(sep).join("/"));
-    const read = scopeOf("", files, { prefix: below === "" ? "" : `${below}/`, above: scopes });
-    if (read.scope !== null) scopes.push(read.scope);
+    const read = scopesOf("", files, { prefix: below === "" ? "" : `${below}/`, above: scopes });
+    scopes.push(...read.scopes);
     faults.push(...read.faults);
   };
   add(top, [join(commonFolder, "info", "exclude")]);
@@ -25,9 +25,8 @@ export function outerScopes(root: string, cwd: string, repository: Repository | 
       ignoreFiles.map((name) => join(folder, name)),
     );
   }
-  // If the operator names an ignored folder as the source, the outer ignore files do not apply.
-  const isIgnored = scopes.some((scope) => isHiddenBy({ ...scope, prefix: "" }, scope.prefix.slice(0, -1)));
-  return { scopes: isIgnored ? [] : scopes, faults };
+  // If the operator names an ignored folder as the source, the ignore files that name it do not apply.
+  return { scopes: scopes.filter((scope) => !isHiddenBy({ ...scope, prefix: "" }, scope.prefix.slice(0, -1))), faults };
 }
 
 // The folders from the top down to the root's parent. The root's own ignore files are read with its entries.

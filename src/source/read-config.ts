@@ -79,6 +79,8 @@ export type ConfigOptions = {
   readonly cwd: string;
   /** The file that `--config` names. @default the source's own file */
   readonly file?: string | undefined;
+  /** The content of the source's own file, if it was read already. @default null */
+  readonly content?: Uint8Array | null;
 };
 
 /** The empty configuration, for a source without a file. */
@@ -93,13 +95,15 @@ export const noConfig: ConfigFile = {
 };
 
 /** Reads the configuration; it is empty if the source has no file. */
-export async function readConfig({ root, shownRoot = root, cwd, file }: ConfigOptions): Promise<ConfigFile> {
+export async function readConfig(options: ConfigOptions): Promise<ConfigFile> {
+  const { root, shownRoot = root, cwd, file, content = null } = options;
   const isOwn = file === undefined;
   const named = resolve(cwd, file ?? join(root, CONFIG_NAME));
   const path = isOwn ? named : operatorFile(named);
   const display = relative(cwd, isOwn ? join(shownRoot, CONFIG_NAME) : path)
     .split(sep)
     .join("/");
+  if (content !== null) return parseConfig(content, { file: display, isInSource: true });
   const opened = readRegularFile(path, defaultLimits.fileBytes);
   if (opened.is === "gone" && isOwn) return noConfig;
   if (opened.is !== "read") return broken(display, "cannot be read as a regular file", isOwn);

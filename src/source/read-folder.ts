@@ -1,28 +1,21 @@
 import { HoldfastError } from "../core/errors.ts";
-import { digestOf } from "./content-digest.ts";
-import { fileDiagnostic } from "./file-diagnostic.ts";
-import { isUntouched, stampOf } from "./file-stamp.ts";
-import { FolderFile } from "./folder-file.ts";
+import { type CheckoutRead, readCheckout } from "./checkout-files.ts";
+import { countLeftOut } from "./count-left-out.ts";
+import type { FolderFile } from "./folder-file.ts";
 import { commitOfFolder } from "./git/compare-to-commit.ts";
-import { headOf } from "./git/tree.ts";
-import type { FileState } from "./known-files.ts";
+import { type Head, headOf } from "./git/tree.ts";
 import type { Limits } from "./limits.ts";
+import { openManifestFile } from "./open-manifest-file.ts";
 import { pacer } from "./pacer.ts";
-import { fileStatus, readRegularFile } from "./read-regular-file.ts";
 import { filesByPath, type RevisionFiles } from "./revision.ts";
-import { realRoot, startsOf } from "./source-root.ts";
-import {
-  display,
-  type FolderOptions,
-  type FolderWalk,
-  findManifestFiles,
-  placeOf,
-  startWalk,
-  warnOfSpecialFile,
-} from "./walk-folder.ts";
+import { realRoot } from "./source-root.ts";
+import { type FolderOptions, type FolderWalk, findManifestFiles, noPath, startWalk } from "./walk-folder.ts";
 
-/** Reads the files of a folder in their current state. */
-export async function readFolder(options: FolderOptions, { signal }: { signal: AbortSignal }): Promise<RevisionFiles> {
+/** The files of a folder, and those that its commit has and the folder lacks, by path below the root. */
+export type FolderFiles = RevisionFiles & { readonly missing: readonly string[] };
+
+/** Reads the files of a folder in their current state; those that git calls unchanged as the index has them. */
+export async function readFolder(options: FolderOptions, { signal }: { signal: AbortSignal }): Promise<FolderFiles> {
   signal.throwIfAborted();
   const root = realRoot(options.root);
   const { repository } = options;
@@ -31,61 +24,37 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
   head?.catch(() => undefined);
   const walk = startWalk({ ...options, root });
   const pause = pacer(signal);
-  const names = await findManifestFiles(walk, options.paths, pause);
-  const files: FolderFile[] = [];
+  const names = await findManifestFiles(walk, pause);
+  const walked: FolderFile[] = [];
   let total = 0;
   for (const path of names) {
     const file = openManifestFile(walk, path);
-    if (file !== null) files.push(file);
+    if (file !== null) walked.push(file);
     total += file?.heldBytes ?? 0;
     if (total > options.limits.totalBytes) throw tooLarge(options.limits);
     const pausing = pause();
     if (pausing !== undefined) await pausing;
   }
-  const { at, diagnostics, place } = walk;
-  const commit = await head;
-  place.head = commit;
-  const searched = { root, starts: startsOf(root, options.paths) };
-  const checkedOut = commit === null ? { commit: null } : commitOfFolder(files, commit, searched);
-  return { ...checkedOut, at, root, files, filesByPath: filesByPath(files), diagnostics };
+  const commit = (await head) ?? null;
+  walk.place.head = commit;
+  const { files, missing } = await filesOf(walk, walked, commit, signal);
+  const byPath = filesByPath(files);
+  const checkedOut = commit === null ? { commit } : commitOfFolder(files, commit, missing.length);
+  const leftOut = countLeftOut(walk, (path) => byPath.named(path) !== undefined);
+  const { at, diagnostics } = walk;
+  return { ...checkedOut, at, root, files, filesByPath: byPath, diagnostics, leftOut, missing };
 }
 
-function openManifestFile(walk: FolderWalk, path: string): FolderFile | null {
-  const { place, limits } = walk;
-  const known = untouched(walk, path);
-  if (known !== null) return new FolderFile(place, path, known, null);
-  const opened = readRegularFile(placeOf(walk, path), limits.fileBytes);
-  switch (opened.is) {
-    case "read": {
-      const { bytes, size, stamp } = opened;
-      const digest = size === bytes.length ? digestOf(bytes) : null;
-      return new FolderFile(place, path, { digest, stamp, blob: null }, bytes);
-    }
-    case "not-a-file":
-      warnOfSpecialFile(walk, path, "not a regular file");
-      return null;
-    case "gone":
-      return null;
-    default:
-      walk.diagnostics.push(
-        fileDiagnostic(
-          "error",
-          "unreadable",
-          display(walk, path),
-          "a file that cannot be read",
-          "Its manifests are unknown. Allow reading it, or list it in .holdfastignore.",
-        ),
-      );
-      return null;
-  }
-}
-
-function untouched(walk: FolderWalk, path: string): FileState | null {
-  const { knownFiles } = walk;
-  const known = knownFiles?.files.get(path);
-  if (knownFiles === undefined || known === undefined) return null;
-  const stat = fileStatus(placeOf(walk, path));
-  return stat?.isFile() && isUntouched(stampOf(stat), known.stamp, knownFiles.at) ? known : null;
+async function filesOf(
+  walk: FolderWalk,
+  walked: readonly FolderFile[],
+  head: Head | null,
+  signal: AbortSignal,
+): Promise<CheckoutRead> {
+  if (head !== null) return readCheckout(walk, walked, head, { signal });
+  const [absent] = walk.absentStarts;
+  if (absent !== undefined) throw noPath(absent);
+  return { files: walked, missing: [] };
 }
 
 function tooLarge({ totalBytes }: Limits): HoldfastError {

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { AppliedRef } from "./git/applied-commit.ts";
 import { readFileAt } from "./git/read-commit.ts";
+import { readInPlace } from "./git/read-in-place.ts";
 import type { Repository } from "./git/repository-paths.ts";
 import type { TreeChange } from "./git/tree.ts";
 import { defaultLimits } from "./limits.ts";
@@ -31,6 +32,10 @@ export type SourceConfigOptions = {
   readonly cwd: string;
   /** The repository that the root lies in. */
   readonly repository: Repository | null;
+  /** Whether its commits cannot be read. @default false */
+  readonly isUnreadable?: boolean;
+  /** Whether another user owns it, so that git must not read its configuration. @default false */
+  readonly isForeign?: boolean;
   /** The operator's own file (`--config`), read in addition to the source's. */
   readonly configFile?: string | undefined;
   /** The operator's file, if it was read already. */
@@ -65,8 +70,8 @@ type Stop = { readonly signal: AbortSignal };
 
 /** Reads the configuration of a source: its own file and the operator's. */
 export async function readSourceConfig(options: SourceConfigOptions, stop: Stop): Promise<SourceConfig> {
-  const { root, shownRoot, cwd, base, paths, isCommitted = false } = options;
-  const own = isCommitted ? noConfig : await readConfig({ root, shownRoot, cwd });
+  const { base, paths, isCommitted = false } = options;
+  const own = isCommitted ? noConfig : await ownConfig(options, stop);
   const operators = await operatorFiles(options);
   const atBase = base === null ? null : await readConfigAt(base.ref, options, stop);
   return {
@@ -82,6 +87,14 @@ export async function readSourceConfig(options: SourceConfigOptions, stop: Stop)
     places: new Map([atBase ?? own, ...operators.slice(0, 1)].flatMap(({ places }) => [...places])),
     diagnostics: [own, ...operators, ...(atBase === null ? [] : [atBase])].flatMap((file) => file.diagnostics),
   };
+}
+
+// Of a checkout, its content is what git says it is.
+async function ownConfig(options: SourceConfigOptions, stop: Stop): Promise<ConfigFile> {
+  const { root, shownRoot, cwd, repository, isForeign = false, isUnreadable = false } = options;
+  const place = { root, isForeign, limit: defaultLimits.fileBytes };
+  const content = repository === null || isUnreadable ? null : await readInPlace(CONFIG_NAME, place, stop);
+  return readConfig({ root, shownRoot, cwd, content });
 }
 
 async function operatorFiles({ root, cwd, configFile, operatorFile }: SourceConfigOptions): Promise<ConfigFile[]> {

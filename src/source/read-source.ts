@@ -17,7 +17,7 @@ import type { Limits } from "./limits.ts";
 import { readFolder } from "./read-folder.ts";
 import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./read-source-config.ts";
 import type { RevisionFiles } from "./revision.ts";
-import { realRoot, startsOf } from "./source-root.ts";
+import { realRoot } from "./source-root.ts";
 import type { FolderOptions } from "./walk-folder.ts";
 
 /** How often a source is read if its link is swapped while it is read. */
@@ -162,12 +162,12 @@ async function readFrom<Result extends PreparedRead>(
   const cwd = ours === null ? options.cwd : root;
   using resources = new DisposableStack();
   const checkout = ours === null ? await openCheckout(options, resources, stop) : ownRepository(ours);
-  const { repository, temporary, isUnreadable, warnings } = checkout;
+  const { repository, temporary, isUnreadable, isForeign, warnings } = checkout;
   const resolvedBase = temporary && base && (await resolveRequestedBase(temporary, base, stop));
   const isCommitted = ours !== null;
   const before = ours && options.before && base ? await compareWith(options.before, ours, base.ref, stop) : null;
   const config = await explainMissing(resolvedBase, () =>
-    readSourceConfig({ ...options, repository, isCommitted, before }, stop),
+    readSourceConfig({ ...options, repository, isUnreadable, isForeign, isCommitted, before }, stop),
   );
   const prepared = await prepare(config);
   const { ignore, knownFiles, ref } = prepared;
@@ -179,6 +179,7 @@ async function readFrom<Result extends PreparedRead>(
     limits,
     repository,
     isUnreadable,
+    isForeign,
     ignore,
     knownFiles,
     ...(paths ? { paths } : {}),
@@ -252,8 +253,8 @@ async function readFiles(place: FolderOptions, resolvedBase: ResolvedBase | null
   const read = (): Promise<RevisionFiles> => readCommit(found.commit);
   const folder = await readFolder(place, stop);
   if (found.behind === 0) return { files: folder, base: { ...found, conflicts: [], read, applied, readCommit } };
-  const searched = { root: folder.root, starts: startsOf(folder.root, place.paths) };
-  const { commit, conflicts } = await mergeWithBase(repository, found, { ...folder, searched }, stop);
+  const { isForeign = false } = place;
+  const { commit, conflicts } = await mergeWithBase(repository, found, { ...folder, isForeign }, stop);
   const merged = await readCommit(commit);
   const unread = folder.diagnostics.filter(({ severity }) => severity === "error");
   const files = { ...merged, commit: null, diagnostics: [...unread, ...merged.diagnostics] };

@@ -51,6 +51,8 @@ export type RevisionFiles = {
   readonly filesByPath: NamedList<SourceFile>;
   /** Files that could not be read, or were skipped although they are named like manifest files. */
   readonly diagnostics: readonly Diagnostic[];
+  /** The number of files that ignore files leave out, by the ignore file as reports name it. */
+  readonly leftOut: ReadonlyMap<string, number>;
 };
 
 /** The files of a revision by path. */

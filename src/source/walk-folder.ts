@@ -8,19 +8,21 @@ import type { FolderPlace } from "./folder-file.ts";
 import type { Repository } from "./git/repository-paths.ts";
 import {
   ignoreFiles,
+  ignoringScope,
   isHiddenBy,
-  isIgnoredBy,
   isManifestFile,
   isSkippedName,
   openIgnoreFiles,
   type Scope,
-  scopeOf,
+  scopesOf,
 } from "./ignore-files.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
 import { outerScopes } from "./outer-ignore-files.ts";
 import type { pacer } from "./pacer.ts";
+import { fileStatus } from "./read-regular-file.ts";
 import { startsOf } from "./source-root.ts";
+import { specialFileWarning, submoduleWarning } from "./special-file.ts";
 
 /** Which files of a folder are read. */
 export type FolderOptions = {
@@ -37,15 +39,22 @@ export type FolderOptions = {
   readonly repository: Repository | null;
   /** Whether its commits cannot be read, so that HEAD is not resolved. */
   readonly isUnreadable?: boolean;
+  /** Whether another user owns the repository, so that git must not read its configuration. @default false */
+  readonly isForeign?: boolean;
   /** Files known from an earlier run; those that have not changed since are not read. */
   readonly knownFiles?: KnownFiles;
 };
+
+/** A file or folder that an ignore file leaves out. */
+export type LeftOut = { readonly scope: Scope; readonly isFolder: boolean };
 
 type Folder = { readonly path: string; readonly depth: number; readonly scopes: readonly Scope[] };
 
 /** The state of a folder walk. */
 export type FolderWalk = Omit<FolderOptions, "paths"> & {
   readonly at: number;
+  /** The starting points below the root. */
+  readonly starts: readonly string[];
   readonly place: FolderPlace;
   readonly excluded: ReadonlySet<string>;
   /** Folders that are still to be read. */
@@ -56,6 +65,10 @@ export type FolderWalk = Omit<FolderOptions, "paths"> & {
   readonly seen: Set<string>;
   /** Ignore files that were read, so that each fault is reported once. */
   readonly ignoreFiles: Set<string>;
+  /** The files and folders that ignore files leave out, by path. */
+  readonly leftOut: Map<string, LeftOut>;
+  /** Starting points that do not exist in the folder. */
+  readonly absentStarts: string[];
   readonly diagnostics: Diagnostic[];
 };
 
@@ -71,8 +84,10 @@ export function startWalk(options: FolderOptions): FolderWalk {
     head: null,
   };
   const seen = { seen: new Set<string>(), queued: new Set<string>(), ignoreFiles: new Set<string>() };
-  const fresh = { queue: [], found: [], ...seen, diagnostics: [] };
-  return { ...options, at: Date.now(), cwd, place, excluded, ...fresh };
+  const leftOut = new Map<string, LeftOut>();
+  const fresh = { queue: [], found: [], ...seen, leftOut, absentStarts: [], diagnostics: [] };
+  const starts = startsOf(root, options.paths);
+  return { ...options, at: Date.now(), cwd, starts, place, excluded, ...fresh };
 }
 
 function realPath(path: string): string {
@@ -84,14 +99,10 @@ function realPath(path: string): string {
 }
 
 /** The paths of the manifest files, relative to the root, in order. Skipped special files are warned about. */
-export async function findManifestFiles(
-  walk: FolderWalk,
-  paths: readonly string[] | undefined,
-  pause: ReturnType<typeof pacer>,
-): Promise<readonly string[]> {
+export async function findManifestFiles(walk: FolderWalk, pause: ReturnType<typeof pacer>): Promise<readonly string[]> {
   const outer = outerScopes(walk.root, walk.cwd, walk.repository);
   walk.diagnostics.push(...outer.faults);
-  for (const start of startsOf(walk.root, paths)) {
+  for (const start of walk.starts) {
     queueStart(walk, start, outer.scopes);
     const pausing = pause();
     if (pausing !== undefined) await pausing;
@@ -112,10 +123,15 @@ function queueStart(walk: FolderWalk, start: string, outer: readonly Scope[]): v
     scopes = withScopeOf(walk, path, scopes);
     path = path === "" ? step : `${path}/${step}`;
     const stat = lstatSync(join(walk.root, path), { throwIfNoEntry: false });
-    if (stat === undefined)
-      throw new HoldfastError("invalid", `the path ${start} does not exist`, {
-        hint: "Correct `paths`, or the path given.",
-      });
+    if (stat === undefined) {
+      // It may be a part of a checkout that is not checked out.
+      walk.absentStarts.push(start);
+      return;
+    }
+    if (walk.repository !== null && fileStatus(join(placeOf(walk, path), ".git")) !== undefined) {
+      walk.diagnostics.push(submoduleWarning(display(walk, path)));
+      return;
+    }
     if (stat.isDirectory()) continue;
     if (stat.isFile() && index === steps.length - 1) addFile(walk, path);
     else warnOfSpecialFile(walk, path, stat.isSymbolicLink() ? "a symbolic link" : "not a folder");
@@ -137,14 +153,18 @@ function withScopeOf(walk: FolderWalk, folder: string, above: readonly Scope[]):
   const base = folder === "" ? "" : `${folder}/`;
   const paths = ignoreFiles.map((name) => placeOf(walk, base + name));
   const files = openIgnoreFiles(paths, (path) => display(walk, path.slice(walk.place.rootPrefix.length)));
-  const { scope, faults } = scopeOf(base, files, { above });
+  const { scopes, faults } = scopesOf(base, files, { above });
   walk.diagnostics.push(...faults.filter(({ file }) => file !== null && !walk.ignoreFiles.has(file)));
   for (const file of files) walk.ignoreFiles.add(file.display);
-  return scope === null ? above : [...above, scope];
+  return scopes.length === 0 ? above : [...above, ...scopes];
 }
 
 async function walkEntries(walk: FolderWalk, folder: Folder, pause: ReturnType<typeof pacer>): Promise<void> {
   const entries = list(walk, folder.path);
+  if (folder.path !== "" && isRepository(walk, entries)) {
+    walk.diagnostics.push(submoduleWarning(display(walk, folder.path)));
+    return;
+  }
   const hasIgnoreFile = entries.some(({ name }) => ignoreFiles.some((own) => own === name));
   const scopes = hasIgnoreFile ? withScopeOf(walk, folder.path, folder.scopes) : folder.scopes;
   for (const entry of entries) {
@@ -155,6 +175,11 @@ async function walkEntries(walk: FolderWalk, folder: Folder, pause: ReturnType<t
     const pausing = pause();
     if (pausing !== undefined) await pausing;
   }
+}
+
+// In a checkout, git does not look into another repository either. Elsewhere, a source may hold several checkouts.
+function isRepository({ repository }: FolderWalk, entries: readonly Dirent[]): boolean {
+  return repository !== null && entries.some(({ name }) => name === ".git");
 }
 
 function list(walk: FolderWalk, folder: string): readonly Dirent[] {
@@ -179,13 +204,10 @@ function list(walk: FolderWalk, folder: string): readonly Dirent[] {
 
 type FolderEntry = Pick<Folder, "path" | "scopes">;
 
-function isExcluded(walk: FolderWalk, { path, scopes }: FolderEntry, name: string): boolean {
-  return isSkippedName(name) || walk.excluded.has(placeOf(walk, path)) || isIgnoredBy(scopes, path, true);
-}
-
 // A link to a folder may hide manifests, so it is warned about. Only its target's type is read, not its content.
 function warnOfLinkedFolder(walk: FolderWalk, entry: FolderEntry, name: string): void {
-  if (isExcluded(walk, entry, name) || !leadsToFolder(placeOf(walk, entry.path))) return;
+  if (isSkippedName(name) || ignoringScope(entry.scopes, entry.path, true) !== null) return;
+  if (walk.excluded.has(placeOf(walk, entry.path)) || !leadsToFolder(placeOf(walk, entry.path))) return;
   warnOfSpecialFile(walk, entry.path, "a symbolic link to a folder");
 }
 
@@ -198,7 +220,12 @@ function leadsToFolder(link: string): boolean {
 }
 
 function addFolder(walk: FolderWalk, folder: Folder, name: string): void {
-  if (isExcluded(walk, folder, name)) return;
+  if (isSkippedName(name) || walk.excluded.has(placeOf(walk, folder.path))) return;
+  const scope = ignoringScope(folder.scopes, folder.path, true);
+  if (scope !== null) {
+    walk.leftOut.set(folder.path, { scope, isFolder: true });
+    return;
+  }
   if (folder.depth <= walk.limits.folderDepth) {
     queueFolder(walk, folder);
     return;
@@ -210,22 +237,18 @@ function addFolder(walk: FolderWalk, folder: Folder, name: string): void {
 }
 
 function addEntry(walk: FolderWalk, entry: Dirent, path: string, scopes: readonly Scope[]): void {
-  if (isIgnoredBy(scopes, path, false)) return;
+  const scope = ignoringScope(scopes, path, false);
+  if (scope !== null) {
+    if (entry.isFile()) walk.leftOut.set(path, { scope, isFolder: false });
+    return;
+  }
   if (entry.isFile()) addFile(walk, path);
   else warnOfSpecialFile(walk, path, entry.isSymbolicLink() ? "a symbolic link" : "not a regular file");
 }
 
 /** Adds a warning about an entry that is neither a regular file nor a folder. */
 export function warnOfSpecialFile(walk: FolderWalk, path: string, what: string): void {
-  walk.diagnostics.push(
-    fileDiagnostic(
-      "warning",
-      "not-a-regular-file",
-      display(walk, path),
-      `${what}, skipped`,
-      "Only regular files are read.",
-    ),
-  );
+  walk.diagnostics.push(specialFileWarning(display(walk, path), what));
 }
 
 function addFile(walk: FolderWalk, path: string): void {
@@ -255,4 +278,11 @@ function displayed(root: string, cwd: string): (path: string) => string {
 
 function isAbove(path: string): boolean {
   return path === ".." || path.startsWith(`..${sep}`);
+}
+
+/** The error for a starting point that does not exist. */
+export function noPath(start: string): HoldfastError {
+  return new HoldfastError("invalid", `the path ${start} does not exist`, {
+    hint: "Correct `paths`, or the path given.",
+  });
 }

@@ -27,9 +27,13 @@ export function decode(bytes: Uint8Array): Decoded {
 /** A rough decoding of bytes that are not valid text, good enough to search for a word. */
 export function decodeRoughly(bytes: Uint8Array): string {
   const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  // UTF-32 begins in the same way, with a NUL character in each of its own.
+  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes).replaceAll("\0", "");
   if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be").decode(bytes);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1").replaceAll("\0", "");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    .toString("latin1")
+    .replaceAll("\0", "")
+    .replace(/^\xfe\xff/, "");
 }
 
 function encodingFault(bytes: Uint8Array): Fault {

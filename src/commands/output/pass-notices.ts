@@ -2,6 +2,7 @@ import { type Diagnostic, isUnreadable } from "../../core/diagnostic.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { diagnosticsText, severityCounts, validationText } from "../../render/diagnostics.ts";
 import { foreignText } from "../../render/foreign-documents.ts";
+import { leftOutText } from "../../render/left-out-files.ts";
 import { sentenceText } from "../../render/wrap.ts";
 import type { Invocation } from "../command.ts";
 import { say, sayWait } from "../terminal.ts";
@@ -53,7 +54,8 @@ function sourceText(
   const { selected, files, manifests, documents, diagnostics, isRefused } = event;
   const found =
     diagnosticsText(notPrinted(selected, printed), diagnosticView) +
-    foreignText(event.foreign, { width: diagnosticView.width, lists: show.includes("unmanaged") });
+    foreignText(event.foreign, { width: diagnosticView.width, lists: show.includes("unmanaged") }) +
+    leftOutText(event.leftOut, diagnosticView);
   const columns = diagnosticView.width;
   if (!isRefused) return found;
   const counts = { files, manifests, declared: documents, strict, ...severityCounts(diagnostics) };

@@ -7,6 +7,7 @@ import { diagnosticsText } from "../../render/diagnostics.ts";
 import { printable } from "../../render/escape.ts";
 import { failureText } from "../../render/failure.ts";
 import { foreignText } from "../../render/foreign-documents.ts";
+import { leftOutText } from "../../render/left-out-files.ts";
 import { missingExtensionsText } from "../../render/missing-extensions.ts";
 import { needsAttention } from "../../render/outcome.ts";
 import { applyViewOf, planReport } from "../../render/pass-report.ts";
@@ -204,7 +205,8 @@ function passTexts(invocation: Invocation, view: TerminalView): PassTexts {
     diagnostics,
     source: (event) =>
       diagnostics(notPrinted(event.diagnostics, warnings.all())) +
-      foreignText(event.foreign, { width: view.width, lists: false }),
+      foreignText(event.foreign, { width: view.width, lists: false }) +
+      leftOutText(event.leftOut, view),
     kept: (event) => `${failure(event)}keeping the last good revision${revisionText(event)}\n`,
     failure,
   };

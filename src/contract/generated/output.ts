@@ -934,6 +934,12 @@ readonly unmanaged?: number
 readonly unmanagedTypes?: {
 [k: string]: number
 }
+/**
+ * How many files an ignore file leaves out, by ignore file
+ */
+readonly ignored?: {
+[k: string]: number
+}
 }
 /**
  * A lease that was broken

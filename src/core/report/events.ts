@@ -29,6 +29,8 @@ export type ReadEvent = {
   /** The paths below its root from which manifests are read; null for everything. */
   readonly paths: readonly string[] | null;
   readonly files: number;
+  /** The number of files that ignore files leave out, by the ignore file. */
+  readonly leftOut: ReadonlyMap<string, number>;
   /** The commit that was read and its direct parent; left out when that is not known. */
   readonly follows?: { readonly commit: string; readonly parent: string };
   /** Number of files whose content was known from an earlier pass. */

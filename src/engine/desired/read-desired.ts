@@ -114,7 +114,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
     checkoutFault: fault,
     manifests: loaded.manifests,
     event: {
-      ...readEvent(reported, behind, rules, revision.config),
+      ...readEvent(reported, behind, rules, revision),
       ...followedCommit(revision),
       knownFiles: reloaded === null ? knownIn(contents) : notReadIn(revision),
     },
@@ -287,7 +287,7 @@ function readEvent(
   { manifests, diagnostics, foreign, files, documents }: Reported,
   behind: readonly Diagnostic[],
   rules: Rules,
-  { repository }: SourceConfig,
+  { config: { repository }, leftOut }: Revision,
 ): Omit<ReadEvent, "knownFiles" | "follows"> {
   const { selection, strict, partial } = rules;
   return {
@@ -297,6 +297,7 @@ function readEvent(
     foreign: summariseForeign(ofSelection(foreign, selection)),
     paths: repository.paths ?? null,
     files,
+    leftOut,
     manifests: manifests.length,
     documents,
     // Being behind the base refuses nothing, even with --strict: the plan is for the merge result.

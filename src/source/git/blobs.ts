@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { HoldfastError } from "../../core/errors.ts";
+import { runGit } from "../remote/run-git.ts";
 import { environmentOf, folderOf, type ObjectFormat, type Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
@@ -102,6 +103,21 @@ function unreadableBlobs(): HoldfastError {
   return new HoldfastError("error", "git could not read the files of the commit", {
     hint: "Check the repository with `git fsck`.",
   });
+}
+
+/** The size of each blob, in the order requested; NaN if git does not have it. */
+export async function blobSizes(
+  repository: Repository,
+  blobs: readonly string[],
+  { signal }: Stop,
+): Promise<readonly number[]> {
+  if (blobs.length === 0) return [];
+  const run = { folder: folderOf(repository), env: environmentOf(repository), signal };
+  const input = blobs.map((blob) => `${blob}\n`);
+  const { code, stdout } = await runGit(["cat-file", "--batch-check=%(objectsize)"], { ...run, input });
+  if (code !== 0) throw unreadableBlobs();
+  // `<id> missing` is not a number.
+  return stdout.trimEnd().split("\n").map(Number);
 }
 
 /** The first bytes of a large blob, without reading the rest. */

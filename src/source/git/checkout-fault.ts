@@ -2,11 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { defaultLimits } from "../limits.ts";
-import { readRegularFile } from "../read-regular-file.ts";
 import type { RevisionFiles } from "../revision.ts";
 import { CONFIG_NAME } from "../source-root.ts";
 import { objectNamed, runInRepository } from "./base-commit.ts";
-import { blobId } from "./blobs.ts";
+import { changedFiles } from "./changed-files.ts";
 import { objectFormatOf, type Stop } from "./git.ts";
 import type { Checkout } from "./open-checkout.ts";
 import { branchOf, locateRepository, prefixIn, type Repository } from "./repository-paths.ts";
@@ -21,7 +20,7 @@ type Place = {
   readonly branch: string;
   /** The commit that was checked out when the files were read. */
   readonly commit: string | null;
-  readonly checkout: Pick<Checkout, "repository" | "isUnreadable">;
+  readonly checkout: Pick<Checkout, "repository" | "isUnreadable" | "isForeign">;
 };
 
 /** Files that git keeps in its folder while an operation is in progress, and the commands that end it. */
@@ -64,7 +63,7 @@ export async function checkoutFault(place: Place, stop: Stop): Promise<CheckoutF
   return (
     (await branchFault({ ...place, repository }, stop)) ??
     (await unmergedFault(repository, root, stop)) ??
-    (await commitFault({ ...place, repository }, stop))
+    (await commitFault({ ...place, repository, isForeign: checkout.isForeign }, stop))
   );
 }
 
@@ -130,7 +129,10 @@ async function unmergedFault(repository: Repository, root: string, stop: Stop): 
   };
 }
 
-async function commitFault({ root, branch, commit, repository }: Readable, stop: Stop): Promise<CheckoutFault | null> {
+async function commitFault(
+  { root, branch, commit, repository, isForeign }: Readable & Pick<Checkout, "isForeign">,
+  stop: Stop,
+): Promise<CheckoutFault | null> {
   const head = await commitOf(repository, "HEAD", stop);
   if (head === null) return { message: `the checkout ${root} has no commit`, hint: "commit first" };
   if (head !== commit) {
@@ -139,9 +141,10 @@ async function commitFault({ root, branch, commit, repository }: Readable, stop:
   // The configuration may lie outside the paths that manifests are read from.
   const path = prefixIn(repository, root) + CONFIG_NAME;
   const [committed] = await listTree(repository, head, stop, { paths: [path], withSizes: false });
-  const opened = readRegularFile(join(root, CONFIG_NAME), defaultLimits.fileBytes);
-  const here = opened.is === "read" ? blobId(opened.bytes, objectFormatOf(head)) : null;
-  if (here === (committed?.blob ?? null)) return null;
+  const blobs = new Map(committed === undefined ? [] : [[CONFIG_NAME, committed.blob]]);
+  const at = { root, head: { blobs, format: objectFormatOf(head) }, isForeign, limit: defaultLimits.fileBytes };
+  const changed = await changedFiles([CONFIG_NAME], at, stop);
+  if (changed.length === 0) return null;
   return {
     message: `${join(root, CONFIG_NAME)} differs from commit ${head.slice(0, 12)} of ${branch}`,
     hint: "commit it, or git restore it",

@@ -30,6 +30,11 @@ function environment(): Environment {
   };
 }
 
+/** The environment of git where no repository is read. */
+export function outsideRepositories(): Environment {
+  return { ...environment(), GIT_DIR: "/nonexistent" };
+}
+
 type Environment = { readonly [name: string]: string };
 
 /** The environment of git for a repository: it names the folders, so that git does not search for a repository. */

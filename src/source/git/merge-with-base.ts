@@ -2,12 +2,13 @@ import { readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { compareText } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { IGNORE_FILE_BYTES, ignoreFiles } from "../ignore-files.ts";
-import { fileStatus, readRegularFile } from "../read-regular-file.ts";
-import type { RevisionFiles } from "../revision.ts";
+import { IGNORE_FILE_BYTES, OWN_IGNORE_FILE } from "../ignore-files.ts";
+import type { FolderFiles } from "../read-folder.ts";
+import { fileStatus } from "../read-regular-file.ts";
 import { type BaseCommit, gitFailure, runInRepository } from "./base-commit.ts";
-import { missingFiles, type Searched } from "./compare-to-commit.ts";
+import { changedFiles, type FileChange } from "./changed-files.ts";
 import type { Stop } from "./git.ts";
+import { quotedPath } from "./quoted-path.ts";
 import { prefixIn } from "./repository-paths.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
 import { headOf } from "./tree.ts";
@@ -25,11 +26,14 @@ export type Conflict = {
 /** A merge commit, and its conflicts, which are resolved to this branch's version, or to the base's if it has none. */
 export type MergeResult = { readonly commit: string; readonly conflicts: readonly Conflict[] };
 
+/** A folder that was read; git must not read the configuration of another user's repository. */
+export type MergedFolder = FolderFiles & { readonly isForeign: boolean };
+
 /** Merges a folder, including uncommitted changes, with the base, as a merge of the branch would. */
 export async function mergeWithBase(
   repository: TemporaryRepository,
   base: BaseCommit,
-  folder: RevisionFiles & { readonly searched: Searched },
+  folder: MergedFolder,
   stop: Stop,
 ): Promise<MergeResult> {
   const branch = folder.commit ?? (await commitFolder(repository, base, folder, stop));
@@ -126,7 +130,7 @@ async function mergeFailure(
 async function commitFolder(
   repository: TemporaryRepository,
   { head, ref }: BaseCommit,
-  { files, root, searched }: RevisionFiles & { readonly searched: Searched },
+  { files, root, missing, isForeign }: MergedFolder,
   stop: Stop,
 ): Promise<string> {
   const known = await headOf(repository, root, stop);
@@ -139,31 +143,25 @@ async function commitFolder(
       return { path: file.path, bytes: await file.bytes(stop) };
     }),
   );
-  const ignored = ignoreFilesOf([...files.map(({ path }) => path), ...known.blobs.keys()]).flatMap((path): Edit[] => {
-    const opened = readRegularFile(join(root, path), IGNORE_FILE_BYTES);
-    if (opened.is === "read") return [{ path, bytes: opened.bytes }];
-    return opened.is === "gone" && known.blobs.has(path) ? [{ path, bytes: null }] : [];
-  });
-  const removed = [...missingFiles(files, known, searched)].map((path) => ({ path, bytes: null }));
-  const edits: readonly Edit[] = [...removed, ...ignored, ...added];
+  const candidates = ignoreFilesOf([...files.map(({ path }) => path), ...known.blobs.keys()]);
+  const ignored = await changedFiles(candidates, { root, head: known, isForeign, limit: IGNORE_FILE_BYTES }, stop);
+  const removed = missing.map((path) => ({ path, bytes: null }));
+  const edits: readonly FileChange[] = [...removed, ...ignored, ...added];
   const changes = edits.map((edit) => changeOf(root, prefix, edit));
   return importCommit(repository, { parents: [head], changes }, ref, stop);
 }
 
-/** The current content of a file, by its path relative to the root; null if it no longer exists. */
-type Edit = { readonly path: string; readonly bytes: Uint8Array | null };
-
 // A file that was replaced by a link is a link in the merge too.
-function changeOf(root: string, prefix: string, { path, bytes }: Edit): Change {
+function changeOf(root: string, prefix: string, { path, bytes }: FileChange): Change {
   if (bytes !== null) return inline("100644", prefix + path, bytes);
   const place = join(root, path);
   if (fileStatus(place)?.isSymbolicLink()) return inline("120000", prefix + path, Buffer.from(readlinkSync(place)));
-  return [`D ${quoted(prefix + path)}\n`];
+  return [`D ${quotedPath(prefix + path)}\n`];
 }
 
 function ignoreFilesOf(paths: readonly string[]): readonly string[] {
   const folders = new Set(paths.flatMap((path) => path.split("/").map((_, at, steps) => steps.slice(0, at).join("/"))));
-  return [...folders].flatMap((folder) => ignoreFiles.map((name) => (folder === "" ? name : `${folder}/${name}`)));
+  return [...folders].map((folder) => (folder === "" ? OWN_IGNORE_FILE : `${folder}/${OWN_IGNORE_FILE}`));
 }
 
 function tooLarge(file: string, ref: string): HoldfastError {
@@ -176,16 +174,11 @@ function tooLarge(file: string, ref: string): HoldfastError {
 type Change = readonly (Uint8Array | string)[];
 
 function inline(mode: string, path: string, bytes: Uint8Array): Change {
-  return [`M ${mode} inline ${quoted(path)}\ndata ${bytes.length}\n`, bytes, "\n"];
+  return [`M ${mode} inline ${quotedPath(path)}\ndata ${bytes.length}\n`, bytes, "\n"];
 }
 
 function modify(mode: string, object: string, path: string): Change {
-  return [`M ${mode} ${object} ${quoted(path)}\n`];
-}
-
-// C-style quoting, which works for any path.
-function quoted(path: string): string {
-  return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
+  return [`M ${mode} ${object} ${quotedPath(path)}\n`];
 }
 
 async function importCommit(

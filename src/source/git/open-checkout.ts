@@ -15,6 +15,8 @@ export type Checkout = {
   readonly temporary: TemporaryRepository | null;
   /** Whether its commits cannot be read. */
   readonly isUnreadable: boolean;
+  /** Whether another user owns it, so that git must not read its configuration. */
+  readonly isForeign: boolean;
   readonly warnings: readonly Diagnostic[];
 };
 
@@ -22,7 +24,7 @@ type CheckoutOptions = Pick<SourceConfigOptions, "root" | "cwd" | "base"> & { re
 
 /** A repository that git may read directly: this user owns it, or it is ours. */
 export function ownRepository(repository: Repository): Checkout {
-  return { repository, temporary: null, isUnreadable: false, warnings: [] };
+  return { repository, temporary: null, isUnreadable: false, isForeign: false, warnings: [] };
 }
 
 /**
@@ -38,10 +40,11 @@ export async function openCheckout(
   if (base !== null) {
     if (found === null) throw noRepository(root);
     const temporary = resources.use(temporaryRepository(found));
-    return { repository: temporary, temporary, isUnreadable: false, warnings: [] };
+    return { repository: temporary, temporary, isUnreadable: false, isForeign: found.isForeign, warnings: [] };
   }
-  if (found === null) return { repository: null, temporary: null, isUnreadable: false, warnings: [] };
-  if (found.isUnreadable) return { repository: found, temporary: null, isUnreadable: true, warnings: [] };
+  const { isForeign = false, isUnreadable = false } = found ?? {};
+  if (found === null || isUnreadable)
+    return { repository: found, temporary: null, isUnreadable, isForeign, warnings: [] };
   return found.isForeign ? openForeign(found, root, resources, stop) : ownRepository(found);
 }
 
@@ -60,15 +63,17 @@ async function find(
   }
 }
 
+const unreadableCheckout = { temporary: null, isUnreadable: true, isForeign: true };
+
 async function openForeign(found: Repository, root: string, resources: DisposableStack, stop: Stop): Promise<Checkout> {
   try {
     const temporary = resources.use(temporaryRepository(found));
-    if ((await headOf(temporary, root, stop)) !== null) return { ...ownRepository(temporary), temporary: null };
-    return { repository: found, temporary: null, isUnreadable: true, warnings: [unreadable(found, null)] };
+    if ((await headOf(temporary, root, stop)) !== null) return { ...ownRepository(temporary), isForeign: true };
+    return { ...unreadableCheckout, repository: found, warnings: [unreadable(found, null)] };
   } catch (error) {
     stop.signal.throwIfAborted();
     const why = errorMessage(error);
-    return { repository: found, temporary: null, isUnreadable: true, warnings: [unreadable(found, why)] };
+    return { ...unreadableCheckout, repository: found, warnings: [unreadable(found, why)] };
   }
 }
 

@@ -5,20 +5,19 @@ import { compareText } from "../../contract/json.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { digestOf } from "../content-digest.ts";
-import { fileDiagnostic } from "../file-diagnostic.ts";
-import { ignoreFiles, isManifestFile } from "../ignore-files.ts";
+import { isManifestFile, OWN_IGNORE_FILE } from "../ignore-files.ts";
 import type { Limits } from "../limits.ts";
 import { HEAD_BYTES } from "../read-regular-file.ts";
 import { filesByPath, type RevisionFiles, type SourceFile } from "../revision.ts";
 import { startsOf } from "../source-root.ts";
+import { specialFileWarning, submoduleWarning } from "../special-file.ts";
 import { readBlobHead, readBlobs, readSmallBlobs } from "./blobs.ts";
 import { commitFiles } from "./commit-file.ts";
 import { isBelow } from "./compare-to-commit.ts";
 import { noRepository, resolveCommit } from "./git.ts";
-import { LFS_POINTER, lfsPointer } from "./lfs-pointer.ts";
 import { prefixIn, type Repository } from "./repository-paths.ts";
-import { LINK_MODE, linksToFolders, refuseTooMuch, requirePresent, selectTreeEntries } from "./select-tree-entries.ts";
-import { listTree, type TreeChange, type TreeEntry } from "./tree.ts";
+import { linksToFolders, refuseTooMuch, requirePresent, selectTreeEntries } from "./select-tree-entries.ts";
+import { LINK_MODE, listTree, SUBMODULE_MODE, type TreeChange, type TreeEntry } from "./tree.ts";
 
 /** Which commit is read, and which of its files. */
 export type CommitOptions = {
@@ -65,12 +64,14 @@ export async function readCommitFiles(options: CommitOptions, stop: Stop): Promi
   const place = { ...options, root, repository, prefix, cwd: realpathSync(options.cwd) };
   const selected = await selectTreeEntries(place, tree, starts, stop);
   const entries = selected.entries.toSorted((a, b) => compareText(a.path, b.path));
-  const missing = starts.find((start) => !tree.some(({ path }) => isBelow(path, start)));
+  const holds = (start: string, { mode, path }: TreeEntry): boolean =>
+    isBelow(path, start) || (mode === SUBMODULE_MODE && isBelow(start, path));
+  const missing = starts.find((start) => !tree.some((entry) => holds(start, entry)));
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
-  const { files, pointers, unread } = await readFiles(place, regular, stop);
+  const { files, unread } = await readFiles(place, regular, stop);
   const special = [...entries, ...(await linksToFolders(place, tree, selected.links, stop))];
-  const diagnostics = [...selected.faults, ...pointers, ...skippedEntries(place, special)];
+  const diagnostics = [...selected.faults, ...skippedEntries(place, special)];
   const earlier = options.before?.files.commit ?? null;
   return {
     commit,
@@ -79,6 +80,7 @@ export async function readCommitFiles(options: CommitOptions, stop: Stop): Promi
     files,
     filesByPath: filesByPath(files),
     diagnostics,
+    leftOut: selected.leftOut,
     ...(earlier === null ? {} : { since: { commit: earlier, isNext: false, changed: unread } }),
   };
 }
@@ -113,18 +115,16 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
   });
   const changed = commitFiles(repository, heads);
   const all = before.files.filesByPath.withReplaced(changed);
-  const displays = new Set(known.map(({ display }) => display));
-  const others = before.files.diagnostics.filter(({ file }) => file === null || !displays.has(file));
   const since = { commit: earlier, isNext, changed: new Set(changed.map(({ path }) => path)) };
-  const diagnostics = [...others, ...pointersIn(heads)];
-  return { commit, at: 0, root, files: all.list, filesByPath: all, diagnostics, since };
+  const { diagnostics, leftOut } = before.files;
+  return { commit, at: 0, root, files: all.list, filesByPath: all, diagnostics, leftOut, since };
 }
 
 function firstParentOf(commit: Uint8Array = new Uint8Array()): string | null {
   return /^parent ([0-9a-f]+)$/m.exec(Buffer.from(commit).toString("latin1").split("\n\n", 1)[0] ?? "")?.[1] ?? null;
 }
 
-const isIgnoreFile = (path: string) => ignoreFiles.some((own) => own === posix.basename(path));
+const isIgnoreFile = (path: string) => posix.basename(path) === OWN_IGNORE_FILE;
 
 /** One file of a commit, by its path below the root; null if the commit does not have it. */
 export async function readFileAt(
@@ -150,13 +150,21 @@ type Place = {
   readonly cwd: string;
 } & Pick<CommitOptions, "limits" | "before" | "isOurs">;
 
-/** Regular files, and the diagnostics about Git LFS pointers among them. */
+/** Regular files. */
 type FilesRead = {
   readonly files: readonly SourceFile[];
-  readonly pointers: readonly Diagnostic[];
   /** The paths of files whose content was not known. */
   readonly unread: ReadonlySet<string>;
 };
+
+/** The files of these entries, whose paths are relative to the top. */
+export async function readBlobFiles(
+  place: Place,
+  entries: readonly TreeEntry[],
+  stop: Stop,
+): Promise<readonly SourceFile[]> {
+  return (await readFiles(place, entries, stop)).files;
+}
 
 async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop): Promise<FilesRead> {
   const { repository, prefix, limits, isOurs = false } = place;
@@ -183,20 +191,8 @@ async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop
   }
   return {
     files: isOurs ? commitFiles(repository, heads) : heads.map(heldFile),
-    pointers: [...pointersIn(heads), ...pointersBefore(place, heads)],
     unread: new Set(heads.flatMap(({ path, known }) => (known === null ? [path] : []))),
   };
-}
-
-function pointersIn(heads: readonly Head[]): readonly Diagnostic[] {
-  return heads.flatMap((head) => (head.bytes === null ? [] : (lfsPointer(head, head.bytes) ?? [])));
-}
-
-function pointersBefore({ before }: Place, heads: readonly Head[]): readonly Diagnostic[] {
-  const pointers = before?.files.diagnostics.filter(({ code }) => code === LFS_POINTER) ?? [];
-  if (pointers.length === 0) return pointers;
-  const kept = new Set(heads.filter(({ bytes }) => bytes === null).map(({ display: shown }) => shown));
-  return pointers.filter(({ file }) => file !== null && kept.has(file));
 }
 
 type Head = Parameters<typeof commitFiles>[1][number];
@@ -220,17 +216,9 @@ function knownDigests({ before, isOurs = false }: Place): ReadonlyMap<string, st
 function skippedEntries(place: Place, entries: readonly TreeEntry[]): readonly Diagnostic[] {
   return entries.flatMap(({ mode, path }) => {
     if (mode.startsWith("100")) return [];
-    const isFolder = mode === LINK_MODE && !isManifestFile(posix.basename(path));
-    const what = mode !== LINK_MODE ? "another repository" : `a symbolic link${isFolder ? " to a folder" : ""}`;
-    return [
-      fileDiagnostic(
-        "warning",
-        "not-a-regular-file",
-        display(place, path),
-        `${what}, skipped`,
-        "Only regular files are read.",
-      ),
-    ];
+    if (mode !== LINK_MODE) return [submoduleWarning(display(place, path))];
+    const isFolder = !isManifestFile(posix.basename(path));
+    return [specialFileWarning(display(place, path), `a symbolic link${isFolder ? " to a folder" : ""}`)];
   });
 }
 

@@ -4,13 +4,13 @@ import { HoldfastError } from "../../core/errors.ts";
 import {
   IGNORE_FILE_BYTES,
   type IgnoreFile,
-  ignoreFiles,
+  ignoringScope,
   isHiddenBy,
-  isIgnoredBy,
   isManifestFile,
   isSkippedName,
+  OWN_IGNORE_FILE,
   type Scope,
-  scopeOf,
+  scopesOf,
 } from "../ignore-files.ts";
 import type { Limits } from "../limits.ts";
 import { pacer } from "../pacer.ts";
@@ -18,7 +18,7 @@ import { readBlobs } from "./blobs.ts";
 import { isBelow } from "./compare-to-commit.ts";
 import type { Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
-import type { TreeEntry } from "./tree.ts";
+import { LINK_MODE, SUBMODULE_MODE, type TreeEntry } from "./tree.ts";
 
 type Place = {
   readonly root: string;
@@ -29,15 +29,15 @@ type Place = {
   readonly limits: Limits;
 };
 
-/** The mode of a symbolic link in a tree. */
-export const LINK_MODE = "120000";
 const MAX_TARGET_LENGTH = 4096;
 
 type Selector = {
-  /** Whether it selects a path. */
-  readonly selects: (path: string) => boolean;
+  /** Whether it selects a path, or the scope that leaves it out; null if it is no file to read. */
+  readonly judge: (path: string) => "selected" | Scope | null;
   /** Whether it selects every file that a selector with this starting point would select. */
   readonly covers: (start: string) => boolean;
+  /** Whether it looks into a folder. */
+  readonly enters: (folder: string) => boolean;
 };
 
 /** The entries of a tree to read, and the faults of its ignore files. */
@@ -45,6 +45,8 @@ type Selected = {
   readonly entries: readonly TreeEntry[];
   /** Symbolic links that are not named like a manifest file, but may lead to a folder of manifests. */
   readonly links: readonly TreeEntry[];
+  /** The number of files that an ignore file leaves out, by the ignore file. */
+  readonly leftOut: ReadonlyMap<string, number>;
   readonly faults: readonly Diagnostic[];
 };
 
@@ -61,28 +63,64 @@ export async function selectTreeEntries(
   const withScopeOf = (folder: string, above: readonly Scope[]): readonly Scope[] => {
     const files = ownFiles.get(folder);
     if (files === undefined) return above;
-    const read = scopeOf(folder === "" ? "" : `${folder}/`, files, { above });
+    const read = scopesOf(folder === "" ? "" : `${folder}/`, files, { above });
     faults.set(folder, read.faults);
-    return read.scope === null ? above : [...above, read.scope];
+    return read.scopes.length === 0 ? above : [...above, ...read.scopes];
   };
+  const selection = selectionOf(starts, withScopeOf);
+  const entries: TreeEntry[] = [];
+  const links: TreeEntry[] = [];
+  const leftOut = new Map<string, number>();
+  for (const entry of tree) {
+    const { mode, path } = entry;
+    const judged = mode === SUBMODULE_MODE ? selection.judgeSubmodule(path) : selection.judge(path);
+    if (judged === "selected") entries.push(entry);
+    else if (mode === LINK_MODE && selection.covers(path)) links.push(entry);
+    else if (judged !== null && mode.startsWith("100")) leftOut.set(judged.file, (leftOut.get(judged.file) ?? 0) + 1);
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+  }
+  return { entries, links, leftOut, faults: [...faults.values()].flat() };
+}
+
+/** Which paths of a tree are read, below its starting points. */
+export type TreeSelection = Pick<Selector, "judge" | "covers"> & {
+  /** The same for a submodule, which is only warned about. */
+  readonly judgeSubmodule: (path: string) => "selected" | null;
+};
+
+/** Selects paths below starting points; `withScopeOf` adds the scopes of a folder's own ignore file to those above. */
+export function selectionOf(starts: readonly string[], withScopeOf: WithScopeOf): TreeSelection {
   const selectors: Selector[] = [];
   for (const start of starts.toSorted((a, b) => a.length - b.length)) {
     if (!selectors.some(({ covers }) => covers(start))) selectors.push(selectorBelow(start, withScopeOf));
   }
-  const entries: TreeEntry[] = [];
-  const links: TreeEntry[] = [];
-  for (const entry of tree) {
-    if (selectors.some(({ selects }) => selects(entry.path))) entries.push(entry);
-    else if (entry.mode === LINK_MODE && selectors.some(({ covers }) => covers(entry.path))) links.push(entry);
-    const pausing = pause();
-    if (pausing !== undefined) await pausing;
-  }
-  return { entries, links, faults: [...faults.values()].flat() };
+  return {
+    judge: (path) => {
+      let found: Scope | null = null;
+      for (const { judge } of selectors) {
+        const judged = judge(path);
+        if (judged === "selected") return judged;
+        found ??= judged;
+      }
+      return found;
+    },
+    covers: (path) => selectors.some(({ covers }) => covers(path)),
+    judgeSubmodule: (path) => {
+      const isNamed = starts.some((start) => isBelow(start, path));
+      return isNamed || selectors.some(({ enters }) => enters(path)) ? "selected" : null;
+    },
+  };
 }
 
-type Folder = { readonly isOpen: boolean; readonly scopes: readonly Scope[] };
+type Folder = {
+  readonly isOpen: boolean;
+  readonly scopes: readonly Scope[];
+  /** The scope that leaves it out. */
+  readonly leftOutBy: Scope | null;
+};
 
-const CLOSED: Folder = { isOpen: false, scopes: [] };
+const CLOSED: Folder = { isOpen: false, scopes: [], leftOutBy: null };
 
 type WithScopeOf = (folder: string, above: readonly Scope[]) => readonly Scope[];
 
@@ -90,10 +128,15 @@ type WithScopeOf = (folder: string, above: readonly Scope[]) => readonly Scope[]
 function selectorBelow(start: string, withScopeOf: WithScopeOf): Selector {
   const above = foldersAbove(start).reduce((scopes: readonly Scope[], folder) => withScopeOf(folder, scopes), []);
   const applied = above.filter((scope) => !isHiddenBy(scope, start));
-  const known = new Map<string, Folder>([[start, { isOpen: true, scopes: withScopeOf(start, applied) }]]);
-  const open = (folder: string, { isOpen, scopes }: Folder): Folder => {
-    if (!isOpen || isSkippedName(nameOf(folder)) || isIgnoredBy(scopes, folder, true)) return CLOSED;
-    return { isOpen, scopes: withScopeOf(folder, scopes) };
+  const known = new Map<string, Folder>([
+    [start, { isOpen: true, scopes: withScopeOf(start, applied), leftOutBy: null }],
+  ]);
+  const open = (folder: string, above: Folder): Folder => {
+    if (isSkippedName(nameOf(folder))) return CLOSED;
+    if (!above.isOpen) return above;
+    const leftOutBy = ignoringScope(above.scopes, folder, true);
+    if (leftOutBy !== null) return { ...CLOSED, leftOutBy };
+    return { ...above, scopes: withScopeOf(folder, above.scopes) };
   };
   const folderAt = (path: string): Folder => {
     const unknown: string[] = [];
@@ -106,18 +149,18 @@ function selectorBelow(start: string, withScopeOf: WithScopeOf): Selector {
     }
     return folder;
   };
-  const selects = (path: string): boolean => {
-    if (!isBelow(path, start) || !isManifestFile(nameOf(path))) return false;
-    if (path === start) return true;
-    const { isOpen, scopes } = folderAt(parentOf(path));
-    return isOpen && !isIgnoredBy(scopes, path, false);
+  const judge = (path: string): "selected" | Scope | null => {
+    if (!isBelow(path, start) || !isManifestFile(nameOf(path))) return null;
+    if (path === start) return "selected";
+    const { isOpen, scopes, leftOutBy } = folderAt(parentOf(path));
+    return isOpen ? (ignoringScope(scopes, path, false) ?? "selected") : leftOutBy;
   };
   const covers = (other: string): boolean => {
-    if (!isBelow(other, start) || isManifestFile(nameOf(other))) return selects(other);
+    if (!isBelow(other, start) || isManifestFile(nameOf(other))) return judge(other) === "selected";
     const { isOpen, scopes } = folderAt(other);
     return isOpen && !scopes.some((scope) => isHiddenBy(scope, other));
   };
-  return { selects, covers };
+  return { judge, covers, enters: (folder) => isBelow(folder, start) && folderAt(folder).isOpen };
 }
 
 function foldersAbove(path: string): readonly string[] {
@@ -129,7 +172,7 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
-/** The ignore files of each folder that is not skipped by its name. */
+/** Holdfast's ignore file of each folder that is not skipped by its name. The files of a commit are all tracked. */
 async function ignoreFilesOf(
   { root, prefix, cwd, repository, limits }: Place,
   tree: readonly TreeEntry[],
@@ -137,9 +180,7 @@ async function ignoreFilesOf(
 ): Promise<ReadonlyMap<string, readonly IgnoreFile[]>> {
   const entries = tree.filter(
     ({ mode, path }) =>
-      mode.startsWith("100") &&
-      ignoreFiles.some((own) => own === nameOf(path)) &&
-      !parentOf(path).split("/").some(isSkippedName),
+      mode.startsWith("100") && nameOf(path) === OWN_IGNORE_FILE && !parentOf(path).split("/").some(isSkippedName),
   );
   requirePresent(entries);
   const small = entries.filter(({ size }) => size <= IGNORE_FILE_BYTES);
@@ -155,7 +196,7 @@ async function ignoreFilesOf(
     relative(cwd, join(root, relative(prefix, path)))
       .split(sep)
       .join("/");
-  const files = entries.map(({ path }) => ({ path, display: shown(path), text: texts.get(path) ?? null }));
+  const files = entries.map(({ path }) => ({ path, display: shown(path), text: texts.get(path) ?? null, isOwn: true }));
   return Map.groupBy(files, ({ path }) => parentOf(path));
 }
 
@@ -181,11 +222,11 @@ export async function linksToFolders(
 }
 
 /** Refuses entries that a partial clone lacks: git does not know their size. */
-export function requirePresent(entries: readonly TreeEntry[]): void {
+export function requirePresent(entries: readonly Pick<TreeEntry, "path" | "size">[]): void {
   const missing = entries.find(({ size }) => Number.isNaN(size));
   if (missing === undefined) return;
   throw new HoldfastError("error", `git has no content for ${missing.path} of the commit`, {
-    hint: "check the repository with git fsck",
+    hint: "check the repository with git fsck; in a partial clone, fetch it: git fetch --refetch --no-filter origin",
   });
 }
 

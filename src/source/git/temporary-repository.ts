@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { readRegularFile } from "../read-regular-file.ts";
+import { quotedPath } from "./quoted-path.ts";
 import type { Repository } from "./repository-paths.ts";
 
 /** A temporary git directory of ours that sees the commits of a checkout; it is removed when disposed. */
@@ -38,7 +39,10 @@ const TOP_REFS = ["FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD"];
  * commits. New objects are written only here. It lacks the checkout's configuration, hooks and filters, so that the
  * owner of the checkout cannot make git run a program.
  */
-export function temporaryRepository({ top, gitFolder, commonFolder }: Repository): TemporaryRepository {
+export function temporaryRepository(
+  { top, gitFolder, commonFolder }: Repository,
+  { settings = "", hasRefs = true }: { readonly settings?: string; readonly hasRefs?: boolean } = {},
+): TemporaryRepository {
   const folder = createFolder();
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
@@ -49,17 +53,17 @@ export function temporaryRepository({ top, gitFolder, commonFolder }: Repository
       const bytes = bytesOf(join(from, name), limit);
       if (bytes !== null) writeFileSync(join(folder, name), bytes);
     };
-    writeFileSync(join(folder, "config"), configOf(commonFolder));
+    writeFileSync(join(folder, "config"), configOf(commonFolder) + settings);
     const objects = objectsOf(commonFolder);
     writeFileSync(join(folder, "objects/info/alternates"), `${quotedPath(objects)}\n`);
     // Without HEAD, git does not accept a folder as a repository.
     writeFileSync(join(folder, "HEAD"), "ref: refs/heads/none\n");
-    copyRef(join(gitFolder, "HEAD"), join(folder, "HEAD"));
-    for (const name of TOP_REFS) copy(gitFolder, name, REF_BYTES * 16);
+    if (hasRefs) copyRef(join(gitFolder, "HEAD"), join(folder, "HEAD"));
+    for (const name of hasRefs ? TOP_REFS : []) copy(gitFolder, name, REF_BYTES * 16);
     // Refs are copied before packed-refs: git adds a ref to packed-refs before it removes the file, so none is missed.
-    copyRefs(join(commonFolder, "refs"), join(folder, "refs"));
-    for (const name of ["packed-refs", "shallow"]) copy(commonFolder, name, LIST_BYTES);
-    copy(commonFolder, "info/exclude", LIST_BYTES);
+    if (hasRefs) copyRefs(join(commonFolder, "refs"), join(folder, "refs"));
+    for (const name of hasRefs ? ["packed-refs", "shallow"] : []) copy(commonFolder, name, LIST_BYTES);
+    for (const name of ["info/exclude", "info/attributes"]) copy(commonFolder, name, LIST_BYTES);
     // A bare repository has no top: paths are relative to its folder.
     const repository = { top: top ?? gitFolder, gitFolder: folder, commonFolder: folder, isTemporary: true } as const;
     const isShallow = (bytesOf(join(folder, "shallow"), LIST_BYTES)?.length ?? 0) > 0;
@@ -71,10 +75,12 @@ export function temporaryRepository({ top, gitFolder, commonFolder }: Repository
   }
 }
 
-/** Copies the index, which lists the tracked files. */
+/** Copies the index, which lists the tracked files; a split one has a second file. */
 export function copyIndex({ gitFolder }: Repository, to: Repository): void {
-  const bytes = bytesOf(join(gitFolder, "index"), LIST_BYTES);
-  if (bytes !== null) writeFileSync(join(to.gitFolder, "index"), bytes);
+  for (const name of namesIn(gitFolder).filter((one) => /^(?:index|sharedindex\.[0-9a-f]+)$/.test(one))) {
+    const bytes = bytesOf(join(gitFolder, name), LIST_BYTES);
+    if (bytes !== null) writeFileSync(join(to.gitFolder, name), bytes);
+  }
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -106,11 +112,6 @@ function objectsOf(commonFolder: string): string {
   } catch (cause) {
     throw new HoldfastError("error", `the objects of the repository ${commonFolder} cannot be read`, { cause });
   }
-}
-
-// Git reads an entry that begins with a quote as a C-style quoted string.
-function quotedPath(path: string): string {
-  return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
 }
 
 function copyRefs(from: string, to: string): void {

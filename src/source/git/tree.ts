@@ -1,13 +1,23 @@
 import { gitOf, headCommit, type ObjectFormat, objectFormatOf, repositoryFailure, type Stop } from "./git.ts";
 import { prefixIn, type Repository } from "./repository-paths.ts";
 
-/** The commit that is checked out, and its regular files below a folder. */
+/** The commit that is checked out, and its entries below a folder. */
 export type Head = {
   readonly commit: string;
   readonly format: ObjectFormat;
-  /** Blob id by path relative to the folder. */
+  /** Blob id of each regular file by path relative to the folder. */
   readonly blobs: ReadonlyMap<string, string>;
+  /** Symbolic links, by path relative to the folder. */
+  readonly links: readonly string[];
+  /** Submodules, by path relative to the folder. */
+  readonly submodules: readonly string[];
 };
+
+/** The mode of a symbolic link in a tree. */
+export const LINK_MODE = "120000";
+
+/** The mode of a submodule in a tree. */
+export const SUBMODULE_MODE = "160000";
 
 /** One entry of a commit's tree. */
 export type TreeEntry = {
@@ -25,11 +35,16 @@ export async function headOf(repository: Repository, folder: string, stop: Stop)
   if (commit === null) return null;
   const prefix = prefixIn(repository, folder);
   const blobs = new Map<string, string>();
+  const submodules: string[] = [];
+  const links: string[] = [];
   // Sizes are left out: in a partial clone, git would need the blobs of files that are not checked out.
   for (const { mode, blob, path } of await listTree(repository, commit, stop, { withSizes: false })) {
-    if (mode.startsWith("100") && path.startsWith(prefix)) blobs.set(path.slice(prefix.length), blob);
+    if (!path.startsWith(prefix)) continue;
+    if (mode.startsWith("100")) blobs.set(path.slice(prefix.length), blob);
+    else if (mode === LINK_MODE) links.push(path.slice(prefix.length));
+    else if (mode === SUBMODULE_MODE) submodules.push(path.slice(prefix.length));
   }
-  return { commit, format: objectFormatOf(commit), blobs };
+  return { commit, format: objectFormatOf(commit), blobs, links, submodules };
 }
 
 /** Every entry of a commit's tree, or those at some paths, by full commit id; sizes are 0 unless requested. */

@@ -326,7 +326,7 @@ describe("a source read again", () => {
     const others = Array.from({ length: 10_000 }, (_, nth) => fileOf(`b${10_000 + nth}.yaml`, "x: 1\n"));
     const loaded = (text: string, remembered: SourceFacts) => {
       const sources = [fileOf("a.yaml", text), ...others];
-      const found = { files: sources, filesByPath: filesByPath(sources), diagnostics: [] };
+      const found = { files: sources, filesByPath: filesByPath(sources), diagnostics: [], leftOut: new Map() };
       const revision: RevisionFiles = { commit: null, at: Date.now(), root: "/", ...found };
       const loading = { kindOf, rules: {}, limits: defaultLimits, now: new Date() };
       const options = { ...loading, knownContent: knownContent(remembered, loading) };

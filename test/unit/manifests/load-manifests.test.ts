@@ -145,6 +145,60 @@ describe("files that are not ours", () => {
     ]);
   });
 
+  const wide = (text: string) => Buffer.from(text, "utf16le");
+  const wider = (text: string) => Buffer.concat([...text].map((each) => Buffer.from([each.charCodeAt(0), 0, 0, 0])));
+  test.each([
+    ["UTF-16 with its mark", wide("\ufefftype: team\nname: a\n")],
+    ["UTF-16 without", wide("type: team\nname: a\n")],
+    ["UTF-16 without, of an odd length", Buffer.concat([wide("type: team\nname: a\n"), Buffer.from("\n")])],
+    ["UTF-16 without, of a comment that is not ASCII", wide("# チーム\ntype: team\nname: a\n")],
+    ["UTF-16 big-endian with its mark", wide("\ufefftype: team\nname: a\n").swap16()],
+    ["UTF-16 big-endian without", wide("type: team\nname: a\n").swap16()],
+    ["UTF-32 with its mark", Buffer.concat([Buffer.from([0xff, 0xfe, 0, 0]), wider("type: team\nname: a\n")])],
+    ["UTF-32 without", wider("type: team\nname: a\n")],
+    [
+      "UTF-32 big-endian with its mark",
+      Buffer.concat([Buffer.from([0, 0, 0xfe, 0xff]), wider("type: team\n").swap32()]),
+    ],
+    ["UTF-32 big-endian without", wider("type: team\nname: a\n").swap32()],
+    ["Latin-1", Buffer.from("type: team\nname: \xe9\n", "latin1")],
+    [
+      "Shift_JIS",
+      Buffer.concat([Buffer.from("type: team\nname: "), Buffer.from([0x83, 0x60, 0x81, 0x5b, 0x83, 0x80])]),
+    ],
+  ])("B1: in another encoding than UTF-8 are errors: %s", async (_, bytes) => {
+    const [code] = (await faultsOf({ "a.yaml": bytes })).map((each) => each.split(" ").slice(1).join(" "));
+    expect(code).toMatch(/^error (?:encoding|control-character)$/);
+  });
+
+  test.each([
+    ["lfs-pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"],
+    ["lfs-pointer", "version https://hawser.github.com/spec/v1\noid sha256:0\nsize 1\n"],
+    ["lfs-pointer", "version http://git-media.io/v/2\noid sha256:0\nsize 1\n"],
+    ["pointer", "/annex/objects/SHA256E-s12--0123.yaml\n"],
+    ["pointer", `#$# git-fat ${"0".repeat(40)}                   12\n`],
+    ["pointer", "bigstore\nsha256\n0123\n"],
+    ["encrypted", "\0GITCRYPT\0\x01\x02"],
+    ["encrypted", "# STRONGBOX ENCRYPTED RESOURCE ; See https://github.com/uw-labs/strongbox\nAAAA\n"],
+    ["encrypted", "U2FsdGVkX1+AAAA\n"],
+    ["encrypted", "Salted__\x01\x02"],
+    ["encrypted", "age-encryption.org/v1\n-> X25519 AAAA\n"],
+    ["encrypted", "-----BEGIN AGE ENCRYPTED FILE-----\nAAAA\n"],
+    ["encrypted", "$ANSIBLE_VAULT;1.1;AES256\n3132\n"],
+    ["encrypted", "-----BEGIN PGP MESSAGE-----\n\nAAAA\n"],
+    ["encrypted", "-----BEGIN CMS-----\nAAAA\n"],
+  ])("in an envelope that hides their content are errors, whichever way they are read: %s %j", async (code, text) => {
+    const files = { "a.yaml": text, "b.json": text, "c.yml": text, "d.txt": text };
+    const told = ["a.yaml", "b.json", "c.yml"].map((file) => `${file}:null:null error ${code}`);
+    expect(await faultsOf(files)).toEqual(told);
+  });
+
+  test("that only mention an envelope are not in one", async () => {
+    expect(await faultsOf({ "a.yaml": "# version https://git-lfs.github.com/spec/v1\na: U2FsdGVkX1\n" })).toEqual([
+      "a.yaml:2:1 warning not-a-manifest",
+    ]);
+  });
+
   test("that a command of ours wrote are skipped silently, however much they show", async () => {
     const step = { action: "create", patch: [{ op: "add", path: "", value: { type: "service", name: "api" } }] };
     const plan = (steps: number) =>
@@ -157,6 +211,12 @@ describe("files that are not ours", () => {
   test.each([
     ["tpye: service\nname: x\nimage: {}\n", "no-type", "Write `type: service`"],
     ["Type: workspace\ncluster_fqn: x\n", "no-type", "Write `type: workspace`"],
+    [
+      "kind: service\nname: x\nworkspace_fqn: c:w\nimage: {type: image, image_uri: a}\n",
+      "no-type",
+      "Write `type: service`",
+    ],
+    ["kind: Team\nname: x\nmembers: [a@example.com]\n", "no-type", "Write `type: team`"],
     [
       "name: x\nworkspace_fqn: cl1:ws1\nimage: {type: image}\n",
       "no-type",

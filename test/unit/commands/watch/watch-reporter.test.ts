@@ -30,7 +30,15 @@ const fault = {
 } as const;
 
 function read(diagnostics: ReadEvent["diagnostics"] = []): ReadEvent {
-  const counts = { files: 1, manifests: 3, documents: 3, paths: null, isRefused: false, knownFiles: 0 };
+  const counts = {
+    files: 1,
+    manifests: 3,
+    documents: 3,
+    paths: null,
+    isRefused: false,
+    knownFiles: 0,
+    leftOut: new Map(),
+  };
   const foreign = { documents: 0, types: new Map(), filesOfOurTypes: [], diagnostics: [] };
   return { what: "read", diagnostics, selected: diagnostics, foreign, ...counts };
 }

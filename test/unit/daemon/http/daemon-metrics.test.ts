@@ -30,6 +30,7 @@ const read: ReadEvent = {
   paths: null,
   files: 10,
   knownFiles: 7,
+  leftOut: new Map(),
   manifests: 10,
   documents: 10,
   foreign: { documents: 0, types: new Map(), filesOfOurTypes: [], diagnostics: [] },

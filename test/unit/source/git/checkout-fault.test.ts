@@ -20,7 +20,7 @@ async function checkout() {
   const conflicting = (...args: readonly string[]) => git(root, ...args).catch(() => "it conflicts");
   const faultAt = async (branch = "main", commit: string | null = newest) => {
     const repository = await findRepository(root, { signal });
-    const place = { root, branch, commit, checkout: { repository, isUnreadable: false } };
+    const place = { root, branch, commit, checkout: { repository, isUnreadable: false, isForeign: false } };
     return (await checkoutFault(place, { signal }))?.message ?? null;
   };
   return { root, first, other, newest, conflicting, faultAt };
@@ -75,9 +75,9 @@ test("a checkout of another user is looked at by git without its configuration",
   const found = await findRepository(root, { signal });
   if (found === null) throw new TypeError("it is a repository");
   using repository = temporaryRepository(found);
-  const place = { root, commit: newest, checkout: { repository, isUnreadable: false } };
+  const place = { root, commit: newest, checkout: { repository, isUnreadable: false, isForeign: false } };
   expect(await checkoutFault({ ...place, branch: "main" }, { signal })).toBeNull();
   expect(await checkoutFault({ ...place, branch: "change" }, { signal })).not.toBeNull();
-  const unreadable = { ...place, branch: "main", checkout: { repository, isUnreadable: true } };
+  const unreadable = { ...place, branch: "main", checkout: { repository, isUnreadable: true, isForeign: false } };
   expect((await checkoutFault(unreadable, { signal }))?.message).toMatch(/^git cannot read the checkout/);
 });

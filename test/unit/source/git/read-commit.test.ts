@@ -47,21 +47,24 @@ describe("a commit", () => {
     const folder = await read(root);
     write(root, { "a.yaml": "changed", "new.yaml": "new", ".holdfastignore": "" });
     const revision = await at(root, "main");
-    const known = ({ filesByPath: _, files: all, ...rest }: RevisionFiles) => ({
-      ...rest,
+    const known = ({ filesByPath: _, files: all, diagnostics, leftOut }: RevisionFiles) => ({
+      diagnostics,
+      leftOut,
       files: all.map(({ path, display, size, digest, blob }) => ({ path, display, size, digest, blob })),
     });
-    expect(known(revision)).toEqual({ ...known(folder), commit, root, at: 0 });
+    expect(revision).toMatchObject({ commit, root, at: 0 });
+    expect(folder.commit).toBe(commit);
+    expect(known(revision)).toEqual(known(folder));
     expect(pathsOf(revision)).toEqual(["a.yaml", "sub/b.yml", "sub/deep/c.json"]);
     expect((await textsOf(revision.files))[0]).toBe("a: é\n");
   });
 
   test("is read below the source's root alone, and within its paths", async () => {
-    const root = await folderOf({ ...files, ".gitignore": "*.local.yaml\n" });
+    const root = await folderOf({ ...files, ".gitignore": "*.yml\n", ".holdfastignore": "skipped/\n*.local.yaml\n" });
+    await git(root, "init", "-q", "--initial-branch", "main");
+    await git(root, "add", "-f", "sub/b.yml");
     write(root, { "sub/x.local.yaml": "x" });
     await commitAll(root, "Begin");
-    await git(root, "add", "-f", "sub/x.local.yaml");
-    await git(root, "commit", "-qm", "Force");
     const sub = join(root, "sub");
     expect(pathsOf(await at(sub, "HEAD"))).toEqual(["b.yml", "deep/c.json"]);
     expect(pathsOf(await at(sub, "HEAD", { paths: ["deep"] }))).toEqual(["deep/c.json"]);
@@ -98,23 +101,35 @@ describe("a commit", () => {
     execFileSync("rm", ["-rf", bare]);
   });
 
-  test("S4: symbolic links and submodules are recognised by their mode and skipped", async () => {
+  test("S4: symbolic links and submodules are recognised by their mode, with a warning each", async () => {
     const root = await folderOf({ "a.yaml": "a" });
     symlinkSync("/etc/passwd", join(root, "evil.yaml"));
     await commitAll(root, "Begin");
     const head = await git(root, "rev-parse", "HEAD");
     await git(root, "update-index", "--add", "--cacheinfo", `160000,${head},module.yaml`);
+    await git(root, "update-index", "--add", "--cacheinfo", `160000,${head},vendor/platform`);
     await git(root, "commit", "-qm", "Module");
     const revision = await at(root, "HEAD");
     expect(pathsOf(revision)).toEqual(["a.yaml"]);
     expect(brief(revision.diagnostics)).toEqual([
       "evil.yaml:null:null warning not-a-regular-file",
       "module.yaml:null:null warning not-a-regular-file",
+      "vendor/platform:null:null warning not-a-regular-file",
     ]);
+    expect(revision.diagnostics.map(({ summary }) => summary)).toEqual([
+      "a symbolic link, skipped",
+      "a submodule, not read",
+      "a submodule, not read",
+    ]);
+    for (const path of ["vendor/platform", "vendor/platform/manifests"]) {
+      const named = await at(root, "HEAD", { paths: [path] });
+      expect(named.diagnostics).toMatchObject([{ file: "vendor/platform", summary: "a submodule, not read" }]);
+    }
+    expect((await at(root, "HEAD", { paths: ["a.yaml"] })).diagnostics).toEqual([]);
   });
 
   test("S4: a link to a folder is skipped with a warning, unless an ignore file names it", async () => {
-    const root = await folderOf({ "real/a.yaml": "a", "b.txt": "b", "c/d.yaml": "d", ".gitignore": "/hidden/\n" });
+    const root = await folderOf({ "real/a.yaml": "a", "b.txt": "b", "c/d.yaml": "d", ".holdfastignore": "/hidden/\n" });
     for (const name of ["linked", "hidden", "node_modules"]) symlinkSync("real/", join(root, name));
     symlinkSync("../real", join(root, "c/up"));
     symlinkSync("..", join(root, "c/loop"));

@@ -1,0 +1,43 @@
+import type { SourceDiagnostic } from "../core/foreign-documents.ts";
+import { fileDiagnostic } from "../source/file-diagnostic.ts";
+import type { SourceFile } from "../source/revision.ts";
+
+/** A format that stands in place of a whole file, by how it begins. */
+type Envelope = { readonly code: string; readonly summary: string; readonly beginning: RegExp };
+
+// Written by filters of git, which are not run on a commit: the checkout of a user may show a manifest instead.
+const ENVELOPES: readonly Envelope[] = [
+  pointer("lfs-pointer", "a Git LFS pointer", /^version https?:\/\/(?:git-lfs|hawser)\.github\.com\/spec\//),
+  pointer("lfs-pointer", "a Git LFS pointer", /^version http:\/\/git-media\.io\/v\//),
+  pointer("pointer", "a git-annex pointer", /^\/annex\/objects\//),
+  pointer("pointer", "a git-fat pointer", /^#\$# git-fat [0-9a-f]{40} /),
+  pointer("pointer", "a git-bigstore pointer", /^bigstore\n/),
+  encrypted("git-crypt", /^\0GITCRYPT\0/),
+  encrypted("Strongbox", /^# STRONGBOX ENCRYPTED RESOURCE/),
+  encrypted("transcrypt", /^(?:Salted__|U2FsdGVkX1)/),
+  encrypted("age", /^(?:age-encryption\.org\/v1\n|-----BEGIN AGE ENCRYPTED FILE-----)/),
+  encrypted("Ansible Vault", /^\$ANSIBLE_VAULT;/),
+  encrypted("PGP", /^-----BEGIN PGP MESSAGE-----/),
+  encrypted("CMS", /^-----BEGIN (?:CMS|PKCS7)-----/),
+];
+
+function pointer(code: string, what: string, beginning: RegExp): Envelope {
+  return { code, summary: `${what} stands in place of the manifest`, beginning };
+}
+
+function encrypted(by: string, beginning: RegExp): Envelope {
+  return { code: "encrypted", summary: `encrypted with ${by}: what it holds is unknown`, beginning };
+}
+
+const HEAD_LENGTH = 64;
+
+/** The error for a file whose content is behind a pointer or encrypted as a whole; null for other files. */
+export function envelopeFault({ display }: Pick<SourceFile, "display">, bytes: Uint8Array): SourceDiagnostic | null {
+  // Most files begin with a lower-case letter of a key, a comment or `---`.
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_LENGTH)).toString("latin1");
+  const found = ENVELOPES.find(({ beginning }) => beginning.test(text));
+  if (found === undefined) return null;
+  const detail =
+    "Filters of git are not run, and nothing is decrypted. Commit the file as it is, or list it in .holdfastignore.";
+  return fileDiagnostic("error", found.code, display, found.summary, detail);
+}

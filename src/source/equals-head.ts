@@ -1,0 +1,53 @@
+import type { FolderFile } from "./folder-file.ts";
+import { blobId } from "./git/blobs.ts";
+import { differs, isBelow } from "./git/compare-to-commit.ts";
+import { objectFormatOf } from "./git/git.ts";
+import type { Head } from "./git/tree.ts";
+import { IGNORE_FILE_BYTES, isManifestFile, isSkippedName, OWN_IGNORE_FILE } from "./ignore-files.ts";
+import { fileStatus, readRegularFile } from "./read-regular-file.ts";
+import { type FolderWalk, placeOf } from "./walk-folder.ts";
+
+/** Whether a walk of a checkout found exactly what its commit has, byte for byte, so that the index is not needed. */
+export function equalsHead(walk: FolderWalk, walked: readonly FolderFile[], head: Head): boolean {
+  const { blobs, links, submodules } = head;
+  if (walk.absentStarts.length > 0 || walked.some((file) => differs(file, head))) return false;
+  if (blobs.entries().some(([path, blob]) => nameOf(path) === OWN_IGNORE_FILE && !hasBlob(walk, path, blob)))
+    return false;
+  if (
+    links.some((path) => !isSeenAs(walk, path, "link")) ||
+    submodules.some((path) => !isSeenAs(walk, path, "folder"))
+  ) {
+    return false;
+  }
+  const paths = new Set(walked.map(({ path }) => path));
+  return !blobs.keys().some((path) => !paths.has(path) && isManifestFile(nameOf(path)) && isWithin(walk, path));
+}
+
+// Otherwise the walk cannot have warned about it as it should: it is not there, or an ignore rule of git matches it.
+function isSeenAs(walk: FolderWalk, path: string, what: "link" | "folder"): boolean {
+  const status = fileStatus(placeOf(walk, path));
+  if (!(what === "link" ? status?.isSymbolicLink() : status?.isDirectory())) return false;
+  return !foldersTo(path).some((each) => walk.leftOut.get(each)?.scope.isOwn === false);
+}
+
+// An ignore file that is not as it was committed may leave out other files.
+function hasBlob(walk: FolderWalk, path: string, blob: string): boolean {
+  const opened = readRegularFile(placeOf(walk, path), IGNORE_FILE_BYTES);
+  return opened.is === "read" && blobId(opened.bytes, objectFormatOf(blob)) === blob;
+}
+
+/** The last step of a path. */
+export const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+
+/** Whether a tracked path lies below a starting point, and was neither read nor left out. */
+export function isWithin(walk: FolderWalk, path: string): boolean {
+  const steps = path.split("/");
+  if (steps.slice(0, -1).some(isSkippedName) || walk.seen.has(path)) return false;
+  if (!walk.starts.some((start) => isBelow(path, start) || isBelow(start, path))) return false;
+  return !foldersTo(path).some((each) => walk.excluded.has(placeOf(walk, each)) || walk.leftOut.get(each)?.scope.isOwn);
+}
+
+/** The folders above a path, from the top, and the path itself. */
+export function foldersTo(path: string): readonly string[] {
+  return path.split("/").map((_, index, steps) => steps.slice(0, index + 1).join("/"));
+}

@@ -1,0 +1,124 @@
+import { join } from "node:path";
+import type { Stamp } from "../file-stamp.ts";
+import { fileStatus } from "../read-regular-file.ts";
+import { runGit } from "../remote/run-git.ts";
+import { conversionSettings } from "./conversion-settings.ts";
+import { environmentOf, type Stop } from "./git.ts";
+import { hasIndexStamp, type IndexEntry, readIndex } from "./index-entries.ts";
+import { quotedPath } from "./quoted-path.ts";
+import { locateRepository, type Repository } from "./repository-paths.ts";
+import { copyIndex, type TemporaryRepository, temporaryRepository } from "./temporary-repository.ts";
+
+/** A tracked file whose bytes differ from its entry in the index; the path is relative to the top. */
+export type DifferingFile = { readonly path: string; readonly stamp: Stamp; readonly entry: IndexEntry };
+
+/** The index of a checkout, and what git says by it. It is read in a temporary repository, which is removed when disposed. */
+export type IndexView = Disposable & {
+  readonly repository: TemporaryRepository;
+  /** By path, relative to the top. */
+  readonly entries: ReadonlyMap<string, IndexEntry>;
+  /** Whether only a part of the tree is checked out. */
+  readonly isSparse: boolean;
+  /** Whether links are checked out as links; else as files that hold their target. */
+  readonly hasLinks: boolean;
+  /** The paths of those files that git calls unchanged without running a filter. */
+  readonly unchangedAmong: (files: readonly DifferingFile[], stop: Stop) => Promise<ReadonlySet<string>>;
+};
+
+/**
+ * Whether git takes a file as the index has it, whatever is in the folder. In a sparse checkout, a file that is there
+ * counts.
+ */
+export function isTakenFromIndex(
+  { isSparse }: Pick<IndexView, "isSparse">,
+  { isAssumed, isSkipped }: IndexEntry,
+  isThere: boolean,
+): boolean {
+  return isAssumed || (isSkipped && !(isSparse && isThere));
+}
+
+/** Opens the index of the checkout that a folder lies in; of everything, or of some paths relative to the top. */
+export async function openIndexView(
+  folder: string,
+  { isForeign, paths = [], signal }: Stop & { readonly isForeign: boolean; readonly paths?: readonly string[] },
+): Promise<IndexView | null> {
+  const located = locateRepository(folder);
+  if (located === null || located.top === null) return null;
+  const settings = await conversionSettings(located, { isForeign, signal });
+  const repository = temporaryRepository(located, { settings: settings.configuration, hasRefs: false });
+  try {
+    copyIndex(located, repository);
+    const entries = await readIndex(repository, { paths, signal });
+    const writtenAt = fileStatus(join(located.gitFolder, "index"))?.mtimeMs ?? 0;
+    return {
+      ...settings,
+      repository,
+      entries,
+      unchangedAmong: (files, stop) => unchangedFiles(repository, files, { writtenAt, ...stop }),
+      [Symbol.dispose]: () => repository[Symbol.dispose](),
+    };
+  } catch (error) {
+    repository[Symbol.dispose]();
+    throw error;
+  }
+}
+
+async function unchangedFiles(
+  repository: TemporaryRepository,
+  files: readonly DifferingFile[],
+  { writtenAt, ...stop }: Stop & { readonly writtenAt: number },
+): Promise<ReadonlySet<string>> {
+  if (files.length === 0) return new Set();
+  const filtered = await filteredPaths(repository, files, stop);
+  const unchanged = new Set<string>();
+  const unknown: DifferingFile[] = [];
+  for (const file of files) {
+    const { path, stamp, entry } = file;
+    const hasStamp = entry.stamp !== null && hasIndexStamp(stamp, entry.stamp);
+    const isFiltered = filtered.has(path);
+    // A file as young as the index may have changed since without its stamp changing. Only its content tells then,
+    // which is not to be had of a filter that is not run.
+    if (hasStamp && (isFiltered || stamp.modified < writtenAt)) unchanged.add(path);
+    else if (!isFiltered) unknown.push(file);
+  }
+  const blobs = await convertedBlobs(repository, unknown, stop);
+  for (const [index, { path, entry }] of unknown.entries()) if (blobs[index] === entry.blob) unchanged.add(path);
+  return unchanged;
+}
+
+async function filteredPaths(
+  repository: TemporaryRepository,
+  files: readonly DifferingFile[],
+  stop: Stop,
+): Promise<ReadonlySet<string>> {
+  const input = files.map(({ path }) => `${path}\0`);
+  const { stdout } = await runAtTop(repository, ["check-attr", "--stdin", "-z", "filter"], { ...stop, input });
+  // Path, attribute and value alternate.
+  const words = stdout.split("\0");
+  const paths = words.flatMap((path, index) => {
+    const value = index % 3 === 0 ? (words[index + 2] ?? "unspecified") : "unset";
+    return value === "unspecified" || value === "unset" ? [] : [path];
+  });
+  return new Set(paths);
+}
+
+// The ids that git would give the files now, after undoing `eol`, `ident` and `working-tree-encoding`. The temporary
+// repository defines no filter.
+async function convertedBlobs(
+  repository: TemporaryRepository,
+  files: readonly DifferingFile[],
+  stop: Stop,
+): Promise<readonly string[]> {
+  if (files.length === 0) return [];
+  const input = files.map(({ path }) => `${quotedPath(path)}\n`);
+  const { code, stdout } = await runAtTop(repository, ["hash-object", "--stdin-paths"], { ...stop, input });
+  return code === 0 ? stdout.split("\n") : [];
+}
+
+function runAtTop(
+  repository: Repository & { readonly top: string },
+  args: readonly string[],
+  { input, signal }: Stop & { readonly input: Iterable<string> },
+) {
+  return runGit(args, { folder: repository.top, env: environmentOf(repository), signal, input });
+}

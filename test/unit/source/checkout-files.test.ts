@@ -1,0 +1,252 @@
+import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { RevisionFiles } from "../../../src/source/revision.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { commitAll, git } from "../../support/git.ts";
+import { brief, type Files, folderOf, pathsOf, read, textsOf, write } from "./source.ts";
+
+const team = "type: team\nname: ml\nmembers: [a@example.com]\n";
+
+/** A checkout of a commit with these files, made anew, so that its filters and conversions apply. */
+async function checkedOut(files: Files, settings: readonly string[] = []): Promise<string> {
+  const { ".gitattributes": attributes = "", ...others } = files;
+  const origin = await folderOf(others);
+  await commitAll(origin, "Begin");
+  // Attributes that are added later do not change how these contents are committed.
+  write(origin, { ".gitattributes": attributes });
+  await git(origin, "add", ".gitattributes");
+  await git(origin, "commit", "--quiet", "--message", "Add attributes");
+  const root = join(await temporaryFolder(), "checkout");
+  await git(origin, "clone", "--quiet", ...settings.flatMap((each) => ["--config", each]), origin, root);
+  return root;
+}
+
+async function stateOf(revision: RevisionFiles) {
+  const texts = await textsOf(revision.files);
+  return Object.fromEntries(revision.files.map(({ path }, index) => [path, texts[index]]));
+}
+
+/** The commit that a folder equals is its HEAD, and its files are these. */
+async function expectUnchanged(root: string, files: Files): Promise<void> {
+  const revision = await read(root);
+  expect(await stateOf(revision)).toEqual(files);
+  expect(revision.changedSince).toBeUndefined();
+  expect(revision.commit).toBe(await git(root, "rev-parse", "HEAD"));
+}
+
+describe("what git calls unchanged is read as it was committed", () => {
+  test.each([
+    ["line ends", { "*": "" }, ["core.autocrlf=true"]],
+    ["line ends of an attribute", { ".gitattributes": "*.yaml text eol=crlf\n" }, []],
+    ["an encoding", { ".gitattributes": "*.yaml working-tree-encoding=UTF-16\n" }, []],
+    [
+      "an encoding with line ends",
+      { ".gitattributes": "*.yaml text eol=crlf working-tree-encoding=UTF-16LE-BOM\n" },
+      [],
+    ],
+  ] as const)("%s, written by git now or long ago", async (_, attributes, settings) => {
+    const root = await checkedOut({ "team.yaml": team, ...attributes }, settings);
+    expect(readFileSync(join(root, "team.yaml"), "utf8")).not.toBe(team);
+    await expectUnchanged(root, { "team.yaml": team });
+    utimesSync(join(root, "team.yaml"), 1e9, 1e9);
+    await expectUnchanged(root, { "team.yaml": team });
+    write(root, { "team.yaml": team.replace("ml", "web") });
+    const changed = await read(root);
+    expect(changed).toMatchObject({ commit: null, changedSince: { files: 1 } });
+    expect(await stateOf(changed)).toEqual({ "team.yaml": team.replace("ml", "web") });
+  });
+
+  test("expanded ids", async () => {
+    const text = `# $Id$\n${team}`;
+    const root = await checkedOut({ ".gitattributes": "*.yaml ident\n", "team.yaml": text });
+    expect(readFileSync(join(root, "team.yaml"), "utf8")).toMatch(/\$Id: [0-9a-f]{40} \$/);
+    await expectUnchanged(root, { "team.yaml": text });
+  });
+
+  test("line ends where the text is the same, whatever wrote them; not where git would not convert them", async () => {
+    const root = await checkedOut({ ".gitattributes": "a.yaml text\nb.yaml -text\n", "a.yaml": team, "b.yaml": team });
+    write(root, { "a.yaml": team.replaceAll("\n", "\r\n") });
+    await expectUnchanged(root, { "a.yaml": team, "b.yaml": team });
+    write(root, { "b.yaml": team.replaceAll("\n", "\r\n") });
+    expect(await read(root)).toMatchObject({ commit: null, changedSince: { files: 1 } });
+  });
+
+  test("S3 what a filter wrote, without running it; a file that was touched since is changed", async () => {
+    const root = await checkedOut({ ".gitattributes": "*.yaml filter=secret\n", "a.yaml": team, "b.yaml": team });
+    const ran = join(root, "..", "ran");
+    await git(root, "config", "filter.secret.smudge", `touch '${ran}'; sed s/ml/smudged/`);
+    await git(root, "config", "filter.secret.clean", `touch '${ran}'; sed s/smudged/ml/`);
+    await git(root, "config", "filter.secret.required", "true");
+    await git(root, "config", "core.fsmonitor", `touch '${ran}'`);
+    for (const name of ["a.yaml", "b.yaml"]) rmSync(join(root, name));
+    await git(root, "checkout", "--quiet", "--", ".");
+    rmSync(ran);
+    await expectUnchanged(root, { "a.yaml": team, "b.yaml": team });
+    utimesSync(join(root, "a.yaml"), 1e9, 1e9);
+    const touched = await read(root);
+    expect(touched).toMatchObject({ commit: null, changedSince: { files: 1 } });
+    expect(await stateOf(touched)).toEqual({ "a.yaml": team.replace("ml", "smudged"), "b.yaml": team });
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  test("files marked assume-unchanged or skip-worktree, edited or removed", async () => {
+    const files = { "a.yaml": team, "b.yaml": team, "c.yaml": team, "d.yaml": team };
+    const root = await checkedOut(files);
+    await git(root, "update-index", "--assume-unchanged", "a.yaml", "b.yaml");
+    await git(root, "update-index", "--skip-worktree", "c.yaml", "d.yaml");
+    write(root, { "a.yaml": "edited", "c.yaml": "edited" });
+    for (const name of ["b.yaml", "d.yaml"]) rmSync(join(root, name));
+    await expectUnchanged(root, files);
+  });
+
+  test("files whose mode alone differs", async () => {
+    const root = await checkedOut({ "a.yaml": team });
+    chmodSync(join(root, "a.yaml"), 0o755);
+    await expectUnchanged(root, { "a.yaml": team });
+  });
+
+  test("with a split index, and with one of version 4", async () => {
+    const root = await checkedOut({ ".gitattributes": "*.yaml eol=crlf\n", "a.yaml": team }, ["core.splitIndex=true"]);
+    await expectUnchanged(root, { "a.yaml": team });
+    await git(root, "update-index", "--no-split-index", "--index-version", "4");
+    await expectUnchanged(root, { "a.yaml": team });
+  });
+});
+
+describe("a sparse checkout", () => {
+  const files = {
+    "a/team.yaml": team,
+    "b/team.yaml": team,
+    "b/.holdfastignore": "left.yaml\n",
+    "b/left.yaml": team,
+    "c/team.yaml": team,
+  };
+  const all = { "a/team.yaml": team, "b/team.yaml": team, "c/team.yaml": team };
+
+  test("has what is not checked out, as the index has it, in a cone and by patterns", async () => {
+    const root = await checkedOut(files);
+    for (const patterns of [
+      ["a"],
+      ["--sparse-index", "a"],
+      ["--no-cone", "/a/"],
+      ["--no-cone", "!b/.holdfastignore"],
+    ]) {
+      await git(root, "sparse-checkout", "set", ...patterns);
+      await expectUnchanged(root, all);
+      expect((await read(root)).leftOut).toEqual(new Map([["b/.holdfastignore", 1]]));
+    }
+    expect(pathsOf(await read(root, { paths: ["c"] }))).toEqual(["c/team.yaml"]);
+    await expect(read(root, { paths: ["d"] })).rejects.toThrow("the path d does not exist");
+  });
+
+  test("has a file that is there in spite of its patterns as it is there, and lacks what was removed", async () => {
+    const root = await checkedOut(files);
+    await git(root, "sparse-checkout", "set", "a");
+    write(root, { "c/team.yaml": "edited" });
+    expect(await stateOf(await read(root))).toEqual({ ...all, "c/team.yaml": "edited" });
+    rmSync(join(root, "a/team.yaml"));
+    expect(await read(root)).toMatchObject({ commit: null, changedSince: { files: 2 } });
+  });
+
+  test("of a partial clone is refused where it needs what was not fetched", async () => {
+    const origin = await folderOf(files);
+    await commitAll(origin, "Begin");
+    await git(origin, "config", "uploadpack.allowFilter", "true");
+    const root = join(await temporaryFolder(), "checkout");
+    await git(origin, "clone", "--quiet", "--sparse", "--filter=blob:none", `file://${origin}`, root);
+    await git(root, "sparse-checkout", "set", "a");
+    await expect(read(root)).rejects.toThrow("git has no content for b/.holdfastignore of the commit");
+    expect(pathsOf(await read(root, { paths: ["a"] }))).toEqual(["a/team.yaml"]);
+  });
+});
+
+describe("a tracked file", () => {
+  test("counts even where an ignore rule of git matches it; others are counted by the file of the rule", async () => {
+    const root = await folderOf({
+      ".gitignore": "*.local.yaml\nout/\n",
+      ".holdfastignore": "drafts/\n",
+      "a.local.yaml": team,
+      "out/b.yaml": team,
+      "drafts/c.yaml": team,
+      "drafts/more/d.yaml": team,
+    });
+    await git(root, "init", "--quiet");
+    await git(root, "add", "--all", "--force");
+    await git(root, "commit", "--quiet", "--message", "Begin");
+    write(root, { "e.local.yaml": team, "out/deep/f.yaml": team, "out/g.txt": "" });
+    const revision = await read(root);
+    expect(pathsOf(revision)).toEqual(["a.local.yaml", "out/b.yaml"]);
+    expect(revision.commit).toBe(await git(root, "rev-parse", "HEAD"));
+    const leftOut = new Map([
+      [".gitignore", 2],
+      [".holdfastignore", 2],
+    ]);
+    expect(new Map([...revision.leftOut].toSorted())).toEqual(leftOut);
+  });
+
+  test("that was staged counts as staged, and one that is only intended to be added as untracked", async () => {
+    const root = await checkedOut({ "a.yaml": team, "b.yaml": team, ".gitattributes": "*.yaml eol=crlf\n" });
+    const staged = team.replace("ml", "staged");
+    write(root, { "a.yaml": staged.replaceAll("\n", "\r\n"), "new.yaml": team });
+    await git(root, "add", "a.yaml");
+    await git(root, "add", "--intent-to-add", "new.yaml");
+    await git(root, "rm", "--quiet", "--cached", "b.yaml");
+    const revision = await read(root);
+    expect(revision).toMatchObject({ commit: null, changedSince: { files: 3 } });
+    expect(await stateOf(revision)).toMatchObject({ "a.yaml": staged, "new.yaml": team });
+  });
+
+  test("that is checked out as a file because links are off is the link that it is in the commit", async () => {
+    const origin = await folderOf({ "real/a.yaml": team });
+    symlinkSync("real/a.yaml", join(origin, "linked.yaml"));
+    await commitAll(origin, "Begin");
+    const root = join(await temporaryFolder(), "checkout");
+    await git(origin, "clone", "--quiet", "--config", "core.symlinks=false", origin, root);
+    await expectUnchanged(root, { "real/a.yaml": team });
+    expect(brief((await read(root)).diagnostics)).toEqual(["linked.yaml:null:null warning not-a-regular-file"]);
+    writeFileSync(join(root, "linked.yaml"), team);
+    expect(await read(root)).toMatchObject({ commit: null, changedSince: { files: 1 } });
+  });
+});
+
+describe("a submodule", () => {
+  test.each(["empty", "absent", "checked out", "without its repository"])(
+    "that is %s gets one warning, and is not read",
+    async (how) => {
+      const module = await folderOf({ "team.yaml": team });
+      await commitAll(module, "Begin");
+      const root = await folderOf({ "a.yaml": team });
+      await git(root, "init", "--quiet");
+      await git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", module, "mods/platform.yaml");
+      await commitAll(root, "Add a module");
+      const folder = join(root, "mods/platform.yaml");
+      if (how === "empty") await git(root, "submodule", "--quiet", "deinit", "--force", "--all");
+      if (how === "absent") rmSync(folder, { recursive: true });
+      if (how === "without its repository") rmSync(join(folder, ".git"));
+      const revision = await read(root);
+      expect(pathsOf(revision)).toEqual(["a.yaml"]);
+      const file = "mods/platform.yaml";
+      expect(revision.diagnostics).toMatchObject([{ severity: "warning", file, summary: "a submodule, not read" }]);
+      expect(revision.commit).toBe(await git(root, "rev-parse", "HEAD"));
+      for (const path of ["mods/platform.yaml", "mods/platform.yaml/deep"]) {
+        const named = await read(root, { paths: [path] });
+        expect(pathsOf(named)).toEqual([]);
+        expect(named.diagnostics).toMatchObject([{ file, summary: "a submodule, not read" }]);
+      }
+      expect((await read(root, { paths: ["a.yaml"] })).diagnostics).toEqual([]);
+    },
+  );
+
+  test("that is not tracked, another checkout inside, is not read either", async () => {
+    const root = await folderOf({ "a.yaml": team, "inner/b.yaml": team });
+    await git(join(root, "inner"), "init", "--quiet");
+    await git(root, "init", "--quiet");
+    await git(root, "add", "a.yaml");
+    await git(root, "commit", "--quiet", "--message", "Begin");
+    const revision = await read(root);
+    expect(pathsOf(revision)).toEqual(["a.yaml"]);
+    expect(revision.diagnostics).toMatchObject([{ file: "inner", summary: "a submodule, not read" }]);
+    expect(pathsOf(await read(join(root, "inner")))).toEqual(["b.yaml"]);
+  });
+});
