@@ -37,7 +37,7 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
       ...severityCounts(diagnostics),
       unmanaged: foreign.documents,
       unmanagedTypes: Object.fromEntries(foreign.types),
-      ignored: Object.fromEntries(event.leftOut),
+      ...(event.leftOut.size === 0 ? {} : { ignored: Object.fromEntries(event.leftOut) }),
     },
     diagnostics: sortDiagnostics(diagnostics),
     ...(lists ? { unmanaged: sortDiagnostics(foreign.diagnostics) } : {}),

@@ -61,7 +61,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
   }
   await follower.follow();
   const rollouts = unfinishedWork(onFailure, signal);
-  const runPass = createPass(target, context, { signal, emit, follow: follower.follow, onLeft: rollouts.add });
+  const runPass = createPass(target, context, { ...follower, signal, emit, onLeft: rollouts.add });
   await loop((due) => passQueue.add(() => runPass(due)), {
     trigger,
     intervalMs,
@@ -89,6 +89,8 @@ type SourceFollower = {
   readonly setPaths: (paths: readonly string[] | null) => void;
   /** Watches the source as it is now; returns whether its folder or paths changed. False for a git repository. */
   readonly follow: () => Promise<boolean>;
+  /** Resolves when no file of the source is known to be half-written. */
+  readonly settled: () => Promise<void>;
 };
 
 function followSource(
@@ -111,6 +113,7 @@ function followSource(
       paths = latest;
     },
     follow: async () => source.commits === null && (await watcher.follow(paths)),
+    settled: watcher.settled,
   };
 }
 
@@ -148,10 +151,9 @@ function unfinishedWork(onFailure: (error: unknown) => void, signal: AbortSignal
   };
 }
 
-type PassOptions = {
+type PassOptions = Pick<SourceFollower, "follow" | "settled"> & {
   readonly signal: AbortSignal;
   readonly emit: (event: PassEvent) => void;
-  readonly follow: () => Promise<boolean>;
   readonly onLeft: (work: Promise<void>) => void;
 };
 
@@ -160,7 +162,7 @@ type Due = { readonly stopWaiting: AbortSignal };
 function createPass(
   target: Target,
   context: DaemonContext,
-  { signal, emit, follow, onLeft }: PassOptions,
+  { signal, emit, follow, settled, onLeft }: PassOptions,
 ): (due: Due) => Promise<void> {
   const { intervalMs, driftIntervalMs, trigger, leader, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
@@ -192,6 +194,7 @@ function createPass(
     try {
       // Before the source is read, so that no change in a new folder is missed.
       await follow();
+      await settled();
       const end = await reconcile(target, modeOf(scope, stopWaiting), { ...context, stopping: signal, emit });
       hasWorked = true;
       if (scope === "all") lastFullPassAt = begunAt;

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { branchOf, locateRepository } from "../source/git/repository-paths.ts";
 import { fileStatus } from "../source/read-regular-file.ts";
 import { realRoot } from "../source/source-root.ts";
-import { type WatchOptions, watchSource } from "../source/watch-source.ts";
+import { type SourceWatch, type WatchOptions, watchSource } from "../source/watch-source.ts";
 
 /** Interval of the check for changes that cause no file event: links to the source, and commits in its checkout. */
 const CHECK_MS = 500;
@@ -18,6 +18,8 @@ type WatcherOptions = Omit<WatchOptions, "paths"> & {
 export type SourceWatcher = {
   /** Watches these paths of the source's current folder, all of it if null; returns whether the folder or the paths changed. */
   readonly follow: (paths: readonly string[] | null) => Promise<boolean>;
+  /** Resolves when no change is waiting to be reported: then no file is known to be half-written. */
+  readonly settled: () => Promise<void>;
 };
 
 /** Creates a watcher; it watches from the first call of `follow` until the signal is aborted. */
@@ -28,6 +30,7 @@ export function createSourceWatcher(
   let watched: { readonly root: string; readonly paths: readonly string[] | null } | null = null;
   let latest: string | null = null;
   let current = new AbortController();
+  let watch: SourceWatch | null = null;
   const check = async (): Promise<void> => {
     for await (const _ of setInterval(CHECK_MS, undefined, { signal, ref: false })) {
       const state = stateOf(options.root, watchesCommits);
@@ -47,7 +50,7 @@ export function createSourceWatcher(
       if (latest === null) check().catch(onCheckTrouble);
       latest = stateOf(root, watchesCommits);
       const next = new AbortController();
-      await watchSource(
+      watch = await watchSource(
         { ...options, root, ...(paths === null ? {} : { paths }) },
         { signal: AbortSignal.any([signal, next.signal]) },
       );
@@ -57,6 +60,7 @@ export function createSourceWatcher(
       watched = { root, paths };
       return true;
     },
+    settled: async () => watch?.settled(),
   };
 }
 

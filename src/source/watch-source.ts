@@ -3,6 +3,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type FSWatcher, watch } from "chokidar";
 import { ignoreFiles, isManifestFile, isSkippedName } from "./ignore-files.ts";
+import { everyFileParses, isWrittenInPlace } from "./is-half-written.ts";
 import { CONFIG_NAME, startsOf } from "./source-root.ts";
 
 /** What is watched, and the callbacks. */
@@ -16,15 +17,28 @@ export type WatchOptions = {
   readonly onChange: () => void;
   /** Called when watching fails; the loop still runs at its interval. */
   readonly onTrouble: (error: unknown) => void;
+  /** How long files that are being written can delay `onChange`. @default 10 s */
+  readonly maxWaitMs?: number;
 };
 
 /** How long no event may occur before `onChange` is called, so that a checkout counts as one change. */
 const QUIET_MS = 100;
+/** The same after a manifest was written in place: it may be incomplete. */
+const WRITTEN_QUIET_MS = 300;
 /** How long a busy folder can delay the call. */
 const MAX_DELAY_MS = 500;
+/** How long files that are being written can delay the call. */
+const MAX_WAIT_MS = 10_000;
+const CHECK_MS = 50;
+
+/** The watch of a source. */
+export type SourceWatch = {
+  /** Resolves when no change is waiting to be reported: then no file is known to be half-written. */
+  readonly settled: () => Promise<void>;
+};
 
 /** Watches a source until the signal is aborted; resolves once every folder is watched. */
-export async function watchSource(options: WatchOptions, { signal }: { signal: AbortSignal }): Promise<void> {
+export async function watchSource(options: WatchOptions, { signal }: { signal: AbortSignal }): Promise<SourceWatch> {
   const { root, onTrouble } = options;
   const targets = startsOf(root, options.paths).map((start) => join(root, start));
   const watcher = watch([...targets, join(root, CONFIG_NAME)], {
@@ -36,9 +50,11 @@ export async function watchSource(options: WatchOptions, { signal }: { signal: A
   const ready = new Promise<void>((done) => watcher.once("ready", done));
   const stopped = new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
   watcher.on("error", onTrouble);
-  notifyWhenQuiet(watcher, options.onChange, signal).catch(onTrouble);
+  const batches = collectChanges(watcher, signal);
+  notifyWhenSettled(batches, options, signal).catch(onTrouble);
   stopped.then(() => watcher.close()).catch(onTrouble);
   await Promise.race([ready, stopped]);
+  return { settled: () => Promise.race([batches.settled(), stopped]) };
 }
 
 function isUnwatched({ root, ignore = [] }: WatchOptions, path: string, stats: Stats | undefined): boolean {
@@ -53,22 +69,73 @@ function isUnwatched({ root, ignore = [] }: WatchOptions, path: string, stats: S
 
 const isIgnoreFile = (name: string) => ignoreFiles.some((own) => own === name);
 
-// Events only update `lastAt`; the loop decides when to call `onChange`.
-async function notifyWhenQuiet(watcher: FSWatcher, onChange: () => void, signal: AbortSignal): Promise<void> {
+type Changes = {
+  /** The paths that changed since the last report. */
+  readonly paths: Set<string>;
+  /** When the last of them changed. */
+  readonly lastAt: () => number;
+  /** Resolves at the next change, or when the signal is aborted. */
+  readonly next: () => Promise<void>;
+  /** Resolves when no change waits to be reported. */
+  readonly settled: () => Promise<void>;
+  readonly report: (onChange: () => void) => void;
+};
+
+function collectChanges(watcher: FSWatcher, signal: AbortSignal): Changes {
+  const paths = new Set<string>();
   let lastAt = 0;
   let wake = Promise.withResolvers<void>();
-  const stop = () => wake.resolve();
-  signal.addEventListener("abort", stop, { once: true });
-  watcher.on("all", () => {
+  let settled: PromiseWithResolvers<void> | null = null;
+  signal.addEventListener("abort", () => wake.resolve(), { once: true });
+  watcher.on("all", (_, path) => {
+    paths.add(path);
     lastAt = performance.now();
+    settled ??= Promise.withResolvers();
     wake.resolve();
   });
+  return {
+    paths,
+    lastAt: () => lastAt,
+    next: () => wake.promise,
+    settled: async () => settled?.promise,
+    report: (onChange) => {
+      wake = Promise.withResolvers();
+      paths.clear();
+      settled?.resolve();
+      settled = null;
+      onChange();
+    },
+  };
+}
+
+async function notifyWhenSettled(
+  changes: Changes,
+  { onChange, maxWaitMs = MAX_WAIT_MS }: WatchOptions,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    await wake.promise;
-    wake = Promise.withResolvers();
+    await changes.next();
     const since = performance.now();
-    do await setTimeout(QUIET_MS, undefined, { signal }).catch(() => undefined);
-    while (!signal.aborted && performance.now() - lastAt < QUIET_MS && performance.now() - since < MAX_DELAY_MS);
-    if (!signal.aborted) onChange();
+    const isSettled = settledSince(since, changes, signal);
+    while (!signal.aborted && performance.now() - since < maxWaitMs && !(await isSettled())) {
+      await setTimeout(CHECK_MS, undefined, { signal }).catch(() => undefined);
+    }
+    if (!signal.aborted) changes.report(onChange);
   }
+}
+
+// A file that arrived by rename is complete, so only the files written in place are waited for.
+function settledSince(since: number, { paths, lastAt }: Changes, signal: AbortSignal): () => Promise<boolean> {
+  let brokenAt: number | null = null;
+  return async () => {
+    const at = lastAt();
+    const quietMs = performance.now() - at;
+    const written = [...paths].filter(isWrittenInPlace);
+    if (written.length === 0) return quietMs >= QUIET_MS || performance.now() - since >= MAX_DELAY_MS;
+    // What did not parse is parsed again once it has changed.
+    if (quietMs < WRITTEN_QUIET_MS || brokenAt === at) return false;
+    const parses = await everyFileParses(written, { signal }).catch(() => true);
+    if (!parses) brokenAt = at;
+    return parses && lastAt() === at;
+  };
 }

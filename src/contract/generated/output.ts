@@ -935,7 +935,7 @@ readonly unmanagedTypes?: {
 [k: string]: number
 }
 /**
- * How many files an ignore file leaves out, by ignore file
+ * How many files an ignore file leaves out, by ignore file; left out when there are none
  */
 readonly ignored?: {
 [k: string]: number

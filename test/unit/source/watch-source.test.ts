@@ -1,11 +1,12 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { watchSource } from "../../../src/source/watch-source.ts";
+import { setTimeout } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type WatchOptions, watchSource } from "../../../src/source/watch-source.ts";
 import { folderOf, write } from "./source.ts";
 
 /** Watches a folder; `next` resolves with the next call of onChange that has not been waited for. */
-async function watching(root: string, options: { paths?: readonly string[]; ignore?: readonly string[] } = {}) {
+async function watching(root: string, options: Partial<WatchOptions> = {}) {
   const stop = new AbortController();
   const seen = { count: 0, waitedFor: 0 };
   let wake = Promise.withResolvers<void>();
@@ -16,12 +17,15 @@ async function watching(root: string, options: { paths?: readonly string[]; igno
     wake = Promise.withResolvers();
   };
   const trouble: unknown[] = [];
-  await watchSource({ ...options, root, onChange, onTrouble: (error) => trouble.push(error) }, { signal: stop.signal });
+  const { settled } = await watchSource(
+    { ...options, root, onChange, onTrouble: (error) => trouble.push(error) },
+    { signal: stop.signal },
+  );
   const next = async () => {
     while (seen.count === seen.waitedFor) await wake.promise;
     seen.waitedFor = seen.count;
   };
-  return { next, seen, stop, trouble };
+  return { next, seen, stop, trouble, settled };
 }
 
 test("a change of any sort is told: new, changed, replaced, moved, removed, in new folders too", async () => {
@@ -68,6 +72,57 @@ test("the ignore files and the configuration are told of", async () => {
   await next();
   write(root, { "manifests/.gitignore": "x\n" });
   await next();
+});
+
+describe("a file that is written in place", () => {
+  const half = "type: team\nname: [ml";
+  const whole = "type: team\nname: ml";
+
+  test("is waited for until it parses, with the other files; a missing final newline does not matter", async () => {
+    const root = await folderOf({ "a.yaml": whole, "b.yaml": whole });
+    const { next, seen, settled } = await watching(root);
+    write(root, { "a.yaml": half });
+    const begun = performance.now();
+    write(root, { "b.yaml": `${whole}2` });
+    await setTimeout(600);
+    expect(seen.count).toBe(0);
+    write(root, { "a.yaml": whole });
+    await next();
+    expect(performance.now() - begun).toBeGreaterThan(900);
+    expect(performance.now() - begun).toBeLessThan(5000);
+    await settled();
+  });
+
+  test("is waited for while it grows", async () => {
+    const root = await folderOf({ "a.yaml": "" });
+    const { next, seen } = await watching(root);
+    for (const line of ["type: team\n", "name: ml\n", "members:\n", "  - a@example.com\n"]) {
+      appendFileSync(join(root, "a.yaml"), line);
+      await setTimeout(100);
+    }
+    await next();
+    expect(seen.count).toBe(1);
+  });
+
+  test("that never parses is reported like any other in the end", async () => {
+    const root = await folderOf({});
+    const { next } = await watching(root, { maxWaitMs: 800 });
+    const begun = performance.now();
+    write(root, { "a.yaml": half });
+    await next();
+    expect(performance.now() - begun).toBeGreaterThan(700);
+  });
+
+  test("is not what one is that arrives by rename: that is reported at once, whether it parses or not", async () => {
+    const root = await folderOf({ "a.yaml": whole });
+    const { next } = await watching(root, { maxWaitMs: 20_000 });
+    write(root, { "a.tmp": half });
+    await setTimeout(50);
+    const begun = performance.now();
+    renameSync(join(root, "a.tmp"), join(root, "a.yaml"));
+    await next();
+    expect(performance.now() - begun).toBeLessThan(5000);
+  });
 });
 
 test("nothing is reported after the stop", async () => {
