@@ -48,7 +48,9 @@ export function planContextIn(
     creates = rules.dryRunsCreates ? "dry-run" : "skipped",
     cache = session.cache,
     readsEach = false,
-  }: Pick<PlanContext, "records"> & Partial<Pick<PlanContext, "guards" | "creates" | "cache" | "readsEach">>,
+    seeksOrphans = true,
+  }: Pick<PlanContext, "records"> &
+    Partial<Pick<PlanContext, "guards" | "creates" | "cache" | "readsEach" | "seeksOrphans">>,
 ): PlanContext {
   const { server, reader, probeRoute, serverFacts, saveServerFacts, ledger, sink } = session;
   return {
@@ -61,6 +63,7 @@ export function planContextIn(
     recorded,
     cache,
     readsEach,
+    seeksOrphans,
     kindOf,
     shapeOf,
     ignore: rules.ignore,

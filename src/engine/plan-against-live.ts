@@ -19,6 +19,7 @@ import type { Identity } from "../core/manifest.ts";
 import { type MissingExtension, missingExtensions } from "../core/missing-extensions.ts";
 import { type BlockedManifest, type BlockedStep, blockedSteps } from "../core/plan/blocked-steps.ts";
 import { makePlan, withBlockDiagnostics, withNotChecked } from "../core/plan/make-plan.ts";
+import { knownIn } from "../core/plan/orphans.ts";
 import { writes } from "../core/plan/plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../core/plan/plan-input.ts";
 import { locateFields, readManifests } from "../manifests/read-manifests.ts";
@@ -32,6 +33,7 @@ import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./live/find-o
 import { liveQueries } from "./live/live-queries.ts";
 import { type Observation, type ObserveContext, observe, type WavedSource } from "./live/observe.ts";
 import { type PreflightContext, preflight, withExisting } from "./live/preflight.ts";
+import { orphansIn, type RemovedFromSource, removedFromSource } from "./live/removed-manifests.ts";
 import { withTakenNames } from "./live/taken-names.ts";
 
 /** The context for planning against live. */
@@ -50,6 +52,8 @@ export type PlanContext = {
   readonly cache: LiveCache | null;
   /** Whether each resource is read by itself instead of whole lists, since few are requested. @default false */
   readonly readsEach?: boolean;
+  /** Whether the plan shows resources that the source no longer declares. @default true */
+  readonly seeksOrphans?: boolean;
   /** Whether resources that equal their manifests are to be recorded. */
   readonly records: boolean;
   readonly kindOf: (type: string) => Kind | undefined;
@@ -82,6 +86,11 @@ export type LivePlan = PlanWithDecisions & {
   readonly rulesFor: RuleFinder;
   /** Unrecorded resources that are this repository's own. */
   readonly own: FoundOwnContent["own"];
+  readonly orphans: PlanInput["orphans"];
+  readonly removed: PlanInput["removed"];
+  readonly elsewhere: PlanInput["elsewhere"];
+  /** How far back the history was read for orphans; null where it was not read. */
+  readonly reach: RemovedFromSource["reach"];
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
   /** Every receipt, opened where a decision depends on it. */
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
@@ -100,7 +109,11 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const started = await withValues(declared, (identity) => toRead?.has(identity) ?? true, context);
   const inSyncByCache = cached && toRead && knownInSync(cached, toRead, { ...context, manifests: started.manifests });
   const observing: ObserveContext = { ...context, dryRun, known: inSyncByCache, signal };
-  const queries = liveQueries(started, withWaves(started), context);
+  const orphans = orphansIn(started, context);
+  const { removed, reach } = await removedFromSource(started, context.recorded, { ...context, orphans });
+  const compared = { base: started.base, applied: atRefOf(started, context), recorded: context.recorded, removed };
+  const mayBeOrphans = orphans === "none" ? [] : knownIn(compared);
+  const queries = liveQueries(started, withWaves(started), { ...context, mayBeOrphans });
   const observed = withoutStale(await observe(queries, observing), started, context);
   guardLive(observed, started, context);
   const observation = await withTakenNames(queries, observed, observing);
@@ -112,6 +125,7 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const missing = () => context.serverFacts.missing(queries.flatMap(({ kind }) => operationsOf(kind)));
   const access = readAccess(context.serverFacts.caller);
   let known: FoundOwnContent = NOTHING_OWN;
+  const elsewhere = await elsewhereOf(mayBeOrphans, { ...desired, live: observation.live });
   const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
     ...context,
     ...desired,
@@ -122,14 +136,16 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     dryRuns,
     rulesFor,
     base: desired.base,
-    applied: context.recorded.size === 0 ? desired.applied : null,
+    applied: compared.applied,
     own: known.own,
+    removed,
+    elsewhere,
     writers: writersOf(context),
     seesAll: readsWholeTenant(access),
     now: context.now(),
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear, ...known.warnings],
-    withOrphans: desired.isWhole,
+    orphans,
     outOfScope: desired.outOfScope ?? 0,
     guards: null,
   });
@@ -166,6 +182,10 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     rulesFor,
     own: known.own,
     dryRuns,
+    removed,
+    elsewhere,
+    orphans,
+    reach,
     notUsed: missingExtensions(missing()),
     access,
   };
@@ -175,6 +195,21 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     if (next !== null) context.cache?.save(next);
   }
   return livePlan;
+}
+
+// The applied commit replaces records that are missing.
+function atRefOf({ applied }: Desired, { recorded }: PlanContext): Desired["applied"] {
+  return recorded.size === 0 ? applied : null;
+}
+
+// The sources of other targets are read only where there may be an orphan.
+async function elsewhereOf(
+  mayBeOrphans: Iterable<Identity>,
+  { declared, declaredElsewhere, live }: Desired & Pick<PlanInput, "live">,
+): Promise<ReadonlySet<Identity>> {
+  const isOrphan = (identity: Identity) => !declared.has(identity) && live.get(identity)?.state !== "absent";
+  if (declaredElsewhere === null || ![...mayBeOrphans].some(isOrphan)) return new Set();
+  return declaredElsewhere();
 }
 
 // Only what differs and has no record is worth asking the history of the repository for.

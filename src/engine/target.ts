@@ -20,6 +20,8 @@ export type Target = {
   readonly state: StateLocation;
   /** The rules of a pass, from the configuration in its revision. */
   readonly rules: (config: SourceConfig["repository"]) => Rules;
+  /** What other targets of the same control plane declare; absent with a single target. */
+  readonly declaredElsewhere?: () => Promise<ReadonlySet<Identity>>;
   /** Fails if another target of the same control plane declares one of these identities; absent with a single target. */
   readonly claim?: (declared: ReadonlySet<Identity>) => Promise<void>;
 };

@@ -1,9 +1,11 @@
+import type { HistoryReach } from "../contract/generated/output.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import { isWhole } from "../core/report/pass-result.ts";
 import type { ApplyReport, Outcome } from "../core/report/report.ts";
 import { joinCounts } from "./count-text.ts";
 import { type FailedOutcomesView, failedOutcomeLines } from "./failed-outcomes.ts";
 import { missingExtensionsText } from "./missing-extensions.ts";
+import { orphanLines, orphanNotes, type ShownOrphan } from "./orphans.ts";
 import { needsAttention, outcomeLines } from "./outcome.ts";
 import { wrapWords } from "./wrap.ts";
 
@@ -11,6 +13,12 @@ import { wrapWords } from "./wrap.ts";
 export type ApplyView = FailedOutcomesView & {
   /** Rows of the terminal; null when the output is not a terminal. */
   readonly rows: number | null;
+  /** Resources that the source no longer declares. @default none */
+  readonly orphans?: readonly ShownOrphan[];
+  /** The number of orphans that a selection leaves out. @default 0 */
+  readonly counted?: number;
+  /** How far back the history was read for orphans; left out when the ledger knows them. */
+  readonly history?: HistoryReach | undefined;
   /** Whether an outcome was shown when it happened. */
   readonly wasShown: (outcome: Outcome) => boolean;
 };
@@ -44,10 +52,13 @@ export function applyLines({ outcomes }: Pick<ApplyReport, "outcomes">, view: Ap
 export function applyText(report: ApplyReport, view: ApplyView, notUsed: readonly MissingExtension[] = []): string {
   const { paint, width, rows } = view;
   const summary = applyLine(report);
-  if (report.outcomes.every(({ result }) => result === "unchanged")) return `${summary}\n`;
+  const { orphans: listed = [], counted = 0, history } = view;
+  const orphans = [...orphanLines(listed, view), ...orphanNotes({ counted, history }, view)];
+  if (report.outcomes.every(({ result }) => result === "unchanged")) return [...orphans, summary, ""].join("\n");
   const lines = applyLines(report, view);
   const end = wrapWords(summary, { indent: "", width }).map((line) => paint("bold", line));
   const isLong = rows !== null && lines.length > rows;
   const top = isLong ? [...end, ""] : [];
-  return [...top, ...lines, "", ...missingExtensionsText(notUsed, view), ...end, ""].join("\n");
+  const left = orphans.length === 0 ? [] : [...orphans, ""];
+  return [...top, ...lines, "", ...left, ...missingExtensionsText(notUsed, view), ...end, ""].join("\n");
 }

@@ -7,6 +7,7 @@ import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { writerText } from "./last-write.ts";
 import { missingExtensionsText } from "./missing-extensions.ts";
+import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint, Style } from "./paint.ts";
 import { incompleteText, serverText } from "./plan.ts";
 import { nameIn, titleLine } from "./step.ts";
@@ -63,18 +64,27 @@ export function driftText(
   const line = driftLine(report);
   const shown = report.drift.filter(({ state }) => state !== "unknown");
   const note = stand === null ? [] : wrapWords(printable(stand), { indent: "", width }).map((one) => paint("dim", one));
-  if (shown.length === 0) return [line, ...note, ""].join("\n");
+  const [orphans, moved] = [shown.filter(isOrphan), shown.filter((entry) => !isOrphan(entry))];
+  const notes = orphanNotes({ counted: report.summary.orphan - orphans.length, history: report.history }, view);
+  if (shown.length === 0) return [line, ...note, ...notes, ""].join("\n");
   return [
     ...wrapWords(`Drift on ${serverText(report.server, view.target ?? null)}: ${SIDES}`, { indent: "", width }),
     ...callerAccessLines(view.access ?? null, view),
     ...note,
     "",
-    ...shown.flatMap((entry) => entryLines(entry, view)),
-    "",
+    ...moved.flatMap((entry) => entryLines(entry, view)),
+    ...(moved.length === 0 ? [] : [""]),
+    ...orphanLines(orphans, view),
+    ...(orphans.length === 0 ? [] : [""]),
     ...missingExtensionsText(notUsed, view),
+    ...notes,
     ...wrapWords(line, { indent: "", width }).map((one) => paint("bold", one)),
     "",
   ].join("\n");
+}
+
+function isOrphan({ state }: DriftEntry): boolean {
+  return state === "orphan";
 }
 
 function entryLines(entry: DriftEntry, { paint, width, now }: DriftView): readonly string[] {

@@ -1,3 +1,4 @@
+import type { HistoryReach } from "../contract/generated/output.ts";
 import type { Access } from "../core/access.ts";
 import { groupOf } from "../core/kind.ts";
 import { splitIdentity } from "../core/manifest.ts";
@@ -55,14 +56,14 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     const shown = listed(plan, showUnchanged);
     // With the server-side fields, the steps are not the ones that would be executed.
     const document = withServerSide === null ? sealed(shown, event) : shown;
-    const beside = { ...counted, ...unmanagedIn(unmanaged), ...foreignIn(event) };
+    const beside = { ...counted, ...historyIn(event), ...unmanagedIn(unmanaged), ...foreignIn(event) };
     return jsonText({ ...document, ...beside, ...accessIn(access), ...notUsedIn(notUsed) });
   }
   const group = (step: Step): string | null => groupOf(step, kindOf);
   const detailOf = ({ identity }: Step): string | null => details.get(identity) ?? null;
   if (output === "gitlab") return gitlabReport(plan);
   if (output === "markdown") {
-    const shown = ignored === 0 ? plan : { ...plan, ignored };
+    const shown = ignored === 0 && event.history === undefined ? plan : { ...plan, ignored, ...historyIn(event) };
     return planMarkdown(shown, { ...reviewed(view), groupOf: resourceGroup, detailOf, showPreflight });
   }
   const text = planText(plan, {
@@ -79,6 +80,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     ignored,
     access,
     notUsed,
+    ...historyIn(event),
   });
   return unmanaged === null ? text : text + unmanagedText(unmanaged, view);
 }
@@ -105,21 +107,26 @@ export function driftReport(event: DriftEvent, base: string | null, view: Report
 /** The report of an apply. */
 export function applyReport(event: ApplyEvent, view: ReportView): string {
   const { report, notUsed } = event;
-  if (view.output === "json") return jsonText({ ...report, ...notUsedIn(notUsed) });
+  if (view.output === "json")
+    return jsonText({ ...report, ...orphansIn(event.plan), ...historyIn(event), ...notUsedIn(notUsed) });
   return applyText(report, applyViewOf(event, view), notUsed);
 }
 
 /** Layout of the outcomes of an apply. */
 export function applyViewOf(
-  { plan, places }: Pick<ApplyEvent, "plan" | "places">,
+  { plan, places, history }: Pick<ApplyEvent, "plan" | "places" | "history">,
   { paint, width, rows, wasShown = () => false }: Pick<ReportView, "paint" | "width" | "rows" | "wasShown">,
 ): ApplyView {
   const steps = new Map(plan.steps.map((step) => [step.identity, step]));
+  const orphans = plan.steps.filter(isOrphan);
   return {
     paint,
     width,
     rows,
     wasShown,
+    orphans,
+    counted: plan.summary.orphan - orphans.length,
+    ...(history === undefined ? {} : { history }),
     // A write of an earlier run is not part of this plan.
     stepOf: ({ identity, interrupted }) => (interrupted === undefined ? steps.get(identity) : undefined),
     placeOf: ({ identity }) => places.get(identity) ?? null,
@@ -135,6 +142,21 @@ function reviewed({ target = null, subject = "change", whole = "" }: ReportView)
 
 function resourceGroup(one: { readonly identity: string }): string | null {
   return groupOf(one, kindOf);
+}
+
+function isOrphan({ action }: Step): boolean {
+  return action === "orphan";
+}
+
+// Left out when there are none.
+function orphansIn({ steps }: Plan): object {
+  const orphans = steps.filter(isOrphan).map(({ identity, kind, orphan }) => ({ identity, kind, orphan }));
+  return orphans.length === 0 ? {} : { orphans };
+}
+
+// Left out when the history was not read.
+function historyIn({ history }: Pick<PlanEvent, "history">): { readonly history?: HistoryReach } {
+  return history === undefined ? {} : { history };
 }
 
 function hasWrites({ steps, complete }: Plan): boolean {

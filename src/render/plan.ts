@@ -1,3 +1,4 @@
+import type { HistoryReach } from "../contract/generated/output.ts";
 import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 import type { Identity } from "../core/manifest.ts";
@@ -11,6 +12,7 @@ import { printable } from "./escape.ts";
 import { type Fold, foldSteps } from "./fold-steps.ts";
 import { missingExtensionsText } from "./missing-extensions.ts";
 import { notCheckedCounts } from "./not-checked.ts";
+import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint } from "./paint.ts";
 import { stepLines, titleLine } from "./step.ts";
 import { cutEnd, cutMiddle } from "./text-width.ts";
@@ -35,6 +37,8 @@ export type PlanView = BlockedView & {
   readonly next: string | null;
   /** The token's subject and permissions; null when the control plane does not report them. */
   readonly access?: Access | null;
+  /** How far back the history was read for orphans; left out when the ledger knows them. */
+  readonly history?: HistoryReach | undefined;
   /** The extensions that the control plane lacks. */
   readonly notUsed?: readonly MissingExtension[];
 };
@@ -47,7 +51,9 @@ const MAX_NAME_LINES = 6;
 export function planText(plan: Plan, view: PlanView): string {
   const summary = planLine(plan, view.ignored);
   const shown = plan.steps.filter((step) => isShown(step, view));
-  if (shown.length === 0) return `${summary}\n`;
+  const listed = plan.steps.filter(({ action }) => action === "orphan").length;
+  const notes = orphanNotes({ counted: plan.summary.orphan - listed, history: view.history }, view);
+  if (shown.length === 0) return [summary, ...notes, ""].join("\n");
   const body = bodyLines(shown, view);
   const end = wrapWords(summary, { indent: "", width: view.width }).map((line) => view.paint("bold", line));
   const isLong = body.join("\n").split("\n").length > (view.rows ?? ROWS);
@@ -59,6 +65,7 @@ export function planText(plan: Plan, view: PlanView): string {
     ...body,
     ...missingExtensionsText(view.notUsed ?? [], view),
     ...notCheckedLines(plan, view),
+    ...notes,
     ...end,
     ...(view.next === null ? [] : [view.paint("dim", `Next: ${view.next}`)]),
     "",
@@ -186,14 +193,7 @@ function foldText({ steps, changes }: Fold, view: PlanView): string {
 }
 
 function orphanText(orphans: readonly Step[], view: PlanView): readonly string[] {
-  if (orphans.length === 0) return [];
-  const { paint, width } = view;
-  const title = wrapWords("Orphans: recorded, no longer declared; reported, never deleted", { indent: "", width });
-  return [
-    [...title.map((line) => paint("bold", line)), ...orphans.flatMap((step) => stepLines(step, null, view)), ""].join(
-      "\n",
-    ),
-  ];
+  return orphans.length === 0 ? [] : [[...orphanLines(orphans, view), ""].join("\n")];
 }
 
 /** The resources that are live but neither declared nor recorded, one line each. */

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { posix } from "node:path";
+import type { HistoryReach } from "../contract/generated/output.ts";
 import type { Removal } from "../core/removal.ts";
 import { readBlobs } from "./git/blobs.ts";
 import {
@@ -29,12 +30,6 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Commits that one git process compares. */
 const BATCH = 250;
-
-/** How far back a history was read, and why it ends there: `cut` by its limits of time and memory. */
-export type HistoryReach = {
-  readonly commits: number;
-  readonly ended: "start" | "limit" | "cut" | "shallow";
-};
 
 /** A step of a history; without a commit it is what is not committed. */
 export type HistoryStep = Removal & Pick<LineChange, "files">;

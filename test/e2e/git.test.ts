@@ -101,6 +101,9 @@ describe("in a git checkout", () => {
     expect(planOf(ended).steps).toMatchObject([
       { action: "orphan", identity: "service/dev:web/api", causedBy: "change" },
     ]);
+    const shown = await source.runHere(["plan", "--base", base, "--state", "runner"]);
+    expect(shown.stdout).toMatch(/○ service\/dev:web\/api\n {4}removed by this change\n/);
+    expect(shown.stdout).not.toContain("recorded");
   });
 
   test("plans, reports and other untracked files without manifests are no part of the commit", async () => {

@@ -32,7 +32,7 @@ describe("a selection takes what is chosen, with what that needs", () => {
 });
 
 describe.each(controlPlaneVariants)("what left the source, on a $name control plane", (plane) => {
-  test("is reported as an orphan and never deleted, and is no orphan of a selection", async () => {
+  test("is reported as an orphan and never deleted, and is counted with a selection", async () => {
     const server = await plane.serve();
     const repository = await sourceOf(source, server);
     expect(await repository.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
@@ -47,8 +47,15 @@ describe.each(controlPlaneVariants)("what left the source, on a $name control pl
     expect(plan.summary.orphan).toBe(1);
     expect(plan.steps).toMatchObject([{ action: "orphan", identity: "service/dev:web/worker", file: null }]);
     expect((await repository.runHere(["drift"])).code).toBe(0);
-    expect(planOf(await repository.runHere(["plan", "-o", "json", "services"])).summary.orphan).toBe(0);
-    expect(await repository.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+    const part = planOf(await repository.runHere(["plan", "-o", "json", "services"]));
+    expect([part.summary.orphan, part.steps]).toEqual([1, []]);
+    const counted = "1 orphan outside this selection, still running; Holdfast never deletes";
+    for (const command of [["plan"], ["apply", "--yes"], ["drift"]]) {
+      expect((await repository.runHere([...command, "services"])).stdout).toContain(counted);
+      const whole = await repository.runHere(command);
+      expect(whole).toMatchObject({ code: 0, stdout: expect.stringContaining("○ service/dev:web/worker\n") });
+      expect(whole.stdout).toContain("remove it on the platform, then `holdfast forget`");
+    }
     expect(server.effects()).toEqual(before);
   });
 

@@ -113,6 +113,21 @@ test("CI goes on where a person began, corrects what was changed by hand, and ad
   const corrected = await ci(await clone(), "apply", "--yes", "--allow-privilege");
   expect(corrected).toMatchObject({ code: 0, stdout: expect.stringContaining("3 updated") });
 
+  // What left git is listed as long as it lives, with who removed it; nobody has recorded it.
+  const removal = await push({}, ["account.yaml"]);
+  const orphan = { recorded: false, isLive: true, removedBy: { commit: removal, author: "Ada <ada@example.com>" } };
+  const jobs = await clone();
+  expect(planOf(await ci(jobs, "plan", "-o", "json"))).toMatchObject({
+    summary: { orphan: 1, update: 0 },
+    steps: [{ action: "orphan", identity: "virtual-account/ci", causedBy: null, orphan }],
+    history: { ended: "start" },
+  });
+  expect(driftOf(await ci(jobs, "drift", "-o", "json")).drift).toMatchObject([{ state: "orphan", orphan }]);
+  const applies = await ci(jobs, "apply", "--yes", "--state", join(await temporaryFolder(), "state"));
+  expect(applies.stdout).toMatch(/○ virtual-account\/ci\n {4}removed by [0-9a-f]{12}, Ada <ada@example.com>, /);
+  const shallow = await ci(await clone("--depth", "1"), "plan");
+  expect(shallow.stdout).toContain("orphans are known from 1 commit only, since this is a shallow clone");
+
   // What somebody else made remains theirs.
   await server.call("PUT", "/api/svc/v1/apps", { manifest: { ...manifest, name: "foreign" } }, other);
   await push({ "foreign.yaml": scaled("foreign", 1) });

@@ -14,11 +14,11 @@ export type Claimant = { readonly target: Target; readonly server: string };
 export function claimsOf(
   claimants: ReadonlyMap<string, Claimant>,
   { now, stopping }: Pick<Terminal, "now" | "stopping">,
-): (name: string) => NonNullable<Target["claim"]> {
+): (name: string) => Required<Pick<Target, "claim" | "declaredElsewhere">> {
   const claimed = new Map<string, ReadonlySet<Identity>>();
   const claimOf = async (
     name: string,
-    { target: { claim: _, ...target } }: Claimant,
+    { target: { claim: _, declaredElsewhere: __, ...target } }: Claimant,
   ): Promise<ReadonlySet<Identity>> => {
     const known = claimed.get(name);
     if (known !== undefined) return known;
@@ -30,16 +30,24 @@ export function claimsOf(
       return new Set();
     }
   };
-  return (name) => async (declared) => {
+  const othersOf = (name: string) => {
     const own = claimants.get(name);
-    const others = [...claimants].filter(([other, { server }]) => other !== name && server === own?.server);
-    for (const [other, claimant] of others) {
-      const theirs = await claimOf(other, claimant);
-      const twice = [...declared].find((identity) => theirs.has(identity));
-      if (twice !== undefined) throw declaredTwice(twice, name, other);
-    }
-    claimed.set(name, declared);
+    return [...claimants].filter(([other, { server }]) => other !== name && server === own?.server);
   };
+  return (name) => ({
+    claim: async (declared) => {
+      for (const [other, claimant] of othersOf(name)) {
+        const theirs = await claimOf(other, claimant);
+        const twice = [...declared].find((identity) => theirs.has(identity));
+        if (twice !== undefined) throw declaredTwice(twice, name, other);
+      }
+      claimed.set(name, declared);
+    },
+    declaredElsewhere: async () => {
+      const theirs = await Promise.all(othersOf(name).map(([other, claimant]) => claimOf(other, claimant)));
+      return new Set(theirs.flatMap((declared) => [...declared]));
+    },
+  });
 }
 
 function declaredTwice(identity: Identity, name: string, other: string): HoldfastError {

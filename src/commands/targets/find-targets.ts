@@ -99,7 +99,7 @@ function createTargets(choices: readonly TargetChoice[], shared: SharedByTargets
     return [choice.name, { target, server: (choice.server ?? "").replace(/\/+$/, "") }] as const;
   });
   const claims = claimsOf(new Map(claimants), shared.invocation.terminal);
-  return targets.map(({ choice, target }) => ({ ...target, claim: claims(choice.name) }));
+  return targets.map(({ choice, target }) => ({ ...target, ...claims(choice.name) }));
 }
 
 function isOneOf(choices: readonly TargetChoice[]): (target: CommandTarget) => boolean {

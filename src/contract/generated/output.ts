@@ -142,6 +142,50 @@ readonly unknown: number
 readonly invalid: number
 }
 /**
+ * A resource that the source no longer declares
+ */
+export type OrphanEntry = {
+/**
+ * Kind and name of the resource, such as service/c1:ws1/api
+ */
+readonly identity: string
+/**
+ * Kind of the resource, the first part of its identity
+ */
+readonly kind: string
+readonly orphan: Orphan
+}
+/**
+ * What is known of a resource that the source no longer declares
+ */
+export type Orphan = {
+/**
+ * Whether the ledger has a record of it
+ */
+readonly recorded: boolean
+/**
+ * Whether live shows it; false where live cannot be read
+ */
+readonly isLive: boolean
+/**
+ * The commit that removed its manifest; left out where the history was not read or does not show it
+ */
+readonly removedBy?: {
+/**
+ * Null where the removal is not committed
+ */
+readonly commit: (string | null)
+/**
+ * Name and e-mail address of the author
+ */
+readonly author: (string | null)
+/**
+ * When, by the author's clock
+ */
+readonly at: (string | null)
+}
+}
+/**
  * What apply -o json writes: what became of each resource
  */
 export type ApplyReport = {
@@ -167,6 +211,11 @@ readonly diagnostics: readonly Diagnostic[]
  * The extensions that the control plane lacks; left out where it lacks none
  */
 readonly notUsed?: readonly MissingExtension[]
+/**
+ * Resources that the source no longer declares and that still live; left out where there are none, and with a selection
+ */
+readonly orphans?: readonly OrphanEntry[]
+readonly history?: HistoryReach
 }
 /**
  * Something wrong or doubtful in the input, with its place
@@ -242,6 +291,19 @@ readonly operation: string
  * What cannot be done without it
  */
 readonly cost: string
+}
+/**
+ * How far back the history of the repository was read for resources without a record
+ */
+export type HistoryReach = {
+/**
+ * Commits that were read
+ */
+readonly commits: number
+/**
+ * Why it ends there: at the first commit, at --history, at the limits of time and memory, or because a shallow clone has no more
+ */
+readonly ended: ("start" | "limit" | "cut" | "shallow")
 }
 /**
  * One field that differs; values that could be secrets are masked
@@ -338,6 +400,7 @@ readonly state: ("drifted" | "unrecorded" | "absent" | "unknown" | "orphan")
  */
 readonly changes: readonly Change[]
 readonly changedBy?: LastWrite
+readonly orphan?: Orphan
 }
 /**
  * How many resources of each state
@@ -364,7 +427,7 @@ readonly unchanged: number
  */
 readonly unknown: number
 /**
- * Recorded and no longer declared
+ * No longer declared, and still live; with a selection they are counted and not listed
  */
 readonly orphan: number
 /**
@@ -403,6 +466,7 @@ readonly access?: Access
  * The extensions that the control plane lacks; left out where it lacks none
  */
 readonly notUsed?: readonly MissingExtension[]
+readonly history?: HistoryReach
 }
 /**
  * What a command writes with -o json when it ends without its result
@@ -458,7 +522,7 @@ readonly ensure: number
  */
 readonly block: number
 /**
- * Resources that are recorded and no longer declared
+ * Resources that the source no longer declares and that still live; with a selection they are counted and have no steps
  */
 readonly orphan: number
 /**
@@ -581,6 +645,7 @@ readonly risks: readonly Risk[]
 readonly causedBy: (CausedBy | null)
 readonly notChecked?: NotChecked
 readonly changedBy?: LastWrite
+readonly orphan?: Orphan
 }
 /**
  * What plan -o json and plan --out write: what apply would do, and why
@@ -635,6 +700,11 @@ readonly access?: Access
  * The extensions that the control plane lacks; left out where it lacks none
  */
 readonly notUsed?: readonly MissingExtension[]
+readonly history?: HistoryReach
+/**
+ * With --show unmanaged: kinds that this control plane cannot list
+ */
+readonly unmanagedNotListed?: readonly string[]
 }
 /**
  * A resource that is live, but neither declared nor recorded

@@ -31,7 +31,8 @@ function isCounted({ summary, steps, revision }: SealedPlan, plan: Plan): boolea
   );
 }
 
-const counted = ["create", "update", "ensure", "block", "orphan"] as const;
+// Orphans cause no action, and with a selection they are only counted.
+const counted = ["create", "update", "ensure", "block"] as const;
 
 function isUnrecorded({ causedBy, changes }: JsonObject): boolean {
   return (

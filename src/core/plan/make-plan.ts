@@ -16,14 +16,19 @@ import { orphanSteps, stepOf } from "./plan-steps.ts";
 export function makePlan(input: PlanInput): PlanWithDecisions {
   const decisions = decideEach(input);
   const declared = input.desired.map((waved) => stepOf(input, waved, decisions.get(waved.manifest.identity)));
-  const steps = input.withOrphans ? declared.concat(orphanSteps(input)) : declared;
+  const orphans = input.orphans === "none" ? [] : orphanSteps(input);
+  const steps = input.orphans === "listed" ? declared.concat(orphans) : declared;
   const drifted = decisions.values().reduce((sum, one) => sum + (one.drifted ? 1 : 0), 0);
   const plan = {
     format_version: FORMAT_VERSION,
     revision: input.revision,
     server: input.server,
     complete: input.complete,
-    summary: { ...summarise(steps, drifted, input.outOfScope), invalid: input.refused.length },
+    summary: {
+      ...summarise(steps, drifted, input.outOfScope),
+      orphan: orphans.length,
+      invalid: input.refused.length,
+    },
     steps,
     diagnostics: input.diagnostics,
   } as const;

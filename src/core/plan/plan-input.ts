@@ -11,6 +11,7 @@ import type { Kind } from "../kind.ts";
 import type { LiveView } from "../live.ts";
 import type { Identity, ManifestHead } from "../manifest.ts";
 import type { RecordedHead } from "../recorded.ts";
+import type { Removal } from "../removal.ts";
 import type { Plan } from "./plan.ts";
 
 /** A manifest and its depth in the reference graph. */
@@ -54,8 +55,12 @@ export type PlanInput = LiveView & {
   readonly guards: PlanGuards | null;
   /** Number of resources outside `desired` that are presumably in sync. @default 0 */
   readonly outOfScope?: number;
-  /** Whether the plan includes orphans: not when only a part of the source was selected. */
-  readonly withOrphans: boolean;
+  /** Whether the plan lists orphans; where only a part of the source was selected, it counts them. */
+  readonly orphans: "listed" | "counted" | "none";
+  /** Identities that the history of the repository declared, with the commits that removed them. */
+  readonly removed: ReadonlyMap<Identity, Removal>;
+  /** Identities that other targets of the control plane declare. */
+  readonly elsewhere: ReadonlySet<Identity>;
 };
 
 /** A plan with the decisions behind its steps, by identity; resources known to be in sync have none. */

@@ -1,4 +1,4 @@
-import { compareText, equal, type JsonObject } from "../../contract/json.ts";
+import { equal, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Decision, Difference } from "../decide/decision.ts";
 import { changeOf } from "../diff/change.ts";
@@ -8,6 +8,7 @@ import { jsonPatchTo } from "../diff/json-patch.ts";
 import { writerIn } from "../kind.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
+import { type FoundOrphan, findOrphans, type OrphanInput } from "./orphans.ts";
 import type { Change, Step } from "./plan.ts";
 import type { PlanInput, WavedManifest } from "./plan-input.ts";
 
@@ -76,25 +77,27 @@ function liveOf({ live, kindOf }: PlanInput, { identity, kind: type }: ManifestH
   return found?.state === "present" && kind !== undefined ? withoutVersion(kind, found.row.manifest) : undefined;
 }
 
-/** Resources that are recorded and no longer declared; with a base, also those that the change removed. */
-export function orphanSteps({ recorded, declared, live, base, applied }: PlanInput): readonly Step[] {
-  const known = base === null ? recorded : new Set([...recorded.keys(), ...base.keys(), ...(applied?.keys() ?? [])]);
-  return known
-    .keys()
-    .filter((identity) => !declared.has(identity) && live.get(identity)?.state !== "absent")
-    .toArray()
-    .toSorted(compareText)
-    .map((identity) => ({
-      action: "orphan",
-      kind: splitIdentity(identity).kind,
-      identity,
-      file: null,
-      line: null,
-      wave: 0,
-      changes: NONE,
-      patch: NONE,
-      reason: null,
-      risks: NONE,
-      causedBy: base === null || base.has(identity) ? "change" : "pending",
-    }));
+/** The steps of orphans, which do nothing. */
+export function orphanSteps(input: OrphanInput): readonly Step[] {
+  return findOrphans(input).map(({ identity, ...orphan }) => ({
+    action: "orphan",
+    kind: splitIdentity(identity).kind,
+    identity,
+    file: null,
+    line: null,
+    wave: 0,
+    changes: NONE,
+    patch: NONE,
+    reason: null,
+    risks: NONE,
+    causedBy: orphanCause(input, { identity, ...orphan }),
+    orphan,
+  }));
+}
+
+// What an earlier commit removed is nobody's change now.
+function orphanCause({ base, applied }: OrphanInput, { identity, recorded, removedBy }: FoundOrphan): Step["causedBy"] {
+  if (base === null) return recorded || removedBy?.commit === null ? "change" : null;
+  if (base.has(identity)) return "change";
+  return recorded || applied?.has(identity) ? "pending" : null;
 }

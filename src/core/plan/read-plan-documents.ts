@@ -51,7 +51,7 @@ function readDocument(document: Json): PlanDocument | null {
 }
 
 // All fields that are shown are checked, because the file may come from an untrusted job.
-function isPlan({ revision, server, complete, summary, steps, diagnostics }: JsonObject): boolean {
+function isPlan({ revision, server, complete, summary, steps, diagnostics, history }: JsonObject): boolean {
   return (
     isTextOrNull(revision) &&
     typeof server === "string" &&
@@ -59,25 +59,28 @@ function isPlan({ revision, server, complete, summary, steps, diagnostics }: Jso
     isObject(summary) &&
     Object.values(summary).every((count) => Number.isSafeInteger(count)) &&
     isListOf(steps, isStep) &&
+    isReach(history) &&
     isListOf(diagnostics, isDiagnostic)
   );
 }
 
-function isDrift({ server, complete, summary, drift, diagnostics }: JsonObject): boolean {
-  const isEntry = ({ identity, kind, file, line, state, changes, changedBy }: JsonObject): boolean =>
+function isDrift({ server, complete, summary, drift, diagnostics, history }: JsonObject): boolean {
+  const isEntry = ({ identity, kind, file, line, state, changes, changedBy, orphan }: JsonObject): boolean =>
     typeof identity === "string" &&
     typeof kind === "string" &&
     isTextOrNull(file) &&
     (line === null || Number.isSafeInteger(line)) &&
     driftStates.some((known) => known === state) &&
     isListOf(changes, isChange) &&
-    isLastWrite(changedBy);
+    isLastWrite(changedBy) &&
+    isOrphan(orphan);
   return (
     typeof server === "string" &&
     typeof complete === "boolean" &&
     isObject(summary) &&
     driftStates.every((state) => Number.isSafeInteger(summary[state])) &&
     isListOf(drift, isEntry) &&
+    isReach(history) &&
     isListOf(diagnostics, isDiagnostic)
   );
 }
@@ -89,6 +92,21 @@ function isLastWrite(changedBy: Json | undefined): boolean {
     changedBy === undefined ||
     (isObject(changedBy) && [changedBy.subject, changedBy.subjectId, changedBy.at].every(isTextOrNull))
   );
+}
+
+function isOrphan(orphan: Json | undefined): boolean {
+  if (orphan === undefined) return true;
+  if (!isObject(orphan)) return false;
+  const { recorded, isLive, removedBy } = orphan;
+  const isRemoval =
+    removedBy === undefined ||
+    (isObject(removedBy) && [removedBy.commit, removedBy.author, removedBy.at].every(isTextOrNull));
+  return typeof recorded === "boolean" && typeof isLive === "boolean" && isRemoval;
+}
+
+function isReach(reach: Json | undefined): boolean {
+  if (reach === undefined) return true;
+  return isObject(reach) && Number.isSafeInteger(reach.commits) && isKeyOf(reachEnds, reach.ended);
 }
 
 function isSimulation({ base, change, revert, stays, notComparable, unknown, unseen }: JsonObject): boolean {
@@ -131,6 +149,7 @@ function isStep(step: JsonObject): boolean {
     risks.every((risk) => isKeyOf(riskNames, risk)) &&
     (causedBy === null || isKeyOf(causers, causedBy)) &&
     isLastWrite(changedBy) &&
+    isOrphan(step.orphan) &&
     (notChecked === undefined || isNotChecked(notChecked))
   );
 }
@@ -188,6 +207,8 @@ const causers: Names<NonNullable<Step["causedBy"]>> = {
   mixed: true,
   unrecorded: true,
 };
+
+const reachEnds: Names<NonNullable<Plan["history"]>["ended"]> = { start: true, limit: true, cut: true, shallow: true };
 
 const causes: Names<Step["changes"][number]["cause"]> = {
   manifest: true,

@@ -9,6 +9,7 @@ import { FORMAT_VERSION } from "../format-version.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
 import { type LiveRow, writerIn } from "../kind.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
+import { type FoundOrphan, findOrphans } from "../plan/orphans.ts";
 import type { Change } from "../plan/plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../plan/plan-input.ts";
 import { type RecordedHead, requireOpened } from "../recorded.ts";
@@ -29,7 +30,11 @@ export type DriftInput = Pick<
   | "complete"
   | "diagnostics"
   | "refused"
-  | "withOrphans"
+  | "orphans"
+  | "base"
+  | "applied"
+  | "removed"
+  | "elsewhere"
   | "own"
   | "dryRuns"
 > & {
@@ -46,10 +51,14 @@ type Finding = DriftEntry | "unchanged" | null;
  */
 export function makeDrift(input: DriftInput): DriftReport {
   const manifests = new Map(input.desired.map(({ manifest }) => [manifest.identity, manifest]));
-  const orphans = input.withOrphans ? input.recorded.keys() : [];
-  const identities = [...new Set([...manifests.keys(), ...orphans])].toSorted(compareText);
+  const orphans = input.orphans === "none" ? [] : findOrphans(input).map(orphanEntry);
+  // What is recorded and declared by a broken manifest is compared too.
+  const broken = input.orphans === "listed" ? input.recorded.keys().filter((one) => input.declared.has(one)) : [];
+  const identities = [...new Set([...manifests.keys(), ...broken])];
   const findings = identities.map((identity) => findingFor(identity, manifests.get(identity) ?? null, input));
-  const drift = findings.filter((finding) => finding !== null && finding !== "unchanged");
+  const moved = findings.filter((finding) => finding !== null && finding !== "unchanged");
+  const shown = input.orphans === "listed" ? [...moved, ...orphans] : moved;
+  const drift = shown.toSorted((a, b) => compareText(a.identity, b.identity));
   const count = (state: DriftEntry["state"]): number => drift.filter((entry) => entry.state === state).length;
   return {
     format_version: FORMAT_VERSION,
@@ -61,12 +70,17 @@ export function makeDrift(input: DriftInput): DriftReport {
       absent: count("absent"),
       unchanged: findings.filter((finding) => finding === "unchanged").length,
       unknown: count("unknown"),
-      orphan: count("orphan"),
+      orphan: orphans.length,
       invalid: input.refused.length,
     },
     drift,
     diagnostics: input.diagnostics,
   };
+}
+
+function orphanEntry({ identity, ...orphan }: FoundOrphan): DriftEntry {
+  const { kind } = splitIdentity(identity);
+  return { identity, kind, file: null, line: null, state: "orphan", changes: [], orphan };
 }
 
 function findingFor(identity: Identity, manifest: ManifestHead | null, input: DriftInput): Finding {
@@ -85,7 +99,6 @@ function findingFor(identity: Identity, manifest: ManifestHead | null, input: Dr
     changes,
     ...(row === null ? null : writerIn(row)),
   });
-  if (manifest === null && !input.declared.has(identity)) return live?.state === "absent" ? null : entry("orphan");
   if (input.inSync.get(identity) === "live") return "unchanged";
   if (live === undefined || live.state === "unknown") return entry("unknown");
   // A resource that this token cannot see does not count as absent.

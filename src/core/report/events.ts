@@ -1,3 +1,4 @@
+import type { HistoryReach } from "../../contract/generated/output.ts";
 import type { Access } from "../access.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { ForeignSummary } from "../foreign-documents.ts";
@@ -70,6 +71,8 @@ export type PlanEvent = {
   /** Why and where each blocked step is blocked. */
   readonly blocked: readonly BlockedStep[];
   /** The extensions that the control plane lacks. */
+  /** How far back the history was read for orphans; absent where it was not read. */
+  readonly history?: HistoryReach;
   readonly notUsed: readonly MissingExtension[];
   /** The token's subject and permissions; null when the control plane does not report them. */
   readonly access: Access | null;
@@ -106,6 +109,8 @@ export type ApplyEvent = {
   /** The locations of the delivered one-time tokens. */
   readonly tokens: readonly { readonly identity: Identity; readonly location: string }[];
   readonly notUsed: readonly MissingExtension[];
+  /** How far back the history was read for orphans; absent where it was not read. */
+  readonly history?: HistoryReach;
   /** `file:line:column` that each outcome's error is about. */
   readonly places: ReadonlyMap<Identity, string>;
 };

@@ -11,14 +11,16 @@ import { locateOutcome } from "./locate-outcome.ts";
 /** The event that reports an applied plan. Invalid manifests are in it even if only a part of the source was processed. */
 export async function applyEvent(
   { tokens, ...applied }: ApplyResult,
-  { plan, notUsed, desired: { outOfScope } }: LivePlan,
+  { plan, notUsed, desired: { outOfScope }, reach }: LivePlan,
   { connection, read, context }: Pass,
 ): Promise<ApplyEvent> {
   const outcomes = [...applied.outcomes, ...(await invalidOutcomes(read.desired, connection.session))];
   const { unchanged, ...others } = summariseOutcomes(outcomes);
   const report = { ...applied, outcomes, summary: { ...others, unchanged: unchanged + (outOfScope ?? 0) } };
   const places = await placesOf(report, read.desired.manifests, context);
-  return { what: "applied", report, plan, isPart: outOfScope !== undefined, tokens, notUsed, places };
+  const isPart = outOfScope !== undefined;
+  const history = reach === null ? {} : { history: reach };
+  return { what: "applied", report, plan, isPart, tokens, notUsed, ...history, places };
 }
 
 async function placesOf(

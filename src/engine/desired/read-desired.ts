@@ -59,7 +59,7 @@ export type ReadContext = {
   readonly onConfig?: (config: Pick<DesiredRead, "rules" | "isConfigured">) => void;
 };
 
-type ReadTarget = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "claim">;
+type ReadTarget = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "claim" | "declaredElsewhere">;
 
 /** Reads, validates and selects what a target's source declares. */
 export async function readDesired(target: ReadTarget, context: ReadContext): Promise<DesiredRead> {
@@ -102,6 +102,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
       rules,
       base: base && (await valuesOf(base.loaded, stopping)),
       applied,
+      declaredElsewhere: target.declaredElsewhere ?? null,
       history: historyOf(target, revision, { base, rules, loading, load: loadFiles, signal: stopping }),
       behind,
     },
@@ -214,9 +215,13 @@ function desiredOf(
     rules: { selection },
     base,
     applied,
+    declaredElsewhere,
     history,
     behind,
-  }: Pick<Desired, "base" | "applied" | "history"> & { readonly rules: Rules; readonly behind: readonly Diagnostic[] },
+  }: Pick<Desired, "base" | "applied" | "history" | "declaredElsewhere"> & {
+    readonly rules: Rules;
+    readonly behind: readonly Diagnostic[];
+  },
 ): Desired {
   const isWhole = isEverything(selection);
   const selected = select(manifests, selection);
@@ -233,6 +238,7 @@ function desiredOf(
     isWhole,
     base,
     applied,
+    declaredElsewhere,
     history,
     diagnostics: [...behind, ...diagnostics],
   };

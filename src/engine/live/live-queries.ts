@@ -9,13 +9,15 @@ import type { LiveQuery, WavedSource } from "./observe.ts";
 type LiveQueryContext = {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
+  /** Identities that may be orphans, where the plan shows them. */
+  readonly mayBeOrphans: Iterable<Identity>;
 };
 
 /** The live state that a plan needs: of declared and recorded resources, and of references to other ones. */
 export function liveQueries(
   desired: Desired,
   waved: readonly WavedSource[],
-  { kindOf, recorded }: LiveQueryContext,
+  { kindOf, recorded, mayBeOrphans }: LiveQueryContext,
 ): readonly LiveQuery[] {
   const groups = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
   const groupOf = (type: string) => {
@@ -28,16 +30,16 @@ export function liveQueries(
     return group;
   };
   for (const one of waved) groupOf(one.manifest.kind)?.declared.push(one);
-  for (const identity of othersOf(desired, recorded)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
+  for (const identity of othersOf(desired, mayBeOrphans)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
   const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
   const isRecorded = (identity: Identity): boolean => recorded.has(identity);
   return [...groups].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf }));
 }
 
-/** Resources that are referred to or recorded, but not declared here. */
+/** Resources that are referred to or were declared earlier, but not declared here. */
 function othersOf(
-  { manifests, waves, isWhole, base, applied }: Desired,
-  recorded: ReadonlyMap<Identity, ReceiptHead>,
+  { manifests, waves, isWhole, declared }: Desired,
+  mayBeOrphans: Iterable<Identity>,
 ): readonly Identity[] {
   // Each manifest has a wave. With equally many waves, their identities are those of the manifests.
   const isAlone = waves.size === manifests.length;
@@ -52,11 +54,8 @@ function othersOf(
       if (parent !== null && !known.has(parent)) others.add(parent);
     }
   }
-  if (isWhole) {
-    for (const identity of recorded.keys()) if (!known.has(identity)) others.add(identity);
-    for (const side of [base, applied]) {
-      for (const identity of side?.keys() ?? []) if (!known.has(identity)) others.add(identity);
-    }
-  }
+  // What is declared and not selected is no orphan.
+  const isOther = (identity: Identity) => !known.has(identity) && (isWhole || !declared.has(identity));
+  for (const identity of mayBeOrphans) if (isOther(identity)) others.add(identity);
   return [...others].toSorted(compareText);
 }

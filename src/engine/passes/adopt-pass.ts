@@ -24,7 +24,7 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
       hint: "holdfast plan lists the declared resources",
     });
   const recorded = await session.heads();
-  const context = planContextIn(pass, recorded, { records: true, creates: "not-needed" });
+  const context = planContextIn(pass, recorded, { records: true, creates: "not-needed", seeksOrphans: false });
   // The receipt holds the row itself, so every row must be read.
   const { observation, desired } = await planAgainstLive(pass.read.desired, { ...context, cache: null });
   const chosen = desired.manifests.filter(({ identity }) => identities === null || identities.has(identity));

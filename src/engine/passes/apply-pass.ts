@@ -162,6 +162,7 @@ async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMod
   const isFirst = recorded.size === 0 && (desired.outOfScope === undefined || (await session.heads()).size === 0);
   const planning = planContextIn(pass, recorded, {
     records: true,
+    seeksOrphans: mode.revise === undefined,
     guards: mode.approve === null ? { ...guardsOf(rules), isFirst } : null,
     ...(desired === part ? { cache: null, readsEach: true } : {}),
   });

@@ -9,10 +9,11 @@ export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: b
   const recorded = await pass.connection.session.heads();
   const planContext = planContextIn(pass, recorded, { records: false, creates: "not-needed" });
   const livePlan = await planAgainstLive(desired, planContext);
+  const report = makeDrift(driftInput(livePlan, planContext, { standsIn: recorded.size === 0 || isAtBase }));
   const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;
   return {
     what: "drifted",
-    report: makeDrift(driftInput(livePlan, planContext, { standsIn: recorded.size === 0 || isAtBase })),
+    report: { ...report, ...(livePlan.reach === null ? {} : { history: livePlan.reach }) },
     notUsed: livePlan.notUsed,
     access: livePlan.access,
     unrecorded,
@@ -21,7 +22,7 @@ export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: b
 }
 
 function driftInput(
-  { plan, decisions, observation, desired, waved, recorded, rulesFor, own, dryRuns }: LivePlan,
+  { plan, decisions, observation, desired, waved, recorded, rulesFor, own, dryRuns, ...found }: LivePlan,
   context: PlanContext,
   { standsIn }: Pick<DriftInput, "standsIn">,
 ): DriftInput {
@@ -39,7 +40,11 @@ function driftInput(
     dryRuns,
     complete: plan.complete,
     diagnostics: plan.diagnostics,
-    withOrphans: desired.isWhole,
+    orphans: found.orphans,
+    removed: found.removed,
+    elsewhere: found.elsewhere,
+    base: desired.base,
+    applied: null,
     planned: { plan, decisions },
   };
 }

@@ -78,6 +78,7 @@ export function planEvent({
   blocked,
   notUsed,
   access,
+  reach: history,
   desired: { changedSince, branch },
 }: LivePlan): PlanEvent {
   const details = new Map<string, string>();
@@ -96,6 +97,7 @@ export function planEvent({
     blocked,
     notUsed,
     access,
+    ...(history === null ? {} : { history }),
     seal: null,
     withServerSide: null,
     unmanaged: null,

@@ -33,7 +33,10 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   if (manifest === undefined) throw await invalidError(identity, pass);
   const named = manifests.flatMap((one) => [one.identity, parentByName(one.identity) ?? one.identity]);
   const recorded = await session.ledger.recorded(new Set(named));
-  const planContext = { ...planContextIn(pass, recorded, { records: false, creates: "not-needed" }), cache: null };
+  const planContext = {
+    ...planContextIn(pass, recorded, { records: false, creates: "not-needed", seeksOrphans: false }),
+    cache: null,
+  };
   const livePlan = await planAgainstLive(
     { ...read.desired, manifests, isWhole: false },
     { ...planContext, readsEach: true },

@@ -5,12 +5,13 @@ import { incompleteReason } from "../plan.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown } from "./fit-markdown.ts";
+import { orphanParagraphs } from "./orphan-paragraphs.ts";
 import type { PlanMarkdownView } from "./plan.ts";
 import { driftRow } from "./resource-row.ts";
 
 /** A drift report as Markdown: the verdict, and each drifted resource with its last writer and time. */
 export function driftMarkdown(
-  { server, complete, summary, drift, diagnostics }: DriftReport,
+  { server, complete, summary, drift, diagnostics, history }: DriftReport,
   { groupOf, target, ...view }: Pick<PlanMarkdownView, "groupOf" | "target" | "most" | "whole">,
 ): string {
   const { drifted, unrecorded, absent, orphan, invalid, unchanged, unknown } = summary;
@@ -31,6 +32,7 @@ export function driftMarkdown(
     `${on} ${codeSpan(server)}.${rest === "" ? "" : ` ${rest}.`}`,
     ...(complete ? [] : [`**Incomplete**: ${incompleteReason({ summary })}.`]),
     ...diagnosticsMarkdown(diagnostics),
+    ...orphanParagraphs(orphan - drift.filter(({ state }) => state === "orphan").length, history),
   ];
   const shown = drift.filter(({ state }) => state !== "unknown");
   const groups = [...Map.groupBy(shown, groupOf)]

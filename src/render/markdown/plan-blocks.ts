@@ -1,7 +1,8 @@
 import type { Step } from "../../core/plan/plan.ts";
+import { ORPHANS_RUN } from "../orphans.ts";
 
 /** The groups of a review, by the cause of a step. */
-export type PlanBlockName = "change" | "pending" | "drift" | "unrecorded" | "other";
+export type PlanBlockName = "change" | "pending" | "drift" | "unrecorded" | "orphans" | "other";
 
 type PlanBlock = { readonly name: PlanBlockName; readonly title: string; readonly explanation: string | null };
 
@@ -23,11 +24,13 @@ export const planBlocks: readonly PlanBlock[] = [
     title: "Unrecorded",
     explanation: "Merged and not yet applied, or changed in live: no record shows which.",
   },
+  { name: "orphans", title: "Orphans", explanation: `These are ${ORPHANS_RUN}.` },
   { name: "other", title: "Other", explanation: null },
 ];
 
 /** The block of a step; a step with mixed causes belongs to this change. */
-export function blockOf({ causedBy }: Step): PlanBlockName {
+export function blockOf({ action, causedBy }: Step): PlanBlockName {
+  if (action === "orphan" && causedBy !== "change") return "orphans";
   if (causedBy === "mixed") return "change";
   return causedBy ?? "other";
 }

@@ -6,6 +6,7 @@ import { incompleteReason } from "../plan.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
+import { orphanParagraphs } from "./orphan-paragraphs.ts";
 import { blockOf, type PlanBlockName, planBlocks, type Subject } from "./plan-blocks.ts";
 import { type ResourceRowView, stepRow } from "./resource-row.ts";
 import { riskText } from "./risk-text.ts";
@@ -35,6 +36,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
     ...dangerText(steps),
     ...diagnosticsMarkdown(plan.diagnostics),
     ...(notChecked === "" ? [] : [`${notChecked}.`]),
+    ...orphanParagraphs(plan.summary.orphan - steps.filter(({ action }) => action === "orphan").length, plan.history),
   ];
   const byBlock = Map.groupBy(steps, blockOf);
   const blocks = planBlocks.flatMap(({ name, title, explanation }): MarkdownBlock[] => {

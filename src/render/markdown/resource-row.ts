@@ -1,6 +1,7 @@
 import { glyphs, notCheckedText, reasonText, type Step } from "../../core/plan/plan.ts";
 import type { DriftEntry } from "../../core/report/report.ts";
 import { count } from "../count-text.ts";
+import { ORPHANS_RUN, orphanOrigin, type ShownOrphan } from "../orphans.ts";
 import { nameIn } from "../step.ts";
 import { codeElement, codeSpan, fenced } from "./code-markup.ts";
 import { fieldDiff } from "./field-diff.ts";
@@ -33,6 +34,7 @@ export function stepRow(step: Step, { groupOf, detailOf, subject, showPreflight 
     reason === null ? "" : `${reasonText[reason]}${detail === null ? "" : `: ${codeSpan(detail)}`}`,
     notChecked === undefined || !showPreflight ? "" : codeSpan(notCheckedText(notChecked)),
     writtenBy(step),
+    orphanNote(step),
   ];
   return row(`${glyphs[action]} ${codeElement(nameIn(groupOf(step), identity))}`, marks, notes, changes);
 }
@@ -42,7 +44,13 @@ export function driftRow(entry: DriftEntry, group: string | null): string {
   const { identity, state, changes } = entry;
   const fields = changes.length === 0 ? "" : count(changes.length, "field");
   const head = `${state} ${codeElement(nameIn(group, identity))}`;
-  return row(head, [fields, placeOf(entry)], [writtenBy(entry)], changes);
+  return row(head, [fields, placeOf(entry)], [writtenBy(entry), orphanNote(entry)], changes);
+}
+
+// Names of authors are foreign text.
+function orphanNote(one: ShownOrphan): string {
+  const origin = orphanOrigin(one);
+  return origin === "" ? "" : `${codeSpan(origin)}: ${ORPHANS_RUN}.`;
 }
 
 function row(head: string, marks: readonly string[], notes: readonly string[], changes: Step["changes"]): string {

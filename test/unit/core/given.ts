@@ -116,7 +116,9 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     now: NOON,
     complete: true,
     diagnostics: [],
-    withOrphans: true,
+    orphans: "listed",
+    removed: new Map(),
+    elsewhere: new Set(),
     ...rest,
   };
 }

@@ -82,6 +82,7 @@ export async function passes(url: string) {
       isWhole: true,
       base: null,
       applied: null,
+      declaredElsewhere: null,
       history: null,
       diagnostics: [],
     };

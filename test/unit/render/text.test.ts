@@ -140,7 +140,16 @@ describe("a plan for people", () => {
         ],
       }),
       step("service/c1:ws1/web", { wave: 2 }),
-      step("service/c1:ws1/old", { action: "orphan", file: null, line: null }),
+      step("service/c1:ws1/old", {
+        action: "orphan",
+        file: null,
+        line: null,
+        orphan: {
+          recorded: false,
+          isLive: true,
+          removedBy: { commit: "1a2b3c4d5e6f7a8b", author: "Ada <ada@example.com>", at: "2026-11-20T10:00:00Z" },
+        },
+      }),
     ];
     expect(shown(planOf(steps, { summary: summarise(steps, 1) }))).toBe(
       `Plan for http://server: live → git
@@ -160,8 +169,10 @@ c1:ws1
     manifest   service_account  (none) → runner
 + service/web                           service.yaml:1
 
-Orphans: recorded, no longer declared; reported, never deleted
+Orphans: still running; Holdfast never deletes: remove it on the platform, then
+\`holdfast forget\`
 ○ service/c1:ws1/old
+    removed by 1a2b3c4d5e6f, Ada <ada@example.com>, 2026-11-20T10:00:00Z
 
 Plan: 1 to create, 1 to update, 1 to ensure, 1 blocked, 1 unchanged; 1 drifted,
 1 orphan

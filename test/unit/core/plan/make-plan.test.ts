@@ -476,9 +476,29 @@ describe("orphans", () => {
         reason: null,
         risks: [],
         causedBy: "change",
+        orphan: { recorded: true, isLive: true },
       },
     ]);
     expect(made.summary.orphan).toBe(1);
+  });
+
+  test("are, without a record, what the history declared, with the commit that removed it, and what this change removes", () => {
+    const removedBy = { commit: "c0ffee", author: "Ada <ada@example.com>", at: "2026-11-20T10:00:00Z" };
+    const removed = new Map([[gone.identity, removedBy]]);
+    const live = { [gone.identity]: present(gone.written) };
+    const orphan = { recorded: false, isLive: true };
+    expect(plan([], { removed, live }).plan.steps).toMatchObject([
+      { action: "orphan", causedBy: null, orphan: { ...orphan, removedBy } },
+    ]);
+    const base = new Map([[gone.identity, gone.written]]);
+    expect(plan([], { base, live }).plan.steps).toMatchObject([
+      { causedBy: "change", orphan: { ...orphan, removedBy: { commit: null, author: null, at: null } } },
+    ]);
+    expect(
+      plan([], { removed, live: { [gone.identity]: { state: "unknown", reason: "no-read" } } }).plan.steps,
+    ).toMatchObject([{ orphan: { isLive: false } }]);
+    expect(plan([], { removed, live, elsewhere: new Set([gone.identity]) }).plan.steps).toEqual([]);
+    expect(plan([], { removed, live: { [gone.identity]: absent } }).plan.summary.orphan).toBe(0);
   });
 
   test("are not what is gone from live too, nor what another part of the source declares", () => {
@@ -486,8 +506,11 @@ describe("orphans", () => {
     expect(plan([], { recorded: [gone], declared: [gone.identity] }).plan.steps).toEqual([]);
   });
 
-  test("are not looked for where only a part was selected", () => {
-    expect(plan([], { recorded: [gone], withOrphans: false }).plan.steps).toEqual([]);
+  test("are counted and not listed where only a part was selected", () => {
+    const live = { [gone.identity]: present(gone.written) };
+    const { plan: made } = plan([], { recorded: [gone], live, orphans: "counted" });
+    expect([made.steps, made.summary.orphan]).toEqual([[], 1]);
+    expect(plan([], { recorded: [gone], live, orphans: "none" }).plan.summary.orphan).toBe(0);
   });
 });
 

@@ -110,7 +110,15 @@ describe("drift", () => {
     ]);
     const orphan = drift([], { recorded: [gone], live: { [gone.identity]: present(gone.written) } });
     expect(orphan.drift).toEqual([
-      { identity: gone.identity, kind: "service", file: null, line: null, state: "orphan", changes: [] },
+      {
+        identity: gone.identity,
+        kind: "service",
+        file: null,
+        line: null,
+        state: "orphan",
+        changes: [],
+        orphan: { recorded: true, isLive: true },
+      },
     ]);
     expect(drift([], { recorded: [gone], live: { [gone.identity]: absent } }).drift).toEqual([]);
   });

@@ -1,0 +1,66 @@
+import type { HistoryReach, Orphan } from "../contract/generated/output.ts";
+import type { Identity } from "../core/manifest.ts";
+import { count } from "./count-text.ts";
+import { printable } from "./escape.ts";
+import type { Paint } from "./paint.ts";
+import { cutMiddle } from "./text-width.ts";
+import { wrapWords } from "./wrap.ts";
+
+/** An orphan, and what is known of it. */
+export type ShownOrphan = { readonly identity: Identity; readonly orphan?: Orphan };
+
+/** What is to be done about orphans. */
+export const ORPHANS_RUN = "still running; Holdfast never deletes: remove it on the platform, then `holdfast forget`";
+
+/** What is known of an orphan: who removed its manifest, whether it is recorded, whether live shows it. */
+export function orphanOrigin({ orphan }: ShownOrphan): string {
+  if (orphan === undefined) return "";
+  const { recorded, isLive, removedBy } = orphan;
+  return [
+    ...(removedBy === undefined ? [] : [removalText(removedBy)]),
+    ...(recorded ? ["recorded, no longer declared"] : []),
+    ...(isLive ? [] : ["live cannot be read, so it may be gone"]),
+  ].join("; ");
+}
+
+function removalText({ commit, author, at }: NonNullable<Orphan["removedBy"]>): string {
+  if (commit === null) return "removed by this change";
+  return [`removed by ${commit.slice(0, 12)}`, author, at].filter((part) => part !== null).join(", ");
+}
+
+type OrphansView = { readonly paint: Paint; readonly width: number };
+
+/** The orphans, each on a line with what is known of it, and what is to be done. */
+export function orphanLines(orphans: readonly ShownOrphan[], { paint, width }: OrphansView): readonly string[] {
+  if (orphans.length === 0) return [];
+  const title = wrapWords(`Orphans: ${ORPHANS_RUN}`, { indent: "", width }).map((line) => paint("bold", line));
+  const lines = orphans.flatMap((one) => {
+    const origin = wrapWords(printable(orphanOrigin(one)), { indent: "    ", width });
+    const name = `${paint("magenta", "○")} ${cutMiddle(printable(one.identity), width - 2)}`;
+    return [name, ...(orphanOrigin(one) === "" ? [] : origin.map((line) => paint("dim", line)))];
+  });
+  return [...title, ...lines];
+}
+
+/** With a selection, how many orphans there are; null without any. */
+export function orphanCountText(orphans: number): string | null {
+  if (orphans === 0) return null;
+  return `${count(orphans, "orphan")} outside this selection, ${ORPHANS_RUN}; \`holdfast plan\` without a selection lists them`;
+}
+
+/** What the history could not show of orphans; null where it was read as far as asked. */
+export function reachText(reach: HistoryReach | undefined): string | null {
+  if (reach === undefined || reach.ended === "start" || reach.ended === "limit") return null;
+  const read = `orphans are known from ${count(reach.commits, "commit")} only`;
+  if (reach.ended === "cut") return `${read}: reading the history took too long, or too much memory`;
+  return `${read}, since this is a shallow clone: fetch the whole history (git fetch --unshallow; in CI, fetch-depth: 0)`;
+}
+
+/** The lines below a report that say what it does not list. */
+export function orphanNotes(
+  { counted, history }: { readonly counted: number; readonly history: HistoryReach | undefined },
+  { paint, width }: OrphansView,
+): readonly string[] {
+  const notes = [orphanCountText(counted), reachText(history)].filter((note) => note !== null);
+  return notes.flatMap((note) => wrapWords(printable(note), { indent: "", width })).map((line) => paint("dim", line));
+}
