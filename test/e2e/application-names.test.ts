@@ -38,7 +38,7 @@ describe.each(controlPlaneVariants)("on a $name control plane", ({ serve }) => {
       expect.objectContaining({ identity: "job/dev:web/api", action: "block", reason: "type-changed" }),
     );
     const { stdout } = await source.runHere(["plan"]);
-    expect(stdout).toContain("! job/api ");
+    expect(stdout).toContain("! job/dev:web/api ");
     expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
       /type-changed: an application of another type has this name.*service/,
     );

@@ -54,7 +54,7 @@ test("an output that cannot be written ends the command before anything is read 
 });
 
 test("validate writes SARIF and annotations beside its text", async () => {
-  const source = await sourceOf({ "team.yaml": "type: team\nname: ml\nmembres: []\n" });
+  const source = await sourceOf({ "team.yaml": "type: team\nname: ml\nmembers: []\nmembres: []\n" });
   const ended = await source.runHere(["validate", "-o", "sarif=faults.sarif", "-o", "github"]);
   expect(ended).toMatchObject({ code: 3 });
   expect(ended.stdout).toContain("0 of 1 manifest");
