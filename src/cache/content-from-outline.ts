@@ -1,5 +1,5 @@
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
-import { type Declaration, keyIn, withDefaultWorkspace } from "../manifests/declaration.ts";
+import { type Declaration, declaredValue, keyIn } from "../manifests/declaration.ts";
 import type { KnownContent } from "../manifests/load-manifests.ts";
 import type { DeclareRules } from "../manifests/read-declarations.ts";
 import { RereadableFile } from "../manifests/rereadable-file.ts";
@@ -38,8 +38,7 @@ function declarationOf(
     type,
     identity,
     key: keyIn(kind, identity),
-    read: async (rereading) =>
-      withDefaultWorkspace(kind, await rereadable.value(index, rereading), { defaultWorkspace }),
+    read: async (rereading) => declaredValue(kind, await rereadable.value(index, rereading), { defaultWorkspace }),
     references,
     file,
     index,

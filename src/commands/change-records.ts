@@ -2,7 +2,8 @@ import type { PassEnd } from "../core/report/events.ts";
 import type { RecordsReport } from "../core/report/report.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
 import { jsonText } from "../render/json.ts";
-import { recordsText } from "../render/records.ts";
+import { recordsLine, recordsText } from "../render/records.ts";
+import { wrappedLines } from "../render/wrap.ts";
 import type { Invocation } from "./command.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
@@ -23,6 +24,9 @@ export async function changeRecords(
   const byDaemon = await sendToDaemon<PassEnd>(command, target, terminal);
   const end = byDaemon ?? (await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) }));
   if (end.what !== "records") return endWithInvalidSource(end, invocation);
-  await writeResult(terminal, view.output === "json" ? jsonText(end.report) : recordsText(end.report));
+  const isAll = mode.is === "adopt" && mode.identities === null;
+  const text = isAll ? recordsLine : recordsText;
+  const shown = view.output === "json" ? jsonText(end.report) : wrappedLines(text(end.report), view.width);
+  await writeResult(terminal, shown);
   return end.report;
 }

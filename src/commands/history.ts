@@ -3,10 +3,11 @@ import { readHistory } from "../daemon/history.ts";
 import { jsonText } from "../render/json.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { historyText } from "../render/status.ts";
+import { wrappedLines } from "../render/wrap.ts";
 import type { InvocationOf } from "./command.ts";
 import type { history } from "./declarations/history.ts";
 import { findTargets } from "./targets/find-targets.ts";
-import { writeResult } from "./terminal.ts";
+import { columnsOn, writeResult } from "./terminal.ts";
 
 /** Shows the outcome of each commit. */
 export async function run(invocation: InvocationOf<typeof history>): Promise<number> {
@@ -20,7 +21,7 @@ export async function run(invocation: InvocationOf<typeof history>): Promise<num
     terminal,
     isJson
       ? jsonText({ format_version: FORMAT_VERSION, targets, diagnostics: terminal.warnings.all() })
-      : historyText(targets),
+      : wrappedLines(historyText(targets), columnsOn(terminal.stdout)),
   );
   return 0;
 }

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { exitCodes, worstExitCode } from "../core/errors.ts";
 import { printableLines } from "../render/escape.ts";
 import { wrapWords } from "../render/wrap.ts";
+import { closestName, editDistance } from "../schema/closest-name.ts";
 import { type CommandEntry, toEntry } from "./command.ts";
 import { adopt } from "./declarations/adopt.ts";
 import { apply } from "./declarations/apply.ts";
@@ -73,7 +74,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
 
 /** The command line: every command with its flags; running one calls `done` with its exit code. */
 export function createProgram(terminal: ProcessTerminal, version: string, done: (exitCode: number) => void): Command {
-  const program = new Command("holdfast")
+  const program = new Program("holdfast")
     .description("Keeps an ML-platform control plane equal to the manifests in a git repository.")
     .version(version)
     .helpCommand("help [command]", "show how a command is used")
@@ -86,6 +87,21 @@ export function createProgram(terminal: ProcessTerminal, version: string, done: 
     for (const entry of entries) program.addCommand(createCommand(entry, terminal, done).helpGroup(heading));
   }
   return program;
+}
+
+/** The commands that may be suggested for any similar word: they change nothing that a person would miss. */
+const HARMLESS = ["validate", "plan", "drift", "status", "history", "why", "snapshot", "simulate", "help"];
+
+/** A program that suggests a command that changes something only for a word that is almost its name. */
+class Program extends Command {
+  unknownCommand(): void {
+    const [word = ""] = this.args;
+    const names = this.commands.map((command) => command.name());
+    const typed = names.find((name) => editDistance(word, name, 1) <= 1);
+    const near = typed ?? closestName(word, HARMLESS);
+    const guess = near === undefined ? "" : `\n(Did you mean ${near}?)`;
+    this.error(`error: unknown command '${word}'${guess}`, { code: "commander.unknownCommand" });
+  }
 }
 
 function termOf(name: string): string {

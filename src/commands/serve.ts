@@ -2,6 +2,7 @@ import { url as debuggerUrl } from "node:inspector";
 import { resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { wrappedLines } from "../render/wrap.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../server/control-plane.ts";
 import type { SeedDocument } from "../server/options.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
@@ -12,7 +13,7 @@ import { readManifestFolder } from "./input/read-manifest-folder.ts";
 import { serverKeyOptions } from "./keys/server-key-options.ts";
 import { terminalLog } from "./output/terminal-log.ts";
 import type { ReadSnapshot } from "./snapshots/take-snapshot.ts";
-import { type Terminal, writeResult } from "./terminal.ts";
+import { columnsOn, STOPPED, say, type Terminal, writeResult } from "./terminal.ts";
 
 /** Runs the control plane until it is stopped. */
 export async function run(invocation: InvocationOf<typeof serve>): Promise<number> {
@@ -27,7 +28,10 @@ export async function run(invocation: InvocationOf<typeof serve>): Promise<numbe
   });
   await plane.close();
   const { reason } = terminal.stopping;
-  if (reason instanceof HoldfastError && reason.code === "terminated") return 0;
+  if (reason instanceof HoldfastError && reason.code === "terminated") {
+    say(terminal, STOPPED);
+    return 0;
+  }
   throw reason;
 }
 
@@ -85,7 +89,7 @@ async function readSnapshotOf(invocation: Invocation): Promise<ReadSnapshot | nu
   // Loaded here, so that a server without a snapshot does not load the client.
   const { snapshotText, loadSnapshot } = await import("./snapshots/load-snapshot.ts");
   const read = await loadSnapshot(invocation);
-  terminal.stderr.write(snapshotText(read));
+  terminal.stderr.write(wrappedLines(snapshotText(read), columnsOn(terminal.stderr)));
   return read;
 }
 

@@ -9,16 +9,19 @@ import { sinks } from "../engine/sinks/index.ts";
 import { kindOf } from "../kinds/index.ts";
 import { jsonText } from "../render/json.ts";
 import { simulationMarkdown, simulationText, simulationVerdict } from "../render/simulation.ts";
+import { wrappedLines } from "../render/wrap.ts";
 import { createControlPlane } from "../server/control-plane.ts";
 import { contentTop, findRoot } from "../source/source-root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import { startFailure } from "./connection/start-embedded.ts";
 import type { simulate } from "./declarations/simulate.ts";
+import { missingFlags } from "./flags/missing-flags.ts";
 import { terminalLog } from "./output/terminal-log.ts";
 import { openOutputs } from "./output/write-outputs.ts";
 import { readSnapshotFile } from "./snapshots/snapshot-file.ts";
 import type { TargetUse } from "./targets/create-target.ts";
 import { findTarget } from "./targets/find-targets.ts";
+import { columnsOn } from "./terminal.ts";
 
 /** The limit of forges for one comment, minus room for the surrounding text. */
 const MAX_CHARACTERS = 60_000;
@@ -26,21 +29,23 @@ const MAX_CHARACTERS = 60_000;
 /** Applies the base, the change and the base again to a copy of a control plane, and reports the outcome. */
 export async function run(invocation: InvocationOf<typeof simulate>): Promise<number> {
   const { flags, terminal } = invocation;
-  if (flags.snapshot === undefined || flags.base === undefined) {
-    const missing = flags.snapshot === undefined ? "--snapshot FILE" : "--base REF";
-    throw new HoldfastError("invalid", `${missing} is missing`, {
-      hint: "name the snapshot, and the commit to merge into",
-    });
+  const { snapshot: file, base } = flags;
+  if (file === undefined || base === undefined) {
+    throw missingFlags(
+      { "--snapshot FILE": file, "--base REF": base },
+      "name the snapshot, and the commit to merge into",
+    );
   }
   const write = openOutputs(invocation, contentTop(findRoot({ cwd: terminal.cwd, source: flags.source })));
-  const { snapshot, unseen } = readSnapshotFile(resolve(terminal.cwd, flags.snapshot));
+  const { snapshot, unseen } = readSnapshotFile(resolve(terminal.cwd, file));
   const folder = await mkdtemp(join(tmpdir(), "holdfast-simulation-"));
   try {
     const simulation = await onCopy(folder, snapshot, invocation, unseen);
     await write({
       render: (format) => {
         if (format === "json") return jsonText(simulation);
-        return format === "markdown" ? simulationMarkdown(simulation, MAX_CHARACTERS) : simulationText(simulation);
+        if (format === "markdown") return simulationMarkdown(simulation, MAX_CHARACTERS);
+        return wrappedLines(simulationText(simulation), columnsOn(terminal.stdout));
       },
       job: () => ({
         remarks: [],

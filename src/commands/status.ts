@@ -5,11 +5,12 @@ import { holdText, readDecisions } from "../daemon/holds.ts";
 import { newStatus } from "../daemon/status-after-pass.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
+import { wrappedLines } from "../render/wrap.ts";
 import type { InvocationOf } from "./command.ts";
 import type { status } from "./declarations/status.ts";
 import type { CommandTarget } from "./targets/create-target.ts";
 import { findTargets } from "./targets/find-targets.ts";
-import { writeResult } from "./terminal.ts";
+import { columnsOn, writeResult } from "./terminal.ts";
 
 /** Shows the status of the running daemon, or the status that the last daemon stored. */
 export async function run(invocation: InvocationOf<typeof status>): Promise<number> {
@@ -20,10 +21,9 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   const known = running?.targets ?? [];
   const targets = opened.targets.map((target) => statusOf(target, known, terminal.now()));
   const daemon = running === null ? null : { pid: running.pid };
-  await writeResult(
-    terminal,
-    statusReport({ targets, daemon, diagnostics: terminal.warnings.all() }, stdoutFormat(flags.output)),
-  );
+  const format = stdoutFormat(flags.output);
+  const report = statusReport({ targets, daemon, diagnostics: terminal.warnings.all() }, format);
+  await writeResult(terminal, format === "json" ? report : wrappedLines(report, columnsOn(terminal.stdout)));
   return 0;
 }
 

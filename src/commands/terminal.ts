@@ -66,6 +66,9 @@ export function printedOn(stderr: Terminal["stderr"], terminal: Terminal): Termi
   return { ...terminal, stderr, warnings: terminal.warnings.printedOn(stderr) };
 }
 
+/** The last line of a command that ran until it was asked to end. */
+export const STOPPED = "stopped: the process was asked to end";
+
 /** Prints what the command waits for. */
 export function sayWait(terminal: Pick<Terminal, "stderr">, text: string): void {
   say(terminal, `waiting: ${text}`);

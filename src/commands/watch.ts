@@ -6,7 +6,7 @@ import { stdoutFormat } from "../render/output-format.ts";
 import type { InvocationOf } from "./command.ts";
 import { type OperatorFile, readOperatorFile } from "./configuration/read-operator-file.ts";
 import type { watch } from "./declarations/watch.ts";
-import { columnsOn } from "./terminal.ts";
+import { columnsOn, STOPPED, say } from "./terminal.ts";
 import { writeWarning } from "./watch/event-reporter.ts";
 import { openWatchServer } from "./watch/http-server.ts";
 import { createWatchNotifier } from "./watch/notifier.ts";
@@ -41,7 +41,10 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   } finally {
     await current[Symbol.asyncDispose]();
   }
-  if (stopping.reason instanceof HoldfastError && stopping.reason.code === "terminated") return 0;
+  if (stopping.reason instanceof HoldfastError && stopping.reason.code === "terminated") {
+    say(terminal, STOPPED);
+    return 0;
+  }
   throw stopping.reason;
 
   // The fingerprint of the failed file is kept, so that only a further change reloads it.

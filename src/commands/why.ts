@@ -7,6 +7,7 @@ import { readHistory } from "../daemon/history.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { jsonText } from "../render/json.ts";
 import { whyText } from "../render/why.ts";
+import { wrappedLines } from "../render/wrap.ts";
 import { blameLine, type LineAuthor } from "../source/git/blame-line.ts";
 import { findRepository } from "../source/git/find-repository.ts";
 import { realRoot } from "../source/source-root.ts";
@@ -32,7 +33,7 @@ export async function run(invocation: InvocationOf<typeof why>): Promise<number>
   const end = await reconcile(target, mode, { ...terminal, emit });
   if (end.what !== "explained") return endWithInvalidSource(end, invocation);
   const report = await reportOf(end, target, terminal);
-  await writeResult(terminal, view.output === "json" ? jsonText(report) : whyText(report));
+  await writeResult(terminal, view.output === "json" ? jsonText(report) : wrappedLines(whyText(report), view.width));
   return 0;
 }
 

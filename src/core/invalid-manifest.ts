@@ -29,7 +29,7 @@ export function invalidManifests(
   declared: readonly DeclaredAt[],
   diagnostics: readonly Diagnostic[],
 ): readonly InvalidManifest[] {
-  const errors = diagnostics.filter(isLocatedError);
+  const errors = diagnostics.flatMap(atEachPlace).filter(isLocatedError);
   const files = new Set([...declared.filter(({ isRefused }) => isRefused), ...errors].map(({ file }) => file));
   if (files.size === 0) return [];
   const [documents, faults] = [declared.filter(({ file }) => files.has(file)), errors];
@@ -40,6 +40,12 @@ export function invalidManifests(
 }
 
 type LocatedError = Diagnostic & { readonly file: string };
+
+// One diagnostic about several manifests is the error of each of them.
+function atEachPlace(diagnostic: Diagnostic): readonly Diagnostic[] {
+  const { related = [] } = diagnostic;
+  return related.length === 0 ? [diagnostic] : [diagnostic, ...related.map((place) => ({ ...diagnostic, ...place }))];
+}
 
 function isLocatedError(diagnostic: Diagnostic): diagnostic is LocatedError {
   return diagnostic.severity === "error" && diagnostic.file !== null;

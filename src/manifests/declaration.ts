@@ -81,8 +81,20 @@ export function namingFieldsIn(text: string): JsonObject {
   return Object.fromEntries(found.flatMap(({ length, key, value }) => (length === outermost ? [[key, value]] : [])));
 }
 
-/** The manifest with the default workspace, if its kind takes one and the manifest names none. */
-export function withDefaultWorkspace(
+/**
+ * The manifest that a document declares: without the `$schema` that tells an editor how to check it, and with the default
+ * workspace if its kind takes one and it names none.
+ */
+export function declaredValue(
+  kind: Kind,
+  document: JsonObject,
+  options: { readonly defaultWorkspace: string | null },
+): JsonObject {
+  const { $schema, ...value } = document;
+  return withDefaultWorkspace(kind, typeof $schema === "string" ? value : document, options);
+}
+
+function withDefaultWorkspace(
   { takesWorkspace }: Kind,
   value: JsonObject,
   { defaultWorkspace }: { readonly defaultWorkspace: string | null },

@@ -11,7 +11,7 @@ import type { ParsedDocument, ParsedFile } from "../yaml/document.ts";
 import { lineFinder, locator } from "../yaml/locator.ts";
 import { type ExactThread, readYaml } from "../yaml/read-yaml.ts";
 import { checkAlone } from "./check-semantics.ts";
-import { type Declaration, nameOf, namingFieldsIn, withDefaultWorkspace } from "./declaration.ts";
+import { type Declaration, declaredValue, nameOf, namingFieldsIn } from "./declaration.ts";
 import { envelopeFault } from "./detect-envelope.ts";
 import { claimsFile, detectOversize } from "./detect-file.ts";
 import { type Detected, detectDocument, SKIPPED, unknownType } from "./detect-manifest.ts";
@@ -200,7 +200,7 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
     case "manifest": {
       const kind = reader.options.kindOf(detected.type);
       if (kind !== undefined && isObject(document.value)) {
-        const value = withDefaultWorkspace(kind, document.value, reader.options);
+        const value = declaredValue(kind, document.value, reader.options);
         return declareManifest(reader, document, { kind, type: detected.type, value, index });
       }
       return noteForeign(reader, document, unknownType(detected.type));
@@ -254,7 +254,7 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
   const type = typeof named.type === "string" ? named.type : "";
   const kind = options.kindOf(type);
   if (kind === undefined) return null;
-  const value = withDefaultWorkspace(kind, named, options);
+  const value = declaredValue(kind, named, options);
   const position = positionAt(document.offset);
   const locate: LocateField = async () => position;
   const { line } = position;

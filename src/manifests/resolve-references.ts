@@ -1,5 +1,6 @@
 import { type Identity, type Reference, splitIdentity } from "../core/manifest.ts";
 import { globMatcher } from "../core/selection/glob.ts";
+import type { Position } from "../model/position.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
 import type { Refuse } from "./diagnostic-list.ts";
@@ -29,6 +30,7 @@ export async function resolveReferences(
   let keysOf: ReadonlyMap<string, readonly string[]> | null = null;
   const knownExternals = new Map<Identity, boolean>();
   let suggested = 0;
+  const missing = new Map<Identity, UndeclaredPlaces>();
   const externals = external.map(globMatcher);
   const isExternal = (identity: Identity) => {
     const known = knownExternals.get(identity) ?? externals.some((matches) => matches(identity));
@@ -44,12 +46,29 @@ export async function resolveReferences(
       const { kind, key } = splitIdentity(reference.identity);
       const keys = keysOf.get(kind);
       if (keys === undefined) continue;
-      const near = suggested++ < MAX_SUGGESTIONS ? closestName(key, keys) : undefined;
       const position = await manifest.locate(reference.pointer, reading);
-      refuse(manifest.identity, { ...undeclared(reference, near), file: manifest.file, ...position });
+      const place = { identity: manifest.identity, file: manifest.file, ...position };
+      const known = missing.get(reference.identity);
+      if (known !== undefined) {
+        known.others.push(place);
+        continue;
+      }
+      const near = suggested++ < MAX_SUGGESTIONS ? closestName(key, keys) : undefined;
+      missing.set(reference.identity, { ...undeclared(reference, near), first: place, others: [] });
     }
   }
+  for (const { first, others, ...fault } of missing.values()) {
+    const related = others.map(({ file, line, column }) => ({ file, line, column }));
+    const { identity, ...place } = first;
+    refuse(identity, { ...fault, ...place, ...(related.length === 0 ? {} : { related }) });
+    for (const other of others) refuse(other.identity, null);
+  }
 }
+
+type Place = Position & { readonly identity: Identity; readonly file: string };
+
+/** An undeclared resource, and the references to it. */
+type UndeclaredPlaces = ReturnType<typeof undeclared> & { readonly first: Place; readonly others: Place[] };
 
 function undeclared({ identity }: Reference, near: string | undefined) {
   const { kind, key } = splitIdentity(identity);

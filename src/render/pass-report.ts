@@ -13,7 +13,7 @@ import { driftText } from "./drift.ts";
 import { jsonText } from "./json.ts";
 import { driftMarkdown } from "./markdown/drift.ts";
 import { planMarkdown } from "./markdown/plan.ts";
-import type { Subject } from "./markdown/plan-blocks.ts";
+import type { ReviewSubject } from "./markdown/plan-blocks.ts";
 import type { OutputFormat } from "./output-format.ts";
 import type { Paint } from "./paint.ts";
 import { planText, unmanagedText } from "./plan.ts";
@@ -39,7 +39,7 @@ export type ReportView = {
   /** The name of the target, when there are several. */
   readonly target?: string | null;
   /** The subject of the review: a pull request, or a change. */
-  readonly subject?: Subject;
+  readonly subject?: ReviewSubject;
   /** A notice where to find the whole of a shortened report; Markdown. */
   readonly whole?: string;
   /** Whether an outcome was shown when it happened. @default none was */

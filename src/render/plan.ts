@@ -58,7 +58,7 @@ export function planText(plan: Plan, view: PlanView): string {
   const end = wrapWords(summary, { indent: "", width: view.width }).map((line) => view.paint("bold", line));
   const isLong = body.join("\n").split("\n").length > (view.rows ?? ROWS);
   return [
-    ...wrapWords(headerText(plan, view), { indent: "", width: view.width }),
+    ...wrapWords(`Plan for ${planPlace(plan, view)}: ${SIDES}`, { indent: "", width: view.width }),
     ...callerAccessLines(view.access ?? null, view),
     ...(isLong ? end : []),
     "",
@@ -72,7 +72,8 @@ export function planText(plan: Plan, view: PlanView): string {
   ].join("\n");
 }
 
-function headerText(
+/** The control plane, the target, and the commit with what differs from it. */
+export function planPlace(
   { server, revision }: Plan,
   { changedSince, branch, target = null }: Pick<PlanView, "changedSince" | "branch" | "target">,
 ): string {
@@ -81,7 +82,7 @@ function headerText(
     revision !== null || changedSince === undefined ? "" : `, ${count(changedSince.files, "file")} changed since`;
   const of = branch === undefined ? "" : ` of ${printable(branch)}`;
   const commit = id === null ? "" : `, commit ${printable(id.slice(0, 12))}${of}${changed}`;
-  return `Plan for ${serverText(server, target)}${commit}: ${SIDES}`;
+  return `${serverText(server, target)}${commit}`;
 }
 
 /** The control plane, preceded by the name of the target when there are several. */

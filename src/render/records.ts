@@ -1,5 +1,5 @@
 import type { RecordsReport } from "../core/report/report.ts";
-import { count } from "./count-text.ts";
+import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 
 const doneText = {
@@ -12,6 +12,21 @@ const whyText: { readonly [why in RecordsReport["left"][number]["why"]]: string 
   absent: "is not live",
   unreadable: "cannot be read here",
 };
+
+const whyCounted: typeof whyText = {
+  recorded: "recorded already",
+  absent: "not live",
+  unreadable: "not readable here",
+};
+
+/** The changed records in one line, with the number of those that are left and why. */
+export function recordsLine({ action, changed, left }: RecordsReport): string {
+  const { done, stays } = doneText[action];
+  const reasons = Map.groupBy(left, ({ why }) => why);
+  const counts = joinCounts([...reasons].map(([why, alike]) => [alike.length, whyCounted[why]]));
+  const rest = counts === "" ? "" : `; left as they are: ${counts}`;
+  return `${count(changed.length, "resource")} ${done}${rest}; ${stays}\n`;
+}
 
 /** The changed records, one line each, and what is not changed. */
 export function recordsText({ action, changed, left }: RecordsReport): string {

@@ -68,3 +68,16 @@ function* piecesOf(word: string, columns: number): Generator<string> {
   }
   yield rest;
 }
+
+/** A text whose lines are wrapped to a width; a line that continues is indented two columns more than it began. */
+export function wrappedLines(text: string, width: number): string {
+  return text
+    .split("\n")
+    .flatMap((line) => {
+      if (columnsOf(line) <= width) return [line];
+      const indent = /^ */.exec(line)?.[0] ?? "";
+      const words = brokenWords(line.slice(indent.length), width - indent.length - NEXT_INDENT.length);
+      return wrapWords(words, { indent, nextIndent: indent + NEXT_INDENT, width });
+    })
+    .join("\n");
+}

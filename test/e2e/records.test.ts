@@ -21,6 +21,10 @@ describe.each(controlPlaneVariants)("records on a $name control plane", (plane) 
     const adopted = await source.runHere(["adopt", "service/dev:web/api"]);
     expect(adopted.code).toBe(0);
     expect(adopted.stdout).toContain("adopted   service/dev:web/api\n1 resource adopted; nothing was written");
+    const all = await source.runHere(["adopt", "--all", "--state", "other"], { COLUMNS: "200" });
+    expect(all.stdout).toBe(
+      "4 resources adopted; left as they are: 1 not live; nothing was written to the control plane\n",
+    );
     const again = await source.runHere(["adopt", "--all", "-o", "json"]);
     expect([again.code, faultsOf("records", again.stdout)]).toEqual([0, []]);
     expect(JSON.parse(again.stdout)).toMatchObject({

@@ -21,6 +21,9 @@ function expectRefusal(ended: Ended, code: number, message: RegExp): void {
 describe("exit code 3 is for a command line that cannot be meant", () => {
   test.each([
     { args: ["aply"], message: /unknown command 'aply'[\s\S]*apply/ },
+    { args: ["plans"], message: /unknown command 'plans'[\s\S]*Did you mean plan\?/ },
+    // A word that is no misspelling of it leads to no command that writes.
+    { args: ["delete"], message: /unknown command 'delete'\n(?![\s\S]*Did you mean)/ },
     { args: ["plan", "--sever", "http://127.0.0.1:1"], message: /unknown option '--sever'[\s\S]*--server/ },
     { args: ["plan", "--concurrency", "many"], message: /--concurrency[\s\S]*whole number/ },
     { args: ["plan", "--timeout", "10m"], message: /--timeout[\s\S]*seconds/ },
@@ -29,7 +32,10 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
     { args: ["validate", "no/such/path"], message: /^error: .*no\/such\/path does not exist\n {2}→ /m },
     { args: ["validate", "--source", "nowhere"], message: /^error: the source .*nowhere is no folder\n {2}→ /m },
     { args: ["validate", "--config", "nowhere.yaml"], message: /^error: .*nowhere\.yaml does not exist\n {2}→ /m },
-    { args: ["validate", "--only", "service/dev:web/apii"], message: /service\/dev:web\/apii matches nothing/ },
+    {
+      args: ["validate", "--only", "service/dev:web/apii"],
+      message: /apii matches nothing[\s\S]*did you mean service\/dev:web\/api\?/,
+    },
     { args: ["validate", "--kind", "sevice"], message: /--kind sevice is not a kind/ },
     { args: ["plan", "--server", "not a url"], message: /^error: .*\n {2}→ /m },
     { args: ["plan", "--server", "ftp://127.0.0.1"], message: /^error: .*\n {2}→ /m },

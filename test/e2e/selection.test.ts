@@ -13,6 +13,7 @@ describe("a selection takes what is chosen, with what that needs", () => {
     { args: ["services"], chosen: [...needed, "service/dev:web/api", "service/dev:web/worker"] },
     { args: ["services/api.yaml"], chosen: [...needed, "service/dev:web/api"] },
     { args: ["--only", "service/dev:web/worker"], chosen: [...needed, "service/dev:web/worker"] },
+    { args: ["--only", "service/*/work*"], chosen: [...needed, "service/dev:web/worker"] },
     { args: ["--kind", "team", "cluster"], chosen: ["cluster/dev", "team/ml"] },
     { args: ["services", "--exclude", "service/*/api"], chosen: [...needed, "service/dev:web/worker"] },
     { args: ["--kind", "chat_prompt"], chosen: ["ml-repo/registry", "chat_prompt/registry/greeting"] },

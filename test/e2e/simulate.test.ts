@@ -87,5 +87,6 @@ test("S78 what is no snapshot is refused before anything is started", async () =
     expect(ended.stderr).toContain(`${file} cannot be used as a snapshot`);
   }
   expect((await source.runHere(["simulate", "--base", "main"])).stderr).toContain("--snapshot FILE is missing");
-  expect((await source.runHere(["snapshot"])).stderr).toContain("--out FILE is missing");
+  expect((await source.runHere(["simulate"])).stderr).toContain("--snapshot FILE and --base REF are missing");
+  expect((await source.runHere(["snapshot"])).stderr).toContain("--server URL and --out FILE are missing");
 });

@@ -37,7 +37,9 @@ export async function madeBothWays(
 // What differs from run to run with the same cache is left out: the log of requests, moments, until when a control plane
 // asks to wait, and the port of one that runs in the command; also that the cache itself cannot be written.
 function answerOf({ code, stdout, stderr }: Ended): Omit<Ended, "signal"> {
-  const said = stderr.split("\n").filter((line) => !/^\{"level":|^warning: what was read of /.test(line));
+  const said = stderr
+    .split("\n")
+    .filter((line) => !/^\{"level":|^\d\d:\d\d:\d\d\.\d+ |^warning: what was read of /.test(line));
   const steady = said.join("\n").replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
   return {
     code,

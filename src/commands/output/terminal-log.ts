@@ -12,7 +12,8 @@ export function terminalLog(
   if (log !== null) return log.child({}, { level: flags.logLevel ?? level });
   return createLog({
     level: flags.logLevel ?? level,
-    format: flags.logFormat ?? (stderr.isTTY ? "pretty" : "json"),
+    // Only --log-format json makes every line of stderr JSON; otherwise a line of the log stands among text.
+    format: flags.logFormat ?? "pretty",
     // Messages can quote requests and replies, which may contain terminal commands.
     stream: { write: (line) => stderr.write(withoutCommands(line)) },
   });

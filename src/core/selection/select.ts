@@ -6,7 +6,8 @@ import { globMatcher } from "./glob.ts";
 export type Selection = {
   /** Files and folders, relative to the working directory; all when empty. */
   readonly paths: readonly string[];
-  readonly only: readonly Identity[];
+  /** Identities, or globs over them. */
+  readonly only: readonly string[];
   readonly kinds: readonly string[];
   /** Globs over identities. */
   readonly exclude: readonly string[];
@@ -29,7 +30,10 @@ export function select<One extends ManifestHead>(manifests: readonly One[], sele
 /** The manifests that the selection itself names, without their references. */
 export function selectNamed<Item extends Choosable>(items: readonly Item[], selection: Selection): readonly Item[] {
   const excluded = selection.exclude.map(globMatcher);
-  return items.filter((item) => isChosen(item, selection) && !excluded.some((matches) => matches(item.identity)));
+  const only = namesMatcher(selection.only);
+  return items.filter(
+    (item) => isChosen(item, selection) && only(item.identity) && !excluded.some((matches) => matches(item.identity)),
+  );
 }
 
 type Choosable = Pick<ManifestHead, "identity" | "kind" | "file">;
@@ -41,14 +45,21 @@ export function unmatched(
   knownFiles: readonly string[],
 ): readonly string[] {
   return [
-    ...only.filter((identity) => !declared.has(identity)),
+    ...only.filter((name) => !declared.has(name) && !declared.keys().some(globMatcher(name))),
     ...paths.filter((path) => !knownFiles.some((file) => isUnder(path, file))),
   ];
 }
 
-function isChosen({ identity, kind, file }: Choosable, { paths, only, kinds }: Selection): boolean {
+// An identity may contain the characters of a glob, so it matches itself first.
+function namesMatcher(only: readonly string[]): (identity: Identity) => boolean {
+  if (only.length === 0) return () => true;
+  const names = new Set(only);
+  const globs = only.filter((name) => /[*?]/.test(name)).map(globMatcher);
+  return (identity) => names.has(identity) || globs.some((matches) => matches(identity));
+}
+
+function isChosen({ kind, file }: Choosable, { paths, kinds }: Selection): boolean {
   if (paths.length > 0 && !paths.some((path) => isUnder(path, file))) return false;
-  if (only.length > 0 && !only.includes(identity)) return false;
   return kinds.length === 0 || kinds.includes(kind);
 }
 

@@ -10,6 +10,7 @@ import { isEverything, type Selection, select, unmatched } from "../../core/sele
 import { kindOf } from "../../kinds/index.ts";
 import { loadChanged } from "../../manifests/load-changed.ts";
 import { type Loaded, type LoadOptions, loadManifests } from "../../manifests/load-manifests.ts";
+import { closestName } from "../../schema/closest-name.ts";
 import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../../source/git/checkout-fault.ts";
 import { defaultLimits } from "../../source/limits.ts";
 import { type ComparedBase, type Revision, readSource } from "../../source/read-source.ts";
@@ -203,8 +204,10 @@ function requireMatches(selection: Selection, { declared }: Reported, { files, r
   const displays = files.map(({ display }) => display);
   const [unknown] = unmatched(declared, selection, displays);
   if (unknown === undefined) return;
+  const near = closestName(unknown, selection.only.includes(unknown) ? [...declared] : displays);
+  const guess = near === undefined ? "" : `did you mean ${near}? `;
   throw new HoldfastError("invalid", `${unknown} matches nothing in the source ${root}`, {
-    hint: "paths and --only select within the source; name another one with --source",
+    hint: `${guess}paths and --only select within the source; name another one with --source`,
   });
 }
 

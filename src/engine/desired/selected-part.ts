@@ -36,5 +36,8 @@ export function countSelection(
 /** Diagnostics of the selected files; all of them where everything is selected. */
 export function ofSelection<One extends Diagnostic>(diagnostics: readonly One[], { paths }: Selection): readonly One[] {
   if (paths.length === 0) return diagnostics;
-  return diagnostics.filter(({ file }) => file === null || paths.some((path) => isUnder(path, file)));
+  const isSelected = (file: string): boolean => paths.some((path) => isUnder(path, file));
+  return diagnostics.filter(
+    ({ file, related = [] }) => file === null || isSelected(file) || related.some((other) => isSelected(other.file)),
+  );
 }

@@ -1,7 +1,7 @@
 import { type Action, hasChanges, type Plan } from "../../core/plan/plan.ts";
 import type { DriftReport } from "../../core/report/report.ts";
 import { planVerdict, stepsOf } from "../markdown/plan.ts";
-import type { Subject } from "../markdown/plan-blocks.ts";
+import type { ReviewSubject } from "../markdown/plan-blocks.ts";
 
 /**
  * The outputs of a plan for later steps of a job, each prefixed with the target's name. Of a pull request, the counts are
@@ -9,7 +9,7 @@ import type { Subject } from "../markdown/plan-blocks.ts";
  */
 export function planOutputs(
   plan: Plan,
-  { target, subject }: { readonly target: string | null; readonly subject: Subject },
+  { target, subject }: { readonly target: string | null; readonly subject: ReviewSubject },
 ): readonly (readonly [name: string, value: string])[] {
   const { own, rest } = stepsOf(plan, subject);
   const number = (action: Action): string => String(own.filter((step) => step.action === action).length);

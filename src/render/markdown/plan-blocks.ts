@@ -36,4 +36,4 @@ export function blockOf({ action, causedBy }: Step): PlanBlockName {
 }
 
 /** The subject of a review; of a pull request, its own steps are counted apart from the rest. */
-export type Subject = "pull request" | "change";
+export type ReviewSubject = "pull request" | "change";

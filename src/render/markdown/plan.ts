@@ -7,7 +7,7 @@ import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
 import { orphanParagraphs } from "./orphan-paragraphs.ts";
-import { blockOf, type PlanBlockName, planBlocks, type Subject } from "./plan-blocks.ts";
+import { blockOf, type PlanBlockName, planBlocks, type ReviewSubject } from "./plan-blocks.ts";
 import { type ResourceRowView, stepRow } from "./resource-row.ts";
 import { riskText } from "./risk-text.ts";
 
@@ -51,7 +51,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
 /** The steps that a review is about, and the others. */
 export function stepsOf(
   plan: Pick<Plan, "steps">,
-  subject: Subject,
+  subject: ReviewSubject,
 ): { readonly own: readonly Step[]; readonly rest: readonly Step[] } {
   const shown = plan.steps.filter(isShown);
   if (subject === "change") return { own: shown, rest: [] };
@@ -60,7 +60,7 @@ export function stepsOf(
 }
 
 /** The verdict of a plan, in one line: `Holdfast: 2 to create, 1 blocked; not from this pull request: 1 to update`. */
-export function planVerdict(plan: Pick<Plan, "steps" | "complete">, subject: Subject): string {
+export function planVerdict(plan: Pick<Plan, "steps" | "complete">, subject: ReviewSubject): string {
   const { own, rest } = stepsOf(plan, subject);
   const [counts, others] = [countsText(own), countsText(rest)];
   const apart = others === "" ? "" : `; not from this ${subject}: ${others}`;

@@ -5,7 +5,7 @@ import { ORPHANS_RUN, orphanOrigin, type ShownOrphan } from "../orphans.ts";
 import { nameIn } from "../step.ts";
 import { codeElement, codeSpan, fenced } from "./code-markup.ts";
 import { fieldDiff } from "./field-diff.ts";
-import type { Subject } from "./plan-blocks.ts";
+import type { ReviewSubject } from "./plan-blocks.ts";
 
 /** Layout of the resources of a plan. */
 export type ResourceRowView = {
@@ -15,7 +15,7 @@ export type ResourceRowView = {
   readonly detailOf: (step: Step) => string | null;
   /** Whether each step says why no dry run has checked it. @default false */
   readonly showPreflight?: boolean;
-  readonly subject: Subject;
+  readonly subject: ReviewSubject;
 };
 
 /** One step as a foldable row: its resource, its risks, and its differences. */

@@ -307,6 +307,20 @@ describe("identities", () => {
   });
 });
 
+test("`$schema` tells an editor how to check a manifest, and is no part of it", async () => {
+  const manifest = {
+    $schema: "https://example.com/cluster.json",
+    type: "cluster",
+    name: "cl1",
+    cluster_type: "aws-eks",
+  };
+  const loaded = await loadFiles({ "cluster.json": JSON.stringify(manifest) });
+  expect(brief(loaded.diagnostics)).toEqual([]);
+  const { $schema: _, ...value } = manifest;
+  expect(loaded.manifests).toMatchObject([{ identity: "cluster/cl1", value }]);
+  expect(loaded.manifests[0]).not.toHaveProperty(["value", "$schema"]);
+});
+
 describe("references", () => {
   test("B23: to what the source should declare and does not are refused, with the likely name", async () => {
     const loaded = await loadFiles({
@@ -319,6 +333,29 @@ describe("references", () => {
         "Did you mean `cl1:ws2`? Else declare it here, or list `workspace/cl1:ws1` under `external` in holdfast.yaml.",
     });
     expect([...loaded.invalid]).toEqual(["service/cl1:ws1/api"]);
+  });
+
+  test("to one undeclared resource are one diagnostic with its places, and refuse every manifest that has one", async () => {
+    const loaded = await loadFiles({
+      "a.yaml": [cluster, workspace.replace("ws1", "ws2"), service("api"), service("web")].join("---\n"),
+      "b.yaml": service("worker"),
+    });
+    expect(loaded.diagnostics).toMatchObject([
+      {
+        code: "undeclared-reference",
+        file: "a.yaml",
+        line: 13,
+        related: [
+          { file: "a.yaml", line: expect.any(Number), column: 16 },
+          { file: "b.yaml", line: expect.any(Number), column: 16 },
+        ],
+      },
+    ]);
+    const names = ["api", "web", "worker"].map((name) => `service/cl1:ws1/${name}`);
+    expect([...loaded.invalid].toSorted()).toEqual(names);
+    expect(loaded.refused.map(({ identity, code }) => [identity, code])).toEqual(
+      names.map((identity) => [identity, "undeclared-reference"]),
+    );
   });
 
   test("to a kind of which nothing is declared are taken as external", async () => {

@@ -16,6 +16,12 @@ function logged(flags: Flags, say: (log: ReturnType<typeof terminalLog>) => void
   return text;
 }
 
+test("a log line is text where stderr is text, whether that is a terminal or not", () => {
+  const say = (log: ReturnType<typeof terminalLog>) => log.warn({ name: "a" }, "the lease ends");
+  expect(logged({}, say)).toMatch(/^(?!\{).*the lease ends/);
+  expect(JSON.parse(logged({ logFormat: "json" }, say)).msg).toBe("the lease ends");
+});
+
 test("S44 a log line holds no command to a CI runner, and as JSON still says the same", () => {
   const piece = fc.constantFrom(
     "::error::",
