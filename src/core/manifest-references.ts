@@ -1,17 +1,17 @@
 import type { JsonObject } from "../contract/json.ts";
 import { referenceKinds } from "../model/reference-kinds.ts";
-import { referencesWithoutSecrets } from "../model/references.ts";
+import { referencesWithoutSecrets, usedBy } from "../model/references.ts";
 import type { Reference } from "./manifest.ts";
 
-const { fields, subjects, owner } = referenceKinds;
-const declaredKinds: ReadonlySet<string> = new Set([...Object.values(fields), ...Object.values(subjects)]);
+const { fields, used, subjects, owner } = referenceKinds;
+const declaredKinds: ReadonlySet<string> = new Set([fields, used, subjects].flatMap((kinds) => Object.values(kinds)));
 
 /**
  * The references of a manifest to resources that manifests can declare: all except secrets, secret groups and the
  * tenant.
  */
 export function manifestReferences(manifest: JsonObject): readonly Reference[] {
-  return referencesWithoutSecrets(manifest, null).flatMap(({ kind, key, pointer }) =>
+  return [...referencesWithoutSecrets(manifest, null), ...usedBy(manifest)].flatMap(({ kind, key, pointer }) =>
     declaredKinds.has(kind) && !isEveryone(kind, key) ? [{ identity: `${kind}/${key}`, pointer }] : [],
   );
 }

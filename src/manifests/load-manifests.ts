@@ -157,7 +157,7 @@ async function checkFaulty(
   valid: readonly ValidManifest[],
   checks: Checks,
 ): Promise<void> {
-  const faulty = declarations.flatMap((declaration) => faultyManifest(declaration) ?? []);
+  const faulty = declarations.flatMap((declaration) => faultyManifest(declaration, checks.declared) ?? []);
   if (faulty.length === 0) return;
   const refuse: Refuse = (_, diagnostic) => {
     if (diagnostic !== null) checks.add(diagnostic);

@@ -19,15 +19,26 @@ export function validManifest(
   if (!isValid || identity === null || invalid.has(identity)) return null;
   const before = kind.hasVersions ? earlierVersion(identity) : null;
   const hasEarlier = before !== null && declared.has(before);
-  const all = hasEarlier ? [...references, { identity: before, pointer: "/version" }] : references;
+  const named = declaredReferences(references, declared);
+  const all = hasEarlier ? [...named, { identity: before, pointer: "/version" }] : named;
   return manifestOf(declaration, identity, all);
 }
 
+// A version may be declared by a manifest without a number.
+function declaredReferences(references: readonly Reference[], declared: ReadonlySet<Identity>): readonly Reference[] {
+  if (!references.some(({ identity }) => identity.includes("@"))) return references;
+  return references.map(({ identity, pointer }) => {
+    const { name, version } = splitVersion(identity);
+    const isBare = version !== null && !declared.has(identity) && declared.has(name);
+    return { identity: isBare ? name : identity, pointer };
+  });
+}
+
 /** The part of an invalid declaration that can be checked against others; null if it is valid, or has no such part. */
-export function faultyManifest(declaration: Declaration): ValidManifest | null {
+export function faultyManifest(declaration: Declaration, declared: ReadonlySet<Identity>): ValidManifest | null {
   const { fields, identity, references, isValid } = declaration;
   if (isValid || fields === undefined || fields === null) return null;
-  return manifestOf({ ...declaration, value: fields }, identity ?? "", references);
+  return manifestOf({ ...declaration, value: fields }, identity ?? "", declaredReferences(references, declared));
 }
 
 function manifestOf(declaration: Declaration, identity: Identity, references: readonly Reference[]): ValidManifest {

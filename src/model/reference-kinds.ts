@@ -2,6 +2,8 @@
 export const referenceKinds = {
   /** Top-level fields. */
   fields: { cluster_fqn: "cluster", workspace_fqn: "workspace", ml_repo: "ml-repo" },
+  /** Fields of mounts and downloads within an application. */
+  used: { volume_fqn: "volume", artifact_version_fqn: "model-version" },
   /** The part of a subject before the colon. */
   subjects: { team: "team", virtualaccount: "virtual-account" },
   /** `ownedBy.team`. */

@@ -28,6 +28,40 @@ export function referencesWithoutSecrets(manifest: JsonObject, tenant: string | 
 const fields = Object.entries(referenceKinds.fields).map(([field, kind]) => ({ field, kind, pointer: `/${field}` }));
 const NONE: readonly never[] = [];
 
+/**
+ * The resources that an application uses: volumes that it mounts and versions that it downloads, also within the
+ * applications of a set. The control plane does not check them.
+ */
+export function usedBy(manifest: JsonObject, pointer = ""): readonly ResourceReference[] {
+  const { mounts, artifacts_download: download, components } = manifest;
+  const found: ResourceReference[] = [];
+  for (const [{ volume_fqn: fqn }, at] of items(mounts)) {
+    const key = typeof fqn === "string" ? applicationKey(fqn) : null;
+    if (key !== null) found.push({ kind: used.volume_fqn, key, pointer: `${pointer}/mounts/${at}/volume_fqn` });
+  }
+  for (const [{ artifact_version_fqn: fqn }, at] of items(isObject(download) ? download.artifacts : null)) {
+    const key = typeof fqn === "string" ? modelVersionKey(fqn) : null;
+    const place = `${pointer}/artifacts_download/artifacts/${at}/artifact_version_fqn`;
+    if (key !== null) found.push({ kind: used.artifact_version_fqn, key, pointer: place });
+  }
+  for (const [component, at] of items(components)) found.push(...usedBy(component, `${pointer}/components/${at}`));
+  return found;
+}
+
+const { used } = referenceKinds;
+
+// `cluster:workspace:name`
+function applicationKey(fqn: string): string | null {
+  const [cluster, workspace, name, ...rest] = fqn.split(":");
+  return cluster && workspace && name && rest.length === 0 ? `${cluster}:${workspace}/${name}` : null;
+}
+
+// `model:tenant/repo/name:version`
+function modelVersionKey(fqn: string): string | null {
+  const [, name, version] = /^model:[^/:]+\/([^/:]+\/[^/:]+):(\d+)$/.exec(fqn) ?? [];
+  return name === undefined ? null : `${name}@${version}`;
+}
+
 /** The secrets that a manifest names. */
 export function secretsOf(manifest: JsonObject): readonly ResourceReference[] {
   const found: ResourceReference[] = [];

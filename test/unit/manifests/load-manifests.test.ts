@@ -322,6 +322,30 @@ test("`$schema` tells an editor how to check a manifest, and is no part of it", 
 });
 
 describe("references", () => {
+  test("to volumes and model versions that an application uses are checked and ordered", async () => {
+    const volume =
+      "type: volume\nname: data\nworkspace_fqn: cl1:ws1\nconfig: { type: static, persistent_volume_name: p }\n";
+    const model = (rest = "") =>
+      `type: model-version\nname: m${rest}\nml_repo: rp\nsource: { type: external, uri: "s3://m" }\n`;
+    const uses = (fqn: string, version: string) =>
+      `mounts: [{ type: volume, mount_path: /data, volume_fqn: "${fqn}" }]\nartifacts_download:\n  artifacts: ` +
+      `[{ type: truefoundry-artifact, artifact_version_fqn: "${version}", download_path_env_variable: M }]\n`;
+    const { manifests, diagnostics } = await loadFiles({
+      "a.yaml": service("a", uses("cl1:ws1:data", "model:t/rp/m:1")),
+      "b.yaml": [volume, model(), model("2\nversion: 2"), repo].join("---\n"),
+      "c.yaml": service("c", uses("cl1:ws1:dat", "model:t/rp/m2:2")),
+    });
+    expect(diagnostics.map(({ summary, file, line }) => `${file}:${line} ${summary}`)).toEqual([
+      "c.yaml:5 the volume `cl1:ws1/dat` is not declared here",
+    ]);
+    expect(manifests.map(({ identity }) => identity).at(-1)).toBe("service/cl1:ws1/a");
+    expect(manifests.at(-1)?.references.map(({ identity }) => identity)).toEqual([
+      "workspace/cl1:ws1",
+      "volume/cl1:ws1/data",
+      "model-version/rp/m",
+    ]);
+  });
+
   test("B23: to what the source should declare and does not are refused, with the likely name", async () => {
     const loaded = await loadFiles({
       "a.yaml": [cluster, workspace.replace("ws1", "ws2"), service("api")].join("---\n"),
