@@ -1,10 +1,23 @@
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
 import { duplicates, objectsOf } from "./duplicate-items.ts";
 import type { Rule, RuleContext } from "./rule.ts";
+import { schedules } from "./schedule-rule.ts";
 import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
+import { secretReferenceForms } from "./secret-reference-rule.ts";
 
 /** The rules for the fields that all applications share. Rules that need the cluster come first. */
-export const applicationRules: readonly Rule[] = [hosts, requests, bounds, ports, mounts, rollout, dependencies];
+export const applicationRules: readonly Rule[] = [
+  hosts,
+  requests,
+  sizes,
+  bounds,
+  ports,
+  mounts,
+  rollout,
+  dependencies,
+  schedules,
+  secretReferenceForms,
+];
 
 const RESOURCES = ["cpu", "memory", "ephemeral_storage"].map((name) => ({
   request: `${name}_request`,
@@ -16,6 +29,36 @@ function requests({ resources }: JsonObject): readonly SchemaDiagnostic[] {
   return RESOURCES.filter(({ request, limit }) => isAbove(resources[request], resources[limit])).map(
     ({ request, limit }) => error(`/resources/${request}`, "inconsistent", `\`${request}\` is above \`${limit}\``),
   );
+}
+
+/** Beyond these a value is in another unit: no machine has so many cores, no container runs in so little memory. */
+const MOST_CORES = 256;
+const LEAST_MEMORY = 16;
+const MOST_MEMORY = 32_000_000;
+
+function sizes({ resources }: JsonObject): readonly SchemaDiagnostic[] {
+  if (!isObject(resources)) return [];
+  return ["request", "limit"].flatMap((side) => [
+    ...oddSize(`cpu_${side}`, resources, (cores) => cores > MOST_CORES, "cores", "`0.5` is half a core"),
+    ...oddSize(`memory_${side}`, resources, isOddMemory, "MB", "`2000` is 2 GB"),
+  ]);
+}
+
+function isOddMemory(megabytes: number): boolean {
+  return (megabytes > 0 && megabytes < LEAST_MEMORY) || megabytes > MOST_MEMORY;
+}
+
+function oddSize(
+  name: string,
+  resources: JsonObject,
+  isOdd: (size: number) => boolean,
+  unit: string,
+  example: string,
+): readonly SchemaDiagnostic[] {
+  const size = resources[name];
+  if (typeof size !== "number" || !isOdd(size)) return [];
+  const message = `\`${name}\` is ${size} ${unit}: is it in another unit?`;
+  return [warning(`/resources/${name}`, "inconsistent", message, `The unit is ${unit}: ${example}.`)];
 }
 
 function bounds({ replicas }: JsonObject): readonly SchemaDiagnostic[] {

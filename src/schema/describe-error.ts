@@ -4,6 +4,7 @@ import { escapeName } from "../model/unprintable.ts";
 import { closestName } from "./closest-name.ts";
 import type { ValidatorError } from "./compiled-validator.ts";
 import { type Field, fieldAt } from "./field-at.ts";
+import { numberOf } from "./number-in-unit.ts";
 import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
 import { schemaFields } from "./schema-fields.ts";
 import { allowedTypes, type SchemaNode, unionVariants } from "./schema-node.ts";
@@ -153,10 +154,10 @@ function listed(names: readonly string[]): string {
 
 function wrongType({ node, value }: Field): string {
   const types = node === undefined ? [] : allowedTypes(node);
-  return `must be ${typeWords(node)}${hint(types, value)}`;
+  return `must be ${typeWords(node)}${hint(types, value, node?.["x-unit"])}`;
 }
 
-function hint(types: readonly string[], value: unknown): string {
+function hint(types: readonly string[], value: unknown, unit?: string): string {
   if (value === null) return ", but has no value";
   if (types.includes("string") && (typeof value === "number" || typeof value === "boolean")) return "; quote it";
   if (types.includes("string")) return "";
@@ -164,7 +165,8 @@ function hint(types: readonly string[], value: unknown): string {
   if (typeof value !== "string") return "";
   const numeric = types.some((type) => type === "integer" || type === "number");
   if (numeric && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value)) return "; remove the quotes";
-  if (numeric && /^-?\d{1,15}(?:\.\d{1,15})? ?[A-Za-z%]{1,3}$/.test(value)) return "; write the number alone";
+  const number = numeric ? numberOf(value, unit, types.includes("number")) : null;
+  if (number !== null) return `; write ${number}`;
   return types.includes("boolean") ? booleanHint(value) : "";
 }
 

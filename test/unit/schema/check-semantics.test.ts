@@ -12,15 +12,71 @@ const meaning = (type: string, fields: JsonObject, context: RuleContext = {}) =>
 
 describe("a service", () => {
   it("requests no more than its limits", () => {
-    expect(meaning("service", { resources: { cpu_request: 1, cpu_limit: 1, memory_request: 5 } })).toEqual([]);
+    expect(meaning("service", { resources: { cpu_request: 1, cpu_limit: 1, memory_request: 50 } })).toEqual([]);
     const resources = {
-      ...{ cpu_request: 2, cpu_limit: 1, memory_request: 2, memory_limit: 1 },
+      ...{ cpu_request: 2, cpu_limit: 1, memory_request: 200, memory_limit: 100 },
       ...{ ephemeral_storage_request: 2, ephemeral_storage_limit: 1 },
     };
     expect(meaning("service", { resources })).toEqual([
       "error inconsistent /resources/cpu_request",
       "error inconsistent /resources/memory_request",
       "error inconsistent /resources/ephemeral_storage_request",
+    ]);
+  });
+
+  it("is warned of sizes that are in another unit", () => {
+    const sizes = (resources: JsonObject) => meaning("service", { resources });
+    expect(sizes({ cpu_request: 0.5, cpu_limit: 96, memory_request: 32, memory_limit: 2_000_000 })).toEqual([]);
+    expect(sizes({ cpu_limit: 500, memory_limit: 2 })).toEqual([
+      "warning inconsistent /resources/cpu_limit",
+      "warning inconsistent /resources/memory_limit",
+    ]);
+    expect(sizes({ memory_limit: 2_147_483_648 })).toEqual(["warning inconsistent /resources/memory_limit"]);
+  });
+
+  it("names secrets with their three parts", () => {
+    const env = (text: string) => meaning("service", { env: { A: text } });
+    for (const text of ["secret://t:g:k", "a acme-secret://t:g:k, secret://t:g:k", "no secret: //", "x"]) {
+      expect(env(text)).toEqual([]);
+    }
+    for (const text of [
+      "secret://t:g",
+      "secret://",
+      "acme-secret://t/g/k",
+      "secret://t:g:k and secret://k",
+      "secret://t::k",
+    ]) {
+      expect(env(text)).toEqual(["error invalid-form /env/A"]);
+    }
+    expect(meaning("helm", { values: { a: ["secret://k"] } })).toEqual(["error invalid-form /values/a/0"]);
+  });
+
+  it("and a job run by schedules that a cron knows", () => {
+    const trigger = (schedule: string) => meaning("job", { trigger: { type: "scheduled", schedule } });
+    for (const schedule of ["0 3 * * *", "*/5 0-6,22 1 JAN MON-FRI", "@daily", "0 0 29 2 *", "0 3 * * 7"]) {
+      expect(trigger(schedule)).toEqual([]);
+    }
+    for (const schedule of [
+      "daily",
+      "0 3 * *",
+      "0 0 3 * * *",
+      "61 * * * *",
+      "0 24 * * *",
+      "0 3 32 * *",
+      "0 3 * 13 *",
+      "0 3 * * 8",
+      "5-1 * * * *",
+      "*/0 * * * *",
+      "0 0 31 2 *",
+      "0 3 L * *",
+      "@every 5m",
+      "a b c d e",
+    ]) {
+      expect(trigger(schedule)).toEqual(["error invalid-form /trigger/schedule"]);
+    }
+    const metrics = { type: "cron", start: "0 8 * * 1-5", end: "0 25 * * *", desired_replicas: 2 };
+    expect(meaning("service", { replicas: { min_replicas: 1, max_replicas: 2, metrics: [metrics] } })).toEqual([
+      "error invalid-form /replicas/metrics/0/end",
     ]);
   });
 

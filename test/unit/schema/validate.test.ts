@@ -130,8 +130,22 @@ describe("a value", () => {
     ]);
     expect(messages("service", { allow_interception: "yes" })[0]).toContain("; write true, ");
     expect(messages("service", { resources: { memory_limit: "512Mi" } })).toEqual([
-      "`memory_limit` must be a number (MB); write the number alone",
+      "`memory_limit` must be a number (MB); write 537",
     ]);
+    for (const [field, value, number] of [
+      ["cpu_request", "500m", "0.5"],
+      ["cpu_limit", "2 cores", "2"],
+      ["memory_request", "2Gi", "2147"],
+      ["memory_request", "2GB", "2000"],
+      ["memory_request", "1048576Ki", "1074"],
+      ["memory_request", "100k", "1"],
+    ]) {
+      expect(messages("service", { resources: { [String(field)]: String(value) } })[0]).toMatch(
+        new RegExp(`; write ${number}$`),
+      );
+    }
+    expect(messages("service", { auto_shutdown: { wait_time: "15m" } })[0]).toMatch(/; write 900$/);
+    expect(messages("service", { resources: { cpu_limit: "2Gi" } })[0]).not.toContain("write");
     expect(messages("team", { members: "-ada@example.com" })).toEqual([
       "`members` must be a list; put a space after each `-`",
     ]);
