@@ -1,11 +1,12 @@
 import { HoldfastError } from "../core/errors.ts";
 import { splitIdentity } from "../core/manifest.ts";
-import { addHold, holdText, isCommitPrefix } from "../daemon/holds.ts";
+import { addHold, holdText, isCommitPrefix, UNTIL_COMMIT } from "../daemon/holds.ts";
 import { kindOf } from "../kinds/index.ts";
 import { printable } from "../render/escape.ts";
 import { makeFolder } from "../store/make-folder.ts";
 import type { InvocationOf } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
+import { checkHold } from "./input/check-hold.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
@@ -18,7 +19,7 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
   const { args, flags, terminal } = invocation;
   const what = holdable(args[0] ?? "");
   const now = terminal.now();
-  const entry = { what, reason: requireReason(flags.reason), until: untilTime(flags.until, now) };
+  const wanted = { what, reason: requireReason(flags.reason), until: endOf(flags.until, { what, now }) };
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
   if (isCommitPrefix(what) && target.source.commits === null) {
     throw new HoldfastError(
@@ -29,7 +30,8 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
       },
     );
   }
-  if ((await sendToDaemon({ is: "hold", ...entry }, target, terminal)) === null) {
+  const entry = await checkHold(wanted, target, terminal);
+  if ((await sendToDaemon({ is: "hold", hold: entry }, target, terminal)) === null) {
     await makeFolder(target.state.folder);
     addHold(target.state.folder, entry, now);
   }
@@ -51,11 +53,19 @@ function requireReason(reason: string | undefined): string {
   throw new HoldfastError("invalid", "a hold needs a reason", { hint: "say why with --reason" });
 }
 
+function endOf(until: string | undefined, { what, now }: { readonly what: string; readonly now: number }): string {
+  if (until !== UNTIL_COMMIT) return untilTime(until, now);
+  if (!isCommitPrefix(what)) return until;
+  throw new HoldfastError("invalid", "--until commit is for a resource", {
+    hint: "a newer commit is applied anyway: name a time for this one, such as 4h",
+  });
+}
+
 function untilTime(until: string | undefined, now: number): string {
   const [, count = "", unit = ""] = /^(\d{1,4})([mhd])$/.exec(until ?? "") ?? [];
   const at = count === "" ? Date.parse(until ?? "") : now + Number(count) * (UNITS[unit] ?? 0);
   if (at > now) return new Date(at).toISOString();
   throw new HoldfastError("invalid", "a hold needs an end in the future", {
-    hint: "name it with --until: 4h, 2d, or a time such as 2027-03-31T12:00:00Z",
+    hint: "name it with --until: 4h, 2d, a time such as 2027-03-31T12:00:00Z, or commit",
   });
 }

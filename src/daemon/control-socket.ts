@@ -7,6 +7,7 @@ import { HoldfastError } from "../core/errors.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
 import { createFile } from "../files/write-file.ts";
 import { makeFolder } from "../store/make-folder.ts";
+import type { Hold } from "./holds.ts";
 
 /** The status reply of a running daemon on its control socket. */
 export type DaemonReply = { readonly pid: number; readonly targets: readonly TargetStatus[] };
@@ -26,7 +27,7 @@ export type DaemonCommand = { readonly target: string } & (
   | { readonly is: "forget"; readonly identities: readonly string[] }
   | { readonly is: "redeploy"; readonly identities: readonly string[]; readonly force: boolean }
   | { readonly is: "resolve"; readonly identities: readonly string[]; readonly as: "applied" | "refused" | null }
-  | { readonly is: "hold"; readonly what: string; readonly reason: string; readonly until: string }
+  | { readonly is: "hold"; readonly hold: Hold }
   | { readonly is: "release"; readonly what: string }
 );
 

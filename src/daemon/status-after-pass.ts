@@ -1,7 +1,13 @@
 import type { Identity } from "../core/manifest.ts";
 import { redactFailureMessage } from "../core/redact/redact-message.ts";
 import type { ApplyEvent } from "../core/report/events.ts";
-import { applyConclusion, type PassResult, passConclusion, reasonsText } from "../core/report/pass-result.ts";
+import {
+  applyConclusion,
+  isOnlyHeld,
+  type PassConclusion,
+  passConclusion,
+  reasonsText,
+} from "../core/report/pass-result.ts";
 import type { Outcome } from "../core/report/report.ts";
 import type { InvalidStatus, PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import type { PassSeen } from "./pass-facts.ts";
@@ -62,7 +68,7 @@ export function statusAfter(before: TargetStatus, seen: PassSeen, times: PassTim
   return {
     ...before,
     sync: syncOf(before, seen, wantedRevision === null || wantedRevision === appliedRevision),
-    condition: conditionOf(seen, result),
+    condition: conditionOf(seen, { result, reasons }),
     reason: outcome.reason,
     message: outcome.message,
     invalid: invalidIn(seen) ?? before.invalid,
@@ -84,8 +90,9 @@ function revisionRead(before: TargetStatus, { applied, planned }: PassSeen): str
 
 const isoTime = (at: number) => new Date(at).toISOString();
 
-function conditionOf({ applied }: PassSeen, result: PassResult): TargetStatus["condition"] {
+function conditionOf({ applied }: PassSeen, { result, reasons }: PassConclusion): TargetStatus["condition"] {
   if (result === "superseded") return "Reconciling";
+  if (isOnlyHeld(reasons)) return "Held";
   if (result !== "applied" && result !== "reported") return "Stalled";
   const isRolling = applied?.report.outcomes.some(({ rollout }) => rollout === "progressing") ?? false;
   return isRolling ? "Reconciling" : "Ready";

@@ -60,10 +60,10 @@ async function runPass(read: DesiredRead, { target, mode, lastGood, ...input }: 
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
   if (lastGood === null) target.sourceCache?.release();
   const part = isPart ? changedManifests(read, lastGood) : null;
-  const end = withDiagnostics(await runMode(mode, { connection, read, part, context, warnings }, target), [
-    ...read.event.selected,
-    ...warnings(),
-  ]);
+  const end = withDiagnostics(
+    await runMode(mode, { connection, read, part, context, holds: target.holds, warnings }, target),
+    [...read.event.selected, ...warnings()],
+  );
   // A superseded pass has written nothing: its plan became outdated while it waited for another writer.
   if (lastGood !== null && end.what !== "superseded") await keepAsGood(lastGood, { read, end }, target);
   context.emit(end);

@@ -9,6 +9,7 @@ import type { LoadRules } from "../manifests/load-manifests.ts";
 import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/read-source-config.ts";
 import type { State, StateLocation, StateLock } from "../state/state.ts";
+import type { HeldContents } from "./desired/held-contents.ts";
 import type { ServerSession } from "./session.ts";
 
 /** What a pass reconciles: a source with a control plane, with a state folder and rules. */
@@ -22,8 +23,20 @@ export type Target = {
   readonly rules: (config: SourceConfig["repository"]) => Rules;
   /** What other targets of the same control plane declare; absent with a single target. */
   readonly declaredElsewhere?: () => Promise<ReadonlySet<Identity>>;
+  /** What people have put on hold. */
+  readonly holds: TargetHolds;
   /** Fails if another target of the same control plane declares one of these identities; absent with a single target. */
   readonly claim?: (declared: ReadonlySet<Identity>) => Promise<void>;
+};
+
+/** The resources that people have put on hold. */
+export type TargetHolds = {
+  readonly resources: () => readonly Identity[];
+  /**
+   * Why each resource is held, after a revision was read; null when the newest one is not in force. A hold may end with
+   * the commit that changes its resource.
+   */
+  readonly inForce: (found: HeldContents | null) => ReadonlyMap<Identity, string>;
 };
 
 /** Where manifests come from. */
@@ -79,8 +92,6 @@ export type Rules = {
   readonly refusedRisks: ReadonlySet<Risk>;
   /** Refused risks that the operator allows by flag. */
   readonly allowedRisks: readonly Risk[];
-  /** Resources that a user has put on hold, with the reason. */
-  readonly held: ReadonlyMap<Identity, string>;
   /** The largest share of resources that a daemon updates in one pass; null for the default. */
   readonly updateShare: number | null;
   /** Check new resources with a dry run. */

@@ -21,26 +21,57 @@ test("a held resource is reported and not written until it is released", async (
   const hold = ["hold", "team/ml", "--reason", "incident 12", "--until", "4h"];
   expect((await run(hold)).stdout).toMatch(/^held: team\/ml until \d{4}-.*Z: incident 12\n$/);
   const whole = (await status()).appliedRevision;
-  const commit = await upstream.commit({
+  const changed = await upstream.commit({
     "ml.yaml": team("ml", "eve@example.com"),
     "web.yaml": team("web", "eve@example.com"),
   });
-  expect(await run(["reconcile"])).toMatchObject({ code: 1 });
+  expect(await run(["reconcile"])).toMatchObject({ code: 0 });
   expect(written(server)).toHaveLength(3);
+  const waits = `incident 12; commit ${changed.slice(0, 12)} waits`;
   expect(await status()).toMatchObject({
-    condition: "Stalled",
-    reason: "Blocked",
+    sync: "OutOfSync",
+    condition: "Held",
+    reason: "Held",
+    message: "1 held: team/ml",
     counts: { updated: 1, blocked: 1 },
-    held: [expect.stringMatching(/^team\/ml until .*: incident 12$/)],
-    wantedRevision: commit,
+    held: [expect.stringMatching(new RegExp(`^team/ml until .*: ${waits}$`))],
+    wantedRevision: changed,
     appliedRevision: whole,
-    oldestUnapplied: { commit },
-    lastPass: { result: "incomplete", commit },
+    oldestUnapplied: { commit: changed },
+    lastPass: { result: "incomplete", commit: changed },
   });
-  expect(await run(["release", "team/ml"])).toMatchObject({ code: 0 });
+  // A later commit that leaves the resource as it is ends nothing.
+  const later = await upstream.commit({ "web.yaml": team("web") });
   expect(await run(["reconcile"])).toMatchObject({ code: 0 });
   expect(written(server)).toHaveLength(4);
-  expect(await status()).toMatchObject({ sync: "Synced", held: [], appliedRevision: commit, oldestUnapplied: null });
+  expect(await status()).toMatchObject({ held: [expect.stringContaining(waits)] });
+  expect(await run(["release", "team/ml"])).toMatchObject({ code: 0 });
+  expect(await run(["reconcile"])).toMatchObject({ code: 0 });
+  expect(written(server)).toHaveLength(5);
+  expect(await status()).toMatchObject({
+    sync: "Synced",
+    condition: "Ready",
+    held: [],
+    appliedRevision: later,
+    oldestUnapplied: null,
+  });
+
+  // Live changes by hand; the next commit that changes the manifest overwrites that.
+  const until = ["hold", "team/ml", "--reason", "by hand", "--until", "commit"];
+  expect((await run(until)).stdout).toBe("held: team/ml until the next commit that changes it: by hand\n");
+  await server.call("PUT", "/api/svc/v1/teams", {
+    manifest: { type: "team", name: "ml", members: ["joe@example.com"] },
+  });
+  await upstream.commit({ "web.yaml": team("web", "joe@example.com") });
+  expect(await run(["reconcile"])).toMatchObject({ code: 0 });
+  expect(await status()).toMatchObject({ condition: "Held", counts: { updated: 1, blocked: 1 } });
+  await upstream.commit({ "ml.yaml": team("ml", "ann@example.com") });
+  expect(await run(["reconcile"])).toMatchObject({ code: 0 });
+  expect(await status()).toMatchObject({ sync: "Synced", held: [], counts: { updated: 1, blocked: 0 } });
+  const unknown = await run(["hold", "team/mll", "--reason", "x", "--until", "1h"]);
+  expect(unknown).toMatchObject({ code: 3, stdout: "" });
+  expect(unknown.stderr).toContain("team/mll is neither declared nor recorded");
+  expect(unknown.stderr).toContain("did you mean team/ml?");
 });
 
 test("a held commit is not applied, a newer one is, and one that lost much is once it is released", async () => {
@@ -49,8 +80,8 @@ test("a held commit is not applied, a newer one is, and one that lost much is on
   const held = await upstream.commit({ "t0.yaml": team("t0", "held@example.com") });
   const hold = ["hold", held.slice(0, 9), "--reason", "waits", "--until", "2099-01-01T00:00:00Z"];
   expect(await run(hold)).toMatchObject({ code: 0 });
-  expect(await run(["reconcile"])).toMatchObject({ code: 1 });
-  expect(await status()).toMatchObject({ condition: "Stalled", reason: "Held", wantedRevision: held });
+  expect(await run(["reconcile"])).toMatchObject({ code: 0 });
+  expect(await status()).toMatchObject({ condition: "Held", reason: "Held", wantedRevision: held });
   expect(await run(["apply", "--yes"])).toMatchObject({ code: 5 });
   expect(written(server)).toHaveLength(12);
   await upstream.commit({ "t1.yaml": team("t1", "newer@example.com") });
@@ -71,6 +102,7 @@ test.each([
   [["hold", "team/ml", "--until", "1h"], "--reason"],
   [["hold", "team/ml", "--reason", "x"], "--until"],
   [["hold", "team/ml", "--reason", "x", "--until", "2001-01-01"], "future"],
+  [["hold", "abcdef1", "--reason", "x", "--until", "commit"], "--until commit is for a resource"],
   [["hold", "nonsense", "--reason", "x", "--until", "1h"], "neither a resource nor a commit"],
   [["hold", "abcdef1", "--reason", "x", "--until", "1h"], "this source is a folder"],
   [["release", "team/ml"], "is not held"],

@@ -83,7 +83,10 @@ export const flags = {
     "name of a target in the operator's configuration (default: all targets, in commands that only read)",
   ),
   reason: textFlag("--reason <text>", "why it is held (required)"),
-  until: textFlag("--until <time>", "until when: an ISO time, or a time from now such as 4h or 2d"),
+  until: textFlag(
+    "--until <time>",
+    "until when: an ISO time, a time from now such as 4h or 2d, or the next commit that changes the resource: commit",
+  ),
   confirm: textFlag("--confirm <name>", "name of the target, for targets that require confirmation"),
   ref: textFlag(
     "--ref <branch>",

@@ -3,7 +3,15 @@ import { sourceCache } from "../../cache/source-facts-cache.ts";
 import { canonical } from "../../contract/json.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { type Hold, holdOn, holdText, isReleased, readDecisions, type TargetDecisions } from "../../daemon/holds.ts";
+import {
+  type Hold,
+  heldResources,
+  holdOn,
+  isReleased,
+  readDecisions,
+  resourceHolds,
+  type TargetDecisions,
+} from "../../daemon/holds.ts";
 import type { Target } from "../../engine/target.ts";
 import { type AppliedRef, publishedRefOf } from "../../source/git/applied-commit.ts";
 import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
@@ -91,6 +99,10 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     sourceCache: state.caches ? sourceCache(named, state) : null,
     server,
     state,
+    holds: {
+      resources: () => heldResources(state.folder, terminal.now()),
+      inForce: (found) => resourceHolds(state.folder, found, terminal.now()),
+    },
     rules: withDecisions(
       rulesOf(invocation, { root: remote === null ? root : null, writers: operator.writers ?? [] }),
       commits,
@@ -122,7 +134,7 @@ function refuseFolderFlags({ flags }: Invocation): void {
   });
 }
 
-// Holds and releases take effect with the next pass.
+// Releases take effect with the next pass.
 function withDecisions(
   rulesBy: Target["rules"],
   commits: CommitSource | null,
@@ -135,7 +147,6 @@ function withDecisions(
     return {
       ...rules,
       allowShrink: rules.allowShrink || (commit !== null && isReleased(decided, commit)),
-      held: new Map(decided.holds.map((hold) => [hold.what, `held, ${holdText(hold)}`])),
     };
   };
 }

@@ -32,7 +32,6 @@ export function rulesOf(
     allowShrink: flags.allowShrink ?? false,
     refusedRisks: refusedRisks(config.guards ?? {}),
     allowedRisks: allowedRisks(flags),
-    held: new Map(),
     updateShare: config.guards?.updateShare ?? null,
     dryRunsCreates: flags.dryRun ?? true,
     history: flags.history ?? DEFAULT_HISTORY,

@@ -17,7 +17,7 @@ export async function runDaemonCommand(
   const { folder } = target.state;
   switch (command.is) {
     case "hold":
-      addHold(folder, { what: command.what, reason: command.reason, until: command.until }, terminal.now());
+      addHold(folder, command.hold, terminal.now());
       trigger.fire("request");
       return true;
     case "release": {

@@ -164,9 +164,9 @@ targets?: (string[] | null)
 /**
  * What it is told about; everything without this key
  */
-events?: (("failure" | "stalled" | "recovery" | "drift" | "adopt-needed" | "configuration-refused" | "configuration-reloaded")[] | null)
+events?: (("failure" | "stalled" | "recovery" | "drift" | "adopt-needed" | "held" | "configuration-refused" | "configuration-reloaded")[] | null)
 /**
- * The least severity that it is told about: recovery and configuration-reloaded are `info`, drift and adopt-needed are `warning`, failure, stalled and configuration-refused are `error`
+ * The least severity that it is told about: recovery, held and configuration-reloaded are `info`, drift and adopt-needed are `warning`, failure, stalled and configuration-refused are `error`
  */
 severity?: (("info" | "warning" | "error") | null)
 }[] | null)

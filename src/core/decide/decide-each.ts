@@ -111,8 +111,10 @@ function obstacleOf(
 ): BlockingReference | null {
   const { live, invalid, declared, kindOf } = input;
   for (const { identity } of references) {
-    // A dependency that a guard holds back must be applied first, even if it exists.
-    if (decisions.get(identity)?.reason === "guard") return { reason: "dependency", identity };
+    // A dependency that is held back must be applied first, even if it exists.
+    const reason = decisions.get(identity)?.reason;
+    if (reason === "guard") return { reason: "dependency", identity };
+    if (reason === "held") return { reason, identity };
     if (exists(input, identity)) continue;
     if (invalid.has(identity)) return { reason: "dependency", identity };
     if (decisions.get(identity)?.action === "block") return { reason: "dependency", identity };

@@ -25,7 +25,7 @@ export type DryRunReply =
 
 /** A reference that blocks a step. */
 export type BlockingReference = {
-  readonly reason: Extract<Reason, "dependency" | "reference-absent">;
+  readonly reason: Extract<Reason, "dependency" | "reference-absent" | "held">;
   readonly identity: Identity;
 };
 

@@ -99,7 +99,7 @@ export function holdBack(
   const { action, risks, differences } = decision;
   if (!writes({ action })) return decision;
   const hold = held?.get(identity);
-  if (hold !== undefined) return { ...decision, action: "block", reason: "guard", detail: hold };
+  if (hold !== undefined) return { ...decision, action: "block", reason: "held", detail: hold };
   const guarded = risks.filter((one) => refused.has(one));
   const lost = differences.filter(({ cause, before }) => isActedOn(cause) && before !== undefined);
   const fields = lost.map(({ tokens }) => pointerOf(tokens));

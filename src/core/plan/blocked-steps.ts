@@ -35,15 +35,18 @@ export function blockedSteps(
     const { identity, kind, file } = manifest;
     const decision = decisions.get(identity);
     if (decision?.action !== "block" || decision.reason === null) return [];
-    return [{ identity, kind, reason: decision.reason, ...causeOf(manifest, decision), file, ...position }];
+    return [{ identity, kind, reason: decision.reason, ...causeOf(manifest, decision, decisions), file, ...position }];
   });
 }
 
 function causeOf(
   manifest: ManifestHead,
   { reason, detail, pointer }: Decision,
+  decisions: ReadonlyMap<Identity, Decision>,
 ): Pick<BlockedStep, "detail" | "message" | "needs"> {
-  if (reason === "dependency" || reason === "reference-absent") return { detail, message: null, needs: detail };
+  const waits = reason === "held" && detail !== null && decisions.has(detail);
+  if (waits || reason === "dependency" || reason === "reference-absent")
+    return { detail, message: null, needs: detail };
   if (pointer === null || detail === null) return { detail, message: detail, needs: null };
   const secret = secretsOf(requireRead(manifest).value).find((one) => one.pointer === pointer);
   const message = detail.replace(`${pointer}: `, "");

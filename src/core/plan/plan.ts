@@ -32,6 +32,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   "needs-write": "live can be read only by a dry run, which this token may not request",
   forbidden: "it may exist; this token cannot see it",
   guard: "a guard holds it back until a person allows it",
+  held: "a person has put it, or what it refers to, on hold: holdfast release ends that",
 };
 
 const notCheckedTexts: { readonly [reason in Exclude<NotChecked["reason"], "depends-on">]: string } = {

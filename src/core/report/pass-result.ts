@@ -60,6 +60,16 @@ export function isWhole(report: Pick<ApplyReport, "outcomes" | "summary">): bool
   return shortfalls(report, []).length === 0;
 }
 
+/** Whether a person's hold is the only reason why a pass did not succeed. */
+export function isOnlyHeld(reasons: readonly PassReason[]): boolean {
+  return reasons.length > 0 && reasons.every(({ reason }) => reason === "Held");
+}
+
+/** Whether a resource was not written because a person holds it, or what it refers to. */
+export function isHeld({ result, error }: Outcome): boolean {
+  return result === "blocked" && error?.code === "held";
+}
+
 /** The messages of the reasons, as one line; null if there is none. */
 export function reasonsText(reasons: readonly PassReason[]): string | null {
   return reasons.length === 0 ? null : reasons.map(({ message }) => message).join("; ");
@@ -70,8 +80,10 @@ function shortfalls(
   steps: readonly Step[],
 ): readonly PassReason[] {
   const all = Object.values(summary).reduce((sum, one) => sum + one, 0);
+  const allBlocked = outcomes.filter(({ result }) => result === "blocked");
+  const held = allBlocked.filter(isHeld);
   const [adopting, blocked] = partition(
-    outcomes.filter(({ result }) => result === "blocked"),
+    allBlocked.filter((one) => !isHeld(one)),
     new Set(steps.filter(needsAdoption).map(({ identity }) => identity)),
   );
   const of = (result: Outcome["result"]): readonly Outcome[] => outcomes.filter((one) => one.result === result);
@@ -83,6 +95,7 @@ function shortfalls(
     reasonOf("NotAdopted", adopting, adoptText),
     reasonOf("Blocked", blocked, countText("blocked")),
     reasonOf("Skipped", of("skipped"), countText("skipped")),
+    reasonOf("Held", held, (all) => `${all.length} held: ${listed(all.map(({ identity }) => identity))}`),
   ].flat();
 }
 

@@ -30,7 +30,8 @@ export type TargetStatus = {
   readonly target: string;
   readonly source: string | null;
   readonly sync: "Synced" | "OutOfSync" | "Unknown";
-  readonly condition: "Ready" | "Reconciling" | "Stalled";
+  /** `Held`: a person's hold is the only reason why it is not `Ready`. */
+  readonly condition: "Ready" | "Reconciling" | "Held" | "Stalled";
   readonly reason: string | null;
   readonly message: string | null;
   /** The invalid manifests, which passes leave out. */

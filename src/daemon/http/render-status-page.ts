@@ -104,6 +104,7 @@ const tones: { readonly [word: string]: Tone } = {
   "to-update": "warn",
   "to-ensure": "warn",
   drifted: "warn",
+  Held: "warn",
   Stalled: "bad",
   invalid: "bad",
   failed: "bad",

@@ -5,6 +5,7 @@ export type NotificationEvent =
   | "recovery"
   | "drift"
   | "adopt-needed"
+  | "held"
   | "configuration-refused"
   | "configuration-reloaded";
 
@@ -31,6 +32,7 @@ export const severities: { readonly [event in NotificationEvent]: Severity } = {
   recovery: "info",
   drift: "warning",
   "adopt-needed": "warning",
+  held: "info",
   "configuration-refused": "error",
   "configuration-reloaded": "info",
 };

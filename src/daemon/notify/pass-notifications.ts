@@ -1,7 +1,7 @@
 import { needsAdoption } from "../../core/guards/step-guards.ts";
 import { isDrifted, type Plan } from "../../core/plan/plan.ts";
 import type { ApplyEvent, PassEvent } from "../../core/report/events.ts";
-import { type PassConclusion, passConclusion, reasonsText } from "../../core/report/pass-result.ts";
+import { isHeld, isOnlyHeld, type PassConclusion, passConclusion, reasonsText } from "../../core/report/pass-result.ts";
 import { hasBadRollout } from "../../core/report/report.ts";
 import { count } from "../../render/count-text.ts";
 import { createPassWatch } from "../pass-facts.ts";
@@ -46,6 +46,8 @@ export function passNotifications(target: string, send: (notification: Notificat
     planned(plan);
     const failed = report.outcomes.filter(isFailed).map(outcomeLine);
     notifyOrClear("failure", report.revision, `${count(failed.length, "resource")} failed`, failed);
+    const held = report.outcomes.filter(isHeld).map(({ identity, error }) => `${identity}: ${error?.message}`);
+    notifyOrClear("held", report.revision, `${count(held.length, "resource")} on hold`, held);
   };
   return {
     emit: (event: PassEvent) => {
@@ -63,6 +65,12 @@ export function passNotifications(target: string, send: (notification: Notificat
       const conclusion = passConclusion(seen);
       const revision = seen.applied?.report.revision ?? null;
       if (conclusion.result === "superseded") return;
+      if (isOnlyHeld(conclusion.reasons)) {
+        // The end of a pass that applied something has named the resources.
+        if (conclusion.result === "kept")
+          notify({ event: "held", revision, summary: textOf(conclusion.reasons), details: [] });
+        return;
+      }
       if (conclusion.result !== "applied" && conclusion.result !== "reported") {
         isBad = true;
         notify({ event: "stalled", revision, summary: stalledText(conclusion), details: [] });
@@ -76,8 +84,12 @@ export function passNotifications(target: string, send: (notification: Notificat
 }
 
 function stalledText({ result, reasons }: PassConclusion): string {
-  const text = reasonsText(reasons) ?? "";
+  const text = textOf(reasons);
   return (result === "kept" ? `the source is refused: ${text}` : text).slice(0, MAX_SUMMARY);
+}
+
+function textOf(reasons: PassConclusion["reasons"]): string {
+  return (reasonsText(reasons) ?? "").slice(0, MAX_SUMMARY);
 }
 
 const MAX_SUMMARY = 500;

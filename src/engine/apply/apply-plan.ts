@@ -25,7 +25,15 @@ import { write } from "../write/write.ts";
 import { failedWrite, receiptOfJob, type WriteContext, type WriteJob, type WriteResult } from "../write/write-job.ts";
 import { locateOutcome } from "./locate-outcome.ts";
 import { schedule, type Task } from "./schedule.ts";
-import { dependencyEnd, type ExistedBefore, type StepEnd, skippedEnd, unwrittenEnd, writtenEnd } from "./step-end.ts";
+import {
+  dependencyEnd,
+  type ExistedBefore,
+  NOT_STARTED,
+  type StepEnd,
+  skippedEnd,
+  unwrittenEnd,
+  writtenEnd,
+} from "./step-end.ts";
 import { rolloutOf } from "./step-rollout.ts";
 import { interruptedStop, LEDGER_UNWRITABLE, stopAfter } from "./stop-conditions.ts";
 
@@ -80,7 +88,8 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
       run: async (state) => {
         const stop = context.stopReason();
         if (stop !== null) return skippedEnd(step, stop);
-        if (state === "blocked") return dependencyEnd(step);
+        if (state.is === "blocked") return dependencyEnd(step, state.by);
+        if (state.is === "stopped") return skippedEnd(step, NOT_STARTED);
         context.onProgress({ what: "started", step });
         const existedBefore = existedBeforeWrite(step.identity, context);
         const written = await writeStep(step, decisions.get(step.identity), context);

@@ -1,12 +1,18 @@
 import PQueue from "p-queue";
 import type { Identity } from "../../core/manifest.ts";
 
+/** Whether a task can run, or why it cannot. */
+export type TaskState =
+  | { readonly is: "ready" }
+  | { readonly is: "stopped" }
+  | { readonly is: "blocked"; readonly by: Identity };
+
 /** A unit of work with dependencies. */
 export type Task<Result> = {
   readonly identity: Identity;
   readonly after: readonly Identity[];
-  /** Does the work; `blocked` when a dependency failed. */
-  readonly run: (state: "ready" | "blocked") => Promise<Result>;
+  /** Does the work, unless a dependency failed, which it is given, or the schedule was stopped. */
+  readonly run: (state: TaskState) => Promise<Result>;
 };
 
 /**
@@ -30,15 +36,16 @@ export async function schedule<Result>(
   const failures: unknown[] = [];
   const queue = new PQueue({ concurrency: options.concurrency });
 
-  const run = async (task: Task<Result>): Promise<void> => {
-    const isBlocked = task.after.some((identity) => {
+  const stateOf = ({ after }: Task<Result>): TaskState => {
+    const by = after.find((identity) => {
       const result = results.get(identity);
       return result !== undefined && !options.isGood(result);
     });
-    results.set(
-      task.identity,
-      await task.run(isBlocked || options.isStopped() || failures.length > 0 ? "blocked" : "ready"),
-    );
+    if (by !== undefined) return { is: "blocked", by };
+    return { is: options.isStopped() || failures.length > 0 ? "stopped" : "ready" };
+  };
+  const run = async (task: Task<Result>): Promise<void> => {
+    results.set(task.identity, await task.run(stateOf(task)));
     for (const next of dependants.get(task.identity) ?? []) {
       const remaining = (waiting.get(next.identity) ?? 0) - 1;
       waiting.set(next.identity, remaining);

@@ -1,5 +1,6 @@
 import type { Decision } from "../../core/decide/decision.ts";
 import type { LiveRow } from "../../core/kind.ts";
+import type { Identity } from "../../core/manifest.ts";
 import { type Reason, reasonText, type Step } from "../../core/plan/plan.ts";
 import type { Outcome, OutcomeError } from "../../core/report/report.ts";
 import type { WriteResult } from "../write/write-job.ts";
@@ -8,6 +9,9 @@ const rolloutInProgress: OutcomeError = {
   code: "rollout-in-progress",
   message: "not sent: its earlier rollout is in progress, and a newer revision is due; the next pass sends it",
 };
+
+/** Why a step was not started although no dependency failed. */
+export const NOT_STARTED: OutcomeError = { code: "stopped", message: "not sent: its dependencies have not ended" };
 
 /** A finished step: its outcome, and the location of its one-time token. */
 export type StepEnd = { readonly outcome: Outcome; readonly token: string | null };
@@ -60,7 +64,7 @@ export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEn
     return { outcome: outcomeOf(step, "blocked", { code: step.reason, message, ...place }), token: null };
   }
   if (step.action === "keep") return { outcome: outcomeOf(step, "unchanged"), token: null };
-  return skippedEnd(step, { code: "stopped", message: "not sent: its dependencies have not ended" });
+  return skippedEnd(step, NOT_STARTED);
 }
 
 // The message of the control plane or of a guard stands alone; other details follow the text of their reason.
@@ -74,9 +78,9 @@ export function skippedEnd(step: Step, stop: OutcomeError): StepEnd {
   return { outcome: outcomeOf(step, "skipped", stop), token: null };
 }
 
-/** The end of a step whose dependencies failed. */
-export function dependencyEnd(step: Step): StepEnd {
-  const message = "something it refers to was not written";
+/** The end of a step whose dependency failed. */
+export function dependencyEnd(step: Step, by: Identity): StepEnd {
+  const message = `it waits for ${by}, which was not written`;
   return { outcome: outcomeOf(step, "blocked", { code: "dependency", message }), token: null };
 }
 

@@ -49,8 +49,7 @@ export async function lastGoodInstead(
   const { message, hint, diagnostics } = error;
   const reason = error instanceof SourceError ? error.reason : "SourceRefused";
   context.emit({ what: "kept", revision: kept.desired.revision, reason, message, hint, diagnostics });
-  // Holds apply to this revision too.
-  return { ...kept, rules: { ...kept.rules, held: target.rules({}).held } };
+  return { ...kept, isLastGood: true };
 }
 
 /** Whether an error is about the source, so that its last good revision may replace it. */

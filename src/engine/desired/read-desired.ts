@@ -4,12 +4,12 @@ import { knownContent } from "../../cache/source-to-keep.ts";
 import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type SourceDiagnostic, summariseForeign } from "../../core/foreign-documents.ts";
-import type { ManifestHead } from "../../core/manifest.ts";
 import type { ReadEvent } from "../../core/report/events.ts";
 import { isEverything, type Selection, select, unmatched } from "../../core/selection/select.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { loadChanged } from "../../manifests/load-changed.ts";
 import { type Loaded, type LoadOptions, loadManifests } from "../../manifests/load-manifests.ts";
+import type { SourceManifest } from "../../manifests/source-manifest.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../../source/git/checkout-fault.ts";
 import { defaultLimits } from "../../source/limits.ts";
@@ -28,12 +28,14 @@ import { unusedRules } from "./unused-rules.ts";
 
 /** The desired state of a source, with the rules from its configuration. */
 export type DesiredRead = {
+  /** Whether it is the last good revision, in place of a refused one. @default false */
+  readonly isLastGood?: boolean;
   readonly rules: Rules;
   /** Whether the source has a configuration. */
   readonly isConfigured: boolean;
   readonly desired: Desired;
   /** Every valid manifest of the source, selected or not. */
-  readonly manifests: readonly ManifestHead[];
+  readonly manifests: readonly SourceManifest[];
   readonly event: ReadEvent;
   readonly counts: SelectionCounts;
   /** Why the checkout must not be applied; null where it may. */

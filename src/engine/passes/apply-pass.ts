@@ -1,5 +1,6 @@
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
 import { needsAdoption, type PlanGuards, requireUnguarded } from "../../core/guards/step-guards.ts";
+import type { Identity } from "../../core/manifest.ts";
 import { missingExtensions } from "../../core/missing-extensions.ts";
 import { parentByName } from "../../core/parent.ts";
 import { type Risk, writes } from "../../core/plan/plan.ts";
@@ -12,6 +13,7 @@ import type { PendingIntent } from "../../state/ledger.ts";
 import { applyEvent } from "../apply/apply-event.ts";
 import { type ApplyOptions, applyWithRecovery, recoverPending } from "../apply/apply-with-recovery.ts";
 import type { Desired } from "../desired/desired.ts";
+import { heldContents } from "../desired/held-contents.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
 import { agreedFacts, requireUnshrunk } from "../desired/source-guards.ts";
 import { acquireWriteAccess } from "../lease/acquire-write-access.ts";
@@ -163,7 +165,7 @@ async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMod
   const planning = planContextIn(pass, recorded, {
     records: true,
     seeksOrphans: mode.revise === undefined,
-    guards: mode.approve === null ? { ...guardsOf(rules), isFirst } : null,
+    guards: mode.approve === null ? { ...guardsOf(rules), held: await heldIn(pass), isFirst } : null,
     ...(desired === part ? { cache: null, readsEach: true } : {}),
   });
   const { revise } = mode;
@@ -184,9 +186,17 @@ async function recordedFor(desired: Desired, { ledger, heads }: ServerSession): 
   return ledger.recorded(new Set([...named, ...named.flatMap((identity) => parentByName(identity) ?? [])]));
 }
 
-function guardsOf({ refusedRisks, allowedRisks, updateShare, held }: Rules): PlanGuards {
+// After the source was accepted: a refused commit ends no hold.
+async function heldIn({ read, holds, connection, context }: Pass): Promise<ReadonlyMap<Identity, string>> {
+  const identities = holds.resources();
+  if (identities.length === 0 || read.isLastGood === true) return holds.inForce(null);
+  const { key } = connection.state;
+  return holds.inForce(await heldContents(read, identities, { key, signal: context.signal }));
+}
+
+function guardsOf({ refusedRisks, allowedRisks, updateShare }: Rules): PlanGuards {
   const refused = without(refusedRisks, allowedRisks);
-  return { refused, held, ...(updateShare === null ? {} : { updateShare }) };
+  return { refused, ...(updateShare === null ? {} : { updateShare }) };
 }
 
 function applyOptions({ read: { rules }, context }: Pass, { waiting = untilTheEnd() }: ApplyMode): ApplyOptions {

@@ -16,6 +16,17 @@ test("a pass that took over after a wait has applied nothing", () => {
   expect([condition, appliedRevision]).toEqual(["Reconciling", null]);
 });
 
+test.each([
+  ["Held", ["held"]],
+  ["Stalled", ["held", "guard"]],
+] as const)("a target is %s when its pass was blocked by %j", (condition, codes) => {
+  const watch = createPassWatch();
+  const outcomes = codes.map((code) => ({ result: "blocked", error: { code, message: "why" } }) as const);
+  watch.observer.emit(sampleApplyEvent(outcomes));
+  const after = statusAfter(newStatus("prod", null), watch.take(), times);
+  expect([after.condition, after.lastPass?.result, after.appliedRevision]).toEqual([condition, "incomplete", null]);
+});
+
 test("content that is uncommitted has no revision, also when the pass before it applied a commit", () => {
   const watch = createPassWatch();
   const folder = { ...times, wanted: null };

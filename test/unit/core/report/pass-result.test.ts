@@ -54,6 +54,7 @@ test.each<[string, string, Partial<Outcome>]>([
   ["RolloutFailed", "1 failed rollout", outcome("updated", { rollout: "timeout" })],
   ["Blocked", "1 blocked", outcome("blocked", { error: { code: "guard", message: "held" } })],
   ["Skipped", "1 skipped", outcome("skipped")],
+  ["Held", "1 held: team/ml", outcome("blocked", { identity: "team/ml", error: { code: "held", message: "held" } })],
 ])("an apply that left something is incomplete, because of %s", (name, message, left) => {
   const event = sampleApplyEvent([outcome("unchanged"), left]);
   expect(applyConclusion(event)).toEqual({ result: "incomplete", reasons: [{ reason: name, message }] });

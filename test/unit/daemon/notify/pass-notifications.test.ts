@@ -86,6 +86,23 @@ test("S6 failed resources are told by name and code, without what the control pl
   expect(events()).toEqual(["failure", "stalled"]);
 });
 
+test("a hold is told with the commit that waits for it, and is neither trouble nor its end", () => {
+  const { pass, told, events } = observed();
+  const held = (message: string) =>
+    sampleApplyEvent([{ identity: "team/ml", result: "blocked", error: { code: "held", message } }]);
+  pass(held("until 16:00: incident 12"));
+  pass(held("until 16:00: incident 12"));
+  pass(held("until 16:00: incident 12; commit bbbbbbb waits"));
+  expect(told).toMatchObject([
+    { event: "held", summary: "1 resource on hold", details: ["team/ml: until 16:00: incident 12"] },
+    { event: "held", details: ["team/ml: until 16:00: incident 12; commit bbbbbbb waits"] },
+  ]);
+  events();
+  pass(sampleApplyEvent([]));
+  pass({ ...kept, reason: "Held", message: "commit bbbbbbb is held until 16:00: waits" });
+  expect(told).toMatchObject([{ event: "held", summary: "commit bbbbbbb is held until 16:00: waits" }]);
+});
+
 test("drift and what needs adoption are told by name, once for as long as they last", () => {
   const { emit, events, told } = observed();
   const drifted = { identity: "team/ml", action: "update", changes: [{ path: "/members", cause: "drift" }], risks: [] };

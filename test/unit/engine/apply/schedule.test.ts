@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { schedule, type Task } from "../../../../src/engine/apply/schedule.ts";
 
-type Result = "good" | "bad" | "blocked";
+type Result = "good" | "bad" | "stopped" | `after ${string}`;
 type Options = { readonly concurrency?: number; readonly isStopped?: () => boolean };
 
 const isGood = (result: Result): boolean => result === "good";
@@ -15,10 +15,11 @@ function task(identity: string, after: readonly string[], log: string[], result:
     identity,
     after,
     run: async (state) => {
-      log.push(`${state} ${identity}`);
+      log.push(`${state.is} ${identity}`);
       await Promise.resolve();
       log.push(`end ${identity}`);
-      return state === "blocked" ? "blocked" : result;
+      if (state.is === "blocked") return `after ${state.by}`;
+      return state.is === "stopped" ? "stopped" : result;
     },
   };
 }
@@ -66,7 +67,7 @@ describe("a schedule", () => {
       task("d", [], log),
       task("e", ["d"], log),
     ]);
-    expect(Object.fromEntries(results)).toEqual({ a: "bad", b: "blocked", c: "blocked", d: "good", e: "good" });
+    expect(Object.fromEntries(results)).toEqual({ a: "bad", b: "after a", c: "after b", d: "good", e: "good" });
   });
 
   test("starts nothing more as ready once it is stopped", async () => {
@@ -80,7 +81,7 @@ describe("a schedule", () => {
       },
     };
     const results = await run([first, task("b", ["a"], log)], { concurrency: 1, isStopped: () => stopped });
-    expect(Object.fromEntries(results)).toEqual({ a: "good", b: "blocked" });
+    expect(Object.fromEntries(results)).toEqual({ a: "good", b: "stopped" });
   });
 
   test("ends with the error of a task that breaks, after what was running has ended", async () => {

@@ -1,0 +1,17 @@
+import { join } from "node:path";
+import type { Identity } from "../../core/manifest.ts";
+import { ownDatabaseExists } from "../../files/own-database.ts";
+import { openSqliteConnection } from "../../store/sqlite/open-connection.ts";
+import { iterateRows, queryBuilder } from "../../store/sqlite/query-builder.ts";
+import { LEDGER_NAME } from "./ledger-folders.ts";
+import type { LedgerTables } from "./ledger-schema.ts";
+
+/** The resources that a state folder has records of, on any server. */
+export function recordedNames(folder: string): readonly Identity[] {
+  const path = join(folder, LEDGER_NAME);
+  if (!ownDatabaseExists(path)) return [];
+  using connection = openSqliteConnection(path, { readOnly: true });
+  const database = queryBuilder<LedgerTables>(connection);
+  const query = database.selectFrom("receipt").select("identity").distinct().compile();
+  return [...iterateRows<readonly [string]>(database.getExecutor(), query)].map(([identity]) => identity);
+}
