@@ -1,5 +1,5 @@
 import type { Buffer } from "node:buffer";
-import { CALLER, IDEMPOTENCY_KEY_ACCEPTED } from "../contract/headers.ts";
+import { IDEMPOTENCY_KEY_ACCEPTED } from "../contract/headers.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import type { Answer, Tried } from "./call-outcome.ts";
@@ -215,8 +215,6 @@ function learn(
 ): void {
   if (answer.state === "answered") {
     if (isEnvelope(name, answer.value)) capabilities.learn(name, "yes");
-    const caller = answer.headers[CALLER];
-    if (typeof caller === "string") capabilities.learnCaller(caller);
     if (operation(name).retry !== "read") capabilities.learnKeys(answer.headers[IDEMPOTENCY_KEY_ACCEPTED] === "true");
   }
   if (answer.state !== "refused") return;

@@ -9,8 +9,6 @@ export type CapabilityStore = {
   readonly set: (name: OperationName, support: "yes" | "no") => void;
   /** Whether the server has announced that it executes a write with an Idempotency-Key only once. */
   honoursKeys?: boolean;
-  /** The caller's identity as reported by the server. */
-  caller?: string;
 };
 
 /** The capabilities of a server, learned from its answers. */
@@ -20,7 +18,6 @@ export type Capabilities = {
   /** Whether a write with an idempotency key may be retried, since the server executes it only once. */
   readonly honoursKeys: () => boolean;
   readonly learnKeys: (honours: boolean) => void;
-  readonly learnCaller: (caller: string) => void;
 };
 
 /** Keeps learned capabilities in the given store, by default in memory for this run only. */
@@ -35,9 +32,6 @@ export function createCapabilities(store: CapabilityStore = storeForRun()): Capa
     honoursKeys: () => store.honoursKeys ?? false,
     learnKeys: (honours) => {
       store.honoursKeys = honours;
-    },
-    learnCaller: (caller) => {
-      store.caller = caller;
     },
   };
 }

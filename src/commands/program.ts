@@ -26,6 +26,7 @@ import { status } from "./declarations/status.ts";
 import { unlock } from "./declarations/unlock.ts";
 import { validate } from "./declarations/validate.ts";
 import { watch } from "./declarations/watch.ts";
+import { whoami } from "./declarations/whoami.ts";
 import { why } from "./declarations/why.ts";
 import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { type Flags, flags as flagTable, generalFlags } from "./flags/flags.ts";
@@ -69,6 +70,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(serve, () => import("./serve.ts")),
     toEntry(backup, () => import("./backup.ts")),
     toEntry(revoke, () => import("./revoke.ts")),
+    toEntry(whoami, () => import("./whoami.ts")),
   ],
 };
 

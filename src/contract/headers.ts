@@ -12,8 +12,5 @@ export const FENCING_SCOPE = "X-Fencing-Scope";
 /** Reply header of a write: `true` if the server honours idempotency keys. */
 export const IDEMPOTENCY_KEY_ACCEPTED = "idempotency-key-accepted";
 
-/** Reply header of a list: the identity of the caller, as JSON. */
-export const CALLER = "x-caller";
-
 /** Forbids proxies and other intermediaries to store a request or its reply. */
 export const NOT_STORED = { "cache-control": "no-store" } as const;

@@ -2,6 +2,7 @@ import type {
   Addon,
   Application,
   Artifact,
+  Caller,
   Cluster,
   Deployment,
   JobRun,
@@ -398,6 +399,15 @@ export const operations = {
     reply: "empty",
     retry: "repeat",
   },
+  getCaller: {
+    number: "E14",
+    method: "GET",
+    path: "/api/svc/v1/me",
+    summary: "Read who the caller is, and all its roles",
+    reply: "one",
+    retry: "read",
+    without: "the token's roles are unknown, so absence is concluded only from what the interface documents",
+  },
 } as const satisfies { readonly [name: string]: Operation };
 
 /** The name of an operation in the table. */
@@ -440,6 +450,7 @@ export type Replies = {
   putSecretGroup: SecretGroup;
   listPersonalAccessTokens: PersonalAccessToken;
   revokePersonalAccessToken: Record<string, never>;
+  getCaller: Caller;
 };
 
 type Where<Test> = { [Name in OperationName]: (typeof operations)[Name] extends Test ? Name : never }[OperationName];

@@ -1,4 +1,5 @@
 import type { Application, Deployment } from "../contract/generated/resources.ts";
+import { referenceKinds } from "../model/reference-kinds.ts";
 import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
 import { authorIn } from "./subject.ts";
 
@@ -18,7 +19,8 @@ export function applicationKind<Declared extends DeclaredApplication>(
     sharesNames: "application",
     takesWorkspace: true,
     key: keyOf,
-    group: (key) => key.slice(0, key.indexOf("/")),
+    parent: (key) => `${referenceKinds.fields.workspace_fqn}/${workspaceOf(key)}`,
+    group: workspaceOf,
     list: {
       operation: "listApps",
       query: { applicationType: type },
@@ -38,6 +40,10 @@ export function applicationKind<Declared extends DeclaredApplication>(
     rollsOut: true,
     ...abilities,
   });
+}
+
+function workspaceOf(key: string): string {
+  return key.slice(0, key.indexOf("/"));
 }
 
 function keyOf({ workspace_fqn, name }: { readonly workspace_fqn?: unknown; readonly name?: unknown }): string {

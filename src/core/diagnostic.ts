@@ -8,9 +8,12 @@ export function hasErrors(diagnostics: readonly Diagnostic[], { strict = false }
   return diagnostics.some(({ severity }) => severity === "error" || strict);
 }
 
-/** Whether it says that live could not be read. */
+/** The code of the diagnostic about resources that the token may not see. */
+export const NOT_VISIBLE = "not-visible";
+
+/** Whether it says that live could not be read, or may not be seen. */
 export function isUnreadable({ severity, code }: Diagnostic): boolean {
-  return severity === "error" && code === "unreadable";
+  return severity === "error" && (code === "unreadable" || code === NOT_VISIBLE);
 }
 
 /** The diagnostic's summary line, with the number of documents it covers if there are several. */

@@ -84,6 +84,8 @@ export type Kind = {
   readonly takesWorkspace?: true;
   /** The key part of the identity, without a version. */
   readonly key: (manifest: JsonObject) => string;
+  /** The workspace, cluster or repo that contains it; left out where that is the tenant. */
+  readonly parent?: (key: string) => Identity;
   /** The workspace, repo or cluster under which reports group it; null for the whole tenant. */
   readonly group: (key: string) => string | null;
   readonly list?: ListReading;

@@ -5,8 +5,8 @@ import type { Identity } from "./manifest.ts";
 export type UnknownReason =
   /** The control plane has no operation that reads this kind. */
   | "no-read"
-  /** Only a dry run of the write would show it, and the caller may not make one. */
-  | "needs-write"
+  /** It may exist where this token does not see it. */
+  | "not-visible"
   /** The control plane refused the dry run that would show it; it would refuse the write too. */
   | "refused"
   /** Another kind has the name. */

@@ -1,6 +1,7 @@
 import type { ModelVersion, PromptVersion } from "../contract/generated/resources.ts";
 import { type JsonObject, text } from "../contract/json.ts";
 import type { ListOperation } from "../contract/operations.ts";
+import { referenceKinds } from "../model/reference-kinds.ts";
 import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
 import { authorIn } from "./subject.ts";
 
@@ -16,7 +17,8 @@ export function registryKind<Declared extends DeclaredEntry>(
   return defineKind<Declared>({
     type,
     key: ({ ml_repo, name }) => `${ml_repo}/${name}`,
-    group: (key) => key.slice(0, key.indexOf("/")),
+    parent: (key) => `${referenceKinds.fields.ml_repo}/${repoOf(key)}`,
+    group: repoOf,
     list: {
       operation: listOperation,
       narrow: (key) => ({ name: key.slice(key.indexOf("/") + 1) }),
@@ -25,6 +27,10 @@ export function registryKind<Declared extends DeclaredEntry>(
     hasVersions: true,
     ...abilities,
   });
+}
+
+function repoOf(key: string): string {
+  return key.slice(0, key.indexOf("/"));
 }
 
 /** Reads one version of an entry from a list or from the reply of a write. */

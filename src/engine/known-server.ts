@@ -27,8 +27,6 @@ export class KnownServer implements ServerFacts, CapabilityStore {
   subject: string | null;
   /** The id of the subject of our last write: only what was agreed to tells a later run what is ours. */
   writtenBy: string | null;
-  /** The control plane's header about the caller, from this run. */
-  caller?: string;
   /** The facts as the ledger has them. */
   #stored: StoredServerFacts;
   /** Counts changes to the known routes. */

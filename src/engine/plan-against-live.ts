@@ -5,7 +5,8 @@ import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import type { OperationName } from "../contract/operations.ts";
-import { type Access, readAccess, readsPartOfTenant, readsWholeTenant } from "../core/access.ts";
+import type { Access } from "../core/access.ts";
+import { concludeAbsence } from "../core/conclude-absence.ts";
 import { staleness } from "../core/decide/decide-each.ts";
 import type { DryRunReply } from "../core/decide/decision.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
@@ -22,6 +23,7 @@ import { makePlan, withBlockDiagnostics, withNotChecked } from "../core/plan/mak
 import { knownIn } from "../core/plan/orphans.ts";
 import { writes } from "../core/plan/plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../core/plan/plan-input.ts";
+import { type Sight, sightOf } from "../core/sight.ts";
 import { locateFields, readManifests } from "../manifests/read-manifests.ts";
 import { isParsed } from "../manifests/source-manifest.ts";
 import { pacer } from "../source/pacer.ts";
@@ -33,6 +35,7 @@ import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./live/find-o
 import { liveQueries } from "./live/live-queries.ts";
 import { type Observation, type ObserveContext, observe, type WavedSource } from "./live/observe.ts";
 import { type PreflightContext, preflight, withExisting } from "./live/preflight.ts";
+import { readCaller } from "./live/read-caller.ts";
 import { orphansIn, type RemovedFromSource, removedFromSource } from "./live/removed-manifests.ts";
 import { withTakenNames } from "./live/taken-names.ts";
 
@@ -114,7 +117,9 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const compared = { base: started.base, applied: atRefOf(started, context), recorded: context.recorded, removed };
   const mayBeOrphans = orphans === "none" ? [] : knownIn(compared);
   const queries = liveQueries(started, withWaves(started), { ...context, mayBeOrphans });
-  const observed = withoutStale(await observe(queries, observing), started, context);
+  const [access, seen] = await Promise.all([readCaller(observing), observe(queries, observing)]);
+  const sight = sightOf(access);
+  const observed = withoutStale(concluded(seen, seen.dryRuns, sight, context), started, context);
   guardLive(observed, started, context);
   const observation = await withTakenNames(queries, observed, observing);
   const desired = await withValues(started, (identity) => !observation.inSync.has(identity), context);
@@ -122,15 +127,15 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const recorded = await openWhereRead(observation, context);
   const rulesFor = await findRules(waved, observation, context);
   const unclear: Diagnostic[] = [];
-  const missing = () => context.serverFacts.missing(queries.flatMap(({ kind }) => operationsOf(kind)));
-  const access = readAccess(context.serverFacts.caller);
+  const missing = () =>
+    context.serverFacts.missing(["getCaller", ...queries.flatMap(({ kind }) => operationsOf(kind))]);
   let known: FoundOwnContent = NOTHING_OWN;
   const elsewhere = await elsewhereOf(mayBeOrphans, { ...desired, live: observation.live });
   const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
     ...context,
     ...desired,
     desired: waved,
-    live: observation.live,
+    live: concluded(observation, dryRuns, sight, context).live,
     inSync: observation.inSync,
     recorded,
     dryRuns,
@@ -141,7 +146,7 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     removed,
     elsewhere,
     writers: writersOf(context),
-    seesAll: readsWholeTenant(access),
+    sight,
     now: context.now(),
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear, ...known.warnings],
@@ -157,8 +162,7 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     dryRun,
     unclear,
     signal,
-    seesPart: access && readsPartOfTenant(access),
-    seesAll: readsWholeTenant(access),
+    sight,
   });
   const dryRuns = new Map([...observation.dryRuns, ...tried]);
   const differing = waved.filter(({ manifest: { identity } }) => isUnrecorded(first, identity, recorded));
@@ -175,7 +179,7 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const livePlan = {
     ...planned,
     blocked,
-    observation: withExisting(observation, dryRuns),
+    observation: withExisting(concluded(observation, dryRuns, sight, context), dryRuns),
     desired,
     waved,
     recorded,
@@ -223,6 +227,17 @@ function isUnrecorded(
 
 function writersOf({ writers, serverFacts }: PlanContext): ReadonlySet<string> {
   return new Set([...writers, ...(serverFacts.subject === null ? [] : [serverFacts.subject])]);
+}
+
+// What is absent from a list or a lookup may exist unseen; a dry run may show that it does not.
+function concluded(
+  observation: Observation,
+  dryRuns: ReadonlyMap<Identity, DryRunReply>,
+  sight: Sight,
+  { kindOf, serverFacts }: PlanContext,
+): Observation {
+  const isProven = serverFacts.dryRun === "proven";
+  return { ...observation, live: concludeAbsence(observation, { sight, kindOf, dryRuns, isProven }) };
 }
 
 async function blockedIn(

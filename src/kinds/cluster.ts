@@ -2,11 +2,12 @@ import type { ClusterManifest } from "../contract/generated/manifests.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 import { authorIn } from "../core/subject.ts";
 
-const row: RowOf<"getCluster"> = ({ id, name, manifest, createdBySubject, updatedAt }) => ({
+const row: RowOf<"getCluster"> = ({ id, name, manifest, createdAt, createdBySubject, updatedAt }) => ({
   key: name,
   id: id || null,
   manifest,
   stamp: updatedAt,
+  createdAt,
   ...authorIn(createdBySubject),
 });
 

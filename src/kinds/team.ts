@@ -2,11 +2,12 @@ import type { TeamManifest } from "../contract/generated/manifests.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 import { authorIn } from "../core/subject.ts";
 
-const row: RowOf<"putTeam"> = ({ id, teamName, manifest, createdBySubject, updatedAt }) => ({
+const row: RowOf<"putTeam"> = ({ id, teamName, manifest, createdAt, createdBySubject, updatedAt }) => ({
   key: teamName,
   id: id || null,
   manifest,
   stamp: updatedAt,
+  createdAt,
   ...authorIn(createdBySubject),
 });
 

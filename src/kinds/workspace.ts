@@ -14,6 +14,7 @@ const row: RowOf<"putWorkspace"> = ({ id, fqn, manifest, createdBySubject, updat
 export const kind: Kind = defineKind<WorkspaceManifest>({
   type: "workspace",
   key: (manifest) => `${manifest.cluster_fqn}:${manifest.name}`,
+  parent: (key) => `cluster/${key.slice(0, key.lastIndexOf(":"))}`,
   group: (key) => key,
   list: { operation: "listWorkspaces", narrow: (fqn) => ({ fqn }), row },
   writeRoutes: [{ operation: "putWorkspace", dryRun: "putWorkspace", row }],

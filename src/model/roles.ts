@@ -15,7 +15,13 @@ export type RoleType = {
 
 /** The built-in roles by resource type. */
 const roleTypes: { readonly [type: string]: RoleType } = {
-  tenant: { roles: { "tenant-admin": { here: 3, below: 3 }, "tenant-member": { here: 1, below: 0 } } },
+  tenant: {
+    roles: {
+      "tenant-admin": { here: 3, below: 3 },
+      "tenant-viewer": { here: 1, below: 1 },
+      "tenant-member": { here: 1, below: 0 },
+    },
+  },
   cluster: {
     roles: {
       "cluster-admin": { here: 3, below: 3 },
@@ -40,7 +46,8 @@ const roleTypes: { readonly [type: string]: RoleType } = {
       "ml-repo-viewer": { here: 1, below: 0 },
     },
   },
-  "secret-group": { roles: { "secret-group-user": { here: 1, below: 0 } } },
+  // Whoever reads the whole tenant may not use its secrets, so use needs more than read access.
+  "secret-group": { roles: { "secret-group-user": { here: 2, below: 0 } } },
 };
 
 /** The short form of an fqn in a role or a manifest; `tenant` is null while our tenant is unknown. */
@@ -56,10 +63,39 @@ export function roleTypeOf(type: string): RoleType | undefined {
   return Object.hasOwn(roleTypes, type) ? roleTypes[type] : undefined;
 }
 
+/** A role that somebody holds on a resource. */
+export type HeldRole = { readonly resourceType: string; readonly resourceFqn: string; readonly roleId: string };
+
+/** A resource that access is decided on, of a type that roles are granted on. */
+export type AccessTarget = { readonly type: string; readonly fqn: string };
+
 const none: RoleAccess = { here: 0, below: 0 };
 
 /** The access of a role; null for a custom role. */
 export function roleAccess(type: string, roleId: string): RoleAccess | null {
   const roles = roleTypeOf(type)?.roles ?? {};
   return Object.hasOwn(roles, roleId) ? (roles[roleId] ?? none) : null;
+}
+
+/** The least role with a level of access to a type of resource; on the tenant, to everything in it. */
+export function leastRole(type: string, level: AccessLevel): string {
+  const reach = type === "tenant" ? "below" : "here";
+  const roles = Object.entries(roleTypeOf(type)?.roles ?? {}).filter(([, access]) => access[reach] >= level);
+  const [least] = roles.toSorted(([, a], [, b]) => a.here - b.here || a.below - b.below);
+  return least?.[0] ?? type;
+}
+
+/** The access of a held role to a resource; `tenant` is the name of ours. */
+export function accessOn(
+  { type, fqn }: AccessTarget,
+  { resourceType, resourceFqn, roleId }: HeldRole,
+  tenant: string,
+): RoleAccess {
+  const access = roleAccess(resourceType, roleId) ?? none;
+  if (resourceType === type) return shortFqn(type, resourceFqn, tenant) === shortFqn(type, fqn, tenant) ? access : none;
+  const isBelow =
+    resourceType === "tenant"
+      ? resourceFqn === tenant
+      : roleTypeOf(type)?.above === resourceType && fqn.startsWith(`${resourceFqn}:`);
+  return isBelow ? { here: access.below, below: access.below } : none;
 }

@@ -5,11 +5,12 @@ import { callerAccessLines } from "./caller-access.ts";
 import { changeLines } from "./change.ts";
 import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
+import { incompleteText } from "./incomplete-text.ts";
 import { writerText } from "./last-write.ts";
 import { missingExtensionsText } from "./missing-extensions.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint, Style } from "./paint.ts";
-import { incompleteText, serverText } from "./plan.ts";
+import { serverText } from "./plan.ts";
 import { nameIn, titleLine } from "./step.ts";
 import { padColumns } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
@@ -23,7 +24,7 @@ const styles: { readonly [state in DriftEntry["state"]]: Style } = {
 };
 
 /** `Drift: 1 drifted, 2 unknown, 40 unchanged`. */
-function driftLine(report: Pick<DriftReport, "summary" | "complete">): string {
+function driftLine(report: DriftReport): string {
   const { drifted, unrecorded, absent, unknown, orphan, invalid, unchanged } = report.summary;
   const text = joinCounts([
     [drifted, "drifted"],

@@ -10,6 +10,7 @@ import { changeLines } from "./change.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { type Fold, foldSteps } from "./fold-steps.ts";
+import { incompleteText } from "./incomplete-text.ts";
 import { missingExtensionsText } from "./missing-extensions.ts";
 import { notCheckedCounts } from "./not-checked.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
@@ -121,7 +122,7 @@ function notCheckedLines({ steps }: Plan, { paint, width, showPreflight = false 
 }
 
 /** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted, 2 fields ignored`. */
-function planLine(plan: Pick<Plan, "summary" | "complete">, ignored: number): string {
+function planLine(plan: Pick<Plan, "summary" | "complete" | "diagnostics">, ignored: number): string {
   const { create, update, keep, ensure, block, orphan, drift, unrecorded, invalid } = plan.summary;
   const acting = joinCounts([
     [create, "to create"],
@@ -139,18 +140,6 @@ function planLine(plan: Pick<Plan, "summary" | "complete">, ignored: number): st
   const head = acting === "" ? `nothing to do, ${keep} unchanged` : `${acting}, ${keep} unchanged`;
   const tail = rest === "" ? "" : `; ${rest}`;
   return `Plan: ${head}${tail}${incompleteText(plan)}`;
-}
-
-/** Why a report is incomplete, in brackets; empty if it is complete. */
-export function incompleteText(report: Incomplete): string {
-  return report.complete ? "" : ` (incomplete: ${incompleteReason(report)})`;
-}
-
-type Incomplete = { readonly complete: boolean; readonly summary: { readonly invalid: number } };
-
-/** Why a report is incomplete, as a clause. */
-export function incompleteReason({ summary: { invalid } }: Pick<Incomplete, "summary">): string {
-  return invalid > 0 ? "invalid manifests are left out" : "live could not be read in full";
 }
 
 function isShown({ action, reason, changes }: Step, { showUnchanged }: PlanView): boolean {

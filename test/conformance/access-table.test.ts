@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/contract/json.ts";
-import { type OperationName, operations } from "../../src/contract/operations.ts";
+import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
 import type { Caller } from "../control-plane.ts";
 import {
   clusterRoles,
@@ -129,6 +129,7 @@ const rows: readonly Row[] = [
     refused: hidden,
     absent: 404,
   },
+  { name: "getCaller", ask: (caller) => caller.get(`${svc}/me`), allowed: everyone, refused: hidden, absent: 200 },
   // Writes by name: what cannot be seen would be made.
   {
     name: "putCluster",
@@ -293,10 +294,24 @@ const listings: readonly Listing[] = [
   { name: "listOwnTeams", path: `${svc}/teams/user`, nameOf: ofManifest("name"), sees: seeTeam },
 ];
 
+/** What everybody who reads the tenant may do as its administrators do: reads, and dry runs, which write nothing. */
+function isOpenToViewers({ name }: Row): boolean {
+  const { retry, body } = operation(name);
+  return name !== "getSecret" && (retry === "read" || body?.dryRun !== undefined);
+}
+
+function seesAllOf(name: OperationName, role: Role): boolean {
+  if (name === "listOwnTeams") return false;
+  return role === "tenant-admin" || (role === "tenant-viewer" && name !== "listPersonalAccessTokens");
+}
+
 /** What a role should hear of a row at a place. */
-function expected({ allowed, sees = allowed, refused, absent }: Row, role: Role, place: Place): number {
-  if (role === "tenant-admin") return place === "absent" ? absent : 200;
+function expected(row: Row, role: Role, place: Place): number {
+  const { allowed, sees = allowed, refused, absent } = row;
+  const isViewer = role === "tenant-viewer";
+  if (role === "tenant-admin" || (isViewer && isOpenToViewers(row))) return place === "absent" ? absent : 200;
   if (allowed === everyone) return 200;
+  if (isViewer) return place === "absent" ? refused.unseen : refused.seen;
   if (place === "own") return allowed.includes(role) ? 200 : sees.includes(role) ? refused.seen : refused.unseen;
   return refused.unseen;
 }
@@ -329,7 +344,7 @@ test("S31 every list shows to every role what is its own, and its true total", a
     for (const [role, caller] of callers) {
       const { body } = await caller.get(path);
       const shown = body.data.map(nameOf).toSorted().join();
-      const all = role === "tenant-admin" && name !== "listOwnTeams" ? "foreign,own" : sees.includes(role) ? "own" : "";
+      const all = seesAllOf(name, role) ? "foreign,own" : sees.includes(role) ? "own" : "";
       if (shown !== all || body.pagination.total !== body.data.length) wrong.push(`${role}: ${name} shows ${shown}`);
     }
   }

@@ -52,6 +52,7 @@ const calls: {
   putPromptVersion: ["promptVersion", put("/api/ml/v1/prompt-versions", prompt())],
   stageArtifactVersion: ["stagedArtifact", ({ admin }) => stage(admin)],
   markStageFailure: ["nothing", markFailure],
+  getCaller: ["caller", ({ account, callAs }) => read(callAs(account.token), "/api/svc/v1/me")],
   listPersonalAccessTokens: ["personalAccessToken", listTokens],
   revokePersonalAccessToken: ["nothing", revokeToken],
   putLease: ["lease", ({ admin }) => sent(admin.put("/api/svc/v1/leases/c1x%3Aws1", { holder: "h", ttlSeconds: 60 }))],
@@ -207,6 +208,8 @@ async function revokeToken({ admin }: World): Promise<Body> {
   return sent(admin.post("/api/svc/v1/personal-access-tokens", { revoke: data.id }));
 }
 
+const everyone = { subject: "team:everyone", role_id: "ml-repo-viewer" };
+
 /** A control plane in which every field has something to say. */
 async function createWorld(): Promise<World> {
   const failures: (RolloutFailure | null)[] = [];
@@ -222,7 +225,11 @@ async function createWorld(): Promise<World> {
   await sent(admin.put("/api/svc/v1/teams", { manifest: team() }));
   const described = { type: "sso-team", name: "everyone-of-ml", description: "all of us" };
   await sent(admin.put("/api/svc/v1/teams", { manifest: described }));
-  await sent(admin.put("/api/svc/v1/workspaces", { manifest: { ...workspace, environment_name: "prod" } }));
+  await sent(
+    admin.put("/api/svc/v1/workspaces", {
+      manifest: { ...workspace, environment_name: "prod" },
+    }),
+  );
   const secrets = [{ key: "password", value: "canary-value" }];
   const group = await sent(admin.post("/api/svc/v1/secret-groups", { name: "db", integrationId: "builtin", secrets }));
   const deploy = (manifest: object, more: object = {}) =>
@@ -269,6 +276,8 @@ async function createWorld(): Promise<World> {
   runFailures[0] = { exitCode: 1, error: "it failed" };
   const job = await deploy({ ...app, type: "job", name: "train" }, { triggerOnDeploy: true });
   await sent(admin.put("/api/svc/v1/ml-repos", { manifest: { type: "ml-repo", name: "support" } }));
+  const open = { type: "ml-repo", name: "open", collaborators: [everyone] };
+  await sent(admin.put("/api/svc/v1/ml-repos", { manifest: open }));
   const version = await sent(admin.put("/api/ml/v1/model-versions", { manifest: model() }));
   await sent(admin.put("/api/ml/v1/prompt-versions", { manifest: prompt() }));
   const account = await sent(

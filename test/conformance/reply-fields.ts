@@ -47,6 +47,16 @@ export const replyFields = {
     lastUsedAt: "timestamp",
     expiry: "timestamp",
   },
+  caller: {
+    subject: "string",
+    subjectId: "string",
+    tenantName: "string",
+    "roles[].role": "string",
+    "roles[].resourceType": "string",
+    "roles[].resourceFqn": "string",
+    "roles[].through": "string",
+    tokenExpiresAt: "timestamp",
+  },
   nothing: {},
 } as const satisfies { readonly [resource: string]: ReplyFields };
 

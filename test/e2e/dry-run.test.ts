@@ -18,9 +18,9 @@ async function appliedSource(server: Server): Promise<Source> {
 }
 
 /** Plans, and answers the steps that do something. */
-async function stepsOf(source: Source, args: readonly string[] = [], env = {}) {
+async function stepsOf(source: Source, args: readonly string[] = [], env = {}, code = 0) {
   const ended = await source.runHere(["plan", "-o", "json", ...args], env);
-  expect(ended).toMatchObject({ code: 0 });
+  expect(ended).toMatchObject({ code });
   return planOf(ended);
 }
 
@@ -86,7 +86,7 @@ describe.each(controlPlaneVariants)("a dry run of what is new on a $name control
     await source.write("holdfast.yaml", 'external: ["workspace/dev:other"]\n');
     await source.write("team.yaml", team("ml"));
     const before = server.effects();
-    const { steps, access } = await stepsOf(source, ["--state", "fresh"], { HOLDFAST_TOKEN: token });
+    const { steps, access, summary } = await stepsOf(source, ["--state", "fresh"], { HOLDFAST_TOKEN: token }, 1);
     const role = { role_id: "workspace-viewer", resource_type: "workspace", resource_fqn: "dev:web" };
     const told = { tenant: "holdfast", subject: "virtualaccount:reader", roles: [role], more_roles: 0 };
     expect(access).toEqual(plane.name === "full" ? told : undefined);
@@ -106,7 +106,14 @@ describe.each(controlPlaneVariants)("a dry run of what is new on a $name control
       expect(text.stdout).toContain("Not dry-run: 2 need the right to write (--show preflight names each)");
     } else {
       expect(byIdentity.get("service/dev:web/worker")).toMatchObject({ action: "block", reason: "forbidden" });
+      // Only a dry run would show it, and whoever may read the workspace may not make one.
+      expect(text.stdout).toContain("this token cannot see it (workspace-editor on workspace dev:web would show it)");
     }
+    // A team is no kind that a documented operation reads.
+    const unseen = plane.name === "full" ? 4 : 6;
+    expect(summary.notVisible).toBe(unseen);
+    const line = `(incomplete: ${unseen} of ${steps.length + summary.keep} not visible to this token: 1 × cluster, `;
+    expect(text.stdout).toContain(line);
     expect(server.effects()).toEqual(before);
   });
 });
@@ -128,6 +135,9 @@ test("S65 what lies in the tenant alone is not absent for a token that sees a pa
       expect(summary.drift).toBe(0);
     }
   }
+  const part = await here(["plan", "-o", "json", "--kind", "workspace"], reader);
+  // The cluster that the workspace refers to is not what was asked for.
+  expect([part.code, planOf(part).complete]).toEqual([0, true]);
   const drift = JSON.parse((await here(["drift", "-o", "json"], reader)).stdout);
   expect(drift.summary).toMatchObject({ absent: 0, unknown: 3 });
   await source.write("registry/prompt.yaml", prompt("greeting", "Be kind."));
@@ -157,7 +167,8 @@ test("S65 where the control plane does not tell the token's roles, a refused dry
     { ...foundations, "services/api.yaml": service("api"), "team.yaml": team("ml") },
     server,
   );
-  const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, HOLDFAST_ALLOW_PRIVILEGE: "true" };
+  const allowed = { HOLDFAST_ALLOW_PRIVILEGE: "true", HOLDFAST_ALLOW_ADOPT: "true" };
+  const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, ...allowed };
   expect(await runHere(["apply", "--yes"], { cwd: source.folder, env })).toMatchObject({ code: 0 });
   const reader = { ...env, HOLDFAST_TOKEN: await readOnlyToken(server) };
   const planned = await runHere(["plan", "-o", "json", "--show", "unchanged"], { cwd: source.folder, env: reader });
@@ -178,7 +189,8 @@ test("S71 what is ensured is reported as created only where it was not there", a
     { ...foundations, "services/api.yaml": service("api"), "team.yaml": team("ml") },
     server,
   );
-  const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, HOLDFAST_ALLOW_PRIVILEGE: "true" };
+  const allowed = { HOLDFAST_ALLOW_PRIVILEGE: "true", HOLDFAST_ALLOW_ADOPT: "true" };
+  const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, ...allowed };
   const teamAfter = async (state: string) => {
     const applied = await runHere(["apply", "--yes", "--state", state, "-o", "json"], { cwd: source.folder, env });
     return reportOf(applied).outcomes.find(({ identity }) => identity === "team/ml")?.result;

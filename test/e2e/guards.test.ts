@@ -6,7 +6,7 @@ import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { foreignService } from "../support/foreign-service.ts";
 import { commitAll } from "../support/git.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
-import { foundations, prompt, service, team } from "../support/manifests.ts";
+import { account, foundations, prompt, service, team } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
 import { guarded, type Source, sourceOf } from "../support/source.ts";
 
@@ -75,7 +75,10 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
     expect(refused).toMatchObject({ code: 5, stdout: "" });
     expect(refused.stderr).toContain("team/ml would give somebody more rights; --allow-privilege allows it");
     expect(server.effects()).toEqual(before);
-    const allowed = await source.runHere(["apply", "--yes", "--allow-privilege", "-o", "json"], guarded);
+    // Without a dry run nobody knows whether the team is there, so it may be somebody else's.
+    const unread = plane.name === "full" ? [] : ["--allow-adopt"];
+    const allowing = ["apply", "--yes", "--allow-privilege", ...unread, "-o", "json"];
+    const allowed = await source.runHere(allowing, guarded);
     expect(reportOf(allowed).summary).toMatchObject({ failed: 0 });
     await source.write("team.yaml", team("ml", "ada@example.com, eve@example.com"));
     expect(await source.runHere(["apply", "--yes"], guarded)).toMatchObject({ code: 5 });
@@ -84,6 +87,49 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
       updated: 1,
     });
   });
+});
+
+test("S60 a team and an account of others need adoption where nothing reads them, dryRun proven or not", async () => {
+  const [, documented] = controlPlaneVariants;
+  const server = await documented?.serve();
+  if (server === undefined) throw new TypeError("there is no such variant");
+  const files = { ...foundations, "team.yaml": team("ml"), "account.yaml": account("ci") };
+  const permissions = [{ resource_type: "tenant", resource_fqn: "holdfast", role_id: "tenant-admin" }];
+  const manifest = { type: "virtual-account", name: "others", permissions };
+  const others = (await server.call("PUT", "/api/svc/v1/virtual-accounts", { manifest })).token;
+  const theirs = await sourceOf(files, server);
+  expect(await theirs.runHere(["apply", "--yes"], { HOLDFAST_TOKEN: others })).toMatchObject({ code: 0 });
+  const source = await sourceOf({ ...files, "team.yaml": team("ml", "eve@example.com") }, server);
+  const privileged = { ...guarded, HOLDFAST_ALLOW_PRIVILEGE: "true" };
+  const before = [...server.effects()];
+  const refusedIn = async (state: string) => {
+    const refused = await source.runHere(["apply", "--yes", "--state", state], privileged);
+    expect(refused).toMatchObject({ code: 5, stdout: "" });
+    expect(server.effects()).toEqual(before);
+    return ["team/ml", "virtual-account/ci"].filter((identity) =>
+      refused.stderr.includes(`${identity} would overwrite`),
+    );
+  };
+  // There is no application yet, so no dry run is proven.
+  expect(await refusedIn("first")).toEqual(["team/ml", "virtual-account/ci"]);
+  const watch = source.start(["watch", "--yes", "--state", "watching"], privileged);
+  await watch.shows("stdout", /blocked +team\/ml[\s\S]*\[guard\]/);
+  watch.kill("SIGTERM");
+  expect(await watch.ended).toMatchObject({ code: 0 });
+  expect(server.effects()).toEqual(before);
+  await source.write("services/api.yaml", service("api"));
+  expect(await source.runHere(["apply", "--yes", "--kind", "service"])).toMatchObject({ code: 0 });
+  before.splice(0, Infinity, ...server.effects());
+  expect(await refusedIn("second")).toEqual(["team/ml", "virtual-account/ci"]);
+  // Whoever allows it is told that they were there.
+  await source.remove("services/api.yaml");
+  const allowed = await source.runHere(
+    ["apply", "--yes", "--state", "third", "-o", "json", "--allow-adopt"],
+    privileged,
+  );
+  expect(reportOf(allowed).summary).toMatchObject({ created: 0, failed: 0 });
+  const outcome = reportOf(allowed).outcomes.find(({ identity }) => identity === "team/ml");
+  expect(outcome?.result).toBe("updated");
 });
 
 test("S62 the operator loosens a guard, and a source can only tighten one", async () => {

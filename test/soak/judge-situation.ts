@@ -1,5 +1,6 @@
 import jsonPatch from "fast-json-patch";
 import { canonical, type Json, type JsonObject } from "../../src/contract/json.ts";
+import { NOT_VISIBLE } from "../../src/core/diagnostic.ts";
 import { contentOf } from "../../src/core/diff/compared-content.ts";
 import { splitIdentity } from "../../src/core/manifest.ts";
 import type { Plan, Step } from "../../src/core/plan/plan.ts";
@@ -196,8 +197,16 @@ function normal(identity: string, manifest: JsonObject): Json {
   return (kind && contentOf(kind, shapeOf(type), manifest)) ?? null;
 }
 
+/** Whether a plan is incomplete only since its token sees a part of what is declared. */
+export function isPartlyVisible({ code, stdout }: Ended): boolean {
+  if (code !== 1) return false;
+  const { complete, diagnostics = [] }: Partial<Plan> = JSON.parse(stdout);
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  return complete === false && errors.length > 0 && errors.every(({ code: what }) => what === NOT_VISIBLE);
+}
+
 function nextFaults(next: Ended, outcomes: readonly Outcome[]): readonly string[] {
-  if (next.code !== 0) return [`the next plan ended with ${next.code}: ${next.stderr}`];
+  if (next.code !== 0 && !isPartlyVisible(next)) return [`the next plan ended with ${next.code}: ${next.stderr}`];
   const { steps }: Plan = JSON.parse(next.stdout);
   const byIdentity = new Map(outcomes.map((outcome) => [outcome.identity, outcome.result]));
   return steps.flatMap(({ action, identity, changes, reason }) => {

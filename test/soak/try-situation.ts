@@ -7,7 +7,7 @@ import { type Caller, caller as callerOf, effects, startControlPlane } from "../
 import { temporaryFolder } from "../support/folder.ts";
 import { type Ended, run as runApart } from "../support/process.ts";
 import { runHere } from "../support/run-here.ts";
-import { type Judging, judgeSituation, type Tried } from "./judge-situation.ts";
+import { isPartlyVisible, type Judging, judgeSituation, type Tried } from "./judge-situation.ts";
 import { readLiveManifests } from "./live-manifests.ts";
 import { bareIdentity, type Declared, identityOf, type Situation, type SituationCaller } from "./situation.ts";
 
@@ -110,7 +110,8 @@ export async function trySituation(
   const wroteAtPlan = (await since(early)).map((resource) => `plan wrote ${resource}`);
   const isInvalid = planned.code === 3;
   if (wroteAtPlan.length > 0) return { end: "planned", faults: wroteAtPlan, results: [] };
-  if (planned.code !== 0 && !isInvalid) {
+  const isPartial = isPartlyVisible(planned);
+  if (planned.code !== 0 && !isInvalid && !isPartial) {
     return { end: "planned", faults: [`plan ended with ${planned.code}: ${planned.stderr}`], results: [] };
   }
   const moved = await happen(situation, folder, plane);
@@ -124,8 +125,12 @@ export async function trySituation(
     const isRefused = wrote.length === 0 && (applied.code === 3 || moved !== null);
     return { end: "invalid", faults: isRefused ? [] : [`apply of what is invalid: ${applied.code}`], results: [] };
   }
+  if (isPartial && situation.isSealed) {
+    const isRefused = wrote.length === 0 && applied.code === 6;
+    return { end: "refused", faults: isRefused ? [] : [`apply of an incomplete plan: ${applied.code}`], results: [] };
+  }
   const plan: Plan = JSON.parse(planned.stdout);
-  if (!plan.complete) return { end: "planned", faults: ["the plan is incomplete"], results: [] };
+  if (!plan.complete && !isPartial) return { end: "planned", faults: ["the plan is incomplete"], results: [] };
   const after = await readLiveManifests(plane.admin, situation.declared);
   const again = () => run(["plan", "-o", "json"], env);
   const { declared } = situation;

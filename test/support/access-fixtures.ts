@@ -7,7 +7,7 @@ import { statement } from "./test-database.ts";
 export const clusterRoles = ["cluster-admin", "cluster-member", "cluster-viewer"] as const;
 const workspaceRoles = ["workspace-admin", "workspace-editor", "workspace-member", "workspace-viewer"] as const;
 export const repoRoles = ["ml-repo-admin", "ml-repo-editor", "ml-repo-viewer"] as const;
-const others = ["tenant-member", "manager", "member", "account", "custom", "nobody"] as const;
+const others = ["tenant-viewer", "tenant-member", "manager", "member", "account", "custom", "nobody"] as const;
 export const roles = ["tenant-admin", ...clusterRoles, ...workspaceRoles, ...repoRoles, ...others] as const;
 /** Somebody who calls. */
 export type Role = (typeof roles)[number];
@@ -97,7 +97,7 @@ export async function plantWorld(): Promise<World> {
   const plane = await startControlPlane();
   const own = await plantAt(plane.admin, "own");
   const foreign = await plantAt(plane.admin, "foreign");
-  for (const role of ["tenant-admin", "tenant-member"] as const) {
+  for (const role of ["tenant-admin", "tenant-viewer", "tenant-member"] as const) {
     // Nothing in the interface gives a user a role on the tenant.
     await statement(plane.data, "INSERT INTO grants VALUES ('test', ?, 'tenant', 'holdfast', ?)", [
       `user:${email(role)}`,

@@ -27,7 +27,7 @@ export type Action = ("create" | "update" | "keep" | "ensure" | "block" | "orpha
 /**
  * Why a step is blocked, or how it came to be kept or ensured
  */
-export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "needs-upload" | "model-version-write" | "refused" | "type-changed" | "unreadable" | "by-ledger" | "needs-write" | "forbidden" | "guard" | "held")
+export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "needs-upload" | "model-version-write" | "refused" | "type-changed" | "unreadable" | "by-ledger" | "forbidden" | "guard" | "held")
 /**
  * Who caused a step: the change that is planned, what waited before it, somebody in live, several of them, or nobody knows
  */
@@ -342,7 +342,7 @@ readonly tenant: string
 readonly subject: string
 readonly roles: readonly AccessRole[]
 /**
- * Roles that are not listed
+ * Roles that are not listed: always 0, since all are read or none
  */
 readonly more_roles: number
 }
@@ -434,6 +434,10 @@ readonly orphan: number
  * Manifests that are left out, since they are invalid
  */
 readonly invalid: number
+/**
+ * Resources that the token may not see, so that the report is not complete; left out where there are none
+ */
+readonly notVisible?: number
 }
 /**
  * What drift -o json writes: what moved in live behind git's back
@@ -449,7 +453,7 @@ readonly target?: string
  */
 readonly server: string
 /**
- * False when something readable could not be read
+ * False when something readable could not be read, or is not visible to the token
  */
 readonly complete: boolean
 readonly summary: DriftSummary
@@ -541,6 +545,10 @@ readonly invalid: number
  * Steps that no dry run has checked; left out where there are none
  */
 readonly notChecked?: number
+/**
+ * Resources that the token may not see, so that the plan is not complete; left out where there are none
+ */
+readonly notVisible?: number
 }
 /**
  * Why no dry run has checked a step
@@ -665,7 +673,7 @@ readonly revision: (string | null)
  */
 readonly server: string
 /**
- * False when something readable could not be read; such a plan cannot be applied
+ * False when something readable could not be read, or is not visible to the token; such a plan cannot be applied
  */
 readonly complete: boolean
 readonly summary: PlanSummary
@@ -1108,6 +1116,61 @@ readonly until?: string
  * What is wrong or doubtful in the input, by file and line
  */
 readonly diagnostics?: readonly Diagnostic[]
+}
+/**
+ * A role that the token has
+ */
+export type CallerRole = {
+/**
+ * Id of the role
+ */
+readonly role: string
+/**
+ * Type of the resource that the role is on
+ */
+readonly resourceType: string
+/**
+ * Fqn of that resource
+ */
+readonly resourceFqn: string
+/**
+ * The team that has the role; null where the subject itself has it
+ */
+readonly through: (string | null)
+}
+/**
+ * What whoami -o json writes: whose token it is, and all its roles
+ */
+export type WhoamiReport = {
+readonly format_version: FormatVersion
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * Such as user:ada@example.com or virtualaccount:ci
+ */
+readonly subject: string
+/**
+ * Id of the subject; null where the control plane does not tell
+ */
+readonly subjectId: (string | null)
+/**
+ * Name of the tenant
+ */
+readonly tenantName: string
+/**
+ * All its roles, those of its teams included
+ */
+readonly roles: readonly CallerRole[]
+/**
+ * When the token becomes invalid; null where no end is known
+ */
+readonly tokenExpiresAt: (string | null)
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
 }
 /**
  * The value in the manifest, and who wanted it

@@ -4,10 +4,10 @@ import { exists } from "../live.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
 import type { PlanInput } from "../plan/plan-input.ts";
 import { requireOpened } from "../recorded.ts";
+import { roleThatShows } from "../sight.ts";
 import { decide } from "./decide.ts";
 import type { BlockingReference, Decision, DecisionInput } from "./decision.ts";
 import { risksOf } from "./step-risks.ts";
-import { hiddenFrom, type IsHidden } from "./visibility.ts";
 
 // How long a ledger record counts as current when live cannot be read.
 const TRUST_MS = 24 * 60 * 60 * 1000;
@@ -29,11 +29,10 @@ export function decideEach(input: PlanInput): ReadonlyMap<Identity, Decision> {
 function decideAll(input: PlanInput, all: HoldAll): ReadonlyMap<Identity, Decision> {
   const decisions = new Map<Identity, Decision>();
   const isStale = staleness(input);
-  const isHidden = hiddenFrom(input);
   for (const { manifest } of input.desired) {
     const { identity } = manifest;
     if (input.inSync.has(identity)) continue;
-    const decision = decideOne(input, manifest, { decisions, isStale, isHidden });
+    const decision = decideOne(input, manifest, { decisions, isStale });
     decisions.set(identity, input.guards === null ? decision : holdBack(identity, decision, input.guards, all));
   }
   return decisions;
@@ -43,10 +42,9 @@ type Before = {
   /** Decisions on the manifests earlier in the order. */
   readonly decisions: ReadonlyMap<Identity, Decision>;
   readonly isStale: (identity: Identity) => boolean;
-  readonly isHidden: IsHidden;
 };
 
-function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStale, isHidden }: Before): Decision {
+function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStale }: Before): Decision {
   const { identity } = manifest;
   const kind = input.kindOf(manifest.kind);
   if (kind === undefined) throw new TypeError(`no kind ${manifest.kind}`);
@@ -65,7 +63,7 @@ function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStal
     serverFacts: input.serverFacts,
     ignored: input.rulesFor(identity),
     obstacle: obstacleOf(input, manifest, decisions),
-    isHidden: live.state !== "present" && isHidden(manifest, decisions),
+    roleThatShows: () => roleThatShows(input, identity),
     hasSink: input.hasSink,
     isStale: isStale(identity),
   };
@@ -88,16 +86,11 @@ export function staleness({
   recorded,
   declared,
   live,
-  dryRuns,
   now,
-}: Pick<PlanInput, "recorded" | "declared" | "live" | "now"> & Partial<Pick<PlanInput, "dryRuns">>): (
-  identity: Identity,
-) => boolean {
+}: Pick<PlanInput, "recorded" | "declared" | "live" | "now">): (identity: Identity) => boolean {
   let isUntrusted: boolean | null = null;
   return (identity) => {
-    // A resource that this token cannot see does not count as gone.
-    const isGone = (one: Identity): boolean =>
-      declared.has(one) && live.get(one)?.state === "absent" && dryRuns?.get(one)?.state !== "forbidden";
+    const isGone = (one: Identity): boolean => declared.has(one) && live.get(one)?.state === "absent";
     isUntrusted ??= recorded.keys().some(isGone);
     const known = recorded.get(identity);
     return isUntrusted || (known !== undefined && now - known.at > TRUST_MS);

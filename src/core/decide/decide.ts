@@ -9,7 +9,6 @@ import { isActedOn } from "../diff/field-cause.ts";
 import { type CausedBy, causedByDifferences, causedByManifest } from "../diff/step-cause.ts";
 import type { Kind, LiveRow } from "../kind.ts";
 import type { UnknownReason } from "../live.ts";
-import { parentOf } from "../parent.ts";
 import type { Reason } from "../plan/plan.ts";
 import { redactMessage } from "../redact/redact-message.ts";
 import { chooseWriteOperation } from "./choose-write-operation.ts";
@@ -34,7 +33,7 @@ export function decide(one: DecisionInput): Decision {
   return decision.action === "keep" ? decision : { ...decision, causedBy: causedBy(one, decision) };
 }
 
-function causedBy(one: DecisionInput, { differences, isHidden }: Decision): CausedBy | null {
+function causedBy(one: DecisionInput, { differences }: Decision): CausedBy | null {
   const acted = differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length > 0) return causedByDifferences(acted);
   const { base, recorded, applied, manifest, live } = one;
@@ -44,7 +43,7 @@ function causedBy(one: DecisionInput, { differences, isHidden }: Decision): Caus
     atBase: base === null ? "not-compared" : isSame(base.manifest) ? "same" : "otherwise",
     isAsWritten: recorded && isSame(recorded.written),
     applied: applied && (applied.manifest === undefined ? "absent" : isSame(applied.manifest) ? "same" : "otherwise"),
-    isAbsent: live.state === "absent" && isHidden !== true,
+    isAbsent: live.state === "absent",
   });
 }
 
@@ -53,13 +52,13 @@ function decideByLive(one: DecisionInput): Decision {
   switch (live.state) {
     case "absent": {
       const decision = decideAbsent(one, live.newest ?? 0);
-      return wasApplied(one) && decision.isHidden !== true ? { ...decision, drifted: true } : decision;
+      return wasApplied(one) ? { ...decision, drifted: true } : decision;
     }
     case "present":
       return decidePresent(one, live.row);
     case "unknown":
       if (isRefusal(live.reason)) return refuse(one, live.reason, live.detail);
-      return decideUnknown(one, live.reason);
+      return live.reason === "not-visible" ? forbidden(one) : decideUnknown(one);
   }
 }
 
@@ -75,8 +74,6 @@ function isRefusal(
 
 function decideAbsent(one: DecisionInput, newest: number): Decision {
   const { manifest, kind, dryRun } = one;
-  // For a resource directly under the tenant, only its dry run shows whether it may be hidden.
-  if (one.isHidden || (dryRun?.state === "forbidden" && parentOf(manifest) === null)) return hidden(one);
   if (dryRun?.state === "refused") return refuse(one, "refused", dryRun.message);
   const { version } = manifest.value;
   const skipsVersion = kind.hasVersions && typeof version === "number" && version > newest + 1;
@@ -86,23 +83,18 @@ function decideAbsent(one: DecisionInput, newest: number): Decision {
   return skipsVersion && !declaresPrevious ? block("version-gap") : act(one, "create", {});
 }
 
-function decideUnknown(one: DecisionInput, why: UnknownReason): Decision {
+function decideUnknown(one: DecisionInput): Decision {
   const { shape, recorded, dryRun } = one;
-  const reason = reasonOf(why);
   if (dryRun?.state === "refused" && !isSameAsWritten(one)) return refuse(one, "refused", dryRun.message);
-  const isForbidden = why === "needs-write" || dryRun?.state === "forbidden";
-  if (recorded === null && (isForbidden || one.isHidden)) return hidden(one);
-  if (recorded === null) return act(one, "ensure", { reason });
+  if (recorded === null) return dryRun?.state === "forbidden" ? forbidden(one) : act(one, "ensure", {});
   const [desired, written] = [contentFor(one, one.manifest.value), contentFor(one, recorded.written)];
-  if (equal(desired, written)) return trust(one, reason);
+  if (equal(desired, written)) return trust(one);
   const before = recorded.echo === null ? written : contentFor(one, recorded.echo);
   return follow(one, compareFields(one, before, expectedLive(shape, desired, { written, echo: before })));
 }
 
-// Report the blocking dependency rather than the unknown visibility.
-function hidden({ obstacle }: DecisionInput): Decision {
-  const detail = obstacle?.identity ?? null;
-  return block(obstacle?.reason === "dependency" ? "dependency" : "forbidden", { detail, isHidden: true });
+function forbidden({ roleThatShows }: DecisionInput): Decision {
+  return block("forbidden", { detail: `${roleThatShows()} would show it` });
 }
 
 function isSameAsWritten(one: DecisionInput): boolean {
@@ -110,13 +102,9 @@ function isSameAsWritten(one: DecisionInput): boolean {
   return recorded !== null && equal(contentFor(one, manifest.value), contentFor(one, recorded.written));
 }
 
-function reasonOf(why: UnknownReason): Reason | null {
-  return why === "needs-write" ? why : null;
-}
-
 // The record equals the manifest, so the resource counts as in sync while the record is fresh.
-function trust(one: DecisionInput, reason: Reason | null): Decision {
-  return one.isStale ? act(one, "ensure", { reason }) : { ...NOTHING, action: "keep", reason: "by-ledger" };
+function trust(one: DecisionInput): Decision {
+  return one.isStale ? act(one, "ensure", {}) : { ...NOTHING, action: "keep", reason: "by-ledger" };
 }
 
 function decidePresent(one: DecisionInput, row: LiveRow): Decision {

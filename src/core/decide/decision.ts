@@ -46,8 +46,8 @@ export type DecisionInput = {
   readonly serverFacts: ServerFacts;
   readonly ignored: readonly (readonly string[])[];
   readonly obstacle: BlockingReference | null;
-  /** Whether the resource may exist although no list shows it, because its parent is not visible. */
-  readonly isHidden: boolean;
+  /** The least role that would show the resource, and where. */
+  readonly roleThatShows: () => string;
   /** Whether a sink is configured for one-time tokens. */
   readonly hasSink: boolean;
   /** Whether the record is too old, or not to be trusted, when live cannot be read. */
@@ -74,8 +74,6 @@ export type Decision = {
   /** The differing paths that keep live's value. */
   readonly ignored: readonly (readonly string[])[];
   readonly drifted: boolean;
-  /** Whether no list shows the resource and this token might not see it. @default false */
-  readonly isHidden?: boolean;
   /** The risks of the action. */
   readonly risks: readonly Risk[];
   /** Who caused the action; null when nothing is done, or nothing changed. */

@@ -25,7 +25,7 @@ export function risksOf(one: DecisionInput, decision: Decision, context: RiskCon
   const isNew = before === undefined;
   const content = contentRisks({ before, after: after ?? one.manifest.value });
   const found: readonly (readonly [Risk, boolean])[] = [
-    ["adopts", action !== "create" && adopts(one, context)],
+    ["adopts", action !== "create" && adopts(one, action, context)],
     ["reverts", action === "update" && differences.some(({ cause }) => cause === "drift" || cause === "conflict")],
     ...content.map((risk) => [risk, !(isNew && risk === "privilege-growth" && context.isEmbedded)] as const),
   ];
@@ -33,13 +33,17 @@ export function risksOf(one: DecisionInput, decision: Decision, context: RiskCon
 }
 
 // A resource without a record is ours only if its content shows it, or if its newest version, or the resource itself, was
-// created for us.
-function adopts({ recorded, live, dryRun, isOwn }: DecisionInput, { writers }: RiskContext): boolean {
+// created for us. What is ensured may exist, and its author is not known.
+function adopts(
+  { recorded, live, dryRun, isOwn }: DecisionInput,
+  action: Decision["action"],
+  { writers }: RiskContext,
+): boolean {
   // When live cannot be read, the dry run shows that it exists and who created it.
   const answered = dryRun?.state === "answered" && dryRun.row?.id ? dryRun.row : null;
   const row = live.state === "present" ? live.row : answered;
-  if (recorded !== null || row === null || isOwn) return false;
-  return !isWrittenBy(row, writers);
+  if (recorded !== null || isOwn) return false;
+  return row === null ? action === "ensure" : !isWrittenBy(row, writers);
 }
 
 /** The risks of a write's content, whoever wrote the content that it replaces. */

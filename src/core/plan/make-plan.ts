@@ -8,6 +8,7 @@ import { type Identity, requireRead } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
 import { withWarnings } from "../run-warning.ts";
 import { type BlockedStep, blockDiagnostics } from "./blocked-steps.ts";
+import { notVisible } from "./not-visible.ts";
 import { type Plan, type Step, summarise, writes } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";
 import { orphanSteps, stepOf } from "./plan-steps.ts";
@@ -18,19 +19,21 @@ export function makePlan(input: PlanInput): PlanWithDecisions {
   const declared = input.desired.map((waved) => stepOf(input, waved, decisions.get(waved.manifest.identity)));
   const orphans = input.orphans === "none" ? [] : orphanSteps(input);
   const steps = input.orphans === "listed" ? declared.concat(orphans) : declared;
+  const hidden = notVisible(input, decisions);
   const drifted = decisions.values().reduce((sum, one) => sum + (one.drifted ? 1 : 0), 0);
   const plan = {
     format_version: FORMAT_VERSION,
     revision: input.revision,
     server: input.server,
-    complete: input.complete,
+    complete: input.complete && hidden === null,
     summary: {
       ...summarise(steps, drifted, input.outOfScope),
       orphan: orphans.length,
       invalid: input.refused.length,
+      ...(hidden === null ? {} : { notVisible: hidden.count }),
     },
     steps,
-    diagnostics: input.diagnostics,
+    diagnostics: hidden === null ? input.diagnostics : [...input.diagnostics, hidden.diagnostic],
   } as const;
   return { plan: withChecksum(plan, () => checksum(input, steps)), decisions };
 }

@@ -12,6 +12,7 @@ import type { LiveView } from "../live.ts";
 import type { Identity, ManifestHead } from "../manifest.ts";
 import type { RecordedHead } from "../recorded.ts";
 import type { Removal } from "../removal.ts";
+import type { Sight } from "../sight.ts";
 import type { Plan } from "./plan.ts";
 
 /** A manifest and its depth in the reference graph. */
@@ -23,6 +24,8 @@ export type PlanInput = LiveView & {
   readonly revision: string | null;
   /** The selected manifests, each after everything it refers to. */
   readonly desired: readonly WavedManifest[];
+  /** Those that the selection does not name itself: others refer to them. @default none */
+  readonly onlyReferredTo?: ReadonlySet<Identity>;
   /** Every identity that the whole source declares, valid or not. */
   readonly declared: ReadonlySet<Identity>;
   /** Declared identities whose manifests were refused. */
@@ -43,8 +46,8 @@ export type PlanInput = LiveView & {
   readonly writers: ReadonlySet<string>;
   /** Unrecorded resources that are this repository's own. */
   readonly own: ReadonlyMap<Identity, OwnContent>;
-  /** Whether a resource that no list shows certainly does not exist. */
-  readonly seesAll: boolean;
+  /** What the token may see. */
+  readonly sight: Sight;
   readonly rulesFor: RuleFinder;
   readonly hasSink: boolean;
   /** Epoch milliseconds; decides which ledger entries are still current. */

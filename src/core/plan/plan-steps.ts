@@ -2,7 +2,8 @@ import { equal, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Decision, Difference } from "../decide/decision.ts";
 import { changeOf } from "../diff/change.ts";
-import { withoutVersion } from "../diff/compared-content.ts";
+import { contentOf, withoutVersion } from "../diff/compared-content.ts";
+import { differences } from "../diff/differences.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { jsonPatchTo } from "../diff/json-patch.ts";
 import { writerIn } from "../kind.ts";
@@ -22,14 +23,22 @@ function keptBy({ inSync }: PlanInput, identity: Identity): "by-ledger" | null {
 /** The step of one manifest; without a decision it is in sync. */
 export function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, decision: Decision | undefined): Step {
   const { kind, identity, file, line } = manifest;
-  const { action, reason, risks, causedBy, differences } = decision ?? { ...KEEP, reason: keptBy(input, identity) };
+  const {
+    action,
+    reason,
+    risks,
+    causedBy,
+    differences: found,
+  } = decision ?? { ...KEEP, reason: keptBy(input, identity) };
   if (action === "create") {
     const changes = [contentChange(input, manifest)];
     return { action, kind, identity, file, line, wave, changes, patch: NONE, reason, risks, causedBy };
   }
-  const acted = differences.filter(({ cause }) => isActedOn(cause));
-  if (acted.length === 0)
-    return { action, kind, identity, file, line, wave, changes: NONE, patch: NONE, reason, risks, causedBy };
+  const acted = found.filter(({ cause }) => isActedOn(cause));
+  if (acted.length === 0) {
+    const changes = action === "block" ? changesFromBase(input, manifest) : NONE;
+    return { action, kind, identity, file, line, wave, changes, patch: NONE, reason, risks, causedBy };
+  }
   const shape = input.shapeOf(kind);
   const live = liveOf(input, manifest) ?? decision?.before;
   const changes = acted.map((one) => changeOf(one, one.cause, { shape, manifest: requireRead(manifest).value, live }));
@@ -47,6 +56,19 @@ function writerOf(
   const found = live.get(identity);
   const mayHaveMoved = acted.some(({ cause }) => cause === "drift" || cause === "conflict" || cause === "unrecorded");
   return mayHaveMoved && found?.state === "present" ? writerIn(found.row) : null;
+}
+
+// A blocked step still shows what the change under review does, whatever is live.
+function changesFromBase(input: PlanInput, manifest: ManifestHead): readonly Change[] {
+  const { base, kindOf, shapeOf } = input;
+  const kind = kindOf(manifest.kind);
+  if (base === null || kind === undefined) return NONE;
+  const { value } = requireRead(manifest);
+  const origin = base.get(manifest.identity);
+  if (origin === undefined) return [contentChange(input, manifest)];
+  const shape = shapeOf(manifest.kind);
+  const found = differences(shape, contentOf(kind, shape, origin), contentOf(kind, shape, value));
+  return found.map((one) => changeOf(one, "manifest", { shape, manifest: value, live: origin }));
 }
 
 // The content of a create: the whole manifest, masked like every change.

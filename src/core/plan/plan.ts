@@ -29,7 +29,6 @@ export const reasonText: { readonly [reason in Reason]: string } = {
     "an application of another type has this name, and a type never changes: choose another name, or remove that one first",
   unreadable: "live could not be read, so nothing is decided",
   "by-ledger": "live cannot be read; equal to what was last written",
-  "needs-write": "live can be read only by a dry run, which this token may not request",
   forbidden: "it may exist; this token cannot see it",
   guard: "a guard holds it back until a person allows it",
   held: "a person has put it, or what it refers to, on hold: holdfast release ends that",

@@ -18,6 +18,7 @@ export type SealedPlan = {
 };
 
 function incompleteText(summary: Json | undefined): string {
+  if (isObject(summary) && summary.notVisible !== undefined) return "its token did not see everything";
   const isInvalid = isObject(summary) && typeof summary.invalid === "number" && summary.invalid > 0;
   return isInvalid ? "it leaves out invalid manifests" : "live could not be read when it was made";
 }

@@ -59,6 +59,7 @@ export function makeDrift(input: DriftInput): DriftReport {
   const moved = findings.filter((finding) => finding !== null && finding !== "unchanged");
   const shown = input.orphans === "listed" ? [...moved, ...orphans] : moved;
   const drift = shown.toSorted((a, b) => compareText(a.identity, b.identity));
+  const { notVisible } = input.planned.plan.summary;
   const count = (state: DriftEntry["state"]): number => drift.filter((entry) => entry.state === state).length;
   return {
     format_version: FORMAT_VERSION,
@@ -72,6 +73,7 @@ export function makeDrift(input: DriftInput): DriftReport {
       unknown: count("unknown"),
       orphan: orphans.length,
       invalid: input.refused.length,
+      ...(notVisible === undefined ? {} : { notVisible }),
     },
     drift,
     diagnostics: input.diagnostics,
@@ -101,8 +103,6 @@ function findingFor(identity: Identity, manifest: ManifestHead | null, input: Dr
   });
   if (input.inSync.get(identity) === "live") return "unchanged";
   if (live === undefined || live.state === "unknown") return entry("unknown");
-  // A resource that this token cannot see does not count as absent.
-  if (live.state === "absent" && input.planned.decisions.get(identity)?.isHidden) return entry("unknown");
   if (live.state === "absent") return recorded === undefined && !input.standsIn ? null : entry("absent");
   const sides = {
     shape: input.shapeOf(splitIdentity(identity).kind),

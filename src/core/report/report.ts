@@ -14,6 +14,7 @@ export type {
   RolloutResult,
   UnlockReport,
   ValidationReport,
+  WhoamiReport,
   WhyReport,
 } from "../../contract/generated/output.ts";
 

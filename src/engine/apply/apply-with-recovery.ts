@@ -1,13 +1,14 @@
 import type { Shape } from "../../contract/manifest-shape.ts";
-import { readsPartOfTenant } from "../../core/access.ts";
-import { groupOf, type Kind } from "../../core/kind.ts";
+import type { Kind } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
-import { type Identity, type Manifest, splitIdentity } from "../../core/manifest.ts";
+import type { Manifest } from "../../core/manifest.ts";
 import { summariseOutcomes } from "../../core/report/report.ts";
+import { isShown, sightOf } from "../../core/sight.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { createDryRun, type DryRun, isDryRunSafe } from "../live/dry-run.ts";
 import { type ObserveContext, observeOne } from "../live/observe.ts";
+import { readCaller } from "../live/read-caller.ts";
 import type { LivePlan } from "../plan-against-live.ts";
 import { type CurrentPass, interruptedOutcomes, isFinished } from "../recover/interrupted-outcomes.ts";
 import { type Recovered, type Recovery, recover } from "../recover/recover.ts";
@@ -55,7 +56,7 @@ export async function applyWithRecovery(
     desired.manifests.filter(({ identity }) => interrupted.has(identity)),
     options,
   );
-  await dropGoneRecords(planned, session, options);
+  await dropGoneRecords(planned, session);
   const applied = await applyPlan(
     { plan, decisions },
     {
@@ -103,12 +104,16 @@ export async function recoveryWith(session: ServerSession, options: RecoveryOpti
   const recorded = await session.heads();
   const dryRun = dryRunForReading(session, options);
   const observing = { ...observingWith(session, options), dryRun };
+  const sight = sightOf(await readCaller(observing));
   return {
     ...session,
     ...options,
-    readLive: (intent, kind) => {
-      const id = recorded.get(intent.identity)?.id ?? null;
-      return readLiveOf({ kind, manifest: sentManifest(intent), id }, observing);
+    readLive: async (intent, kind) => {
+      const { identity } = intent;
+      const id = recorded.get(identity)?.id ?? null;
+      const live = await readLiveOf({ kind, manifest: sentManifest(intent), id }, observing);
+      const isUnseen = live.state === "absent" && sight !== null && !isShown(sight, identity, options.kindOf);
+      return isUnseen ? { state: "unknown", reason: "not-visible" } : live;
     },
     dryRun: (intent, kind) => dryRun(kind, sentManifest(intent), options),
   };
@@ -144,23 +149,14 @@ function sentManifest({ kind, identity, manifest: value }: PendingIntent): Manif
   return { kind, identity, value, file: "", line: 1, references: [] };
 }
 
-// Drops the records of resources that are neither declared nor live, but keeps those that this token may no longer see.
+// Drops the records of resources that are neither declared nor live.
 async function dropGoneRecords(
-  { desired, observation: { live }, recorded, access }: LivePlan,
+  { desired, observation: { live }, recorded }: LivePlan,
   { ledger }: ServerSession,
-  { kindOf }: Pick<ApplyOptions, "kindOf">,
 ): Promise<void> {
-  const isGone = (identity: Identity): boolean =>
-    !desired.declared.has(identity) && live.get(identity)?.state === "absent";
-  const gone = recorded.keys().filter(isGone).toArray();
-  if (gone.length === 0) return;
-  const places = new Set(
-    live.entries().flatMap(([identity, { state }]) => (state === "present" ? [splitIdentity(identity).key] : [])),
-  );
-  const isSure = (identity: Identity): boolean => {
-    const place = groupOf({ identity }, kindOf);
-    return !readsPartOfTenant(access) || (place !== null && places.has(place));
-  };
-  const dropped = gone.filter(isSure);
-  if (dropped.length > 0) await ledger.forget(dropped);
+  const gone = recorded
+    .keys()
+    .filter((identity) => !desired.declared.has(identity) && live.get(identity)?.state === "absent")
+    .toArray();
+  if (gone.length > 0) await ledger.forget(gone);
 }

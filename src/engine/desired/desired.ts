@@ -14,6 +14,8 @@ export type Desired = {
   readonly branch?: string;
   /** The selected manifests and their references, each after its references. */
   readonly manifests: readonly SourceManifest[];
+  /** Those that the selection does not name itself: others refer to them; absent where everything is named. */
+  readonly onlyReferredTo?: ReadonlySet<Identity>;
   /** Depth of each manifest in the reference graph, from 0. */
   readonly waves: ReadonlyMap<Identity, number>;
   /** Every identity that the whole source declares. */

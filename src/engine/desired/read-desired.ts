@@ -5,7 +5,7 @@ import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type SourceDiagnostic, summariseForeign } from "../../core/foreign-documents.ts";
 import type { ReadEvent } from "../../core/report/events.ts";
-import { isEverything, type Selection, select, unmatched } from "../../core/selection/select.ts";
+import { isEverything, type Selection, select, selectNamed, unmatched } from "../../core/selection/select.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { loadChanged } from "../../manifests/load-changed.ts";
 import { type Loaded, type LoadOptions, loadManifests } from "../../manifests/load-manifests.ts";
@@ -230,12 +230,14 @@ function desiredOf(
 ): Desired {
   const isWhole = isEverything(selection);
   const selected = select(manifests, selection);
+  const named = isWhole ? null : new Set(selectNamed(manifests, selection).map(({ identity }) => identity));
   const since = commit !== null || changedSince === undefined ? {} : { changedSince };
   return {
     revision: commit,
     ...since,
     ...(branch === undefined ? {} : { branch }),
     manifests: selected,
+    ...(named && { onlyReferredTo: new Set(waves.keys()).difference(named) }),
     waves,
     declared,
     invalid,

@@ -1,7 +1,7 @@
 import { compareText } from "../../contract/json.ts";
 import type { Kind } from "../../core/kind.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
-import { parentByName } from "../../core/parent.ts";
+import { parentOf } from "../../core/parent.ts";
 import type { ReceiptHead } from "../../state/ledger.ts";
 import type { Desired } from "../desired/desired.ts";
 import type { LiveQuery, WavedSource } from "./observe.ts";
@@ -30,7 +30,8 @@ export function liveQueries(
     return group;
   };
   for (const one of waved) groupOf(one.manifest.kind)?.declared.push(one);
-  for (const identity of othersOf(desired, mayBeOrphans)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
+  for (const identity of othersOf(desired, mayBeOrphans, kindOf))
+    groupOf(splitIdentity(identity).kind)?.others.push(identity);
   const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
   const isRecorded = (identity: Identity): boolean => recorded.has(identity);
   return [...groups].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf }));
@@ -40,22 +41,21 @@ export function liveQueries(
 function othersOf(
   { manifests, waves, isWhole, declared }: Desired,
   mayBeOrphans: Iterable<Identity>,
+  kindOf: LiveQueryContext["kindOf"],
 ): readonly Identity[] {
   // Each manifest has a wave. With equally many waves, their identities are those of the manifests.
   const isAlone = waves.size === manifests.length;
   const known = isAlone ? waves : new Set(manifests.map(({ identity }) => identity));
   const others = new Set<Identity>();
-  for (const { references } of manifests) {
-    for (const { identity } of references) {
-      if (known.has(identity)) continue;
-      others.add(identity);
-      // A resource can be absent only if its parent is visible.
-      const parent = parentByName(identity);
-      if (parent !== null && !known.has(parent)) others.add(parent);
-    }
-  }
+  // Whether a resource is absent may depend on what contains it.
+  const add = (identity: Identity): void => {
+    if (known.has(identity) || others.has(identity)) return;
+    others.add(identity);
+    const parent = parentOf(identity, kindOf);
+    if (parent !== null) add(parent);
+  };
+  for (const { references } of manifests) for (const { identity } of references) add(identity);
   // What is declared and not selected is no orphan.
-  const isOther = (identity: Identity) => !known.has(identity) && (isWhole || !declared.has(identity));
-  for (const identity of mayBeOrphans) if (isOther(identity)) others.add(identity);
+  for (const identity of mayBeOrphans) if (isWhole || !declared.has(identity)) add(identity);
   return [...others].toSorted(compareText);
 }

@@ -236,7 +236,7 @@ async function byDryRun(
       return { state: "unknown", reason: "no-read" };
     case "forbidden":
       found.dryRuns.set(identity, tried);
-      return { state: "unknown", reason: "needs-write" };
+      return { state: "unknown", reason: "not-visible" };
     case "refused":
       // The refusal may be about a reference that this plan is about to create.
       if (manifest.references.some((reference) => !exists(found, reference.identity))) {

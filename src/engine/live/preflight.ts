@@ -22,8 +22,6 @@ export type PreflightContext = SecretContext & {
   readonly dryRun: DryRun;
   /** Whether creates are dry-run: `skipped` where the user disables it, `not-needed` where the result is not used. */
   readonly creates: "dry-run" | "skipped" | "not-needed";
-  /** Whether the token sees at most a part of the tenant; null where the control plane does not report it. */
-  readonly seesPart: boolean | null;
   /** Collects diagnostics about routes that dry runs and probes could not determine. */
   readonly unclear: Diagnostic[];
 };
@@ -70,9 +68,7 @@ export async function preflight(plan: PreflightInput, context: PreflightContext)
   const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
   const first = await dryRunAll(new Set([...probesAmong(open, context.serverFacts), ...updates]), dependsOn, context);
   const creates = jobs.filter(isNew);
-  if (context.creates === "not-needed") {
-    return { dryRuns: new Map([...first, ...findHidden(plan, first, context)]), notChecked: new Map() };
-  }
+  if (context.creates === "not-needed") return { dryRuns: first, notChecked: new Map() };
   const uncheckedUpdates = jobs.flatMap((job) => {
     const { identity } = job.manifest;
     const why = isNew(job)
@@ -80,10 +76,7 @@ export async function preflight(plan: PreflightInput, context: PreflightContext)
       : reasonNotUpdated(job, answered.get(identity) ?? first.get(identity), dependsOn(job), context);
     return why === null ? [] : [[identity, why] as const];
   });
-  if (creates.length === 0) {
-    const hidden = findHidden(plan, first, context);
-    return { dryRuns: new Map([...first, ...hidden]), notChecked: new Map(uncheckedUpdates) };
-  }
+  if (creates.length === 0) return { dryRuns: first, notChecked: new Map(uncheckedUpdates) };
   const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), context);
   const isWaiting = ({ manifest: { identity } }: Job): boolean => !answered.has(identity) && !first.has(identity);
   const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
@@ -97,35 +90,15 @@ export async function preflight(plan: PreflightInput, context: PreflightContext)
       // The reply to a probe of the route does not check the manifest until dryRun is proven.
       const reply = answered.get(identity) ?? (isProven ? replies.get(identity) : undefined);
       const why =
-        reply === undefined ? (dependent(job) ?? reasonUnsent(job, isProven, unwritable)) : reasonRefused(reply);
+        reply === undefined
+          ? (dependent(job) ?? reasonUnsent(job, isProven, unwritable, context))
+          : reasonRefused(reply);
       return why === null ? [] : [[identity, why] as const];
     }),
   ]);
   const unchecked = creates.flatMap(({ manifest }) => (notChecked.has(manifest.identity) ? [manifest] : []));
-  // A token without write permission plans for another token, which may see more.
-  const isForOthers = (identity: Identity): boolean => {
-    const why = notChecked.get(identity);
-    return why?.reason === "needs-write" || (why?.on ?? []).some(isForOthers);
-  };
-  const refused = await refuseAbsentSecrets(unchecked, { ...context, isForOthers });
-  const hidden = findHidden(plan, new Map([...replies].filter(([identity]) => !notChecked.has(identity))), context);
-  return { dryRuns: new Map([...replies, ...refused, ...hidden]), notChecked };
-}
-
-// For a resource directly in the tenant, only a dry run shows whether it is absent or hidden from this token. Where the
-// control plane does not report the token's permissions, a forbidden dry run shows that it sees a part only.
-function findHidden(
-  { waved, answered, live }: PreflightInput,
-  replies: ReadonlyMap<Identity, DryRunReply>,
-  { seesPart }: PreflightContext,
-): ReadonlyMap<Identity, DryRunReply> {
-  if (seesPart === false) return new Map();
-  const ofTenant = waved.flatMap(({ manifest }) => (parentOf(manifest) === null ? [manifest.identity] : []));
-  const replyTo = (identity: Identity): DryRunReply | undefined => answered.get(identity) ?? replies.get(identity);
-  const isPart = seesPart ?? ofTenant.some((identity) => replyTo(identity)?.state === "forbidden");
-  const isHidden = (identity: Identity): boolean =>
-    isPart && live.get(identity)?.state === "absent" && replyTo(identity) === undefined;
-  return new Map(ofTenant.filter(isHidden).map((identity) => [identity, { state: "forbidden" }]));
+  const refused = await refuseAbsentSecrets(unchecked, context);
+  return { dryRuns: new Map([...replies, ...refused]), notChecked };
 }
 
 /** The same observation, with unreadable resources marked as existing where their dry run returned an id. */
@@ -162,9 +135,14 @@ function reasonNotUpdated(
 }
 
 // A token that may not dry-run one application of a workspace may not dry-run the others there.
-function reasonUnsent({ kind, manifest }: Job, isProven: boolean, unwritable: ReadonlySet<Identity>): NotChecked {
+function reasonUnsent(
+  { kind, manifest }: Job,
+  isProven: boolean,
+  unwritable: ReadonlySet<Identity>,
+  { kindOf }: PreflightContext,
+): NotChecked {
   if (isProven) return { reason: "unanswered" };
-  const parent = kind.rollsOut === true ? parentOf(manifest) : null;
+  const parent = kind.rollsOut === true ? parentOf(manifest.identity, kindOf) : null;
   return { reason: parent !== null && unwritable.has(parent) ? "needs-write" : "unproven" };
 }
 
@@ -216,7 +194,7 @@ async function prove(
     remaining -= 1;
     const read = await readManifest(manifest, context);
     const { state } = await orImpossible(context.dryRun(kind, read, context), context);
-    const parent = parentOf(manifest);
+    const parent = parentOf(manifest.identity, context.kindOf);
     if (state === "forbidden" && parent !== null) unwritable.add(parent);
   }
   return unwritable;

@@ -2,6 +2,7 @@ import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Identity, Manifest } from "../../core/manifest.ts";
+import { type Sight, showsTenant } from "../../core/sight.ts";
 import { type ResourceReference, secretsOf } from "../../model/references.ts";
 import type { KnownServer } from "../known-server.ts";
 
@@ -9,21 +10,20 @@ import type { KnownServer } from "../known-server.ts";
 export type SecretContext = {
   readonly reader: Reader;
   readonly serverFacts: KnownServer;
-  /** Whether the token is known to see the whole tenant. */
-  readonly seesAll: boolean;
+  readonly sight: Sight;
   readonly signal: AbortSignal;
 };
 
 /** The fqns of the listed groups and secrets. */
 type Listed = { readonly groups: ReadonlySet<string>; readonly secrets: ReadonlySet<string> };
 
-/** Refuses manifests that name a missing secret, with one list and without a dry run. */
+/**
+ * Refuses manifests that name a missing secret, with one list and without a dry run. A secret is missing only where the
+ * token sees all groups, or sees its group without it.
+ */
 export async function refuseAbsentSecrets(
   manifests: readonly Manifest[],
-  context: SecretContext & {
-    /** Whether another token will write the resource; it may see groups that this one does not. */
-    readonly isForOthers: (identity: Identity) => boolean;
-  },
+  context: SecretContext,
 ): Promise<ReadonlyMap<Identity, DryRunReply>> {
   const named = manifests.flatMap(({ identity, value }) => {
     const secrets = secretsOf(value);
@@ -34,7 +34,7 @@ export async function refuseAbsentSecrets(
   return new Map(
     named.flatMap(({ identity, secrets }) => {
       const isSeen = ({ key }: ResourceReference): boolean => listed.groups.has(key.slice(0, key.lastIndexOf(":")));
-      const checkable = context.seesAll || !context.isForOthers(identity) ? secrets : secrets.filter(isSeen);
+      const checkable = showsTenant(context.sight) ? secrets : secrets.filter(isSeen);
       const [missing] = checkable.filter(({ key }) => !listed.secrets.has(key));
       return missing === undefined ? [] : [[identity, refusal(missing)]];
     }),
@@ -59,5 +59,5 @@ async function listSecrets({ reader, serverFacts, signal }: SecretContext): Prom
 }
 
 function refusal({ key, pointer }: ResourceReference): DryRunReply {
-  return { state: "refused", message: `the secret ${key} does not exist, or this token cannot see it`, pointer };
+  return { state: "refused", message: `the secret ${key} does not exist`, pointer };
 }

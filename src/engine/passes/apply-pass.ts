@@ -2,7 +2,7 @@ import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
 import { needsAdoption, type PlanGuards, requireUnguarded } from "../../core/guards/step-guards.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { missingExtensions } from "../../core/missing-extensions.ts";
-import { parentByName } from "../../core/parent.ts";
+import { parentOf } from "../../core/parent.ts";
 import { type Risk, writes } from "../../core/plan/plan.ts";
 import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
 import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
@@ -183,7 +183,7 @@ async function recordedFor(desired: Desired, { ledger, heads }: ServerSession): 
     identity,
     ...references.map((one) => one.identity),
   ]);
-  return ledger.recorded(new Set([...named, ...named.flatMap((identity) => parentByName(identity) ?? [])]));
+  return ledger.recorded(new Set([...named, ...named.flatMap((identity) => parentOf(identity, kindOf) ?? [])]));
 }
 
 // After the source was accepted: a refused commit ends no hold.

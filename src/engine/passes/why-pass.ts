@@ -5,12 +5,13 @@ import { pointerOf, writtenValueAt } from "../../core/diff/pointer.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Live } from "../../core/live.ts";
 import type { Identity } from "../../core/manifest.ts";
-import { parentByName } from "../../core/parent.ts";
+import { parentOf } from "../../core/parent.ts";
 import { redactManifest } from "../../core/redact/redact-manifest.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
 import { lastGoodText, placeText } from "../../core/report/invalid-text.ts";
 import { select } from "../../core/selection/select.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
+import { kindOf } from "../../kinds/index.ts";
 import { locateField, readManifest } from "../../manifests/read-manifests.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import { type Pass, planContextIn, shapeOf } from "../pass.ts";
@@ -31,7 +32,7 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   const manifests = select(read.desired.manifests, { paths: [], only: [identity], kinds: [], exclude: [] });
   const manifest = manifests.find((one) => one.identity === identity);
   if (manifest === undefined) throw await invalidError(identity, pass);
-  const named = manifests.flatMap((one) => [one.identity, parentByName(one.identity) ?? one.identity]);
+  const named = manifests.flatMap((one) => [one.identity, parentOf(one.identity, kindOf) ?? one.identity]);
   const recorded = await session.ledger.recorded(new Set(named));
   const planContext = {
     ...planContextIn(pass, recorded, { records: false, creates: "not-needed", seeksOrphans: false }),

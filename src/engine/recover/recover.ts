@@ -194,9 +194,9 @@ function outcomeUnknown(intent: PendingIntent, live: Live): Recovered {
   return { intent, effect, error: { code: "outcome-unknown", message }, token: null, isOpen };
 }
 
-// A failed read may succeed in the next run; for a kind without a read, waiting does not help.
+// The next run may read what failed, or have a token that sees it; for a kind without a read, waiting does not help.
 function isUnreadable(live: Live): boolean {
-  return live.state === "unknown" && live.reason === "unreadable";
+  return live.state === "unknown" && (live.reason === "unreadable" || live.reason === "not-visible");
 }
 
 // The last write is no longer known: where live cannot be read, the receipt must not count as current.

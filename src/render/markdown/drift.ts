@@ -1,7 +1,7 @@
 import { compareText } from "../../contract/json.ts";
 import type { DriftReport } from "../../core/report/report.ts";
 import { count, joinCounts } from "../count-text.ts";
-import { incompleteReason } from "../plan.ts";
+import { incompleteMarkdown, incompleteTitle } from "../incomplete-text.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown } from "./fit-markdown.ts";
@@ -14,7 +14,8 @@ export function driftMarkdown(
   { server, complete, summary, drift, diagnostics, history }: DriftReport,
   { groupOf, target, ...view }: Pick<PlanMarkdownView, "groupOf" | "target" | "most" | "whole">,
 ): string {
-  const { drifted, unrecorded, absent, orphan, invalid, unchanged, unknown } = summary;
+  const { drifted, unrecorded, absent, orphan, invalid, unchanged, unknown, notVisible } = summary;
+  const declared = drifted + unrecorded + absent + unchanged + unknown;
   const moved = joinCounts([
     [drifted, "drifted"],
     [unrecorded, "unrecorded"],
@@ -28,9 +29,9 @@ export function driftMarkdown(
   ]);
   const on = target === null ? "Control plane" : `Target ${codeSpan(target)}, control plane`;
   const head = [
-    `### Holdfast: ${moved === "" ? "no drift" : moved}${complete ? "" : " (incomplete)"}`,
+    `### Holdfast: ${moved === "" ? "no drift" : moved}${incompleteTitle(complete, notVisible, declared)}`,
     `${on} ${codeSpan(server)}.${rest === "" ? "" : ` ${rest}.`}`,
-    ...(complete ? [] : [`**Incomplete**: ${incompleteReason({ summary })}.`]),
+    ...(complete ? [] : [incompleteMarkdown({ summary }, declared)]),
     ...diagnosticsMarkdown(diagnostics),
     ...orphanParagraphs(orphan - drift.filter(({ state }) => state === "orphan").length, history),
   ];

@@ -1,8 +1,8 @@
 import { compareText } from "../../contract/json.ts";
 import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
+import { incompleteMarkdown, incompleteTitle } from "../incomplete-text.ts";
 import { notCheckedCounts } from "../not-checked.ts";
-import { incompleteReason } from "../plan.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
@@ -31,7 +31,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
   const head = [
     `### ${planVerdict(plan, view.subject)}`,
     `${placeText(plan, view.target)}${restText(plan)}`,
-    ...(plan.complete ? [] : [`**Incomplete**: ${incompleteReason(plan)}. This plan cannot be applied.`]),
+    ...(plan.complete ? [] : [`${incompleteMarkdown(plan, declaredIn(plan.summary))} This plan cannot be applied.`]),
     ...(steps.length === 0 ? [] : [countsTable(steps)]),
     ...dangerText(steps),
     ...diagnosticsMarkdown(plan.diagnostics),
@@ -60,11 +60,16 @@ export function stepsOf(
 }
 
 /** The verdict of a plan, in one line: `Holdfast: 2 to create, 1 blocked; not from this pull request: 1 to update`. */
-export function planVerdict(plan: Pick<Plan, "steps" | "complete">, subject: ReviewSubject): string {
+export function planVerdict(plan: Pick<Plan, "steps" | "complete" | "summary">, subject: ReviewSubject): string {
   const { own, rest } = stepsOf(plan, subject);
   const [counts, others] = [countsText(own), countsText(rest)];
+  const incomplete = incompleteTitle(plan.complete, plan.summary.notVisible, declaredIn(plan.summary));
   const apart = others === "" ? "" : `; not from this ${subject}: ${others}`;
-  return `Holdfast: ${counts === "" ? "no changes" : counts}${apart}${plan.complete ? "" : " (incomplete)"}`;
+  return `Holdfast: ${counts === "" ? "no changes" : counts}${apart}${incomplete}`;
+}
+
+function declaredIn({ create, update, keep, ensure, block }: Plan["summary"]): number {
+  return create + update + keep + ensure + block;
 }
 
 function isShown({ action, reason }: Step): boolean {

@@ -1,11 +1,17 @@
-import { type AccessLevel, type RoleAccess, roleAccess, roleTypeOf, shortFqn } from "../../model/roles.ts";
-import { type Principal, type Role, tenant } from "./principal.ts";
+import {
+  type AccessLevel,
+  type AccessTarget,
+  accessOn,
+  type RoleAccess,
+  roleAccess,
+  shortFqn,
+} from "../../model/roles.ts";
+import { type Principal, type Role, tenant, tenantAdmin } from "./principal.ts";
+
+export type { AccessTarget } from "../../model/roles.ts";
 
 /** What a principal wants to do: read a resource, write what it contains, or change it and its access. */
 export type AccessAction = "read" | "write" | "admin";
-
-/** A resource that access is decided on, of a type that roles are granted on. */
-export type AccessTarget = { readonly type: string; readonly fqn: string };
 
 /** The tenant itself, which only tenant administrators may use. */
 export const tenantTarget: AccessTarget = { type: "tenant", fqn: tenant };
@@ -14,18 +20,26 @@ const none: RoleAccess = { here: 0, below: 0 };
 const strengths: { readonly [action in AccessAction]: AccessLevel } = { read: 1, write: 2, admin: 3 };
 
 /** Whether a role of the principal allows the action; denied by default. */
-export function isAllowed(principal: Principal, action: AccessAction, target: AccessTarget): boolean {
-  if (isTenantAdmin(principal)) return true;
-  if (target.type === tenantTarget.type) return false;
-  return principal.roles.some((role) => powerOn(target, role).here >= strengths[action]);
+export function isAllowed({ roles }: Principal, action: AccessAction, target: AccessTarget): boolean {
+  return roles.some((role) => accessOn(target, role, tenant).here >= strengths[action]);
 }
 
 /** Whether the principal is a tenant administrator, who may do everything. */
-export function isTenantAdmin({ roles }: Principal): boolean {
-  return roles.some(
-    ({ resourceType, resourceFqn, roleId }) =>
-      resourceType === tenantTarget.type && resourceFqn === tenant && roleId === "tenant-admin",
-  );
+export function isTenantAdmin(principal: Principal): boolean {
+  return isAllowed(principal, "admin", tenantTarget);
+}
+
+/** Whether the principal may read everything in the tenant but secret values and tokens. */
+export function readsTenant({ roles }: Principal): boolean {
+  return roles.some((role) => accessOn(tenantTarget, role, tenant).below > 0);
+}
+
+/**
+ * The principal of a dry run. Whoever reads the whole tenant may dry-run every write: it writes nothing, and shows nothing
+ * that the principal could not read.
+ */
+export function dryRunPrincipal(principal: Principal): Principal {
+  return readsTenant(principal) ? { ...principal, roles: [...principal.roles, tenantAdmin] } : principal;
 }
 
 /** Whether the principal may grant a role: only one that it holds itself. */
@@ -34,9 +48,8 @@ export function mayGrant(principal: Principal, { resourceType, resourceFqn, role
   const wanted = roleAccess(resourceType, roleId);
   // Only tenant administrators may grant custom roles and roles on unknown types.
   if (wanted === null || resourceType === tenantTarget.type) return false;
-  const target = { type: resourceType, fqn: shortFqn(resourceType, resourceFqn, tenant) };
   return principal.roles
-    .map((held) => powerOn(target, held))
+    .map((held) => accessOn({ type: resourceType, fqn: resourceFqn }, held, tenant))
     .some(({ here, below }) => here >= wanted.here && below >= wanted.below);
 }
 
@@ -45,12 +58,4 @@ export function fqnsWithRole({ roles }: Principal, type: string, reach: keyof Ro
   return roles
     .filter(({ resourceType, roleId }) => resourceType === type && (roleAccess(type, roleId) ?? none)[reach] > 0)
     .map(({ resourceFqn }) => shortFqn(type, resourceFqn, tenant));
-}
-
-/** What a role allows on the target. */
-function powerOn({ type, fqn }: AccessTarget, { resourceType, resourceFqn, roleId }: Role): RoleAccess {
-  const power = roleAccess(resourceType, roleId) ?? none;
-  if (resourceType === type) return shortFqn(type, resourceFqn, tenant) === fqn ? power : none;
-  const isBelow = roleTypeOf(type)?.above === resourceType && fqn.startsWith(`${resourceFqn}:`);
-  return isBelow ? { here: power.below, below: power.below } : none;
 }

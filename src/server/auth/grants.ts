@@ -49,16 +49,17 @@ export async function replaceGrants(
   for (const part of chunks([...rows.values()], 100)) await transaction.insertInto("grants").values(part).execute();
 }
 
-/** All roles of a subject: those granted by name, to everyone, and to its teams. */
-export async function rolesOf(database: Kysely<Tables>, name: string, slug: string): Promise<readonly Role[]> {
+/** All roles of a subject: those granted by name, to everyone, and to its teams; each grant names whom it was made to. */
+export async function rolesOf(database: Kysely<Tables>, name: string, slug: string): Promise<readonly Grant[]> {
   const rows = await database
     .selectFrom("grants")
-    .select(["resource_type", "resource_fqn", "role_id"])
+    .select(["subject", "resource_type", "resource_fqn", "role_id"])
     .where(({ or, eb }) =>
       or([eb("subject", "in", [name, everyoneSubject]), eb("subject", "in", teamSubjects(database, slug))]),
     )
     .execute();
   return rows.map((role) => ({
+    subject: role.subject,
     resourceType: role.resource_type,
     resourceFqn: role.resource_fqn,
     roleId: role.role_id,

@@ -1,7 +1,8 @@
 import type { Subject } from "../../contract/generated/resources.ts";
+import type { HeldRole } from "../../model/roles.ts";
 
 /** A role on a resource. */
-export type Role = { readonly resourceType: string; readonly resourceFqn: string; readonly roleId: string };
+export type Role = HeldRole;
 
 /** How a caller was authenticated. */
 export type CallerCredential = {
@@ -24,8 +25,11 @@ export type Principal = {
 /** The tenant that this control plane serves. */
 export const tenant = "holdfast";
 
+/** The role that allows everything. */
+export const tenantAdmin: Role = { resourceType: "tenant", resourceFqn: tenant, roleId: "tenant-admin" };
+
 /** A principal of the server itself with all rights, such as `seed`. */
 export function systemPrincipal(name: string): Principal {
   const subject = { subjectId: name, subjectType: "user", subjectSlug: name, subjectDisplayName: name };
-  return { name, subject, roles: [{ resourceType: "tenant", resourceFqn: tenant, roleId: "tenant-admin" }] };
+  return { name, subject, roles: [tenantAdmin] };
 }

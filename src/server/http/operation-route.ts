@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { CALLER, IDEMPOTENCY_KEY_ACCEPTED } from "../../contract/headers.ts";
+import { IDEMPOTENCY_KEY_ACCEPTED } from "../../contract/headers.ts";
 import { isObject, type Json } from "../../contract/json.ts";
 import { type OperationName, operation } from "../../contract/operations.ts";
 import { setCaller } from "../../http/access-log.ts";
@@ -10,7 +10,7 @@ import { chunkStream } from "../../http/chunk-stream.ts";
 import { badRequest, HttpError } from "../../http/http-error.ts";
 import type { RateLimit } from "../../http/rate-limit.ts";
 import { queryText } from "../../http/server.ts";
-import { callerReplyHeader } from "../auth/caller-reply-header.ts";
+import { dryRunPrincipal } from "../auth/access.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import { notImplemented, type OperationRequest, type ServedOperation } from "./define-operation.ts";
@@ -48,8 +48,7 @@ export function addOperationRoute(
   served: ServedOperation | undefined,
   routing: OperationRouting,
 ): void {
-  const { method, path, reply: replyForm } = operation(name);
-  const showsCaller = replyForm === "list" && !routing.documentedOnly;
+  const { method, path } = operation(name);
   const principals = new WeakMap<FastifyRequest, Principal>();
   const bodyReservations = new WeakMap<FastifyRequest, BodyReservation>();
   const authenticate = createLimitedAuthentication(routing);
@@ -68,7 +67,6 @@ export function addOperationRoute(
       setCaller(request, principal.name);
       limitRate(routing.rateLimit, principal.name);
       if (isWrite(name)) reply.header(IDEMPOTENCY_KEY_ACCEPTED, "true");
-      if (showsCaller) reply.header(CALLER, callerReplyHeader(principal));
     },
     handler: (request, reply) => {
       const reservation = bodyReservations.get(request);
@@ -138,13 +136,24 @@ export function createOperationRunner(context: Context): RunOperation {
   return async (served, request, headers) => {
     if (isWrite(served.name)) {
       const writeHeaders = readWriteHeaders(headers);
-      // A dry run has no effect, so it needs no idempotency or fencing.
-      const isDryRun = isObject(request.body) && request.body.dryRun === true;
-      if (!isDryRun && (writeHeaders.key !== null || writeHeaders.fence !== null))
-        return guardedWrite(served, request, writeHeaders);
+      if (isDryRun(served.name, request)) return unguarded(served, asDryRun(request));
+      if (writeHeaders.key !== null || writeHeaders.fence !== null) return guardedWrite(served, request, writeHeaders);
     }
-    return { status: 200, pieces: await served.run(request, context), isReplay: false };
+    return unguarded(served, request);
   };
+
+  async function unguarded(served: ServedOperation, request: OperationRequest): Promise<OperationReply> {
+    return { status: 200, pieces: await served.run(request, context), isReplay: false };
+  }
+}
+
+// A dry run has no effect, so it needs no idempotency or fencing.
+function isDryRun(name: OperationName, { body }: OperationRequest): boolean {
+  return operation(name).body?.dryRun !== undefined && isObject(body) && body.dryRun === true;
+}
+
+function asDryRun(request: OperationRequest): OperationRequest {
+  return { ...request, principal: dryRunPrincipal(request.principal) };
 }
 
 function isWrite(name: OperationName): boolean {

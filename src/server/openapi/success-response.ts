@@ -1,4 +1,4 @@
-import { CALLER, IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_ACCEPTED } from "../../contract/headers.ts";
+import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_ACCEPTED } from "../../contract/headers.ts";
 import type { Operation } from "../../contract/operations.ts";
 import type { MediaObject, ResponseObject } from "./document-types.ts";
 import { requestIdHeader } from "./error-responses.ts";
@@ -13,7 +13,6 @@ export function successResponse(row: Operation, about: OperationDescription, sch
   const headers = {
     ...requestIdHeader,
     ...(row.retry !== "read" && acceptedKeyHeader),
-    ...(row.reply === "list" && callerHeader),
   };
   return { description: descriptions[row.reply], headers, content: { "application/json": media } };
 }
@@ -22,13 +21,6 @@ const acceptedKeyHeader = {
   [IDEMPOTENCY_KEY_ACCEPTED]: {
     description: `This server supports \`${IDEMPOTENCY_KEY}\``,
     schema: { type: "string", const: "true" },
-  },
-} as const;
-
-const callerHeader = {
-  [CALLER]: {
-    description: "The tenant, the caller and its first roles, as JSON; absent with `--documented-only`",
-    schema: { type: "string" },
   },
 } as const;
 

@@ -4,7 +4,7 @@ import { type JsonObject, text } from "../../contract/json.ts";
 import { notFound } from "../../http/http-error.ts";
 import { checkSemantics } from "../../schema/check-semantics.ts";
 import { preparedQuery } from "../../store/prepared-query.ts";
-import { type AccessTarget, fqnsWithRole, isAllowed, isTenantAdmin } from "../auth/access.ts";
+import { type AccessTarget, fqnsWithRole, isAllowed, readsTenant } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import { tenant } from "../auth/principal.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
@@ -58,7 +58,7 @@ const getCluster: Handler<"getCluster"> = async ({ principal, path: { id } }, { 
 };
 
 const listClusters: Handler<"listClusters"> = async ({ principal, page: wanted }, { store }) => {
-  const visible = isTenantAdmin(principal) ? null : fqnsWithRole(principal, type, "here");
+  const visible = readsTenant(principal) ? null : fqnsWithRole(principal, type, "here");
   const all = store.read.selectFrom("clusters");
   return selectPage((visible === null ? all : all.where("id", "in", visible)).select("json"), wanted);
 };

@@ -4,7 +4,7 @@ import { type JsonObject, text } from "../../contract/json.ts";
 import { forbidden, unprocessable } from "../../http/http-error.ts";
 import { referencesOf } from "../../model/references.ts";
 import { checkSemantics } from "../../schema/check-semantics.ts";
-import { type AccessTarget, fqnsWithRole, isAllowed, isTenantAdmin } from "../auth/access.ts";
+import { type AccessTarget, fqnsWithRole, isAllowed, readsTenant } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
@@ -159,7 +159,7 @@ export function repoScope(name: string | undefined): string | undefined {
 
 /** The names of the ml repos that a principal may see; null when it is all of them. */
 export function visibleRepos(principal: Principal): readonly string[] | null {
-  return isTenantAdmin(principal) ? null : fqnsWithRole(principal, "ml-repo", "here");
+  return readsTenant(principal) ? null : fqnsWithRole(principal, "ml-repo", "here");
 }
 
 /** The ids of the ml repos that a principal may see, as a subquery; null when it is all of them. */

@@ -3,7 +3,7 @@ import type { Workspace } from "../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../contract/json.ts";
 import { checkSemantics } from "../../schema/check-semantics.ts";
 import { preparedQuery } from "../../store/prepared-query.ts";
-import { type AccessTarget, fqnsWithRole, isAllowed, isTenantAdmin } from "../auth/access.ts";
+import { type AccessTarget, fqnsWithRole, isAllowed, readsTenant } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, permissionGrants, replaceGrants } from "../auth/grants.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
@@ -154,7 +154,7 @@ function targetOf(fqn: string): AccessTarget {
 export function visibleWorkspaces(
   principal: Principal,
 ): { readonly fqns: readonly string[]; readonly clusters: readonly string[] } | null {
-  if (isTenantAdmin(principal)) return null;
+  if (readsTenant(principal)) return null;
   return {
     fqns: fqnsWithRole(principal, "workspace", "here"),
     clusters: fqnsWithRole(principal, "cluster", "below"),

@@ -109,7 +109,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     serverFacts: { has: () => true, registers: null },
     writers: new Set(),
     own: new Map(),
-    seesAll: false,
+    sight: null,
     guards: null,
     rulesFor: ruleFinder(ignore, "2026-11-21"),
     hasSink: true,

@@ -491,14 +491,14 @@ describe("a documented-only control plane", () => {
     expect(plane.effects).toEqual([]);
   });
 
-  test("verifies workspaces without writing them, and blocks what stands in an absent one", async () => {
+  test("never concludes that a workspace is absent, and blocks what stands in it", async () => {
     const { run } = await documented();
     const absent = declare({ type: "workspace", name: "ws2", cluster_fqn: "c1" });
     const report = await run.apply([cluster, absent, declare(service({ workspace_fqn: "c1:ws2" }))]);
     expect(report.outcomes.map(({ result, error }) => [result, error?.code])).toEqual([
       ["unchanged", undefined],
-      ["blocked", "read-only"],
-      ["blocked", "dependency"],
+      ["blocked", "forbidden"],
+      ["blocked", "forbidden"],
     ]);
   });
 
@@ -513,6 +513,7 @@ describe("a documented-only control plane", () => {
       { extension: "E4" },
       { extension: "E5" },
       { extension: "E6" },
+      { extension: "E14", operation: "GET /api/svc/v1/me" },
     ]);
     expect([plan.complete, plan.diagnostics]).toEqual([true, []]);
     // What was missing may have come since.

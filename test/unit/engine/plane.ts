@@ -28,6 +28,7 @@ type Row = JsonObject & { readonly id: string; readonly key: string; readonly ma
 
 type Call = { readonly name: OperationName; readonly id: string; readonly body: JsonObject; readonly request: Seen };
 
+const administrator = { role: "tenant-admin", resourceType: "tenant", resourceFqn: "holdfast" };
 const stamp = "2026-11-21T00:00:00.000Z";
 const collections: { readonly [name in OperationName]?: string } = {
   listWorkspaces: "workspaces",
@@ -127,6 +128,11 @@ export async function controlPlane() {
           ? { status: 404, body: { statusCode: 404, message: "no such cluster", code: "not-found" } }
           : { status: 200, body: { data: row } };
       }
+      case "getCaller":
+        return {
+          status: 200,
+          body: { data: { subject: "user:admin", tenantName: "holdfast", roles: [administrator] } },
+        };
       default:
         return { status: 200, body: page(collection(collections[name] ?? name).toReversed(), request) };
     }

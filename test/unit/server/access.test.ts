@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import {
   type AccessAction,
   type AccessTarget,
+  dryRunPrincipal,
   fqnsWithRole,
   isAllowed,
+  isTenantAdmin,
   mayGrant,
 } from "../../../src/server/auth/access.ts";
 import type { Principal, Role } from "../../../src/server/auth/principal.ts";
@@ -31,7 +33,9 @@ const allowed = (principal: Principal, target: AccessTarget) =>
 test.each<[string, string, string, readonly AccessAction[], readonly AccessAction[], readonly AccessAction[]]>([
   // role on, resource, role → on the cluster, on the workspace, on the repo
   ["tenant", "holdfast", "tenant-admin", all, all, all],
+  ["tenant", "holdfast", "tenant-viewer", ["read"], ["read"], ["read"]],
   ["tenant", "holdfast", "tenant-member", [], [], []],
+  ["tenant", "other", "tenant-viewer", [], [], []],
   ["tenant", "other", "tenant-admin", [], [], []],
   ["cluster", "c1", "cluster-admin", all, all, []],
   ["cluster", "c1", "cluster-member", ["read"], ["read"], []],
@@ -62,7 +66,8 @@ test.each<[string, string, string, readonly AccessAction[], readonly AccessActio
 
 test("S48 a secret group may be used by everyone with that role on it", () => {
   const user = holding("secret-group", "holdfast:db", "secret-group-user");
-  expect(allowed(user, group)).toEqual(["read"]);
+  expect(allowed(user, group)).toEqual(["read", "write"]);
+  expect(allowed(holding("tenant", "holdfast", "tenant-viewer"), group)).toEqual(["read"]);
   expect(allowed(user, { ...group, fqn: "holdfast:d" })).toEqual([]);
   expect(allowed(holding("secret-group", "db", "secret-group-user"), group)).toEqual([]);
   expect(allowed(holding("secret-group", "holdfast:db", "my-own-role"), group)).toEqual([]);
@@ -87,12 +92,24 @@ test.each<[Principal, Role, boolean]>([
   [holding("workspace", "c1:ws1", "workspace-admin"), on("tenant", "holdfast", "tenant-admin"), false],
   [holding("workspace", "c1:ws1", "workspace-admin"), on("tenant", "holdfast", "tenant-member"), false],
   [holding("workspace", "c1:ws1", "workspace-editor"), on("workspace", "c1:ws1", "workspace-admin"), false],
+  [holding("tenant", "holdfast", "tenant-viewer"), on("workspace", "c1:ws1", "workspace-viewer"), true],
+  [holding("tenant", "holdfast", "tenant-viewer"), on("secret-group", "holdfast:db", "secret-group-user"), false],
+  [holding("tenant", "holdfast", "tenant-viewer"), on("tenant", "holdfast", "tenant-viewer"), false],
   [holding("cluster", "c1", "cluster-admin"), on("workspace", "c1:ws1", "workspace-admin"), true],
   [holding("cluster", "c1", "cluster-viewer"), on("cluster", "c1", "cluster-member"), false],
   [holding("cluster", "c1", "cluster-member"), on("cluster", "c1", "cluster-viewer"), true],
   [holding("ml-repo", "r1", "ml-repo-admin"), on("ml-repo", "ml-repo:holdfast/r1", "ml-repo-editor"), true],
 ])("%o may grant %o: %s", (principal, role, expected) => {
   expect(mayGrant(principal, role)).toBe(expected);
+});
+
+test("S65 a dry run by whoever reads the tenant is decided as an administrator's, in their own name", () => {
+  const viewer = holding("tenant", "holdfast", "tenant-viewer");
+  expect(isTenantAdmin(viewer)).toBe(false);
+  expect(isTenantAdmin(dryRunPrincipal(viewer))).toBe(true);
+  expect(dryRunPrincipal(viewer).subject).toBe(viewer.subject);
+  const editor = holding("workspace", "c1:ws1", "workspace-editor");
+  expect(dryRunPrincipal(editor)).toBe(editor);
 });
 
 test("what can be seen is what roles name", () => {

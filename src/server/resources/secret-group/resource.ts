@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from "kysely";
 import type { SecretGroup } from "../../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import { conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
-import { isAllowed, isTenantAdmin } from "../../auth/access.ts";
+import { isAllowed, isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
@@ -87,7 +87,7 @@ const getSecret: Handler<"getSecret"> = async ({ principal, path: { id } }, cont
 };
 
 const listSecretGroups: Handler<"listSecretGroups"> = async ({ principal, query, page: wanted }, { store }) => {
-  if (!isTenantAdmin(principal)) return { rows: [], total: 0 };
+  if (!readsTenant(principal)) return { rows: [], total: 0 };
   let rows = store.read.selectFrom("secret_groups");
   if (query.fqn !== undefined) rows = rows.where("fqn", "=", query.fqn);
   const listed = await selectPage(rows.select("json"), wanted);
@@ -96,7 +96,7 @@ const listSecretGroups: Handler<"listSecretGroups"> = async ({ principal, query,
 };
 
 const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { store }) => {
-  const fqn = isTenantAdmin(call.principal) ? await secretFqn(store.read, call.path.id) : null;
+  const fqn = readsTenant(call.principal) ? await secretFqn(store.read, call.path.id) : null;
   if (fqn === null) throw notFound("the secret");
   const rows = store.read
     .selectFrom("secret_uses as u")
@@ -159,7 +159,7 @@ export const resource: ResourceDefinition = {
     {
       kind: "secret",
       existing: secretFqnsOf,
-      isVisible: (principal, fqn) => isAllowed(principal, "read", { type: "secret-group", fqn: groupOf(fqn) }),
+      isVisible: (principal, fqn) => isAllowed(principal, "write", { type: "secret-group", fqn: groupOf(fqn) }),
       verb: "use",
     },
   ],

@@ -3,7 +3,7 @@ import type { Team } from "../../../contract/generated/resources.ts";
 import { text } from "../../../contract/json.ts";
 import { conflict } from "../../../http/http-error.ts";
 import { checkSemantics } from "../../../schema/check-semantics.ts";
-import { isTenantAdmin } from "../../auth/access.ts";
+import { isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import { fromText, type JsonText } from "../../database/json-text.ts";
 import { selectPage } from "../../database/select-page.ts";
@@ -45,7 +45,7 @@ const putTeam: Handler<"putTeam"> = ({ principal, body }, context) => putDeclare
 
 const listTeams: Handler<"listTeams"> = async ({ principal, page: wanted }, { store }) => {
   const all = store.read.selectFrom("teams");
-  const visible = isTenantAdmin(principal)
+  const visible = readsTenant(principal)
     ? all
     : all.where("name", "in", teamsOf(store.read, principal.subject.subjectSlug));
   return selectPage(visible.select("json"), wanted);

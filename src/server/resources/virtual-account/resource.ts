@@ -4,7 +4,7 @@ import { type JsonObject, text } from "../../../contract/json.ts";
 import type { Secret } from "../../../contract/secret.ts";
 import { HttpError } from "../../../http/http-error.ts";
 import { checkSemantics } from "../../../schema/check-semantics.ts";
-import { isTenantAdmin } from "../../auth/access.ts";
+import { isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { permissionGrants } from "../../auth/grants.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
@@ -76,7 +76,7 @@ const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body
 
 const listVirtualAccounts: Handler<"listVirtualAccounts"> = async ({ principal, page }, context) => {
   let rows = context.store.read.selectFrom("virtual_accounts");
-  if (!isTenantAdmin(principal)) {
+  if (!readsTenant(principal)) {
     const { subjectType, subjectSlug } = principal.subject;
     rows = rows.where("name", "=", subjectType === accountSubjectType ? subjectSlug : "");
   }

@@ -86,7 +86,7 @@ describe("privilege-growth", () => {
 
   test("is told of what is created, and of what may be, but not on the embedded control plane", () => {
     expect(against(team(), absent).risks).toEqual(["privilege-growth"]);
-    expect(against(team(), unread).risks).toEqual(["privilege-growth"]);
+    expect(against(team(), unread).risks).toContain("privilege-growth");
     expect(against(team(), absent, { server: "embedded" }).risks).toEqual([]);
     expect(update(team(), team({ members: ["b@x.io"] }), {}, { server: "embedded" })).toEqual(["privilege-growth"]);
     expect(against(service(), absent).risks).toEqual([]);
@@ -178,6 +178,12 @@ describe("adopts", () => {
       dryRuns: new Map([["team/ml", { state: "answered", row: { ...row, createdBy } } as const]]),
     });
     expect(against(team(), unread, around("other")).risks).toContain("adopts");
+    // Without a dry run nobody knows whether it exists.
+    const writers = new Set(["me"]);
+    expect(against(team(), unread, { writers }).risks).toContain("adopts");
+    expect(against(team(), unread, { writers, recorded: [recorded(team({ members: [] }))] }).risks).not.toContain(
+      "adopts",
+    );
     expect(against(team(), unread, around("me")).risks).not.toContain("adopts");
   });
 

@@ -64,36 +64,81 @@ describe("what is absent", () => {
 });
 
 describe("what a token cannot see", () => {
-  const forbidden = new Map([["cluster/c1", { state: "forbidden" } as const]]);
+  const unseen: Live = { state: "unknown", reason: "not-visible" };
+  const some = { tenant: "acme", roles: [{ resourceType: "cluster", resourceFqn: "c9", roleId: "cluster-viewer" }] };
 
-  test("S65 is not absent where what it lies in is hidden too", () => {
-    const hidden = { "cluster/c1": absent, "workspace/c1:ws1": absent };
-    expect(against(service(), absent, { live: hidden })).toMatchObject({ action: "block", reason: "forbidden" });
-    expect(against(workspace, absent, { live: hidden })).toMatchObject({ action: "block", reason: "forbidden" });
-    expect(against(prompt(), absent, { live: { "ml-repo/r": absent } })).toMatchObject({ reason: "forbidden" });
+  test("S65 is forbidden, recorded or not, and the plan names the role that would show it", () => {
+    for (const receipts of [[], [recorded(service())]]) {
+      const step = against(service(), unseen, { sight: some, recorded: receipts });
+      expect(step).toMatchObject({
+        action: "block",
+        reason: "forbidden",
+        decision: { detail: "workspace-viewer on workspace c1:ws1 would show it", drifted: false },
+      });
+    }
+    const byRole = [team, cluster, repo, prompt()].map((one) =>
+      against(one, unseen, { sight: some }).decision.detail?.replace(" would show it", ""),
+    );
+    expect(byRole).toEqual([
+      "tenant-viewer on tenant acme",
+      "cluster-viewer on cluster c1",
+      "ml-repo-viewer on ml-repo r",
+      "ml-repo-viewer on ml-repo r",
+    ]);
   });
 
-  test("S65 is absent where what it lies in is visible, or made by the same plan", () => {
-    expect(against(service(), absent, { live: { "workspace/c1:ws1": present(workspace) } }).action).toBe("create");
-    const all = [cluster, workspace, service()].map((one) => declare(one));
-    const live = Object.fromEntries(all.map(({ identity }) => [identity, absent]));
-    expect(plan(all, { live }).plan.summary).toMatchObject({ create: 3, block: 0 });
+  test("S65 makes a plan incomplete, which names how many, kinds, and which role would show them", () => {
+    const all = [team, cluster, service()].map((one) => declare(one));
+    const live = Object.fromEntries(all.map(({ identity }) => [identity, unseen]));
+    const { plan: made } = plan(all, { live, sight: some, outOfScope: 1 });
+    expect(made).toMatchObject({ complete: false, summary: { block: 3, notVisible: 3 } });
+    expect(made.diagnostics[0]).toMatchObject({
+      code: "not-visible",
+      severity: "error",
+      summary: `3 of 4 not visible to this token: 1 × cluster, 1 × service, 1 × team; cluster-viewer on cluster c1, workspace-viewer on workspace c1:ws1, tenant-viewer on tenant acme would show them`,
+    });
+    const more = [...all, declare(repo)];
+    const wide = plan(more, { live: { ...live, "ml-repo/r": unseen }, sight: some }).plan;
+    expect(wide.diagnostics[0]?.summary).toMatch(/; tenant-viewer on tenant acme would show them$/);
   });
 
-  test("S65 is absent where a role shows the whole tenant, and so is what refers to it", () => {
-    const hidden = { "cluster/c1": absent, "workspace/c1:ws1": absent };
-    const all = { live: hidden, seesAll: true };
-    expect(against(service(), absent, all)).toMatchObject({ action: "block", reason: "reference-absent" });
+  test("S65 counts where no roles are told only if a documented operation reads the kind", () => {
+    const refused = new Map([["team/ml", { state: "forbidden" } as const]]);
+    const unread = plan([declare(team)], {
+      live: { "team/ml": { state: "unknown", reason: "no-read" } },
+      dryRuns: refused,
+    });
+    expect(unread.plan).toMatchObject({ complete: true, steps: [{ action: "block", reason: "forbidden" }] });
+    expect(plan([declare(cluster)], { live: { "cluster/c1": unseen } }).plan.complete).toBe(false);
   });
 
-  test("S65 is there where something in it is visible, and where a dry run is refused for permission", () => {
-    const all = [cluster, workspace].map((one) => declare(one));
-    const live = { "cluster/c1": absent, "workspace/c1:ws1": present(workspace) };
-    expect(plan(all, { live }).plan.steps[0]).toMatchObject({ action: "block", reason: "forbidden" });
-    expect(against(cluster, absent, { dryRuns: forbidden })).toMatchObject({ action: "block", reason: "forbidden" });
-    const refused = new Map([["service/c1:ws1/api", { state: "forbidden" } as const]]);
-    const around = { live: { "workspace/c1:ws1": present(workspace) }, dryRuns: refused };
+  test("S65 is forbidden in an invisible parent, and not blocked for that parent's sake", () => {
+    const both = [declare(workspace), declare(service())];
+    const live = { "workspace/c1:ws1": unseen, "service/c1:ws1/api": unseen };
+    expect(plan(both, { live }).plan.steps.map(({ reason }) => reason)).toEqual(["forbidden", "forbidden"]);
+  });
+
+  test("S65 a refused dry run hides nothing that is known to be absent", () => {
+    const dryRuns = new Map([["service/c1:ws1/api", { state: "forbidden" } as const]]);
+    const around = { live: { "workspace/c1:ws1": present(workspace) }, dryRuns };
     expect(against(service(), absent, around)).toMatchObject({ action: "create", reason: null });
+  });
+});
+
+describe("a blocked step beside a base", () => {
+  const live: Live = { state: "unknown", reason: "not-visible" };
+
+  test("shows what the change under review does, although live is not known", () => {
+    const base = new Map([["service/c1:ws1/api", service({ replicas: 1 })]]);
+    expect(against(service({ replicas: 3 }), live, { base })).toMatchObject({
+      action: "block",
+      causedBy: "change",
+      changes: [{ path: "/replicas", before: 1, after: 3, cause: "manifest" }],
+      patch: [],
+    });
+    expect(against(service({ replicas: 1 }), live, { base }).changes).toEqual([]);
+    expect(against(service(), live, { base: new Map() }).changes).toMatchObject([{ path: "", after: service() }]);
+    expect(against(service({ replicas: 3 }), live).changes).toEqual([]);
   });
 });
 
@@ -125,7 +170,11 @@ describe("a dry run of what is new", () => {
 
 describe("what cannot be read", () => {
   test("is ensured where nothing is recorded", () => {
-    expect(against(team, unread)).toMatchObject({ action: "ensure", reason: null });
+    expect(against(team, unread)).toMatchObject({
+      action: "ensure",
+      reason: null,
+      risks: expect.arrayContaining(["adopts"]),
+    });
   });
 
   test("is kept by the ledger where it equals what was written", () => {
@@ -170,7 +219,7 @@ describe("what cannot be read", () => {
   });
 
   test("S65 is forbidden where only a writer could have looked, and nothing is recorded", () => {
-    const live: Live = { state: "unknown", reason: "needs-write" };
+    const live: Live = { state: "unknown", reason: "not-visible" };
     expect(against(cluster, live)).toMatchObject({ action: "block", reason: "forbidden" });
     const dryRuns = new Map([["team/ml", { state: "forbidden" } as const]]);
     expect(against(team, unread, { dryRuns })).toMatchObject({ action: "block", reason: "forbidden" });
@@ -295,12 +344,12 @@ describe("references", () => {
 
   test("that is missing is one diagnostic with its places, whatever waits for it", () => {
     const services = ["a", "b", "c"].map((name) => declare(service({ name, workspace_fqn: "c9:ws9" })));
-    const live = Object.fromEntries(
-      ["workspace/c9:ws9", ...services.map(({ identity }) => identity)].map((one) => [one, absent]),
-    );
-    const { plan: made } = plan(services, { live, seesAll: true });
+    const liveAs = (state: Live) =>
+      Object.fromEntries(["workspace/c9:ws9", ...services.map(({ identity }) => identity)].map((one) => [one, state]));
+    const { plan: made } = plan(services, { live: liveAs(absent) });
     expect(made.summary.block).toBe(3);
-    expect(plan(services, { live }).plan.diagnostics).toMatchObject([{ code: "forbidden", related: [{}, {}] }]);
+    const hidden = plan(services, { live: liveAs({ state: "unknown", reason: "not-visible" }) }).plan;
+    expect(hidden.diagnostics).toMatchObject([{ code: "not-visible" }, { code: "forbidden", related: [{}, {}] }]);
     expect(made.diagnostics).toMatchObject([
       {
         code: "reference-absent",
@@ -319,7 +368,7 @@ describe("references", () => {
       services.map(({ identity }, at) => [identity, refused(at < 2 ? "/env/DB" : "/image/image_uri")]),
     );
     const live = Object.fromEntries(services.map(({ identity }) => [identity, absent]));
-    const { plan: made } = plan(services, { live, dryRuns, seesAll: true });
+    const { plan: made } = plan(services, { live, dryRuns });
     expect(made.diagnostics.map(({ file, related = [] }) => [file, related.map((other) => other.file)])).toEqual([
       ["a.yaml", ["b.yaml"]],
       ["c.yaml", []],

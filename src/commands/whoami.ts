@@ -1,0 +1,52 @@
+import { ClientError } from "../client/client-error.ts";
+import { readAccess } from "../core/access.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { FORMAT_VERSION } from "../core/format-version.ts";
+import type { WhoamiReport } from "../core/report/report.ts";
+import type { ServerSession } from "../engine/session.ts";
+import { jsonText } from "../render/json.ts";
+import { whoamiText } from "../render/whoami.ts";
+import type { InvocationOf } from "./command.ts";
+import type { whoami } from "./declarations/whoami.ts";
+import { terminalViewOf } from "./output/terminal-view.ts";
+import { findTarget } from "./targets/find-targets.ts";
+import { type Terminal, writeResult } from "./terminal.ts";
+
+/** Shows whose token is used, and all its roles. */
+export async function run(invocation: InvocationOf<typeof whoami>): Promise<number> {
+  const { terminal } = invocation;
+  const view = terminalViewOf(invocation);
+  await using target = await findTarget(invocation, { reading: true });
+  const { session } = await target.server.connect(target.rules(target.source.config.repository));
+  const report = await readReport(session, terminal);
+  await session.saveServerFacts();
+  await writeResult(terminal, view.output === "json" ? jsonText(report) : whoamiText(report, view));
+  return 0;
+}
+
+async function readReport({ server, reader }: ServerSession, { stopping }: Terminal): Promise<WhoamiReport> {
+  try {
+    const caller = await reader.get("getCaller", {}, { signal: stopping });
+    if (readAccess(caller) === null) throw new HoldfastError("error", "the control plane does not name all roles");
+    const { subject, subjectId = null, tenantName, roles, tokenExpiresAt = null } = caller;
+    const shown = roles.map(({ role, resourceType, resourceFqn, through = null }) => {
+      return { role, resourceType, resourceFqn, through };
+    });
+    return {
+      format_version: FORMAT_VERSION,
+      server,
+      subject,
+      subjectId,
+      tenantName,
+      roles: shown,
+      tokenExpiresAt,
+      diagnostics: [],
+    };
+  } catch (error) {
+    if (!(error instanceof ClientError && error.reason === "route-missing")) throw error;
+    throw new HoldfastError("error", "this control plane does not tell whose token is used", {
+      hint: "it lacks the extension E14 (GET /api/svc/v1/me); a plan then concludes less from what it does not see",
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,70 @@
+import { accessOn, type HeldRole, leastRole, roleAccess, roleTypeOf } from "../model/roles.ts";
+import type { Access } from "./access.ts";
+import type { Kind } from "./kind.ts";
+import { exists, type LiveView } from "./live.ts";
+import { type Identity, splitIdentity } from "./manifest.ts";
+import { parentOf } from "./parent.ts";
+
+/** What a token may see: all its roles, and the tenant; null where they are not known. */
+export type Sight = { readonly roles: readonly HeldRole[]; readonly tenant: string } | null;
+
+type KindOf = (type: string) => Kind | undefined;
+
+/** What a token may see, from its roles. The permissions of a custom role on the tenant are not known here. */
+export function sightOf(access: Access | null): Sight {
+  if (access === null) return null;
+  const roles = access.roles.map(({ role_id: roleId, resource_type: resourceType, resource_fqn: resourceFqn }) => {
+    return { roleId, resourceType, resourceFqn };
+  });
+  const isOpen = roles.some(
+    ({ resourceType, roleId }) => resourceType === TENANT && roleAccess(TENANT, roleId) === null,
+  );
+  return isOpen ? null : { roles, tenant: access.tenant };
+}
+
+const TENANT = "tenant";
+
+/** Whether the token's roles show everything in the tenant. */
+export function showsTenant(sight: Sight): boolean {
+  if (sight === null) return false;
+  return sight.roles.some((role) => accessOn({ type: TENANT, fqn: sight.tenant }, role, sight.tenant).below > 0);
+}
+
+/** Whether the token's roles show a resource if it exists. */
+export function isShown(sight: Sight, identity: Identity, kindOf: KindOf): boolean {
+  if (sight === null) return false;
+  const place = placeOf(identity, kindOf);
+  if (place === null) return showsTenant(sight);
+  return sight.roles.some((role) => accessOn(place, role, sight.tenant).here > 0);
+}
+
+/** What is seen of a control plane, and by whom. */
+export type Seen = LiveView & { readonly sight: Sight; readonly kindOf: KindOf };
+
+/** The least role that shows a resource, and where, such as `workspace-viewer on workspace dev:web`. */
+export function roleThatShows(seen: Seen, identity: Identity): string {
+  const place = placeOf(identity, seen.kindOf);
+  if (place === null) return tenantRole(seen.sight);
+  // What is not visible in something visible shows only in a dry run, which needs the right to write.
+  const isReadByDryRun = !hasOwnRoles(identity) && exists(seen, `${place.type}/${place.fqn}`);
+  return `${leastRole(place.type, isReadByDryRun ? 2 : 1)} on ${place.type} ${place.fqn}`;
+}
+
+/** The role that shows everything in the tenant. */
+export function tenantRole(sight: Sight): string {
+  const where = sight === null ? "the tenant" : `tenant ${sight.tenant}`;
+  return `${leastRole(TENANT, 1)} on ${where}`;
+}
+
+/** Whether roles are granted on resources of this kind; others are visible with the resource that contains them. */
+export function hasOwnRoles(identity: Identity): boolean {
+  return roleTypeOf(splitIdentity(identity).kind) !== undefined;
+}
+
+/** The resource whose roles show this one: itself or what contains it; null where only roles on the tenant do. */
+function placeOf(identity: Identity, kindOf: KindOf): { readonly type: string; readonly fqn: string } | null {
+  const { kind: type, key: fqn } = splitIdentity(identity);
+  if (hasOwnRoles(identity)) return { type, fqn };
+  const parent = parentOf(identity, kindOf);
+  return parent === null ? null : placeOf(parent, kindOf);
+}

@@ -1,0 +1,62 @@
+import type { Caller } from "../../contract/generated/resources.ts";
+import { canonical, compareText } from "../../contract/json.ts";
+import { rolesOf } from "../auth/grants.ts";
+import { type Principal, tenant } from "../auth/principal.ts";
+import type { Context } from "../context.ts";
+import { toText } from "../database/json-text.ts";
+import { defineOperation } from "../http/define-operation.ts";
+import type { Handler } from "../http/operation-call.ts";
+import type { ResourceDefinition } from "../resource.ts";
+import { endOfDay } from "./virtual-account/expiry.ts";
+import { accountsSection } from "./virtual-account/resource.ts";
+
+const getCaller: Handler<"getCaller"> = async ({ principal }, context) => {
+  const { name: subject } = principal;
+  const { subjectId } = principal.subject;
+  const [roles, end] = await Promise.all([rolesWithOrigin(principal, context), endOf(principal, context)]);
+  const expiry = end === null ? {} : { tokenExpiresAt: new Date(end).toISOString() };
+  return { data: toText({ subject, subjectId, tenantName: tenant, roles, ...expiry }) };
+};
+
+/** The operation on the caller itself: E14. */
+export const resource: ResourceDefinition = {
+  section: accountsSection,
+  operations: [
+    defineOperation("getCaller", getCaller, {
+      // Everyone may know its own roles.
+      refuses: { never: [403, 404] },
+      description:
+        "Returns whose token the request carries, and all roles that it has, by name or through a team. Every caller may ask.",
+      replySchema: "Caller",
+    }),
+  ],
+};
+
+async function rolesWithOrigin(
+  { name, subject: { subjectSlug } }: Principal,
+  { store }: Pick<Context, "store">,
+): Promise<Caller["roles"]> {
+  const grants = await rolesOf(store.read, name, subjectSlug);
+  const roles = grants.map(({ subject, roleId: role, resourceType, resourceFqn }) => {
+    return { role, resourceType, resourceFqn, ...(subject !== name && { through: subject }) };
+  });
+  // The same role may come from several manifests.
+  const distinct = new Map(roles.map((role) => [canonical(role), role]));
+  return [...distinct].toSorted(([a], [b]) => compareText(a, b)).map(([, role]) => role);
+}
+
+// A user's token has no end; an account's ends with the account, or with the token itself after a rotation.
+async function endOf(
+  { subject: { subjectId }, credential }: Principal,
+  { store }: Pick<Context, "store">,
+): Promise<number | null> {
+  const row = await store.read
+    .selectFrom("jwts as j")
+    .innerJoin("virtual_accounts as a", "a.id", "j.account_id")
+    .select(["j.valid_until", "a.expires_on"])
+    .where("j.id", "=", credential?.root ?? "")
+    .where("a.id", "=", subjectId)
+    .executeTakeFirst();
+  const ends = [row?.valid_until, endOfDay(row?.expires_on)].flatMap((end) => (end ? [Number(end)] : []));
+  return ends.length === 0 ? null : Math.min(...ends);
+}
