@@ -108,7 +108,16 @@ export async function readConfig(options: ConfigOptions): Promise<ConfigFile> {
   if (opened.is === "gone" && isOwn) return noConfig;
   if (opened.is !== "read") return broken(display, "cannot be read as a regular file", isOwn);
   if (opened.size > opened.bytes.length) return broken(display, "is too large", isOwn);
-  return parseConfig(opened.bytes, { file: display, isInSource: isOwn || isInside(root, named) });
+  const config = await parseConfig(opened.bytes, { file: display, isInSource: isOwn || isInside(root, named) });
+  // An operator's file with sources of its own makes no folder the source, so it lies in none.
+  return isOwn || !config.isInSource || !hasSources(config)
+    ? config
+    : parseConfig(opened.bytes, { file: display, isInSource: false });
+}
+
+/** Whether a configuration names repositories to follow; then the working directory is no source. */
+export function hasSources({ operator: { sources = [] } }: Pick<ConfigFile, "operator">): boolean {
+  return sources.length > 0;
 }
 
 /** Reads a configuration from bytes, such as those of a base commit. */

@@ -8,6 +8,7 @@ import type { TreeChange } from "./git/tree.ts";
 import { defaultLimits } from "./limits.ts";
 import {
   type ConfigFile,
+  hasSources,
   noConfig,
   parseConfig,
   type RepositoryConfig,
@@ -71,8 +72,8 @@ type Stop = { readonly signal: AbortSignal };
 /** Reads the configuration of a source: its own file and the operator's. */
 export async function readSourceConfig(options: SourceConfigOptions, stop: Stop): Promise<SourceConfig> {
   const { base, paths, isCommitted = false } = options;
-  const own = isCommitted ? noConfig : await ownConfig(options, stop);
   const operators = await operatorFiles(options);
+  const own = isCommitted || operators.some(hasSources) ? noConfig : await ownConfig(options, stop);
   const atBase = base === null ? null : await readConfigAt(base.ref, options, stop);
   return {
     files: [isCommitted ? (atBase ?? own) : own, ...operators],
@@ -99,8 +100,10 @@ async function ownConfig(options: SourceConfigOptions, stop: Stop): Promise<Conf
 
 async function operatorFiles({ root, cwd, configFile, operatorFile }: SourceConfigOptions): Promise<ConfigFile[]> {
   if (operatorFile !== undefined) return [operatorFile];
-  const isOther = configFile !== undefined && resolve(cwd, configFile) !== join(root, CONFIG_NAME);
-  return isOther ? [await readConfig({ root, cwd, file: configFile })] : [];
+  if (configFile === undefined) return [];
+  const file = await readConfig({ root, cwd, file: configFile });
+  // The source's own file is read as such.
+  return file.isInSource && resolve(cwd, configFile) === join(root, CONFIG_NAME) ? [] : [file];
 }
 
 // Looser guards in the source's file are operator keys, which were accepted before.

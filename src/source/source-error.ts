@@ -6,6 +6,7 @@ export type SourceReason =
   | "Unauthorized"
   | "HostKeyRefused"
   | "CertificateRefused"
+  | "Redirected"
   | "RepositoryNotFound"
   | "RefNotFound"
   | "RefAmbiguous"
@@ -20,6 +21,7 @@ export type SourceReason =
 const codes: { readonly [Reason in SourceReason]?: FailureCode } = {
   Unauthorized: "unauthorized",
   HostKeyRefused: "unauthorized",
+  Redirected: "refused",
   RefNotFound: "refused",
   RepositoryNotFound: "refused",
   EmptyRepository: "refused",

@@ -24,6 +24,15 @@ export function findSource({ cwd, source }: Place): string {
   return configuredAbove(here, top) ?? top ?? here;
 }
 
+/** Why the source of a place is its source, to be read after "which is the source because". */
+export function sourceReason({ cwd, source }: Place): string {
+  if (source !== undefined) return "--source names it";
+  const here = realpathSync(cwd);
+  const top = checkoutTop(here);
+  if (configuredAbove(here, top) !== null) return `it holds ${CONFIG_NAME}`;
+  return top === null ? "it is the working directory" : "it is the top of the git checkout";
+}
+
 function existingFolder(folder: string): string {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
   throw new HoldfastError("invalid", `the source ${folder} is no folder`, {
@@ -73,6 +82,20 @@ export function isLinked(source: string): boolean {
 export function contentTop(root: string): string {
   const folder = realpathSync.native(root);
   return checkoutTop(folder) ?? folder;
+}
+
+/**
+ * The same where a source may be a repository that is fetched: then only a checkout around the folder has content of a
+ * repository. Null if there is none.
+ */
+export function contentAround({
+  root,
+  isFetched,
+}: {
+  readonly root: string;
+  readonly isFetched: boolean;
+}): string | null {
+  return isFetched ? checkoutTop(realpathSync.native(root)) : contentTop(root);
 }
 
 /** Whether a file lies in a source, by its path or after following links. */

@@ -1,7 +1,9 @@
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { reportOf } from "../support/json-output.ts";
+import { stringify } from "yaml";
+import { git } from "../support/git.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import { serve } from "../support/server.ts";
@@ -79,6 +81,38 @@ test("F56 S3 submodules, links and LFS pointers are reported, and filters are no
     ["sub.yaml", "not-a-regular-file"],
   ]);
   expect(await run(["apply", "--yes"])).toMatchObject({ code: 3 });
+});
+
+describe("the operator's file in the working directory", () => {
+  test("counts where it names sources: the working directory is then no source, whatever it holds", async () => {
+    const server = await serve();
+    const upstream = await upstreamOf({ "ml.yaml": team("ml") });
+    const config = stringify({ sources: [{ name: "platform", url: upstream.folder }] });
+    const { folder, runHere, runThrough } = await sourceOf(
+      { "operator.yaml": config, "holdfast.yaml": config, "broken.yaml": "type: team\nname: [" },
+      server,
+    );
+    for (const file of ["operator.yaml", "holdfast.yaml"]) {
+      const planned = await runHere(["plan", "--config", file, "-o", "json"]);
+      expect(planOf(planned).steps.map(({ identity }) => identity)).toEqual(["team/ml"]);
+    }
+    // As a service manager starts it.
+    const atTop = ["sh", "-c", 'cd / && exec "$@"', "sh"];
+    const named = ["--config", join(folder, "operator.yaml"), "--state", join(folder, "state")];
+    expect(await runThrough(atTop, ["apply", "--yes", ...named])).toMatchObject({ code: 0 });
+  });
+
+  test("is refused where it names none, with the folder that it lies in and why that is the source", async () => {
+    const { folder, runHere } = await sourceOf({ "operator.yaml": "server: https://platform.example.com\n" });
+    const refused = await runHere(["plan", "--config", "operator.yaml"]);
+    expect(refused).toMatchObject({ code: 3, stdout: "" });
+    expect(refused.stderr).toContain("error: operator.yaml sets server, which only the operator may\n");
+    const hint = refused.stderr.replace(/\s+/g, " ");
+    expect(hint).toContain(`it lies in ${folder}, which is the source because it is the working directory`);
+    await git(folder, "init", "--quiet");
+    const inCheckout = await runHere(["plan", "--config", "operator.yaml"]);
+    expect(inCheckout.stderr.replace(/\s+/g, " ")).toContain("because it is the top of the git checkout");
+  });
 });
 
 describe("targets", () => {

@@ -15,6 +15,12 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
   const run = (...args: string[]) => folder.runHere([...args, "--source", upstream.folder, "--state", "state"]);
   expect(await run("apply", "--yes", "--no-wait")).toMatchObject({ code: 0 });
   await foreignService(server);
+  // Settings that change what git's blame prints, or make it fail.
+  const settings = ["ignoreRevsFile=missing", "markIgnoredLines=true", "showEmail=true", "blankBoundary=true"];
+  for (const setting of [...settings, "date=relative", "coloring=highlightRecent"]) {
+    const [name = "", value = ""] = setting.split("=");
+    await upstream.git("config", `blame.${name}`, value);
+  }
 
   const text = await run("why", "service/dev:web/api/replicas");
   expect(text).toMatchObject({ code: 0 });

@@ -9,8 +9,8 @@ import { contentTop } from "../../source/source-root.ts";
 import { columnsOn, confirm, isInteractive, say, type Terminal } from "../terminal.ts";
 import { type Confirmation, confirmationFolder, isConfirmed, keepConfirmation } from "./confirmations.ts";
 
-/** The root of the source, and whether the command may ask for confirmation; a daemon never asks. */
-export type PromptContext = { readonly root: string; readonly mayAsk: boolean };
+/** The root of the source and why it is that, and whether the command may ask for confirmation; a daemon never asks. */
+export type PromptContext = { readonly root: string; readonly why: string; readonly mayAsk: boolean };
 
 /** The honoured operator keys of a configuration; keys of a later file replace those of an earlier one. */
 export async function honouredOperatorKeys(
@@ -33,32 +33,39 @@ const MAX_SHOWN_LENGTH = 2048;
 async function honouredKeys(config: ConfigFile, context: PromptContext, terminal: Terminal): Promise<OperatorConfig> {
   const { isInSource, operator, operatorKeys, file } = config;
   if (!isInSource || operatorKeys.length === 0 || file === null) return operator;
-  if (!isInteractive(terminal)) throw refusal(config, "which only the operator may");
+  if (!isInteractive(terminal)) throw refusal(config, context, "which only the operator may");
   // Sources and targets name credential files and the servers that the credentials are sent to.
   if (operator.sources || operator.targets)
-    throw refusal(config, "and sources and targets count only outside of the source");
+    throw refusal(config, context, "and sources and targets count only outside of the source");
   const { tokenFile: _, ...honoured } = operator;
   const keys: JsonObject = Object.fromEntries(Object.entries(operator));
   const confirmation = { path: realpathSync(resolve(terminal.cwd, file)), keys };
   const folder = confirmationFolder(terminal, contentTop(context.root));
   if (folder !== null && isConfirmed(folder, confirmation)) return honoured;
-  if (!context.mayAsk) throw refusal(config, "which are not confirmed yet", "run `holdfast validate` here first");
-  terminal.stderr.write(shown(config, confirmation, columnsOn(terminal.stderr)));
-  if (!(await confirm("Use these values from now on?", terminal))) throw refusal(config, "which you did not confirm");
+  if (!context.mayAsk)
+    throw refusal(config, context, "which are not confirmed yet", "run `holdfast validate` here first");
+  terminal.stderr.write(shown(config, confirmation, { ...context, width: columnsOn(terminal.stderr) }));
+  if (!(await confirm("Use these values from now on?", terminal)))
+    throw refusal(config, context, "which you did not confirm");
   if (folder === null || !(await keepConfirmation(folder, confirmation)))
     say(terminal, "the confirmation cannot be stored outside the checkout: you will be asked again");
   return honoured;
 }
 
-function shown(config: ConfigFile, { keys }: Confirmation, width: number): string {
+function shown(
+  config: ConfigFile,
+  { keys }: Confirmation,
+  context: PromptContext & { readonly width: number },
+): string {
   const lines = Object.entries(keys).map(([key, value]) => {
     const text = ascii(value);
-    if (text.length > MAX_SHOWN_LENGTH) throw refusal(config, `and \`${key}\` is too long to be confirmed`);
+    if (text.length > MAX_SHOWN_LENGTH) throw refusal(config, context, `and \`${key}\` is too long to be confirmed`);
     return `  ${key}: ${text}${key === "tokenFile" ? "  (never read from a source: use --token-file)" : ""}\n`;
   });
   const file = printable(config.file ?? "");
   return (
-    sentenceText(`${file} is part of the source, where a pull request can change it. It sets:`, width) + lines.join("")
+    sentenceText(`${file} is part of the source, where a pull request can change it. It sets:`, context.width) +
+    lines.join("")
   );
 }
 
@@ -70,9 +77,15 @@ function ascii(value: Json): string {
   );
 }
 
-function refusal({ file, operatorKeys }: ConfigFile, why: string, before?: string): HoldfastError {
+function refusal(
+  { file, operatorKeys }: ConfigFile,
+  { root, why: reason }: Pick<PromptContext, "root" | "why">,
+  why: string,
+  before?: string,
+): HoldfastError {
   const instead = "use flags, the environment, or a file outside the source with --config";
+  const place = `it lies in ${root}, which is the source because ${reason}`;
   return new HoldfastError("invalid", `${file} sets ${operatorKeys.join(", ")}, ${why}`, {
-    hint: before === undefined ? `a pull request could change it: ${instead}` : `${before}, or ${instead}`,
+    hint: before === undefined ? `${place}, so a pull request could change it: ${instead}` : `${before}, or ${instead}`,
   });
 }

@@ -3,8 +3,9 @@ import { HoldfastError } from "../../core/errors.ts";
 import { realPathOutside } from "../../files/real-path.ts";
 import { isTrackedFolder } from "../../source/git/is-tracked.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
+import { hasSources } from "../../source/read-config.ts";
 import { readSourceConfig } from "../../source/read-source-config.ts";
-import { contentTop, findSource, realRoot } from "../../source/source-root.ts";
+import { contentAround, findSource, realRoot, sourceReason } from "../../source/source-root.ts";
 import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Invocation } from "../command.ts";
 import { honouredOperatorKeys } from "../configuration/honoured-operator-keys.ts";
@@ -65,14 +66,15 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const here = { root, cwd, configFile: flags.config, operatorFile, base: null, repository: null };
   const config = await readSourceConfig(here, { signal });
   if (!use.reportsConfig) requireValidConfig(config);
-  const operator = await honouredOperatorKeys(config.files, { root, mayAsk: !use.unattended }, terminal);
+  const prompt = { root, why: sourceReason({ cwd, source: flags.source }), mayAsk: !use.unattended };
+  const operator = await honouredOperatorKeys(config.files, prompt, terminal);
   const state = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
-  const stateFolder = realPathOutside(contentTop(root), state);
+  const content = contentAround({ root, isFetched: config.files.some(hasSources) });
+  const stateFolder = realPathOutside(content, state);
   const choices = chooseTargets(operator, terminal);
   const chosen = namedIn(choices, flags.target);
   // Each pass checks only the state folder of its target; this checks the parent folder of them all.
-  if (choices.length > 0)
-    await requireStateFolder(stateFolder, { content: contentTop(root), isTracked: isTrackedFolder, signal });
+  if (choices.length > 0) await requireStateFolder(stateFolder, { content, isTracked: isTrackedFolder, signal });
   const resources = new AsyncDisposableStack();
   const embedded = embeddedFinder(invocation, stateFolder, resources);
   const shared = {

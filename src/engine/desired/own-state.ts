@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { isTrackedFolder } from "../../source/git/is-tracked.ts";
-import { contentTop } from "../../source/source-root.ts";
+import { contentAround } from "../../source/source-root.ts";
 import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Target } from "../target.ts";
 
@@ -9,7 +9,7 @@ export async function requireOwnState(
   { source, state }: Pick<Target, "source" | "state">,
   signal: AbortSignal,
 ): Promise<void> {
-  const content = contentTop(source.root);
+  const content = contentAround({ root: source.root, isFetched: source.commits !== null });
   await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
 }
 

@@ -4,6 +4,7 @@ import { localEnvironment } from "../remote/git-environment.ts";
 import { runGit } from "../remote/run-git.ts";
 import { environmentOf, type Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
+import { temporaryRepository } from "./temporary-repository.ts";
 
 /** The last author of a line. */
 export type LineAuthor = {
@@ -22,8 +23,10 @@ export async function blameLine(
   { signal }: Stop,
 ): Promise<LineAuthor | null> {
   const { top, gitFolder } = repository;
-  const env = top === null ? localEnvironment(gitFolder) : environmentOf(repository);
-  const options = ["--porcelain", "--no-textconv", "-L", `${line},${line}`];
+  // Settings of the user or of the repository change what blame prints, or name a file that is missing.
+  using temporary = top === null ? null : temporaryRepository(repository);
+  const env = temporary === null ? localEnvironment(gitFolder) : environmentOf(temporary);
+  const options = ["--porcelain", "--encoding=UTF-8", "--no-textconv", "-L", `${line},${line}`];
   const blamed = await runGit(["blame", ...options, commit, "--", path], { folder: top ?? gitFolder, env, signal });
   if (blamed.code !== 0) return null;
   // The root commit of a complete history is a boundary too.

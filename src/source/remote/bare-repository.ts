@@ -79,6 +79,19 @@ export function writeRefFile(folder: string, ref: string, id: string): void {
   replaceFile(path, `${id}\n`);
 }
 
+/** The file with the name of the ref that was fetched last. */
+const FOLLOWED = "holdfast-ref";
+
+/** The name of the ref that a bare repository of ours follows; null if that is not known. */
+export function followedRef(folder: string): string | null {
+  return textOf(join(folder, FOLLOWED)).trim() || null;
+}
+
+/** Stores the name of the ref that a bare repository of ours follows from now on. */
+export function followRef(folder: string, name: string): void {
+  if (followedRef(folder) !== name) replaceFile(join(folder, FOLLOWED), `${name}\n`);
+}
+
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -44,6 +44,13 @@ export function chooseRef(source: string, ref: string | null, listing: string): 
   return { name, id: found.get(`${name}^{}`) ?? found.get(name) ?? "" };
 }
 
+/** The error for a remote whose HEAD names a branch that does not exist, although it has others. */
+export function noDefaultBranch(source: string): SourceError {
+  return new SourceError("RefNotFound", `source ${source}: the remote's default branch does not exist`, {
+    hint: "name a branch with `ref`, or correct the default branch of the remote; the last good revision is kept",
+  });
+}
+
 function missing(source: string, ref: string | null): SourceError {
   if (ref === null) {
     return new SourceError("EmptyRepository", `source ${source}: the repository has no commit`, {

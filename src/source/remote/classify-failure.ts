@@ -11,6 +11,12 @@ const cases: readonly Case[] = [
     hint: "compare it with the provider's published keys, then update the source's knownHosts file",
   },
   {
+    reason: "Redirected",
+    pattern: /error: 30\d|redirect/i,
+    what: "the remote redirects to another address, which is not followed",
+    hint: "correct `url` to the address that the repository has now",
+  },
+  {
     reason: "Unauthorized",
     pattern:
       /Authentication failed|could not read (?:Username|Password)|error: 40[13]|Permission denied|UNPROTECTED PRIVATE KEY|invalid format/i,

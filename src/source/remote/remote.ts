@@ -4,8 +4,16 @@ import { objectFormatOf } from "../git/git.ts";
 import type { Repository } from "../git/repository-paths.ts";
 import { SourceError } from "../source-error.ts";
 import type { RemoteAddress } from "./address.ts";
-import { clearRepository, lockRepository, prepareRepository, readRefFile, writeRefFile } from "./bare-repository.ts";
-import { chooseRef, isCommitId, patternsFor, type RemoteRef } from "./choose-ref.ts";
+import {
+  clearRepository,
+  followedRef,
+  followRef,
+  lockRepository,
+  prepareRepository,
+  readRefFile,
+  writeRefFile,
+} from "./bare-repository.ts";
+import { chooseRef, isCommitId, noDefaultBranch, patternsFor, type RemoteRef } from "./choose-ref.ts";
 import { sourceFailure } from "./classify-failure.ts";
 import { type CredentialPlaces, readCredentials } from "./credentials.ts";
 import { localEnvironment, remoteEnvironment } from "./git-environment.ts";
@@ -34,8 +42,8 @@ export type Fetched = {
   readonly commit: string;
   /** The commit of the previous fetch; null on the first. */
   readonly before: string | null;
-  /** `rewritten`: the previous commit is not an ancestor of this one. */
-  readonly change: "first" | "unchanged" | "forward" | "rewritten";
+  /** `switched`: the source follows another ref now. `rewritten`: the previous commit is not an ancestor of this one. */
+  readonly change: "first" | "unchanged" | "switched" | "forward" | "rewritten";
 };
 
 /** A remote that is followed. */
@@ -117,7 +125,11 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   const wanted = await resolveRef(options, stop);
   await prepareRepository(folder, objectFormatOf(wanted.id), stop);
   const before = readRefFile(folder, HEAD);
-  if (before === wanted.id) return { commit: before, before, change: "unchanged" };
+  const isSameRef = (followedRef(folder) ?? wanted.name) === wanted.name;
+  if (before === wanted.id) {
+    followRef(folder, wanted.name);
+    return { commit: before, before, change: "unchanged" };
+  }
   const depth = before === null ? ["--depth=1"] : ["--update-shallow", "--show-forced-updates"];
   const flags = ["--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
   const packs = packsIn(folder);
@@ -135,9 +147,12 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   }
   // For an annotated tag, its commit is stored: the next fetch can compare it without running git.
   if (change === null) writeRefFile(folder, HEAD, commit);
+  followRef(folder, wanted.name);
   if (before === null) return { commit, before, change: "first" };
   await packMany(folder, stop);
   if (commit === before) return { commit, before, change: "unchanged" };
+  // Another ref has a history of its own.
+  if (!isSameRef) return { commit, before, change: "switched" };
   return { commit, before, change: change ?? (await changeBetween(folder, before, commit, stop)) };
 }
 
@@ -179,15 +194,14 @@ function dropHead(folder: string, before: string | null): void {
 async function resolveRef(options: RemoteOptions, stop: Stop): Promise<RemoteRef> {
   const { name, ref, address } = options;
   if (ref !== null && isCommitId(ref)) return { name: ref, id: ref };
-  const { code, stdout, stderr } = await limited(options, stop, [
-    "ls-remote",
-    "--quiet",
-    "--",
-    address.url,
-    ...patternsFor(ref),
-  ]);
-  if (code !== 0) throw sourceFailure(name, stderr);
-  return chooseRef(name, ref, stdout);
+  const list = async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await limited(options, stop, ["ls-remote", "--quiet", ...args]);
+    if (code !== 0) throw sourceFailure(name, stderr);
+    return stdout;
+  };
+  const listing = await list("--", address.url, ...patternsFor(ref));
+  if (ref === null && listing === "" && (await list("--heads", "--", address.url)) !== "") throw noDefaultBranch(name);
+  return chooseRef(name, ref, listing);
 }
 
 // Limited in time and size: a remote may be unexpectedly large, or never finish.

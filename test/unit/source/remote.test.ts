@@ -61,6 +61,22 @@ describe("a remote that is followed", () => {
     expect(await remote.fetch({ signal })).toEqual({ commit: fresh, before: other, change: "rewritten" });
   });
 
+  test("another ref than before is no rewritten history, whichever way it is named; a force-push of it is", async () => {
+    const { options, upstream, first, commit, folder } = await followed();
+    await commit("type: team\nname: two\n");
+    await createRemote(options).fetch({ signal });
+    await git(upstream, "checkout", "--quiet", "-b", "release", first);
+    const release = await commit("type: team\nname: release\n");
+    const other = createRemote({ ...options, ref: "release" });
+    expect(await other.fetch({ signal })).toMatchObject({ commit: release, change: "switched" });
+    expect(await createRemote({ ...options, ref: first }).fetch({ signal })).toMatchObject({ change: "switched" });
+    expect(await other.fetch({ signal })).toMatchObject({ commit: release, change: "switched" });
+    await git(upstream, "reset", "--hard", "--quiet", first);
+    await commit("type: team\nname: forced\n");
+    expect(await other.fetch({ signal })).toMatchObject({ change: "rewritten" });
+    expect(await git(folder, "rev-parse", "refs/holdfast/head")).toBe(await git(upstream, "rev-parse", "release"));
+  });
+
   test("packs are joined when there are many, and the branch is found among packed refs", async () => {
     const { remote, folder, commit } = await followed();
     await remote.fetch({ signal });
@@ -83,6 +99,13 @@ describe("a remote that is followed", () => {
     await git(upstream, "checkout", "--quiet", "-b", "elsewhere");
     await git(upstream, "branch", "--delete", "--force", "--quiet", "main");
     await expect(remote.fetch({ signal })).rejects.toMatchObject({ reason: "RefNotFound", code: "refused" });
+    // HEAD names the branch that is gone, and there is another one.
+    await git(upstream, "symbolic-ref", "HEAD", "refs/heads/main");
+    const headless = createRemote({ ...options, ref: null });
+    await expect(headless.fetch({ signal })).rejects.toMatchObject({
+      reason: "RefNotFound",
+      message: "source platform: the remote's default branch does not exist",
+    });
     const empty = await temporaryFolder();
     await git(empty, "init", "--quiet");
     const emptied = createRemote({ ...options, ref: null, address: parseRemoteAddress(empty) });
@@ -216,7 +239,12 @@ describe("a remote over HTTP", () => {
     const server = await serveGit(join(upstream, ".."));
     server.answerWith(302);
     const remote = createRemote({ ...options, address: parseRemoteAddress(`${server.url}/platform/.git`) });
-    await expect(remote.fetch({ signal })).rejects.toMatchObject({ name: "HoldfastError" });
+    await expect(remote.fetch({ signal })).rejects.toMatchObject({
+      reason: "Redirected",
+      code: "refused",
+      message: expect.stringContaining("not followed"),
+      hint: expect.stringContaining("correct `url`"),
+    });
     expect(server.requests.length).toBe(1);
   });
 });

@@ -25,7 +25,7 @@ async function scene(text = config) {
   const read = async ({ terminal }: TestTerminal, { mayAsk = true } = {}): Promise<OperatorConfig> => {
     const source = { root: terminal.cwd, cwd: terminal.cwd, repository: null, base: null };
     const { files } = await readSourceConfig(source, { signal: terminal.stopping });
-    return honouredOperatorKeys(files, { root: terminal.cwd, mayAsk }, terminal);
+    return honouredOperatorKeys(files, { root: terminal.cwd, why: "it holds holdfast.yaml", mayAsk }, terminal);
   };
   return { root, home, kept, at, read };
 }
