@@ -165,7 +165,7 @@ describe("S40 a state folder that a repository brings", () => {
       writeFileSync(log, "");
       const once = "the calls of git are counted";
       expect(await run(args, { cwd: checkout, env, once })).toMatchObject({ code: 0 });
-      return readFileSync(log, "utf8").match(/ls-files/g)?.length ?? 0;
+      return readFileSync(log, "utf8").match(/ls-files --error-unmatch/g)?.length ?? 0;
     };
     // It is made in the first run: nothing of the repository's can be in it.
     expect(await calls(["apply", "--yes"])).toBe(0);
