@@ -106,12 +106,12 @@ export async function trySituation(
   const since = async (earlier: readonly string[]) => writesIn((await effects(plane.data)).slice(earlier.length));
   const early = await effects(plane.data);
   const unchecked = situation.isChecked ? [] : ["--no-dry-run"];
-  const partial = situation.broken === null ? [] : ["--partial"];
+  const { broken } = situation;
+  const partial = broken === null ? [] : ["--partial"];
   const planned = await run(["plan", "--show", "unchanged", "-o", "json", "--out", out, ...unchecked, ...partial], env);
   const wroteAtPlan = (await since(early)).map((resource) => `plan wrote ${resource}`);
   const isInvalid = planned.code === 3;
   if (wroteAtPlan.length > 0) return { end: "planned", faults: wroteAtPlan, results: [] };
-  const { broken } = situation;
   const isPartial = broken !== null || isPartlyVisible(planned);
   if (planned.code !== (isPartial ? 1 : 0) && !isInvalid) {
     return { end: "planned", faults: [`plan ended with ${planned.code}: ${planned.stderr}`], results: [] };
