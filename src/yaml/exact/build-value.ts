@@ -35,7 +35,7 @@ type Anchored = {
 };
 
 type Node = ParsedNode | null;
-type ScalarNode = ParsedNode & { readonly source: string; readonly type?: string };
+type ScalarNode = ParsedNode & { readonly source?: string; readonly type?: string };
 type MapNode = Extract<ParsedNode, { readonly items: readonly { readonly key: unknown }[] }>;
 type ListNode = Exclude<Extract<ParsedNode, { readonly items: readonly unknown[] }>, MapNode>;
 
@@ -184,7 +184,8 @@ function takeFromBudget(state: State, characters: number, offset: number): boole
 }
 
 function readScalar(state: State, node: ScalarNode): Json {
-  const text = node.source;
+  // A node of nothing but a tag or an anchor has no source.
+  const text = node.source ?? "";
   const offset = Math.max(0, startOf(node));
   state.characters += text.length;
   if (state.checksText) report(state, checkText(text, offset, "value"));
@@ -264,7 +265,7 @@ function readKey(state: State, node: Node, depth: number): string | null {
   const offset = Math.max(0, startOf(node));
   if (!isScalar(node) || hasProperties(node)) return readOddKey(state, node, depth);
   countNodes(state, 1, offset);
-  const key = (node as ScalarNode).source;
+  const key = (node as ScalarNode).source ?? "";
   state.characters += key.length;
   if (state.checksText) report(state, checkText(key, offset, "key"));
   return node.type === "PLAIN" ? plainKey(state, key, offset) : key;
