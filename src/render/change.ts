@@ -3,8 +3,9 @@ import { printable } from "./escape.ts";
 import { grantLines } from "./grant-lines.ts";
 import { type GrantChange, splitGrants } from "./grants.ts";
 import type { WriterText } from "./last-write.ts";
+import { sameLength } from "./look-alike.ts";
 import type { Paint, Style } from "./paint.ts";
-import { showValue } from "./show-value.ts";
+import { showSides } from "./show-sides.ts";
 import { textDiffLines } from "./text-diff.ts";
 import { columnsOf, cutAround, cutEnd, padColumns } from "./text-width.ts";
 
@@ -23,8 +24,6 @@ const labelStart = INDENT.length + CAUSE_COLUMNS + 1;
 const MAX_LABEL_COLUMNS = 28;
 /** Minimum columns for the values next to a field name. */
 const MIN_VALUE_COLUMNS = 12;
-/** Characters kept before the first difference of two very long texts. */
-const MAX_LEAD = 1000;
 /** Columns of one value in the summary of a change. */
 const WIDEST_SUMMARY = 30;
 
@@ -90,7 +89,7 @@ function linesOf(change: Change, label: string, labelColumns: number, view: Chan
       ...textDiffLines(change.diff, { paint, width, indent }),
     ];
   }
-  const [before, after] = shownValues(change);
+  const [before, after] = showSides(change.before, change.after);
   const values = `${before} → ${after}`;
   if (columnsOf(values) + columnsOf(who) <= room) return [`${head}  ${before} → ${after}${paint("dim", who)}`];
   const from = visibleFrom(before, after, room);
@@ -115,25 +114,10 @@ function count(diff: string, mark: string): number {
   return diff.split("\n").filter((line) => line.startsWith(mark)).length;
 }
 
-// For very long texts, the excerpt starts shortly before the first difference.
-function shownValues({ before, after }: Change): readonly [string, string] {
-  if (typeof before !== "string" || typeof after !== "string") return [showValue(before), showValue(after)];
-  const from = Math.max(0, sameLength(before, after) - MAX_LEAD);
-  return from === 0
-    ? [showValue(before), showValue(after)]
-    : [showValue(before.slice(from)), showValue(after.slice(from))];
-}
-
 // A word that does not fit is cut to start shortly before its first difference.
 function visibleFrom(before: string, after: string, room: number): number {
   const [word, same] = [changedFrom(before, after), sameLength(before, after)];
   return same - word > room / 2 ? same - Math.floor(room / 4) : word;
-}
-
-function sameLength(before: string, after: string): number {
-  let same = 0;
-  while (same < before.length && before[same] === after[same]) same += 1;
-  return same;
 }
 
 /** A change of two texts without their common prefix, such as the repository of two images. */
@@ -150,7 +134,10 @@ export function changeSummary(change: Change): string {
   const why = change.cause === "manifest" ? "" : ` (${change.cause})`;
   if (isLineDiff(change)) return `${label} +${count(change.diff, "+")} −${count(change.diff, "-")} lines${why}`;
   const { before, after } = withoutSharedStart(change);
-  const [from, to] = [before, after].map((value) => cutEnd(showValue(value), WIDEST_SUMMARY));
+  const [was, is] = showSides(before, after);
+  const same = sameLength(was, is);
+  const start = same < WIDEST_SUMMARY / 2 ? 0 : same - WIDEST_SUMMARY / 3;
+  const [from, to] = [was, is].map((value) => cutAround(value, start, WIDEST_SUMMARY));
   return `${label} ${from} → ${to}${why}`;
 }
 

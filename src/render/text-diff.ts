@@ -1,4 +1,5 @@
 import { diffWordsWithSpace } from "diff";
+import { distinctLines } from "./distinct-lines.ts";
 import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
 import { cutEnd } from "./text-width.ts";
@@ -13,12 +14,15 @@ export function textDiffLines(
   diff: string,
   { paint, width, indent }: { readonly paint: Paint; readonly width: number; readonly indent: string },
 ): readonly string[] {
-  const lines = diff.split("\n").filter((line) => line !== "" && !line.startsWith("\\"));
   const room = width - indent.length - 1;
+  const lines = distinctLines(
+    diff.split("\n").filter((line) => line !== ""),
+    room - 1,
+  );
   const shown = lines.slice(0, MAX_LINES);
   const painted = shown.map((line, index) => {
     const [mark, text] = [line.charAt(0), line.slice(1)];
-    if (mark === "@") return paint("dim", cutEnd(printable(line), room + 1));
+    if (mark === "@" || mark === "\\") return paint("dim", cutEnd(printable(line), room + 1));
     if (mark === " ") return `  ${paint("dim", cutEnd(printable(text), room - 1))}`;
     return paintLine(mark, text, partnerOf(lines, index), { paint, room: room - 1 });
   });

@@ -118,7 +118,7 @@ test("S10, S12: a secret of a manifest is in no output, whatever is asked for", 
   expect(await run(["apply", "--yes", "-o", "json"])).toMatchObject({ code: 0 });
   for (const [file, text] of Object.entries(secretsIn(next))) await source.write(file, text);
   expect((await run(["plan", "--out", "plan.json", "--show", "server", "unchanged", "unmanaged"])).stdout).toContain(
-    "(sensitive) → (sensitive)",
+    "(sensitive) → (sensitive, changed)",
   );
   expect(await run(["plan", "-o", "json", "--log-format", "pretty"])).toMatchObject({ code: 0 });
   expect(await run(["apply", "--plan", "plan.json"])).toMatchObject({ code: 0 });

@@ -247,7 +247,7 @@ describe("plan", () => {
     await source.write("services/api.yaml", env("canary-two"));
     const text = await source.runHere(["plan", "--out", "plan.json"]);
     const json = await source.runHere(["plan", "-o", "json"]);
-    expect(text.stdout).toContain("manifest   env.API_PASSWORD  (sensitive) → (sensitive)");
+    expect(text.stdout).toContain("manifest   env.API_PASSWORD  (sensitive) → (sensitive, changed)");
     const sealed = await readFile(join(source.folder, "plan.json"), "utf8");
     for (const output of [text.stdout, text.stderr, json.stdout, json.stderr, sealed]) {
       expect(output).not.toContain("canary");

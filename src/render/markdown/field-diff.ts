@@ -1,7 +1,8 @@
 import { isObject, type Json } from "../../contract/json.ts";
 import type { Change, Step } from "../../core/plan/plan.ts";
-import { printable } from "../escape.ts";
+import { distinctLines } from "../distinct-lines.ts";
 import { type GrantChange, grantsIn, splitGrants } from "../grants.ts";
+import { showSides } from "../show-sides.ts";
 import { showValue } from "../show-value.ts";
 import { cutEnd } from "../text-width.ts";
 
@@ -14,7 +15,7 @@ const MAX_LINE_LENGTH = 400;
 export function fieldDiff(changes: Step["changes"]): readonly string[] {
   const { grants, others } = splitGrants(changes);
   const all = [...grantLines(grants), ...others.flatMap(linesOf)];
-  const lines = all.map((line) => cutEnd(printable(line), MAX_LINE_LENGTH));
+  const lines = distinctLines(all, MAX_LINE_LENGTH).map((line) => cutEnd(line, MAX_LINE_LENGTH));
   const shown = lines.slice(0, MAX_LINES);
   const rest = lines.length - shown.length;
   return rest === 0 ? shown : [...shown, `… and ${rest} more lines`];
@@ -36,7 +37,15 @@ function linesOf({ path, label, before, after, cause, diff }: Change): readonly 
   }
   const head = `@@ ${label === "" ? "(everything)" : label} (${cause}) @@`;
   if (diff !== null) return [head, ...diff.split("\n").filter((line) => line !== "")];
+  if (isLeaf(before) && isLeaf(after)) {
+    const [was, is] = showSides(before, after);
+    return [head, `- ${was}`, `+ ${is}`];
+  }
   return [head, ...sideLines("-", before), ...sideLines("+", after)];
+}
+
+function isLeaf(value: Json): boolean {
+  return value !== null && typeof value !== "object";
 }
 
 function sideLines(sign: string, value: Json): readonly string[] {

@@ -164,7 +164,7 @@ Blocked: 1
 
 c1:ws1
 ~ service/api                           service.yaml:3
-    manifest   env.DB_PASSWORD  (sensitive) → (sensitive)
+    manifest   env.DB_PASSWORD  (sensitive) → (sensitive, changed)
     drift      replicas         5 → 2
     manifest   service_account  (none) → runner
 + service/web                           service.yaml:1

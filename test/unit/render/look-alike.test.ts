@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../../src/contract/json.ts";
+import { equal } from "../../../src/contract/json.ts";
+import { textDiff } from "../../../src/core/diff/text-diff.ts";
+import type { Change } from "../../../src/core/plan/plan.ts";
+import { changeLines, changeSummary } from "../../../src/render/change.ts";
+import { fieldDiff } from "../../../src/render/markdown/field-diff.ts";
+import { plain } from "../../../src/render/paint.ts";
+import { showSides } from "../../../src/render/show-sides.ts";
+
+const changeOf = (before: Json, after: Json): Change => ({
+  path: "/env/A",
+  label: "env.A",
+  before,
+  after,
+  cause: "manifest",
+  diff: textDiff(before, after),
+});
+const linesOf = (before: Json, after: Json) =>
+  changeLines([changeOf(before, after)], { paint: plain, width: 80, by: null }).map((line) => line.trimEnd());
+const markdownOf = (before: Json, after: Json) => fieldDiff([changeOf(before, after)]).map((line) => line.trimEnd());
+
+describe("two different values never look equal", () => {
+  test.each([
+    ["blanks at the end", "a", "a ", /"a" → "a "/],
+    ["a letter of another script", "api", "\u0430pi", /"api" → "\\u0430pi"/],
+    ["a composed and a decomposed letter", "caf\u00e9", "cafe\u0301", /"caf\\u00e9" → "cafe\\u0301"/],
+    ["a no-break space", "a b", "a\u00a0b", /\\u00a0/],
+    ["a dash", "a-b", "a\u2010b", /\\u2010/],
+    ["a zero-width space", "ab", "a\u200bb", /\\u200b/],
+    ["a number and a text", 1, "1", /1 → "1"/],
+    ["masked values", "(sensitive)", "(sensitive)", /\(sensitive\) → \(sensitive, changed\)/],
+  ])("with %s", (_, before, after, expected) => {
+    const [line = ""] = linesOf(before, after);
+    expect(line).toMatch(expected);
+    const [was, is] = markdownOf(before, after).slice(-2);
+    expect(was?.slice(1)).not.toBe(is?.slice(1));
+    expect(changeSummary(changeOf(before, after))).toMatch(expected);
+  });
+
+  test("in lines of a text", () => {
+    const text = (line: string) => `first\n${line}\nlast\n`;
+    for (const [before, after, shown] of [
+      ["x", "x  ", "x\\u0020\\u0020"],
+      ["api", "\u0430pi", "\\u0430pi"],
+      [`${"y".repeat(500)}a`, `${"y".repeat(500)}b`, "yb"],
+    ] as const) {
+      for (const lines of [linesOf(text(before), text(after)), markdownOf(text(before), text(after))]) {
+        const [was, is] = ["-", "+"].map((mark) => lines.find((line) => line.trimStart().startsWith(`${mark}`)) ?? "");
+        expect(was?.trimStart().slice(1)).not.toBe(is?.trimStart().slice(1));
+        expect(is).toContain(shown);
+      }
+    }
+    for (const lines of [linesOf("a\nb\n", "a\nb"), markdownOf("a\nb\n", "a\nb")]) {
+      expect(lines.join("\n")).toContain("\\ No newline at end of file");
+    }
+  });
+
+  test("however long they are, where they differ", () => {
+    const long = "z".repeat(9000);
+    for (const [before, after] of [
+      [`${long}1`, `${long}2`],
+      [{ a: `${long}1` }, { a: `${long}2` }],
+      [`https://h/${"p".repeat(60)}1`, `https://h/${"p".repeat(60)}2`],
+    ] satisfies [Json, Json][]) {
+      const summary = changeSummary({ ...changeOf(before, after), diff: null });
+      const [was = "", is = ""] = summary.replace(/^\S+ /, "").split(" → ");
+      expect(was).not.toBe(is);
+    }
+  });
+
+  test("whatever they are", () => {
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.string({ unit: "grapheme" }),
+      fc.string({
+        unit: fc.constantFrom("a", "\u0430", " ", "\u00a0", "\u200b", "\n", "e\u0301", "\u00e9", "-", "\u2010"),
+      }),
+    );
+    fc.assert(
+      fc.property(value, value, (before, after) => {
+        fc.pre(!equal(before as Json, after as Json));
+        const [was, is] = showSides(before as Json, after as Json);
+        expect(was.trimEnd().normalize("NFKC")).not.toBe(is.trimEnd().normalize("NFKC"));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
