@@ -135,7 +135,7 @@ export async function loadManifests(
     declared,
     invalid,
     diagnostics,
-    files: revision.files.length,
+    files: files.reduce((sum, file) => sum + (isOurReport(file) ? 0 : 1), 0),
     documents: declarations.length,
     refused: invalidManifests(
       declarations.map((declaration) => declaredAt(declaration, invalid)),
@@ -143,6 +143,11 @@ export async function loadManifests(
     ),
     contents: { at: revision.at, files, filesByPath: namedList(files, ({ file }) => file.path), checks },
   };
+}
+
+/** Whether a file holds nothing but a plan or a report of ours: every other file declares or is told of something. */
+export function isOurReport({ content, diagnostics }: Pick<ReadFile, "content" | "diagnostics">): boolean {
+  return content.declarations.length === 0 && diagnostics.length === 0;
 }
 
 function byIdentity(manifests: readonly SourceManifest[]): NamedList<SourceManifest> {

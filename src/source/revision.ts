@@ -32,6 +32,8 @@ export type RevisionFiles = {
   readonly commit: string | null;
   /** The commit that the content would equal without these untracked files; absent if other files differ too. */
   readonly untracked?: { readonly commit: string; readonly paths: ReadonlySet<string> };
+  /** The files that the commit does not have, by path; absent if the folder does not differ. */
+  readonly added?: ReadonlySet<string>;
   /** The commit that the folder differs from, and in how many files; absent if it does not differ. */
   readonly changedSince?: ChangedSince;
   /** When reading began, in epoch milliseconds. */

@@ -81,7 +81,10 @@ describe("in a git checkout", () => {
 
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
     expect(await codeOf("--base", base)).toBe(0);
-    expect(await codeOf("--base", base, "--detailed-exitcode")).toBe(2);
+    expect(await codeOf("--base", base, "--detailed-exitcode", "--out", "plan.json")).toBe(2);
+    // The plan that lies in the source is no change of it, and no file of it.
+    const { files } = JSON.parse((await source.runHere(["validate", "-o", "json"])).stdout).summary;
+    expect(files).toBe(Object.keys(committed).length - 1);
     const changed = await source.runHere(["plan", "--gate", "change"]);
     expect(changed.code).toBe(2);
     // A plan of what is not committed says how far it is from the commit.

@@ -24,6 +24,7 @@ import { valuesOf } from "./manifest-values.ts";
 import { ownHistory } from "./own-history.ts";
 import { hasOwnState } from "./own-state.ts";
 import { countSelection, ofSelection, refusedOf, type SelectionCounts } from "./selected-part.ts";
+import { changesOf, commitWithout, withoutReports } from "./uncommitted-files.ts";
 import { unusedRules } from "./unused-rules.ts";
 
 /** The desired state of a source, with the rules from its configuration. */
@@ -100,7 +101,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
   const applied = base && (await readApplied(base, loadFiles, stopping));
   const desired = desiredOf(
     reported,
-    { ...revision, commit },
+    { ...revision, commit, ...changesOf(revision, contents) },
     {
       rules,
       base: base && (await valuesOf(base.loaded, stopping)),
@@ -114,7 +115,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
     rules,
     isConfigured: revision.config.isPresent,
     desired,
-    counts: countSelection(revision, desired, rules.selection),
+    counts: countSelection(withoutReports(contents), desired, rules.selection),
     checkoutFault: fault,
     manifests: loaded.manifests,
     event: {
@@ -140,16 +141,6 @@ async function loadAgain(
   return since.changed.size === 0 && revision.commit === since.commit
     ? before.loaded
     : loadChanged(before.loaded, { ...revision, since }, options, { signal });
-}
-
-// Untracked files without manifests, such as a report, do not change the plan, so the commit still identifies it.
-function commitWithout({ untracked }: Revision, { files }: Loaded["contents"]): string | null {
-  if (untracked === undefined) return null;
-  const others = files.filter(({ file }) => untracked.paths.has(file.path));
-  const isEmpty = others.every(
-    ({ content, diagnostics }) => content.declarations.length === 0 && !hasErrors(diagnostics),
-  );
-  return isEmpty ? untracked.commit : null;
 }
 
 /** A loaded source with the faults of its configuration; diagnostics about foreign documents are separate. */

@@ -10,13 +10,14 @@ export function commitOfFolder(
   files: readonly SourceFile[],
   head: Head,
   missing: number,
-): Pick<RevisionFiles, "commit" | "untracked" | "changedSince"> {
+): Pick<RevisionFiles, "commit" | "untracked" | "changedSince" | "added"> {
   const others = files.filter((file) => differs(file, head));
   const { commit } = head;
   if (others.length + missing === 0) return { commit };
   const changedSince = { commit, files: others.length + missing };
-  if (missing > 0 || others.some(({ path }) => head.blobs.has(path))) return { commit: null, changedSince };
-  return { commit: null, changedSince, untracked: { commit, paths: new Set(others.map(({ path }) => path)) } };
+  const added = new Set(others.flatMap(({ path }) => (head.blobs.has(path) ? [] : [path])));
+  const isEqualBut = missing === 0 && added.size === others.length;
+  return { commit: null, changedSince, added, ...(isEqualBut ? { untracked: { commit, paths: added } } : {}) };
 }
 
 /** Whether a file is not the same in a commit. The blob id is computed now, while the content is still in memory. */
