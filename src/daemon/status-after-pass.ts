@@ -47,11 +47,8 @@ export type PassTimes = {
   readonly wanted: string | null;
 };
 
-/** A pass after which possibly none follows: then `nextAt` is null. */
-type EndedPass = Omit<PassTimes, "nextAt"> & { readonly nextAt: number | null };
-
 /** The status of a target after a pass. */
-export function statusAfter(before: TargetStatus, seen: PassSeen, times: EndedPass): TargetStatus {
+export function statusAfter(before: TargetStatus, seen: PassSeen, times: PassTimes): TargetStatus {
   const { applied, planned } = seen;
   const carriedOut = applied?.report.revision ?? null;
   const wantedRevision = times.wanted ?? revisionRead(before, seen);
@@ -81,7 +78,7 @@ export function statusAfter(before: TargetStatus, seen: PassSeen, times: EndedPa
     unknown: applied === null ? before.unknown : unknownIn(applied),
     oldestUnapplied: unappliedOf(before, wantedRevision, appliedRevision, lastPass.startedAt),
     lastPass,
-    nextPassAt: times.nextAt === null ? null : isoTime(times.nextAt),
+    nextPassAt: isoTime(times.nextAt),
   };
 }
 

@@ -55,6 +55,8 @@ export type PlanContext = {
   readonly cache: LiveCache | null;
   /** Whether each resource is read by itself instead of whole lists, since few are requested. @default false */
   readonly readsEach?: boolean;
+  /** Kinds that are listed whatever is declared. @default none */
+  readonly alsoListed?: readonly Kind[];
   /** Whether the plan shows resources that the source no longer declares. @default true */
   readonly seeksOrphans?: boolean;
   /** Whether resources that equal their manifests are to be recorded. */

@@ -3,7 +3,7 @@ import type { JsonObject } from "../contract/json.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
 import type { Removal } from "../core/removal.ts";
 import { namingFields } from "../model/manifest-fields.ts";
-import type { FileChange } from "../source/git/first-parent-line.ts";
+import type { ReplacedFile } from "../source/git/first-parent-line.ts";
 import type { HistoryFiles, HistoryStep } from "../source/read-commit-history.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { ExactThread } from "../yaml/read-yaml.ts";
@@ -71,7 +71,7 @@ export class DeclaredHistory {
   }
 
   // Parsing is most of the work: where the lines with names stayed the same, nothing was removed.
-  #mayRemove({ before, after }: FileChange): boolean {
+  #mayRemove({ before, after }: ReplacedFile): boolean {
     const [was, is] = [this.#text(before), after === null ? null : this.#text(after)];
     return was !== null && (is === null || HAS_ALIAS.test(was) || namingLines(was) !== namingLines(is));
   }

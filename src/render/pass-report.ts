@@ -171,7 +171,11 @@ function listed(plan: Plan, showUnchanged: boolean): Plan {
 
 function unmanagedIn(unmanaged: PlanEvent["unmanaged"]): object {
   if (unmanaged === null) return {};
-  return { unmanaged: unmanaged.map((identity) => ({ identity, kind: splitIdentity(identity).kind })) };
+  const { identities, notListed } = unmanaged;
+  return {
+    unmanaged: identities.map((identity) => ({ identity, kind: splitIdentity(identity).kind })),
+    ...(notListed.length === 0 ? {} : { unmanagedNotListed: notListed }),
+  };
 }
 
 // Left out when every document of the source is our manifest.

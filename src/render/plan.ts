@@ -1,9 +1,9 @@
 import type { HistoryReach } from "../contract/generated/output.ts";
 import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
-import type { Identity } from "../core/manifest.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { Plan, Step } from "../core/plan/plan.ts";
+import type { Unmanaged } from "../core/report/events.ts";
 import { type BlockedView, blockedText } from "./blocked-steps.ts";
 import { callerAccessLines } from "./caller-access.ts";
 import { changeLines } from "./change.ts";
@@ -186,13 +186,16 @@ function orphanText(orphans: readonly Step[], view: PlanView): readonly string[]
   return orphans.length === 0 ? [] : [[...orphanLines(orphans, view), ""].join("\n")];
 }
 
-/** The resources that are live but neither declared nor recorded, one line each. */
+/** The resources that are live but neither declared nor recorded, one line each, and the kinds that cannot be listed. */
 export function unmanagedText(
-  identities: readonly Identity[],
+  { identities, notListed }: Unmanaged,
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): string {
-  if (identities.length === 0) return "Unmanaged: nothing\n";
+  const unseen = `not looked at, since this control plane cannot list them: ${notListed.join(", ")}`;
+  const note =
+    notListed.length === 0 ? [] : wrapWords(unseen, { indent: "  ", width }).map((line) => paint("dim", line));
+  if (identities.length === 0) return `${["Unmanaged: nothing", ...note].join("\n")}\n`;
   const title = wrapWords("Unmanaged: live, neither declared nor recorded", { indent: "", width });
   const lines = identities.toSorted(compareText).map((identity) => `  ${cutMiddle(printable(identity), width - 2)}`);
-  return `${[...title.map((line) => paint("bold", line)), ...lines].join("\n")}\n`;
+  return `${[...title.map((line) => paint("bold", line)), ...lines, ...note].join("\n")}\n`;
 }

@@ -5,11 +5,11 @@ import type { Removal } from "../core/removal.ts";
 import { readBlobs } from "./git/blobs.ts";
 import {
   changesOn,
-  type FileChange,
   firstParentLine,
   isShallow,
   type LineChange,
   type LineCommit,
+  type ReplacedFile,
   readableBlobs,
 } from "./git/first-parent-line.ts";
 import type { Stop } from "./git/git.ts";
@@ -156,7 +156,7 @@ async function uncommittedSteps(
   const prefix = prefixIn(repository, root);
   const now = new Map(uncommitted?.files.map(({ path, blob }) => [prefix + path, blob]));
   const tree = await listTree(repository, tip, stop, { withSizes: false });
-  const files = tree.flatMap(({ mode, path, blob }): FileChange[] => {
+  const files = tree.flatMap(({ mode, path, blob }): ReplacedFile[] => {
     const isSame = !path.startsWith(prefix) || !mode.startsWith("100") || now.get(path) === blob;
     return isSame ? [] : [{ path, before: blob, after: null }];
   });

@@ -89,7 +89,7 @@ test("the shell of the pipeline reviews a pull request, applies its merge and re
 
   await git(pipeline.folder, "checkout", "-q", "main");
   await git(pipeline.folder, "merge", "-q", head);
-  expect(await pipeline.step("plan", { HOLDFAST_ALLOW_ADOPT: "true" })).toMatchObject({ code: 0 });
+  expect(await pipeline.step("plan")).toMatchObject({ code: 0 });
   expect(await pipeline.step("apply")).toMatchObject({ code: 0 });
   expect(server.effects().filter(({ resource }) => resource === "service/dev:web/other")).toHaveLength(2);
   const behind = await sourceOf({ ...files, "other.yaml": service("other", "replicas: 9\n") });

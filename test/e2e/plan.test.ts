@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
-import { everyKind, prompt, service } from "../support/manifests.ts";
+import { everyKind, prompt, service, team } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
 import { guarded, type Source, sourceOf } from "../support/source.ts";
 
@@ -266,5 +266,27 @@ describe("plan", () => {
     const json = await source.runHere(["plan", "--show", "unmanaged", "-o", "json"]);
     expect(planOf(json)).toMatchObject({ steps: [], unmanaged: [{ identity: "team/strangers", kind: "team" }] });
     expect(planOf(await source.runHere(["plan", "-o", "json"]))).not.toHaveProperty("unmanaged");
+
+    // Every kind that the control plane can list, whatever is declared.
+    const files = { "strangers.yaml": team("strangers", "eve@example.com") };
+    const shown = planOf(await (await sourceOf(files, server)).runHere(["plan", "--show", "unmanaged", "-o", "json"]));
+    expect(shown.unmanaged?.map(({ identity }) => identity)).toEqual([
+      "chat_prompt/registry/greeting",
+      "cluster/dev",
+      "ml-repo/registry",
+      "model-version/registry/ranker",
+      "service/dev:web/api",
+      "team/ml",
+      "virtual-account/ci",
+      "workspace/dev:web",
+    ]);
+    expect(shown.unmanagedNotListed).toBeUndefined();
+    const bare = await serve(["--documented-only", "--seed", source.folder]);
+    const few = await (await sourceOf(files, bare)).runHere(["plan", "--show", "unmanaged"]);
+    expect(few.stdout).toContain("  workspace/dev:web\n");
+    expect(few.stdout).not.toContain("cluster/dev\n");
+    const unlisted =
+      /not looked at, since this control plane cannot list them: application-set, async-service, cluster, .*, service, .*, team, virtual-account, volume, workflow\n/;
+    expect(few.stdout).toMatch(unlisted);
   });
 });

@@ -17,6 +17,7 @@ export const apply = declareCommand({
     "failFast",
     "applied",
     "history",
+    "writers",
     "allowShrink",
     "noDryRun",
     "allowAdopt",

@@ -11,6 +11,7 @@ export const drift = declareCommand({
     "base",
     "applied",
     "history",
+    "writers",
     "detailedExitcode",
     "noDetailedExitcode",
     "allowShrink",

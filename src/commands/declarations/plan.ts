@@ -12,6 +12,7 @@ export const plan = declareCommand({
     "base",
     "applied",
     "history",
+    "writers",
     "show",
     "noFold",
     "detailedExitcode",

@@ -129,6 +129,10 @@ export const flags = {
     "--applied <ref>",
     "ref or commit that was applied last, for resources without a record (default: refs/holdfast/TARGET)",
   ),
+  writers: textsFlag(
+    "--writers <subject...>",
+    "subjects whose writes count as this repository's own, such as virtualaccount:ci-deployer",
+  ),
   history: numberFlag("--history <n>", "commits to read for resources without a record (default: 1000)", {
     parse: whole(0),
   }),

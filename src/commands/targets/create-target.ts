@@ -104,7 +104,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       inForce: (found) => resourceHolds(state.folder, found, terminal.now()),
     },
     rules: withDecisions(
-      rulesOf(invocation, { root: remote === null ? root : null, writers: operator.writers ?? [] }),
+      rulesOf(invocation, { root: remote === null ? root : null, writers: flags.writers ?? operator.writers ?? [] }),
       commits,
       decisions,
     ),

@@ -56,6 +56,9 @@ export type KeptEvent = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
+/** Live resources that are neither declared nor recorded, and the kinds that the control plane cannot list. */
+export type Unmanaged = { readonly identities: readonly Identity[]; readonly notListed: readonly string[] };
+
 /** A plan was made: the end of a plan pass, or what an apply pass is about to do. */
 export type PlanEvent = {
   readonly what: "planned";
@@ -81,7 +84,7 @@ export type PlanEvent = {
   /** The plan with the fields that only the server adds; null when not requested. */
   readonly withServerSide: Plan | null;
   /** Resources that are live but neither declared nor recorded; null when not requested. */
-  readonly unmanaged: readonly Identity[] | null;
+  readonly unmanaged: Unmanaged | null;
   /** The invalid manifests, which the plan leaves out; left out when there are none, and before an apply. */
   readonly invalid?: readonly Outcome[];
   /** Documents in the selected files that are not ours; left out when there are none, and before an apply. */

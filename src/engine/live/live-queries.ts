@@ -9,6 +9,8 @@ import type { LiveQuery, WavedSource } from "./observe.ts";
 type LiveQueryContext = {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
+  /** Kinds that are listed whatever is declared. @default none */
+  readonly alsoListed?: readonly Kind[];
   /** Identities that may be orphans, where the plan shows them. */
   readonly mayBeOrphans: Iterable<Identity>;
 };
@@ -17,7 +19,7 @@ type LiveQueryContext = {
 export function liveQueries(
   desired: Desired,
   waved: readonly WavedSource[],
-  { kindOf, recorded, mayBeOrphans }: LiveQueryContext,
+  { kindOf, recorded, mayBeOrphans, alsoListed = [] }: LiveQueryContext,
 ): readonly LiveQuery[] {
   const groups = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
   const groupOf = (type: string) => {
@@ -32,6 +34,7 @@ export function liveQueries(
   for (const one of waved) groupOf(one.manifest.kind)?.declared.push(one);
   for (const identity of othersOf(desired, mayBeOrphans, kindOf))
     groupOf(splitIdentity(identity).kind)?.others.push(identity);
+  for (const { type } of alsoListed) groupOf(type);
   const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
   const isRecorded = (identity: Identity): boolean => recorded.has(identity);
   return [...groups].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf }));

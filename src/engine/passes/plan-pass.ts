@@ -1,10 +1,12 @@
 import { compareText } from "../../contract/json.ts";
 import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import type { Kind } from "../../core/kind.ts";
 import { incompleteIfInvalid, withRunWarnings } from "../../core/plan/make-plan.ts";
 import type { Gate } from "../../core/plan/plan.ts";
 import { makeSeal, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
-import type { PlanEvent } from "../../core/report/events.ts";
+import type { PlanEvent, Unmanaged } from "../../core/report/events.ts";
+import { kinds } from "../../kinds/index.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
 import { requireUnemptied } from "../desired/source-guards.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
@@ -38,7 +40,9 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   // These options show fields or rows that the plan leaves out, so every row must be read.
   const livePlan = await planAgainstLive(
     desired,
-    showServer || showUnmanaged ? { ...planContext, cache: null } : planContext,
+    showServer || showUnmanaged
+      ? { ...planContext, cache: null, ...(showUnmanaged ? { alsoListed: kinds.filter(hasList) } : {}) }
+      : planContext,
   );
   const { plan: found, ...event } = planEvent(livePlan);
   const made = withRunWarnings(incompleteIfInvalid(found), pass.warnings());
@@ -108,19 +112,22 @@ function serverSide(livePlan: LivePlan, planContext: PlanContext): PlanEvent["pl
   return withServerSide(livePlan, { ...planContext, desired: livePlan.waved, live: livePlan.observation.live });
 }
 
-// Identities of live resources that are neither declared nor recorded.
+const hasList = ({ list }: Kind) => list !== undefined;
+
 function unmanagedIn(
-  { observation, desired }: LivePlan,
+  { observation, desired, plan }: LivePlan,
   { kindOf, recorded }: Pick<PlanContext, "kindOf" | "recorded">,
-): readonly string[] {
+): Unmanaged {
+  const orphans = plan.steps.flatMap(({ action, identity }) => (action === "orphan" ? [identity] : []));
+  const notListed = kinds.filter(({ type }) => !observation.rows.has(type)).map(({ type }) => type);
   const identities = [...observation.rows].flatMap(([type, rows]) => {
     const hasVersions = kindOf(type)?.hasVersions;
     const named = new Set(
-      [...desired.declared, ...recorded.keys()].map((identity) =>
+      [...desired.declared, ...recorded.keys(), ...orphans].map((identity) =>
         hasVersions ? identity.replace(/@\d+$/, "") : identity,
       ),
     );
     return rows.map(({ key }) => `${type}/${key}`).filter((identity) => !named.has(identity));
   });
-  return [...new Set(identities)].toSorted(compareText);
+  return { identities: [...new Set(identities)].toSorted(compareText), notListed };
 }

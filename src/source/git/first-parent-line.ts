@@ -16,7 +16,7 @@ export type CommitAuthor = {
 export type LineCommit = CommitAuthor & { readonly parent: string | null };
 
 /** A regular file that a commit changed or removed. */
-export type FileChange = {
+export type ReplacedFile = {
   /** Relative to the top of the repository. */
   readonly path: string;
   /** The blob before the commit. */
@@ -26,7 +26,7 @@ export type FileChange = {
 };
 
 /** A commit, and the files that it changed or removed, compared with its first parent. */
-export type LineChange = CommitAuthor & { readonly files: readonly FileChange[] };
+export type LineChange = CommitAuthor & { readonly files: readonly ReplacedFile[] };
 
 /** The newest commits of the first-parent line, newest first; empty if git cannot read it. */
 export async function firstParentLine(
@@ -60,10 +60,10 @@ export async function changesOn(
 }
 
 // A commit id, then for each of its files `:<modes> <blobs> <status>` and the path, all ended by NUL.
-function filesByCommit(stdout: string): ReadonlyMap<string, readonly FileChange[]> {
-  const found = new Map<string, FileChange[]>();
+function filesByCommit(stdout: string): ReadonlyMap<string, readonly ReplacedFile[]> {
+  const found = new Map<string, ReplacedFile[]>();
   const words = stdout.split("\0");
-  let files: FileChange[] = [];
+  let files: ReplacedFile[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
     if (!word.startsWith(":")) {
