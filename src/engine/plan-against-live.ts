@@ -6,13 +6,10 @@ import type { RouteProbe } from "../client/route-probe.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { Access } from "../core/access.ts";
-import { concludeAbsence } from "../core/conclude-absence.ts";
-import { staleness } from "../core/decide/decide-each.ts";
 import type { DryRunReply } from "../core/decide/decision.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { isActedOn } from "../core/diff/field-cause.ts";
-import { HoldfastError } from "../core/errors.ts";
-import { liveGuard, type ShrinkLimits } from "../core/guards/mass-change-guards.ts";
+import type { ShrinkLimits } from "../core/guards/mass-change-guards.ts";
 import type { PlanGuards } from "../core/guards/step-guards.ts";
 import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore/ignore-rules.ts";
 import type { Kind } from "../core/kind.ts";
@@ -23,7 +20,7 @@ import { makePlan, withBlockDiagnostics, withNotChecked } from "../core/plan/mak
 import { knownIn } from "../core/plan/orphans.ts";
 import { writes } from "../core/plan/plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../core/plan/plan-input.ts";
-import { type Sight, sightOf } from "../core/sight.ts";
+import { sightOf } from "../core/sight.ts";
 import { locateFields, readManifests } from "../manifests/read-manifests.ts";
 import { isParsed } from "../manifests/source-manifest.ts";
 import { pacer } from "../source/pacer.ts";
@@ -32,6 +29,7 @@ import type { Desired } from "./desired/desired.ts";
 import type { KnownServer } from "./known-server.ts";
 import { createDryRun } from "./live/dry-run.ts";
 import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./live/find-own-content.ts";
+import { concluded, guardLive, withoutStale } from "./live/judge-live.ts";
 import { liveQueries } from "./live/live-queries.ts";
 import { type Observation, type ObserveContext, observe, type WavedSource } from "./live/observe.ts";
 import { type PreflightContext, preflight, withExisting } from "./live/preflight.ts";
@@ -231,17 +229,6 @@ function writersOf({ writers, serverFacts }: PlanContext): ReadonlySet<string> {
   return new Set([...writers, ...(serverFacts.subject === null ? [] : [serverFacts.subject])]);
 }
 
-// What is absent from a list or a lookup may exist unseen; a dry run may show that it does not.
-function concluded(
-  observation: Observation,
-  dryRuns: ReadonlyMap<Identity, DryRunReply>,
-  sight: Sight,
-  { kindOf, serverFacts }: PlanContext,
-): Observation {
-  const isProven = serverFacts.dryRun === "proven";
-  return { ...observation, live: concludeAbsence(observation, { sight, kindOf, dryRuns, isProven }) };
-}
-
 async function blockedIn(
   waved: readonly WavedSource[],
   decisions: PlanWithDecisions["decisions"],
@@ -271,14 +258,6 @@ async function withValues(
   return { ...desired, manifests: desired.manifests.map((manifest) => values.get(manifest.identity) ?? manifest) };
 }
 
-// Where live cannot be read, the last write is trusted only for a limited time.
-function withoutStale(observation: Observation, { declared }: Desired, { recorded, now }: PlanContext): Observation {
-  const isStale = staleness({ recorded, declared, live: observation.live, now: now() });
-  const inSync = new Map(observation.inSync);
-  for (const [identity, by] of inSync) if (by === "ledger" && isStale(identity)) inSync.delete(identity);
-  return { ...observation, inSync };
-}
-
 // Rules are matched here, with pauses: planning is synchronous, and the repository decides how much its rules cost.
 async function findRules(
   waved: readonly WavedSource[],
@@ -294,21 +273,6 @@ async function findRules(
     if (pausing !== undefined) await pausing;
   }
   return rulesFor;
-}
-
-// A control plane that has few of the recorded resources was emptied or restored, or is the wrong one.
-function guardLive(
-  observation: Observation,
-  { declared }: Desired,
-  { recorded, serverFacts, liveLimits }: PlanContext,
-): void {
-  if (liveLimits === undefined || !observation.live.values().some(({ state }) => state === "absent")) return;
-  const counted = recorded.keys().filter((identity) => declared.has(identity) || !serverFacts.released.has(identity));
-  const emptied = liveGuard(counted, observation, liveLimits);
-  if (emptied === null) return;
-  throw new HoldfastError("refused", emptied, {
-    hint: "nothing is written until live is complete again; if it was emptied or restored on purpose, run with --allow-shrink",
-  });
 }
 
 function operationsOf({ list, writeRoutes }: Kind): readonly OperationName[] {
