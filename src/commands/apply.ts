@@ -1,9 +1,12 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
+import type { PassEvent } from "../core/report/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { appliedRefPublisher } from "./apply/applied-ref-publisher.ts";
+import { createApplyHeader } from "./apply/apply-header.ts";
 import { createApproval } from "./apply/approval.ts";
 import { openProgress } from "./apply/progress.ts";
+import { recordApply } from "./apply/record-apply.ts";
 import { showApplyResult } from "./apply/show-apply-result.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
@@ -25,17 +28,27 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const shown = { ...invocation, terminal: printedOn(progress.stderr, terminal) };
   await using target = await findTarget(shown, { reading: false });
   await requireTargetConfirmed(target, invocation.flags, terminal);
-  const approve = createApproval(invocation, { ...view, target: target.choice?.name ?? null }, sealed);
+  const targetView = { ...view, target: target.choice?.name ?? null };
+  const header = createApplyHeader(terminal, targetView);
+  const approve = createApproval(invocation, targetView, sealed, header);
   const mode = { is: "apply", approve, sealed } as const;
   await using publisher = appliedRefPublisher(target, invocation);
   publisher.begin();
-  const end = await reconcile(target, mode, { ...terminal, emit: progress.with(passNotices(shown, view)) });
+  const startedAt = terminal.now();
+  const show = progress.with(passNotices(shown, view));
+  const emit = (event: PassEvent): void => {
+    if (event.what === "begun") header.print();
+    show(event);
+  };
+  const end = await reconcile(target, mode, { ...terminal, emit });
   progress[Symbol.dispose]();
   if (end.what === "declined") {
     terminal.stderr.write("nothing was written\n");
     return 0;
   }
   if (end.what !== "applied") return endWithInvalidSource(end, invocation);
+  header.print();
+  recordApply(end, target, { ...terminal, startedAt });
   // Before the result, which has the warning about a failure.
   await publisher.publish(end);
   return await showApplyResult(end, invocation, { ...view, wasShown: progress.wasShown });

@@ -47,8 +47,11 @@ export type PassTimes = {
   readonly wanted: string | null;
 };
 
+/** A pass after which possibly none follows: then `nextAt` is null. */
+type EndedPass = Omit<PassTimes, "nextAt"> & { readonly nextAt: number | null };
+
 /** The status of a target after a pass. */
-export function statusAfter(before: TargetStatus, seen: PassSeen, times: PassTimes): TargetStatus {
+export function statusAfter(before: TargetStatus, seen: PassSeen, times: EndedPass): TargetStatus {
   const { applied, planned } = seen;
   const carriedOut = applied?.report.revision ?? null;
   const wantedRevision = times.wanted ?? revisionRead(before, seen);
@@ -78,7 +81,7 @@ export function statusAfter(before: TargetStatus, seen: PassSeen, times: PassTim
     unknown: applied === null ? before.unknown : unknownIn(applied),
     oldestUnapplied: unappliedOf(before, wantedRevision, appliedRevision, lastPass.startedAt),
     lastPass,
-    nextPassAt: isoTime(times.nextAt),
+    nextPassAt: times.nextAt === null ? null : isoTime(times.nextAt),
   };
 }
 

@@ -24,7 +24,7 @@ export function statusReport({ targets, daemon, diagnostics }: StatusReport, for
 }
 
 function statusText(targets: readonly TargetStatus[], daemon: Daemon): string {
-  const head = daemon === null ? "No daemon runs; this is what the last one has left.\n" : "";
+  const head = daemon === null ? "No daemon runs; this is what the last run has left.\n" : "";
   return head + targets.map(targetText).join("\n");
 }
 

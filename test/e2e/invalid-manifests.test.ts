@@ -189,6 +189,13 @@ test("commands with --partial say what they leave out, and never that all is wel
   expect(await source.runHere(["apply", "--yes", "--partial", "teams"])).toMatchObject({ code: 0 });
   expect(await source.runHere(["apply", "--yes", "--partial", "search"])).toMatchObject({ code: 3 });
 
+  const blocked = service("api").replace("dev:web", "dev:nowhere");
+  const nameless = await sourceOf({ "api.yaml": blocked, "bad.yaml": "type: team\nname: [\n" }, server);
+  const failed = await nameless.runHere(["apply", "--yes", "--partial", "-o", "json"]);
+  expect([failed.code, reportOf(failed).summary]).toEqual([1, expect.objectContaining({ blocked: 1, invalid: 1 })]);
+  const unnamed = { identity: "", kind: "team", file: "bad.yaml", line: 2, lastGood: null };
+  expect(reportOf(failed).outcomes.at(-1)).toMatchObject(unnamed);
+
   const why = await source.runHere(["why", gateway.identity]);
   expect(why.code).toBe(3);
   expect(why.stderr).toMatch(/^search\/gateway\.yaml:7:1: error: .*portz/m);

@@ -116,7 +116,7 @@ describe("a stray page on a lease", () => {
     await held;
     const { proxy, source } = await proxied(server);
     proxy.inject("putLease", htmlPage(404));
-    expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 1, stdout: "" });
+    expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 1 });
     gate.letGo();
     expect(await apply.ended).toMatchObject({ code: 0 });
     const resources = server.effects().map(({ resource }) => resource);

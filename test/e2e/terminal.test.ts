@@ -23,7 +23,8 @@ test("an apply on a terminal leaves its outcomes once, and nothing of the block 
   expect(first.stdout).toMatch(BLOCK);
   expect(first.stdout).toMatch(COLOUR);
   const lines = await screenOf(first.stdout, 80);
-  expect(lines.slice(0, 4).toSorted()).toEqual([
+  expect(lines[0]).toMatch(/^Applying to http:/);
+  expect(lines.slice(1, 5).toSorted()).toEqual([
     "  created   cluster/dev  cluster_type generic",
     "  created   ml-repo/registry",
     "  created   service/dev:web/api  rollout succeeded  image registry.example.com/…",

@@ -14,6 +14,18 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
   const folder = await sourceOf({}, server);
   const run = (...args: string[]) => folder.runHere([...args, "--source", upstream.folder, "--state", "state"]);
   expect(await run("apply", "--yes", "--no-wait")).toMatchObject({ code: 0 });
+  const applied = (await upstream.git("rev-parse", "HEAD")).trim();
+  const passesOf = async () => JSON.parse((await run("history", "-o", "json")).stdout).targets[0].passes;
+  expect(await passesOf()).toMatchObject([{ commit: applied, result: "applied", counts: { created: 5 } }]);
+  expect(JSON.parse((await run("status", "-o", "json")).stdout)).toMatchObject({
+    daemon: null,
+    targets: [
+      { sync: "Synced", condition: "Ready", appliedRevision: applied, wantedRevision: applied, nextPassAt: null },
+    ],
+  });
+  // Of a part that is in sync there is nothing new to tell, and the status of the whole stays.
+  expect(await run("apply", "--yes", "--only", "service/dev:web/api")).toMatchObject({ code: 0 });
+  expect(JSON.parse((await run("status", "-o", "json")).stdout).targets[0].appliedRevision).toBe(applied);
   await foreignService(server);
   // Settings that change what git's blame prints, or make it fail.
   const settings = ["ignoreRevsFile=missing", "markIgnoredLines=true", "showEmail=true", "blankBoundary=true"];
@@ -25,7 +37,7 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
   const text = await run("why", "service/dev:web/api/replicas");
   expect(text).toMatchObject({ code: 0 });
   expect(text.stdout).toMatch(/ {2}wanted {3}2\n {11}\S*api\.yaml:\d+\n {11}commit [0-9a-f]{12} of /);
-  expect(text.stdout).toMatch(/ {2}written {2}2\n {11}\d{4}-\d\d-\d\dT\S+ v1\n/);
+  expect(text.stdout).toMatch(/ {2}written {2}2\n {11}\d{4}-\d\d-\d\dT\S+ v1, for commit [0-9a-f]{12}\n/);
   expect(text.stdout).toMatch(/ {2}live {5}4\n {11}changed since we wrote; newest version v2 by \S+, \d{4}/);
   const json = await run("why", "service/dev:web/api/replicas", "-o", "json");
   expect([json.code, faultsOf("why", json.stdout)]).toEqual([0, []]);
@@ -33,7 +45,7 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
     identity: "service/dev:web/api",
     pointer: "/replicas",
     wanted: { value: 2, commit: first.trim(), isOldest: false },
-    written: { value: 2, version: 1, commit: null },
+    written: { value: 2, version: 1, commit: applied, isUncommitted: false },
     live: { value: 4, version: 2, cause: "drift", isSince: true },
   });
   expect(await run("why", "service/dev:web/api/nowhere")).toMatchObject({

@@ -144,4 +144,24 @@ export const mutations: readonly Mutation[] = [
       title: "generate --check fails for a stale file",
     },
   },
+  {
+    name: "calling a pass that left something incomplete",
+    find: 'return { result: reasons.length === 0 ? "applied" : "incomplete", reasons };',
+    replace: 'return { result: "applied", reasons };',
+    killedBy: {
+      project: "parts",
+      file: "test/unit/core/report/pass-result.test.ts",
+      title: "an apply that left something is incomplete",
+    },
+  },
+  {
+    name: "calling a plan incomplete that leaves out a manifest",
+    find: "return plan.summary.invalid === 0 ? plan : withParts(plan, { complete: false });",
+    replace: "return plan;",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/invalid-manifests.test.ts",
+      title: "commands with --partial say what they leave out",
+    },
+  },
 ];

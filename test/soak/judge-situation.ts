@@ -61,7 +61,8 @@ export async function judgeSituation(judging: Judging): Promise<Tried> {
   }
   const failed = (fault: string): Tried => ({ end: "applied", faults: [fault], results: [] });
   if (guarded.length > 0) return failed(`apply did not refuse ${guarded.join(", ")}: ${applied.code}`);
-  if (![0, 1, 4, 7].includes(applied.code ?? -1)) return failed(`apply ended with ${applied.code}: ${applied.stderr}`);
+  if (![0, 1, 3, 4, 7].includes(applied.code ?? -1))
+    return failed(`apply ended with ${applied.code}: ${applied.stderr}`);
   const { outcomes }: { readonly outcomes?: readonly Outcome[] } = JSON.parse(applied.stdout);
   if (outcomes === undefined) return failed(`apply ended with ${applied.code}: ${applied.stderr}${applied.stdout}`);
   const fresh = await judging.again();
@@ -73,16 +74,19 @@ export async function judgeSituation(judging: Judging): Promise<Tried> {
       ...stepFaults(judging, outcomes),
       ...writeFaults(judging, outcomes),
       ...plan.steps.flatMap((step) => contentFaults(step, judging)),
-      ...nextFaults(fresh, outcomes),
+      ...invalidFaults(judging, outcomes),
+      ...nextFaults(fresh, situation, outcomes),
     ],
   };
 }
 
 // Null where the apply was not refused. What is refused as stale has to name what moved.
-function refusalFaults({ moved, applied, situation }: Judging, isGuarded: boolean): readonly string[] | null {
+function refusalFaults({ moved, applied, situation, plan }: Judging, isGuarded: boolean): readonly string[] | null {
   const said = applied.stderr + applied.stdout;
   switch (applied.code) {
     case 3:
+      // With --partial, that no manifest is valid.
+      if (situation.broken !== null && plan.steps.every(({ action }) => action === "orphan")) return null;
       return moved?.is === "source" ? [] : [`apply ended with 3 for no reason: ${said}`];
     case 5:
       return isGuarded ? [] : [`apply ended with 5 for no reason: ${said}`];
@@ -112,7 +116,7 @@ function movedFaults({ moved, plan, situation }: Judging, outcomes: readonly Out
 function stepFaults({ plan, declared }: Judging, outcomes: readonly Outcome[]): readonly string[] {
   const byIdentity = new Map(outcomes.map((outcome) => [outcome.identity, outcome]));
   const planned = new Set(plan.steps.map(({ identity }) => identity));
-  const unplanned = outcomes.filter(({ identity }) => !planned.has(identity));
+  const unplanned = outcomes.filter(({ identity, result }) => !planned.has(identity) && result !== "invalid");
   const isUndone = (identity: string): boolean => {
     const result = byIdentity.get(identity)?.result;
     return result === "failed" || result === "blocked";
@@ -205,8 +209,24 @@ export function isPartlyVisible({ code, stdout }: Ended): boolean {
   return complete === false && errors.length > 0 && errors.every(({ code: what }) => what === NOT_VISIBLE);
 }
 
-function nextFaults(next: Ended, outcomes: readonly Outcome[]): readonly string[] {
-  if (next.code !== 0 && !isPartlyVisible(next)) return [`the next plan ended with ${next.code}: ${next.stderr}`];
+// A broken manifest is left out, is named as such, and is never taken for a success.
+function invalidFaults({ situation, declared, plan, applied, wrote }: Judging, outcomes: readonly Outcome[]) {
+  const { broken } = situation;
+  const invalid = outcomes.filter(({ result }) => result === "invalid");
+  const manifest = broken === null ? undefined : declared[broken];
+  if (manifest === undefined) return invalid.map(({ identity }) => `${identity} is said to be invalid`);
+  const identity = identityOf(manifest);
+  return [
+    ...(invalid.some((one) => one.identity === identity && one.file === broken) ? [] : [`${identity} is not named`]),
+    ...(plan.summary.invalid === invalid.length ? [] : [`the plan counts ${plan.summary.invalid} as invalid`]),
+    ...(applied.code === 0 ? ["apply left out a manifest, and ended with 0"] : []),
+    ...(wrote.includes(bareIdentity(identity)) ? [`${identity} is invalid, and was written`] : []),
+  ];
+}
+
+function nextFaults(next: Ended, { broken }: Situation, outcomes: readonly Outcome[]): readonly string[] {
+  const isExpected = broken === null ? next.code === 0 || isPartlyVisible(next) : next.code === 1;
+  if (!isExpected) return [`the next plan ended with ${next.code}: ${next.stderr}`];
   const { steps }: Plan = JSON.parse(next.stdout);
   const byIdentity = new Map(outcomes.map((outcome) => [outcome.identity, outcome.result]));
   return steps.flatMap(({ action, identity, changes, reason }) => {

@@ -41,6 +41,8 @@ export type Situation = {
   readonly isChecked: boolean;
   /** Whether everything that guards refuse is allowed. */
   readonly isAllowed: boolean;
+  /** The file whose manifest is invalid, so that everything runs with `--partial`; null where all are valid. */
+  readonly broken: string | null;
   readonly between: Between;
   /** What is written by then, where that changes live or the source. */
   readonly changed: JsonObject | null;
@@ -64,7 +66,9 @@ export function drawSituation(seed: number, random: () => number): Situation {
     subset(by === "nobody" ? {} : before, () => chance(0.2)),
     (manifest) => changedBy(manifest, draw),
   );
-  const isSealed = chance(0.5);
+  const broken = chance(0.2) ? pick(nonEmpty(Object.keys(declared))) : null;
+  // What leaves out a manifest cannot be applied later.
+  const isSealed = broken === null && chance(0.5);
   const file = pick(nonEmpty(Object.keys(declared)));
   const is = isSealed ? pick(["nothing", "live", "source", "file", "beside"]) : "nothing";
   const target = declared[file];
@@ -78,6 +82,7 @@ export function drawSituation(seed: number, random: () => number): Situation {
     isSealed,
     isAllowed: chance(0.7),
     isChecked: chance(0.9),
+    broken,
     between: !isOfFile ? { is } : target === undefined ? { is: "nothing" } : { is, file },
     changed: !isOfFile || target === undefined ? null : changedBy(target, draw),
   };

@@ -96,7 +96,7 @@ export async function trySituation(
     );
   }
   for (const manifest of Object.values(situation.drift)) await plane.others(manifest);
-  await lay(folder, situation.before.declared, situation.declared);
+  await lay(folder, situation.before.declared, situation.declared, situation.broken);
   const env = {
     ...admin,
     HOLDFAST_TOKEN: await tokenOf(situation.caller, situation, plane),
@@ -106,12 +106,14 @@ export async function trySituation(
   const since = async (earlier: readonly string[]) => writesIn((await effects(plane.data)).slice(earlier.length));
   const early = await effects(plane.data);
   const unchecked = situation.isChecked ? [] : ["--no-dry-run"];
-  const planned = await run(["plan", "--show", "unchanged", "-o", "json", "--out", out, ...unchecked], env);
+  const { broken } = situation;
+  const partial = broken === null ? [] : ["--partial"];
+  const planned = await run(["plan", "--show", "unchanged", "-o", "json", "--out", out, ...unchecked, ...partial], env);
   const wroteAtPlan = (await since(early)).map((resource) => `plan wrote ${resource}`);
   const isInvalid = planned.code === 3;
   if (wroteAtPlan.length > 0) return { end: "planned", faults: wroteAtPlan, results: [] };
-  const isPartial = isPartlyVisible(planned);
-  if (planned.code !== 0 && !isInvalid && !isPartial) {
+  const isPartial = broken !== null || isPartlyVisible(planned);
+  if (planned.code !== (isPartial ? 1 : 0) && !isInvalid) {
     return { end: "planned", faults: [`plan ended with ${planned.code}: ${planned.stderr}`], results: [] };
   }
   const moved = await happen(situation, folder, plane);
@@ -119,7 +121,7 @@ export async function trySituation(
   const earlier = await effects(plane.data);
   // What is invalid where it is read, a version that leaps among it, is refused by apply as well.
   const applying = situation.isSealed && !isInvalid ? ["--plan", out] : ["--yes"];
-  const applied = await run(["apply", "--no-wait", "-o", "json", ...applying, ...unchecked], env);
+  const applied = await run(["apply", "--no-wait", "-o", "json", ...applying, ...unchecked, ...partial], env);
   const wrote = await since(earlier);
   if (isInvalid) {
     const isRefused = wrote.length === 0 && (applied.code === 3 || moved !== null);
@@ -130,18 +132,23 @@ export async function trySituation(
     return { end: "refused", faults: isRefused ? [] : [`apply of an incomplete plan: ${applied.code}`], results: [] };
   }
   const plan: Plan = JSON.parse(planned.stdout);
-  if (!plan.complete && !isPartial) return { end: "planned", faults: ["the plan is incomplete"], results: [] };
+  if (plan.complete === isPartial) {
+    const is = plan.complete ? "complete" : "incomplete";
+    return { end: "planned", faults: [`the plan says that it is ${is}`], results: [] };
+  }
   const after = await readLiveManifests(plane.admin, situation.declared);
-  const again = () => run(["plan", "-o", "json"], env);
+  const again = () => run(["plan", "-o", "json", ...partial], env);
   const { declared } = situation;
   return judgeSituation({ situation, declared, plan, moved, applied, wrote, before, after, again });
 }
 
-async function lay(folder: string, old: Declared, declared: Declared): Promise<void> {
+async function lay(folder: string, old: Declared, declared: Declared, broken: string | null = null): Promise<void> {
   for (const file of Object.keys(old)) await rm(join(folder, file), { force: true });
   await writeFile(join(folder, "holdfast.yaml"), 'external: ["**"]\n');
-  for (const [file, manifest] of Object.entries(declared))
-    await writeFile(join(folder, file), JSON.stringify(manifest));
+  for (const [file, manifest] of Object.entries(declared)) {
+    const written = file === broken ? { ...manifest, nonsense: 1 } : manifest;
+    await writeFile(join(folder, file), JSON.stringify(written));
+  }
 }
 
 /** Does what happens between plan and apply, and answers what it changed of what is declared. */

@@ -4,12 +4,11 @@ import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
 import type { Approval } from "../../engine/passes/apply-pass.ts";
 import { planReport, type ReportView } from "../../render/pass-report.ts";
-import { planPlace } from "../../render/plan.ts";
-import { sentenceText } from "../../render/wrap.ts";
 import type { Invocation } from "../command.ts";
 import type { TerminalView } from "../output/terminal-view.ts";
 import { allowedRisks } from "../targets/pass-rules.ts";
 import { confirm } from "../terminal.ts";
+import type { ApplyHeader } from "./apply-header.ts";
 
 /** Decides whether a plan may be applied. */
 export type Approve = (planned: PlanEvent) => Promise<Approval>;
@@ -19,20 +18,13 @@ export function createApproval(
   { flags, terminal }: Invocation,
   view: TerminalView & Pick<ReportView, "target">,
   sealed: SealedPlan | null,
+  { agreed }: Pick<ApplyHeader, "agreed">,
 ): Approve {
   let promptedChecksum: string | null = null;
-  let isAnnounced = false;
-  // Without a question, the plan with its header is not shown.
-  const announce = ({ plan, ...event }: PlanEvent): void => {
-    if (isAnnounced || plan.steps.every(({ action }) => action === "keep")) return;
-    isAnnounced = true;
-    const stream = view.output === "text" ? terminal.stdout : terminal.stderr;
-    stream.write(sentenceText(`Applying to ${planPlace(plan, { ...event, target: view.target ?? null })}`, view.width));
-  };
   return async (planned) => {
     const { plan } = planned;
     if (sealed !== null || flags.yes) {
-      announce(planned);
+      agreed(planned);
       return { is: "agreed", allows: sealed?.allows ?? allowedRisks(flags) };
     }
     // A plan without writes needs no confirmation, but another writer can cause a second plan with writes.

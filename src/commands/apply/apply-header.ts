@@ -1,0 +1,31 @@
+import type { PlanEvent } from "../../core/report/events.ts";
+import { planPlace } from "../../render/plan.ts";
+import { sentenceText } from "../../render/wrap.ts";
+import type { TerminalView } from "../output/terminal-view.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** The first line of an apply: the control plane, the target and the commit. */
+export type ApplyHeader = {
+  /** The plan that is carried out, unless it was shown with these already. */
+  readonly agreed: (planned: PlanEvent) => void;
+  /** Prints the line, once; a plan that leaves everything as it is has none. */
+  readonly print: () => void;
+};
+
+/** Creates the header; it goes where the outcomes go. */
+export function createApplyHeader(
+  { stdout, stderr }: Terminal,
+  { output, width, target }: TerminalView & { readonly target: string | null },
+): ApplyHeader {
+  let text = "";
+  return {
+    agreed: ({ plan, ...event }) => {
+      const isQuiet = plan.steps.every(({ action }) => action === "keep");
+      text = isQuiet ? "" : sentenceText(`Applying to ${planPlace(plan, { ...event, target })}`, width);
+    },
+    print: () => {
+      (output === "text" ? stdout : stderr).write(text);
+      text = "";
+    },
+  };
+}
