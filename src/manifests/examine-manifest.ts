@@ -1,8 +1,8 @@
 import { shapes } from "../contract/generated/shapes.ts";
-import type { JsonObject } from "../contract/json.ts";
-import { pointerTokens } from "../contract/json-pointer.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
 import type { Position } from "../model/position.ts";
-import type { SchemaDiagnostic as SchemaFault } from "../schema/schema-diagnostic.ts";
+import { error, type SchemaDiagnostic as SchemaFault } from "../schema/schema-diagnostic.ts";
 import { validateManifest } from "../schema/validate.ts";
 import { keyOrValue, type Wording, wordingOf } from "../source/file-diagnostic.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
@@ -70,13 +70,31 @@ export function examineManifest(
   return { faults: [...syntax, ...fresh, ...positioned], fields };
 }
 
+const ENCRYPTED = "ENC[AES256_GCM,";
+const NOT_DECRYPTED = "encrypted with SOPS; Holdfast does not decrypt yet";
+const DECRYPT = "Commit it as plain text, with secret://tenant:group:key in place of each secret.";
+
+// A file that SOPS has written says so under `sops`; otherwise each encrypted value is told.
+function encryptedFaults(value: JsonObject): readonly SchemaFault[] {
+  if (isObject(value.sops)) return [error("/sops", "encrypted", `this manifest is ${NOT_DECRYPTED}`, DECRYPT)];
+  return encryptedIn(value, "").map((pointer) => error(pointer, "encrypted", `a value ${NOT_DECRYPTED}`, DECRYPT));
+}
+
+function encryptedIn(value: Json, pointer: string): readonly string[] {
+  if (typeof value === "string") return value.startsWith(ENCRYPTED) ? [pointer] : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, field]) => encryptedIn(field, `${pointer}/${escapePointer(name)}`));
+}
+
 // A text that would arrive differently is described better by that than by its type.
 function schemaFaults(
-  { respellings }: ParsedDocument,
+  { respellings, chunk }: ParsedDocument,
   type: string,
   value: JsonObject,
   { unknownFields }: ExamineOptions,
 ): readonly SchemaFault[] {
+  const encrypted = chunk.text.includes(ENCRYPTED) ? encryptedFaults(value) : [];
+  if (encrypted.length > 0) return encrypted;
   const respelt = checkSpellings(type, value, respellings());
   const faults = validateManifest(type, value, { unknownFields });
   if (respelt.length === 0) return faults;

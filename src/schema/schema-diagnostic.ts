@@ -13,6 +13,7 @@ export type SchemaDiagnostic = {
 /** The codes of diagnostics: a closed set. */
 export type SchemaDiagnosticCode =
   | "duplicate-item"
+  | "encrypted"
   | "impossible-date"
   | "inconsistent"
   | "invalid-form"

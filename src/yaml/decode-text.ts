@@ -12,6 +12,9 @@ const NOT_SIMPLE = /[^\n\x20-\x7e]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match them.
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]|\r/;
 
+// YAML 1.2.2 (5.2) allows a mark before each document, as files that were joined have it.
+const LATER_MARK = /(?<=\n)\ufeff(?=---(?:\s|$))/g;
+
 /** Decodes bytes as UTF-8. Anything else is refused. */
 export function decode(bytes: Uint8Array): Decoded {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -19,7 +22,7 @@ export function decode(bytes: Uint8Array): Decoded {
   if (!isPlain && !isUtf8(whole)) return { fault: encodingFault(whole), text: "" };
   const raw = whole.toString(isPlain ? "latin1" : "utf8");
   if (isPlain && !NOT_SIMPLE.test(raw)) return { text: raw, isSimple: true };
-  const text = (raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw).replaceAll("\r\n", "\n");
+  const text = (raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw).replaceAll("\r\n", "\n").replace(LATER_MARK, "");
   const found = FORBIDDEN.exec(text);
   return found === null ? { text, isSimple: false } : { fault: characterFault(text, found.index, whole), text };
 }

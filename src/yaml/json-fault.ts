@@ -1,4 +1,5 @@
 import { type Fault, fault, tooDeep } from "./fault.ts";
+import { conflictAt } from "./merge-conflict.ts";
 
 /**
  * The first violation of strict JSON or of the depth limit in a text; null when there is none, or the text is empty.
@@ -86,7 +87,10 @@ function readWord(state: State): Fault | null {
   return syntax(state, state.at < state.text.length ? "a value is expected" : "the text ends too early");
 }
 
-function syntax({ at }: State, what: string): Fault {
+function syntax({ text, at }: State, what: string): Fault {
+  const conflict = conflictAt(text, at);
+  if (conflict !== null)
+    return fault(conflict.offset, "syntax", `not valid JSON: ${conflict.summary}`, conflict.detail);
   const detail = "A `.json` file is strict JSON: no comments, no trailing commas.";
   return fault(at, "syntax", `not valid JSON: ${what}`, detail);
 }

@@ -1,10 +1,11 @@
 import { faultyDocument, type ParsedDocument } from "../document.ts";
 import type { Fault } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
+import { CONFLICT } from "../merge-conflict.ts";
 import type { ExactReader } from "../parse-file.ts";
 import type { Chunk } from "../split-documents.ts";
 import { type AliasBudget, build } from "./build-value.ts";
-import { CONFLICT, TEMPLATE } from "./likely-mistake.ts";
+import { TEMPLATE } from "./likely-mistake.ts";
 import { nodeOffsets } from "./node-offsets.ts";
 import { parseExact } from "./parse-exact.ts";
 

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "yaml";
+import { conflictAt } from "../merge-conflict.ts";
 import { findUnclosed } from "./find-unclosed.ts";
 
 /** The most likely mistake behind a parser error. */
@@ -12,7 +13,7 @@ export function likelyMistake(error: ParserError, text: string): Mistake {
   const { code, offset } = error;
   const line = lineAt(text, offset);
   const found =
-    conflict(line) ??
+    conflictAt(text, offset) ??
     template(line) ??
     unclosed(error, text) ??
     (code === "MULTILINE_IMPLICIT_KEY" || code === "BLOCK_AS_IMPLICIT_KEY" ? misplaced(error, line, text) : null) ??
@@ -35,15 +36,6 @@ function lineAt(text: string, offset: number): Line {
   const end = text.indexOf("\n", offset);
   const line = text.slice(start, end < 0 ? text.length : end);
   return { start, text: line, indent: line.length - line.trimStart().length };
-}
-
-/** The message for unresolved merge conflicts. */
-export const CONFLICT = "a merge conflict that is not resolved";
-
-function conflict({ start, text }: Line): Mistake | null {
-  if (!/^(?:<{7} |={7}$|>{7} |\|{7} )/.test(text.trimEnd())) return null;
-  const detail = "Keep what is right, and remove the lines with `<<<<<<<`, `=======` and `>>>>>>>`.";
-  return { offset: start, summary: CONFLICT, detail };
 }
 
 function template({ start, text }: Line): Mistake | null {

@@ -95,3 +95,29 @@ test("a text claims a type only where a manifest has its own, in linear time", (
   expect(claimsType(`{${'"a": [{}], '.repeat(100_000)}"type": "job"`)).toBe(true);
   expect(claimsType(`[${'{"type": "job"}, '.repeat(50_000)}`)).toBe(false);
 });
+
+describe("a manifest of ours", () => {
+  test("that is encrypted with SOPS is told so once, and so is a single encrypted value", async () => {
+    const sealed = "ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]";
+    const whole = `type: team\nname: b\nmembers: [${JSON.stringify(sealed)}]\nsops:\n  mac: "${sealed}"\n  version: 3.9.0\n`;
+    expect((await foundIn(whole)).said).toEqual(["error encrypted"]);
+    const single = `type: team\nname: b\nmembers: [${JSON.stringify(sealed)}]\n`;
+    const { diagnostics } = await loadFiles({ "a.yaml": single });
+    expect(diagnostics).toMatchObject([{ code: "encrypted", line: 3, column: 11 }]);
+  });
+
+  test("may follow a byte-order mark, also in a later document", async () => {
+    const { manifests, diagnostics } = await loadFiles({
+      "a.yaml": `\ufeff${team}\ufeff---\n${team.replace("name: t", "name: u")}`,
+    });
+    expect([manifests.length, diagnostics]).toEqual([2, []]);
+  });
+
+  test("with a merge conflict in JSON is told so", async () => {
+    const text =
+      '{\n"type": "team",\n<<<<<<< HEAD\n"name": "a",\n=======\n"name": "b",\n>>>>>>> x\n"members": ["a@example.com"]}';
+    const { diagnostics } = await loadFiles({ "a.json": text });
+    expect(diagnostics).toMatchObject([{ code: "syntax", line: 3, column: 1, severity: "error" }]);
+    expect(diagnostics[0]?.summary).toContain("a merge conflict that is not resolved");
+  });
+});
