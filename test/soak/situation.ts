@@ -5,15 +5,20 @@ import { referencesWithoutSecrets } from "../../src/model/references.ts";
 /** A manifest by its file. */
 export type Declared = { readonly [file: string]: JsonObject };
 
-/** Who applies: everything, or what an account with one role may do. */
+/** Who applies: everything, or what an account with one role, or with nine of them, may do. */
 export const callers = [
   "admin",
   "workspace-admin",
   "workspace-editor",
   "workspace-viewer",
   "cluster-admin",
+  "cluster-member",
   "cluster-viewer",
   "ml-repo-editor",
+  "ml-repo-viewer",
+  "tenant-member",
+  "tenant-viewer",
+  "nine-roles",
 ] as const;
 /** Somebody who plans and applies. */
 export type SituationCaller = (typeof callers)[number];
@@ -43,6 +48,8 @@ export type Situation = {
   readonly isAllowed: boolean;
   /** The file whose manifest is invalid, so that everything runs with `--partial`; null where all are valid. */
   readonly broken: string | null;
+  /** Whether plan and apply have another state folder than what was applied before. */
+  readonly isStateless: boolean;
   readonly between: Between;
   /** What is written by then, where that changes live or the source. */
   readonly changed: JsonObject | null;
@@ -83,6 +90,7 @@ export function drawSituation(seed: number, random: () => number): Situation {
     isAllowed: chance(0.7),
     isChecked: chance(0.9),
     broken,
+    isStateless: chance(0.3),
     between: !isOfFile ? { is } : target === undefined ? { is: "nothing" } : { is, file },
     changed: !isOfFile || target === undefined ? null : changedBy(target, draw),
   };

@@ -108,7 +108,8 @@ export async function trySituation(
   const unchecked = situation.isChecked ? [] : ["--no-dry-run"];
   const { broken } = situation;
   const partial = broken === null ? [] : ["--partial"];
-  const planned = await run(["plan", "--show", "unchanged", "-o", "json", "--out", out, ...unchecked, ...partial], env);
+  const flags = [...unchecked, ...partial, ...(situation.isStateless ? ["--state", await temporaryFolder()] : [])];
+  const planned = await run(["plan", "--show", "unchanged", "-o", "json", "--out", out, ...flags], env);
   const wroteAtPlan = (await since(early)).map((resource) => `plan wrote ${resource}`);
   const isInvalid = planned.code === 3;
   if (wroteAtPlan.length > 0) return { end: "planned", faults: wroteAtPlan, results: [] };
@@ -121,7 +122,7 @@ export async function trySituation(
   const earlier = await effects(plane.data);
   // What is invalid where it is read, a version that leaps among it, is refused by apply as well.
   const applying = situation.isSealed && !isInvalid ? ["--plan", out] : ["--yes"];
-  const applied = await run(["apply", "--no-wait", "-o", "json", ...applying, ...unchecked, ...partial], env);
+  const applied = await run(["apply", "--no-wait", "-o", "json", ...applying, ...flags], env);
   const wrote = await since(earlier);
   if (isInvalid) {
     const isRefused = wrote.length === 0 && (applied.code === 3 || moved !== null);
@@ -137,7 +138,7 @@ export async function trySituation(
     return { end: "planned", faults: [`the plan says that it is ${is}`], results: [] };
   }
   const after = await readLiveManifests(plane.admin, situation.declared);
-  const again = () => run(["plan", "-o", "json", ...partial], env);
+  const again = () => run(["plan", "-o", "json", ...flags], env);
   const { declared } = situation;
   return judgeSituation({ situation, declared, plan, moved, applied, wrote, before, after, again });
 }
@@ -188,16 +189,30 @@ async function happen(situation: Situation, folder: string, plane: SituationPlan
 
 async function tokenOf(caller: SituationCaller, { seed }: Situation, plane: SituationPlane): Promise<string> {
   if (caller === "admin") return plane.adminToken;
-  const type = caller.replace(/-[a-z]+$/, "");
-  const resource_fqn = type === "workspace" ? `s${seed}:web` : `s${seed}`;
-  const permissions = [{ resource_type: type, resource_fqn, role_id: caller }];
+  const permissions = caller === "nine-roles" ? nineRoles(seed) : [permission(caller, seed)];
   const manifest = { type: "virtual-account", name: `s${seed}-caller`, permissions };
   const { status, body } = await plane.admin.put("/api/svc/v1/virtual-accounts", { manifest });
   // Where what the role is on is not there, an account with a role elsewhere sees as little.
   if (status === 200) return body.token;
-  const elsewhere = [{ resource_type: "cluster", resource_fqn: "elsewhere", role_id: "cluster-viewer" }];
-  const other = { type: "virtual-account", name: `s${seed}-caller`, permissions: elsewhere };
+  const other = { ...manifest, permissions: [elsewhere("cluster-viewer")] };
   return (await plane.admin.put("/api/svc/v1/virtual-accounts", { manifest: other })).body.token;
+}
+
+function permission(role_id: string, seed: number): JsonObject {
+  const resource_type = role_id.replace(/-[a-z]+$/, "");
+  const fqns: { readonly [type: string]: string } = { workspace: `s${seed}:web`, tenant: "holdfast" };
+  return { resource_type, resource_fqn: fqns[resource_type] ?? `s${seed}`, role_id };
+}
+
+function elsewhere(role_id: string): JsonObject {
+  return { resource_type: "cluster", resource_fqn: "elsewhere", role_id };
+}
+
+// A control plane that does not report a caller's roles names only some of so many.
+function nineRoles(seed: number): readonly JsonObject[] {
+  const own = ["workspace-editor", "workspace-viewer", "workspace-member", "cluster-member", "cluster-viewer"];
+  const all = [...own, "ml-repo-editor", "ml-repo-viewer"].map((role_id) => permission(role_id, seed));
+  return [...all, elsewhere("cluster-viewer"), elsewhere("cluster-member")];
 }
 
 /** The resources of effects, without the leases. */
