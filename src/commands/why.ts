@@ -33,12 +33,15 @@ export async function run(invocation: InvocationOf<typeof why>): Promise<number>
   const end = await reconcile(target, mode, { ...terminal, emit });
   if (end.what !== "explained") return endWithInvalidSource(end, invocation);
   const report = await reportOf(end, target, terminal);
-  await writeResult(terminal, view.output === "json" ? jsonText(report) : wrappedLines(whyText(report), view.width));
+  await writeResult(
+    terminal,
+    view.output === "json" ? jsonText(report) : wrappedLines(whyText(report, view), view.width),
+  );
   return 0;
 }
 
 async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal): Promise<WhyReport> {
-  const { identity, pointer, server, wanted, written, live, at, diagnostics } = end;
+  const { identity, pointer, changes, changedSince, server, wanted, written, live, at, diagnostics } = end;
   const {
     commit = null,
     author = null,
@@ -50,6 +53,8 @@ async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal
     server,
     identity,
     pointer,
+    ...(changes === undefined ? {} : { changes }),
+    ...(changedSince === undefined ? {} : { changedSince }),
     wanted: { ...wanted, commit, author, at: wantedAt, isOldest },
     written: written && { ...written, ...passAt(target, at) },
     live,

@@ -1,9 +1,15 @@
 import type { Json } from "../contract/json.ts";
+import type { Change } from "../core/plan/plan.ts";
 import type { WhyReport } from "../core/report/report.ts";
+import { changeLines } from "./change.ts";
 import { printable } from "./escape.ts";
+import type { Paint } from "./paint.ts";
 
 /** The origin of a value: who declared it, who wrote it, and who changed it since. */
-export function whyText({ identity, pointer, wanted, written, live }: WhyReport): string {
+export function whyText(
+  { identity, pointer, wanted, written, live, changes = [], changedSince = [] }: WhyReport,
+  view: { readonly paint: Paint; readonly width: number },
+): string {
   return [
     `${printable(identity)}${pointer === "" ? "" : `  ${printable(pointer)}`}`,
     `  wanted   ${shown(wanted.value, pointer)}`,
@@ -18,8 +24,18 @@ export function whyText({ identity, pointer, wanted, written, live }: WhyReport)
     ...(live === null
       ? ["  live     absent, or it cannot be read"]
       : [`  live     ${shown(live.value, pointer)}`, `           ${liveText(live)}`]),
+    ...fieldLines("differs: live → wanted", changes, view),
+    ...fieldLines("written by somebody else since, and as wanted: written → live", changedSince, view),
     "",
   ].join("\n");
+}
+
+function fieldLines(
+  title: string,
+  changes: readonly Change[],
+  view: { readonly paint: Paint; readonly width: number },
+): readonly string[] {
+  return changes.length === 0 ? [] : [`  ${title}`, ...changeLines(changes, { ...view, by: null })];
 }
 
 function authorLines({ commit, author, at, isOldest }: WhyReport["wanted"]): readonly string[] {

@@ -48,6 +48,14 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
     written: { value: 2, version: 1, commit: applied, isUncommitted: false },
     live: { value: 4, version: 2, cause: "drift", isSince: true },
   });
+  const whole = await run("why", "service/dev:web/api");
+  expect(whole.stdout).toMatch(/ {2}differs: live → wanted\n {4}drift +env\.QUEUE .*\n {4}drift +replicas +4 → 2\n/);
+  const wholeJson = await run("why", "service/dev:web/api", "-o", "json");
+  expect(faultsOf("why", wholeJson.stdout)).toEqual([]);
+  expect(JSON.parse(wholeJson.stdout).changes).toMatchObject([
+    { label: "env.QUEUE" },
+    { path: "/replicas", before: 4, after: 2 },
+  ]);
   expect(await run("why", "service/dev:web/api/nowhere")).toMatchObject({
     code: 3,
     stderr: expect.stringContaining("service/dev:web/api has no field /nowhere"),

@@ -1265,6 +1265,14 @@ readonly format_version: FormatVersion
 readonly server: string
 readonly identity: string
 /**
+ * Of a whole resource: the fields that differ, from live to the manifest; left out where one field was asked for
+ */
+readonly changes?: readonly Change[]
+/**
+ * Of a whole resource: the fields that somebody else wrote since, and that are as the manifest wants them, from what was written to live; left out where one field was asked for
+ */
+readonly changedSince?: readonly Change[]
+/**
  * JSON Pointer into the manifest; empty for all of it
  */
 readonly pointer: string

@@ -157,7 +157,10 @@ export type UnlockedEvent = {
 };
 
 /** The wanted, recorded and live value of one field: the end of a pass that explains it. */
-export type WhyEvent = Pick<WhyReport, "server" | "identity" | "pointer" | "live" | "diagnostics"> & {
+export type WhyEvent = Pick<
+  WhyReport,
+  "server" | "identity" | "pointer" | "live" | "changes" | "changedSince" | "diagnostics"
+> & {
   readonly what: "explained";
   readonly revision: string | null;
   readonly wanted: Pick<WhyReport["wanted"], "value" | "file" | "line">;
