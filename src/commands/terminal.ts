@@ -1,10 +1,10 @@
 import { createInterface } from "node:readline/promises";
 import type { Readable, Writable } from "node:stream";
+import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import type { Output } from "../render/output-format.ts";
 import { sentenceText } from "../render/wrap.ts";
-import type { Warnings } from "./output/warnings.ts";
 
 /** A process: its streams, environment, clock and signals, passed as values so that no code uses globals. */
 export type ProcessTerminal = {
@@ -30,6 +30,19 @@ export type ProcessTerminal = {
   readonly onHangup?: (listener: () => void) => void;
   /** Stops the command, as a signal does. */
   readonly stop: (reason: HoldfastError) => void;
+};
+
+/** The warnings about a run: each is printed on stderr and kept for the result. */
+export type Warnings = {
+  /** Adds a warning; with `--strict` the command then fails when it ends. */
+  readonly add: (warning: Diagnostic) => void;
+  /** Adds a warning of a command that has sent nothing yet; with `--strict` it ends here. */
+  readonly addEarly: (warning: Diagnostic) => void;
+  readonly all: () => readonly Diagnostic[];
+  /** Calls a listener with each later warning. */
+  readonly follow: (listener: (warning: Diagnostic) => void) => void;
+  /** The same warnings, printed on another stream. */
+  readonly printedOn: (stderr: Terminal["stderr"]) => Warnings;
 };
 
 /** The process of a command, and the warnings about its run. */

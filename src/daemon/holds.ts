@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Identity } from "../core/manifest.ts";
-import type { HeldContents } from "../engine/desired/held-contents.ts";
+import type { HeldContents } from "../engine/target.ts";
 import { readOwnFile } from "../files/read-own-file.ts";
 import { replaceFile } from "../files/write-file.ts";
 

@@ -9,8 +9,14 @@ import type { LoadRules } from "../manifests/load-manifests.ts";
 import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/read-source-config.ts";
 import type { State, StateLocation, StateLock } from "../state/state.ts";
-import type { HeldContents } from "./desired/held-contents.ts";
 import type { ServerSession } from "./session.ts";
+
+/** What a revision declares of the resources that are on hold. */
+export type HeldContents = {
+  readonly revision: string | null;
+  /** A keyed digest of each manifest, null if there is none; left out where it is invalid. */
+  readonly contents: ReadonlyMap<Identity, string | null>;
+};
 
 /** What a pass reconciles: a source with a control plane, with a state folder and rules. */
 export type Target = {

@@ -1,3 +1,4 @@
+import { basename } from "node:path/posix";
 import type { FolderFile } from "./folder-file.ts";
 import { blobId } from "./git/blobs.ts";
 import { differs, isBelow } from "./git/compare-to-commit.ts";
@@ -11,7 +12,7 @@ import { type FolderWalk, placeOf } from "./walk-folder.ts";
 export function equalsHead(walk: FolderWalk, walked: readonly FolderFile[], head: Head): boolean {
   const { blobs, links, submodules } = head;
   if (walk.absentStarts.length > 0 || walked.some((file) => differs(file, head))) return false;
-  if (blobs.entries().some(([path, blob]) => nameOf(path) === OWN_IGNORE_FILE && !hasBlob(walk, path, blob)))
+  if (blobs.entries().some(([path, blob]) => basename(path) === OWN_IGNORE_FILE && !hasBlob(walk, path, blob)))
     return false;
   if (
     links.some((path) => !isSeenAs(walk, path, "link")) ||
@@ -20,7 +21,7 @@ export function equalsHead(walk: FolderWalk, walked: readonly FolderFile[], head
     return false;
   }
   const paths = new Set(walked.map(({ path }) => path));
-  return !blobs.keys().some((path) => !paths.has(path) && isManifestFile(nameOf(path)) && isWithin(walk, path));
+  return !blobs.keys().some((path) => !paths.has(path) && isManifestFile(basename(path)) && isWithin(walk, path));
 }
 
 // Otherwise the walk cannot have warned about it as it should: it is not there, or an ignore rule of git matches it.
@@ -35,9 +36,6 @@ function hasBlob(walk: FolderWalk, path: string, blob: string): boolean {
   const opened = readRegularFile(placeOf(walk, path), IGNORE_FILE_BYTES);
   return opened.is === "read" && blobId(opened.bytes, objectFormatOf(blob)) === blob;
 }
-
-/** The last step of a path. */
-export const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 /** Whether a tracked path lies below a starting point, and was neither read nor left out. */
 export function isWithin(walk: FolderWalk, path: string): boolean {

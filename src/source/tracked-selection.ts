@@ -1,5 +1,5 @@
 import { join, relative, sep } from "node:path";
-import { nameOf } from "./equals-head.ts";
+import { basename } from "node:path/posix";
 import { blobId, blobSizes, readBlobs } from "./git/blobs.ts";
 import { isBelow } from "./git/compare-to-commit.ts";
 import { objectFormatOf, type Stop } from "./git/git.ts";
@@ -21,7 +21,7 @@ export async function trackedSelection(walk: FolderWalk, view: IndexView, stop: 
   const starts = walk.starts.map((start) => (prefix + start).replace(/\/$/, ""));
   const shown = (path: string): string => relative(walk.cwd, path).split(sep).join("/");
   const tracked = [...entries].flatMap(([path, entry]) => {
-    if (nameOf(path) !== OWN_IGNORE_FILE || entry.blob === null) return [];
+    if (basename(path) !== OWN_IGNORE_FILE || entry.blob === null) return [];
     const folder = path.slice(0, -OWN_IGNORE_FILE.length).replace(/\/$/, "");
     const isNear = starts.some((start) => isBelow(folder, start) || isBelow(start, folder));
     return isNear ? [{ folder, path, blob: entry.blob, entry }] : [];

@@ -1,4 +1,6 @@
+import type { Identity } from "../core/manifest.ts";
 import type { SealKey } from "../seal/seal-key.ts";
+import { recordedNames } from "./sqlite/recorded-names.ts";
 import { existingKeyIn, isFolderHeld, openSqliteState } from "./sqlite/sqlite-state.ts";
 import type { State, StateOptions, TransferOptions, Transferred } from "./state.ts";
 
@@ -28,4 +30,9 @@ export async function exportState(state: string, to: string, options: TransferOp
 /** Creates a state from an exported folder. */
 export async function importState(from: string, state: string, options: TransferOptions): Promise<Transferred> {
   return (await import("./sqlite/import-state.ts")).importSqliteState(from, state, options);
+}
+
+/** The resources that a state has records of, on any server. */
+export function recordedIdentities(place: string): readonly Identity[] {
+  return recordedNames(place);
 }

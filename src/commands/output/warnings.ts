@@ -2,20 +2,7 @@ import type { Diagnostic } from "../../core/diagnostic.ts";
 import { strictRefusal } from "../../core/run-warning.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
 import { plain } from "../../render/paint.ts";
-import { columnsOn, type Terminal } from "../terminal.ts";
-
-/** The warnings about a run: each is printed on stderr and kept for the result. */
-export type Warnings = {
-  /** Adds a warning; with `--strict` the command then fails when it ends. */
-  readonly add: (warning: Diagnostic) => void;
-  /** Adds a warning of a command that has sent nothing yet; with `--strict` it ends here. */
-  readonly addEarly: (warning: Diagnostic) => void;
-  readonly all: () => readonly Diagnostic[];
-  /** Calls a listener with each later warning. */
-  readonly follow: (listener: (warning: Diagnostic) => void) => void;
-  /** The same warnings, printed on another stream. */
-  readonly printedOn: (stderr: Terminal["stderr"]) => Warnings;
-};
+import { columnsOn, type Terminal, type Warnings } from "../terminal.ts";
 
 /** A daemon may run for months. */
 const MAX_KEPT = 100;

@@ -2,7 +2,7 @@ import { StoreError } from "../../store/store-error.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
 /** The readiness of a daemon, as `/readyz` shows it. */
-export type Readiness = {
+export type DaemonReadiness = {
   /** Observes the passes of a target, which is not ready before its first pass has ended. */
   readonly observe: (target: string) => PassObserver;
   /** Drops all targets except these. */
@@ -16,7 +16,7 @@ export type Readiness = {
 type TargetState = "starting" | "first-pass-failed" | "state-full" | "state-unavailable" | "standing-by" | "ready";
 
 /** Creates the readiness of a daemon that has run no pass yet. */
-export function createReadiness(): Readiness {
+export function createReadiness(): DaemonReadiness {
   const states = new Map<string, TargetState>();
   const fail = (target: string, error: unknown): void => {
     states.set(target, afterFailure(states.get(target) ?? "starting", error));

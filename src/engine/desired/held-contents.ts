@@ -3,14 +3,8 @@ import { canonical } from "../../contract/json.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
 import { deriveKey, keyObject, type SealKey } from "../../seal/seal-key.ts";
+import type { HeldContents } from "../target.ts";
 import type { DesiredRead } from "./read-desired.ts";
-
-/** What a revision declares of the resources that are on hold. */
-export type HeldContents = {
-  readonly revision: string | null;
-  /** A keyed digest of each manifest, null if there is none; left out where it is invalid. */
-  readonly contents: ReadonlyMap<Identity, string | null>;
-};
 
 /** Computes the digests of the manifests of resources. They are keyed, since manifests may hold secrets. */
 export async function heldContents(

@@ -42,7 +42,7 @@ export function unusedRules(
   ];
 }
 
-type Place = Pick<Diagnostic, "file" | "line" | "column">;
+type Place = Omit<Diagnostic, "severity" | "code" | "summary" | "detail">;
 
 function unused(rule: string, place: Place = { file: null, line: null, column: null }): Diagnostic {
   const summary = `\`${rule}\` matches nothing in the source`;

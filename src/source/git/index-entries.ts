@@ -24,7 +24,7 @@ const DETAILS =
 const INTENT_TO_ADD = 0x20000000;
 
 /** The entries of an index by path, relative to the top; only those at or below the given paths, if any. */
-export async function readIndex(
+export async function readGitIndex(
   repository: Repository,
   { paths = [], signal }: Stop & { readonly paths?: readonly string[] },
 ): Promise<ReadonlyMap<string, IndexEntry>> {

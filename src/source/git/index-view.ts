@@ -4,7 +4,7 @@ import { fileStatus } from "../read-regular-file.ts";
 import { runGit } from "../remote/run-git.ts";
 import { conversionSettings } from "./conversion-settings.ts";
 import { environmentOf, type Stop } from "./git.ts";
-import { hasIndexStamp, type IndexEntry, readIndex } from "./index-entries.ts";
+import { hasIndexStamp, type IndexEntry, readGitIndex } from "./index-entries.ts";
 import { quotedPath } from "./quoted-path.ts";
 import { locateRepository, type Repository } from "./repository-paths.ts";
 import { copyIndex, type TemporaryRepository, temporaryRepository } from "./temporary-repository.ts";
@@ -48,7 +48,7 @@ export async function openIndexView(
   const repository = temporaryRepository(located, { settings: settings.configuration, hasRefs: false });
   try {
     copyIndex(located, repository);
-    const entries = await readIndex(repository, { paths, signal });
+    const entries = await readGitIndex(repository, { paths, signal });
     const writtenAt = fileStatus(join(located.gitFolder, "index"))?.mtimeMs ?? 0;
     return {
       ...settings,

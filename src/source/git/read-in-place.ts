@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { fileStatus, readRegularFile } from "../read-regular-file.ts";
 import { blobId, readBlobs } from "./blobs.ts";
 import { objectFormatOf, type Stop } from "./git.ts";
-import { readIndex } from "./index-entries.ts";
+import { readGitIndex } from "./index-entries.ts";
 import { isTakenFromIndex, openIndexView } from "./index-view.ts";
 import { locateRepository, prefixIn, type Repository } from "./repository-paths.ts";
 
@@ -42,7 +42,7 @@ export async function readInPlace(path: string, place: Place, stop: Stop): Promi
 // A `.git` folder that is no repository has none, and nothing can be said without git.
 async function blobInIndex(repository: Repository, path: string, stop: Stop): Promise<string | null> {
   try {
-    return (await readIndex(repository, { paths: [path], ...stop })).get(path)?.blob ?? null;
+    return (await readGitIndex(repository, { paths: [path], ...stop })).get(path)?.blob ?? null;
   } catch {
     stop.signal.throwIfAborted();
     return null;
