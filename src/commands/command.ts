@@ -1,4 +1,5 @@
 import type { FlagName, Flags, GeneralFlag } from "./flags/flags.ts";
+import type { SpelledFlags } from "./flags/spelled-flags.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** One run of a command: its arguments, its flags with values from the environment filled in, and the terminal. */
@@ -6,6 +7,8 @@ export type Invocation<Names extends FlagName = FlagName> = {
   readonly args: readonly string[];
   readonly flags: Flags<Names | GeneralFlag>;
   readonly terminal: Terminal;
+  /** The flags of the command line as words, for a command that suggests another one; absent where nobody typed it. */
+  readonly spelled?: SpelledFlags;
 };
 
 /** The declaration of a command; loaded at every start, while the command's code is loaded when it runs. */

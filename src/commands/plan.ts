@@ -1,22 +1,25 @@
-import { exitCodes } from "../core/errors.ts";
+import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { type Gate, hasChanges, type Plan } from "../core/plan/plan.ts";
+import type { GuardRefusal, PlanEvent } from "../core/report/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { planRemarks } from "../render/ci/annotations.ts";
 import { planOutputs } from "../render/ci/plan-outputs.ts";
-import { printable } from "../render/escape.ts";
+import { failureText } from "../render/failure.ts";
 import { allOutputs } from "../render/output-format.ts";
 import { planFile, planReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/source-root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { plan } from "./declarations/plan.ts";
-import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
+import { endWithInvalidSource, showFaults } from "./output/end-with-invalid-source.ts";
 import { fullReportNote } from "./output/full-report-note.ts";
 import { outputPath } from "./output/output-path.ts";
 import { passNotices, showUnreadable } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { openOutputs, writeSealedPlan } from "./output/write-outputs.ts";
+import { nextCommand } from "./plan/next-command.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { onEachTarget } from "./targets/on-each-target.ts";
+import { columnsOn, say, type Terminal } from "./terminal.ts";
 
 /** Shows what apply would do; changes nothing. */
 export const run = onEachTarget(runOnTarget);
@@ -35,7 +38,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   const mode = { is: "plan", ...shows, gate, seals } as const;
   const end = await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) });
   if (end.what !== "planned") return endWithInvalidSource(end, invocation);
-  if (out !== null) writeSealedPlan(planFile(end), out);
+  if (out !== null && end.refusal === null) sealTo(out, end, terminal);
   showUnreadable(end.plan.diagnostics, invocation, view);
   const review = {
     target: target.choice?.name ?? null,
@@ -48,7 +51,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
     showUnchanged: show.has("unchanged"),
     showPreflight: show.has("preflight"),
     folds: flags.fold !== false,
-    next: nextCommand(flags.out),
+    next: nextCommand(end, invocation, target),
   };
   await write({
     render: (output) => planReport(end, { ...reportView, output }),
@@ -58,11 +61,28 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
       outputs: planOutputs(end.plan, review),
     }),
   });
+  if (out !== null && end.refusal !== null) return endUnsealed(end.refusal, invocation);
   return exitCodeOf(end.plan, gate);
 }
 
-function nextCommand(out: string | undefined): string {
-  return out === undefined ? "holdfast apply" : `holdfast apply --plan ${printable(out)}`;
+// An incomplete plan cannot be applied.
+function sealTo(out: string, end: PlanEvent, terminal: Terminal): void {
+  if (end.plan.complete) writeSealedPlan(planFile(end), out);
+  else say(terminal, "nothing was sealed: the plan is incomplete");
+}
+
+// Nobody should approve a plan that an apply refuses. The result has been written, so the refusal is reported beside it.
+function endUnsealed({ message, flags, needsPerson, diagnostics }: GuardRefusal, invocation: Invocation): number {
+  const allowed = flags.length === 0 ? [] : [`run plan again with ${flags.join(" ")} where that is intended`];
+  const person = needsPerson
+    ? ["confirm it at a terminal with holdfast apply, or change guards in the configuration"]
+    : [];
+  const hint = `nothing was sealed: ${[...allowed, ...person].join("; ")}`;
+  const error = new HoldfastError("refused", message, { hint, diagnostics });
+  showFaults(error, invocation);
+  const { stderr } = invocation.terminal;
+  stderr.write(failureText(error, columnsOn(stderr)));
+  return exitCodes.refused;
 }
 
 // An incomplete plan cannot tell whether there are changes.

@@ -31,6 +31,7 @@ import { why } from "./declarations/why.ts";
 import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { type Flags, flags as flagTable, generalFlags } from "./flags/flags.ts";
 import { readEnvironment } from "./flags/read-environment.ts";
+import { spelledFlags } from "./flags/spelled-flags.ts";
 import { unknownVariables } from "./flags/unknown-variables.ts";
 import { showFaults } from "./output/end-with-invalid-source.ts";
 import { createWarnings } from "./output/warnings.ts";
@@ -129,7 +130,12 @@ function createCommand(entry: CommandEntry, process: ProcessTerminal, done: (exi
       endAfter(flags.timeout, process);
       const { run } = await entry.load();
       const warnings = createWarnings(process, { isStrict: flags.strict ?? false });
-      const invocation = { args: command.args, flags, terminal: { ...process, warnings } };
+      const invocation = {
+        args: command.args,
+        flags,
+        terminal: { ...process, warnings },
+        spelled: spelledFlags(command),
+      };
       try {
         for (const unknown of unknownVariables(process.env)) warnings.addEarly(unknown);
         const code = await run(invocation);

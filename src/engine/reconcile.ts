@@ -16,7 +16,8 @@ import type { RedeployMode } from "./passes/redeploy-pass.ts";
 import type { ResolveMode } from "./passes/resolve-pass.ts";
 import type { UnlockMode } from "./passes/unlock-pass.ts";
 import type { WhyMode } from "./passes/why-pass.ts";
-import type { Target } from "./target.ts";
+import { isSealedBy, sealingOf } from "./seal-inputs.ts";
+import type { Target, TargetConnection } from "./target.ts";
 
 /** What a pass does. */
 export type Mode =
@@ -52,9 +53,10 @@ type PassInput = {
   readonly context: PassContext;
 };
 
-async function runPass(read: DesiredRead, { target, mode, lastGood, ...input }: PassInput): Promise<PassEnd> {
-  const { context, warnings } = collectWarnings(read, target, input.context);
-  const connection = await target.server.connect(read.rules);
+async function runPass(found: DesiredRead, { target, mode, lastGood, ...input }: PassInput): Promise<PassEnd> {
+  const { context, warnings } = collectWarnings(found, target, input.context);
+  const connection = await target.server.connect(found.rules);
+  const read = withSealedConsent(found, mode, connection);
   const isPart = mode.is === "apply" && mode.scope === "changes" && lastGood !== null;
   requireConfiguration(connection.session.serverFacts, read);
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
@@ -110,6 +112,13 @@ function reporting<Report extends { readonly diagnostics: readonly Diagnostic[] 
   found: readonly Diagnostic[],
 ): Report {
   return { ...report, diagnostics: withWarnings(report.diagnostics, found) };
+}
+
+// A sealed plan carries the consent that was given when it was made, as far as its seal proves it.
+function withSealedConsent(read: DesiredRead, mode: Mode, connection: TargetConnection): DesiredRead {
+  const sealed = mode.is === "apply" ? mode.sealed : null;
+  if (!sealed?.allows.includes("shrink") || !isSealedBy(sealed, sealingOf({ connection, read }))) return read;
+  return { ...read, rules: { ...read.rules, allowShrink: true } };
 }
 
 // When its source is refused, a daemon continues with its last good revision.

@@ -1,13 +1,17 @@
 import { createHmac } from "node:crypto";
 import type { Identity } from "../core/manifest.ts";
 import { jsonDigest, type Sealable, type Sealing } from "../core/plan/seal.ts";
+import type { SealedPlan } from "../core/plan/sealed-plan.ts";
 import { readManifests } from "../manifests/read-manifests.ts";
 import { deriveKey, keyObject } from "../seal/seal-key.ts";
 import { type Pass, type PassContext, shapeOf } from "./pass.ts";
 import type { LivePlan } from "./plan-against-live.ts";
 
 /** What the plans of a pass are sealed with: the key of its state, and the digest of its configuration. */
-export function sealingOf({ connection: { state, session }, read: { rules } }: Pass): Sealing {
+export function sealingOf({
+  connection: { state, session },
+  read: { rules },
+}: Pick<Pass, "connection" | "read">): Sealing {
   const key = keyObject(deriveKey(state.key, "sealed plan"));
   const { paths, only, kinds, exclude } = rules.selection;
   const { unknownFields = null, external = [], allowLiteralSecrets = [] } = rules.load;
@@ -19,6 +23,11 @@ export function sealingOf({ connection: { state, session }, read: { rules } }: P
     keyed: (text) => `hmac-sha256:${createHmac("sha256", key).update(text).digest("hex")}`,
     configuration: jsonDigest(configuration),
   };
+}
+
+/** Whether a plan was sealed with the key of this state, so that what it allows is what its operator allowed. */
+export function isSealedBy({ seal }: SealedPlan, { key, keyed }: Sealing): boolean {
+  return seal.key === key && seal.signature === keyed(seal.content);
 }
 
 /** The inputs of a plan that its seal covers, with the manifests of its own steps and of these identities. */

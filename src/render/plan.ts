@@ -16,6 +16,7 @@ import { notCheckedCounts } from "./not-checked.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint } from "./paint.ts";
 import { stepLines, titleLine } from "./step.ts";
+import { guardCounts } from "./step-guard.ts";
 import { cutEnd, cutMiddle } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
@@ -122,7 +123,7 @@ function notCheckedLines({ steps }: Plan, { paint, width, showPreflight = false 
 }
 
 /** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted, 2 fields ignored`. */
-function planLine(plan: Pick<Plan, "summary" | "complete" | "diagnostics">, ignored: number): string {
+function planLine(plan: Plan, ignored: number): string {
   const { create, update, keep, ensure, block, orphan, drift, unrecorded, invalid } = plan.summary;
   const acting = joinCounts([
     [create, "to create"],
@@ -132,6 +133,7 @@ function planLine(plan: Pick<Plan, "summary" | "complete" | "diagnostics">, igno
   ]);
   const rest = joinCounts([
     [invalid, "invalid"],
+    ...guardCounts(plan),
     [drift, "drifted"],
     [unrecorded, "unrecorded"],
     [orphan, orphan === 1 ? "orphan" : "orphans"],

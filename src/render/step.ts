@@ -5,6 +5,7 @@ import { contentLines } from "./created-content.ts";
 import { printable } from "./escape.ts";
 import { writerText } from "./last-write.ts";
 import { actionStyles, type Paint } from "./paint.ts";
+import { guardLines } from "./step-guard.ts";
 import { columnsOf, cutEnd, cutStart, padColumns } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
@@ -33,6 +34,7 @@ export function stepLines(step: Step, group: string | null, view: StepView): rea
   return [
     titleLine(head, nameIn(group, identity), placeOf(step), view),
     ...danger,
+    ...guardLines(step, view),
     ...reasonLines(step, view),
     ...notCheckedLines(step, view),
     ...rows,

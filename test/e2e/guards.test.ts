@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { contentDigest } from "../../src/core/plan/seal.ts";
@@ -26,8 +26,15 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
     const plan = await source.runHere(["plan", "-o", "json"], guarded);
     expect(plan.code).toBe(0);
     expect(planOf(plan).steps).toMatchObject([
-      { action: "update", identity: "service/dev:web/api", risks: ["adopts"] },
+      {
+        ...{ action: "update", identity: "service/dev:web/api", risks: ["adopts"] },
+        guard: {
+          flags: ["--allow-adopt"],
+          dangers: [{ risk: "adopts", path: "/env/QUEUE", text: "/env/QUEUE, /replicas" }],
+        },
+      },
     ]);
+    expect(planOf(plan).summary.refused).toBe(1);
 
     const refused = await source.runHere(["apply", "--yes"], guarded);
     expect(refused).toMatchObject({ code: 5 });
@@ -37,10 +44,17 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
     expect(refused.stderr).toContain("--allow-adopt");
     expect(server.effects()).toEqual(before);
 
-    expect(await source.runHere(["plan", "--out", "strict.json"], guarded)).toMatchObject({ code: 0 });
-    expect(await source.runHere(["apply", "--plan", "strict.json", "--allow-adopt"], guarded)).toMatchObject({
-      code: 5,
-    });
+    // What an apply refuses is not sealed, and the refusal says which flag allows it.
+    const unsealed = await source.runHere(["plan", "--out", "strict.json"], guarded);
+    expect(unsealed.code).toBe(5);
+    expect(unsealed.stdout).toMatch(
+      /Plan: 1 to update, .*; 1 step needs --allow-adopt.*\nNext: holdfast plan --allow-adopt --out strict.json\n$/s,
+    );
+    expect(unsealed.stderr).toContain("nothing was sealed: run plan again with --allow-adopt");
+    expect(await readdir(source.folder)).not.toContain("strict.json");
+    await source.write("strict.json", plan.stdout);
+    const unapplied = await source.runHere(["apply", "--plan", "strict.json", "--allow-adopt"], guarded);
+    expect(unapplied).toMatchObject({ code: 5 });
     expect(server.effects()).toEqual(before);
     expect(await source.runHere(["plan", "--allow-adopt", "--out", "plan.json"], guarded)).toMatchObject({ code: 0 });
     const applied = await source.runHere(["apply", "--plan", "plan.json", "-o", "json"], guarded);
@@ -73,7 +87,15 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
     const before = server.effects();
     const refused = await source.runHere(["apply", "--yes"], guarded);
     expect(refused).toMatchObject({ code: 5 });
-    expect(refused.stderr).toContain("team/ml would give somebody more rights; --allow-privilege allows it");
+    expect(refused.stderr.split("\n").filter((line) => line.endsWith("[privilege-growth]"))).toEqual(
+      [
+        ["team.yaml:3:11", "ada@example.com"],
+        ["team.yaml:3:28", "grace@example.com"],
+      ].map(
+        ([place, who]) =>
+          `${place}: error: team/ml would give somebody more rights (${who} becomes a member); --allow-privilege allows it [privilege-growth]`,
+      ),
+    );
     expect(server.effects()).toEqual(before);
     // Without a dry run nobody knows whether the team is there, so it may be somebody else's.
     const unread = plane.name === "full" ? [] : ["--allow-adopt"];
@@ -158,9 +180,11 @@ test("S63 a permission that is written into a plan by hand is not one", async ()
   const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
   // Of the same commit another key will do.
   await commitAll(source.folder, "Team");
-  expect(await source.runHere(["plan", "--out", "plan.json"], guarded)).toMatchObject({ code: 0 });
+  const sealing = ["plan", "--out", "plan.json", "--allow-privilege"];
+  expect(await source.runHere(sealing, guarded)).toMatchObject({ code: 0 });
   const plan = JSON.parse(await readFile(join(source.folder, "plan.json"), "utf8"));
-  await source.write("plan.json", JSON.stringify({ ...plan, allows: ["privilege-growth"] }));
+  expect(plan.allows).toEqual(["privilege-growth"]);
+  await source.write("plan.json", JSON.stringify({ ...plan, allows: ["privilege-growth", "shrink"] }));
   expect(await source.runHere(["apply", "--plan", "plan.json"], guarded)).toMatchObject({ code: 6 });
   // Its digest made anew, and named after a key that nobody here has.
   const forged = { ...plan, allows: ["privilege-growth"], seal: { ...plan.seal, key: "0123456789abcdef" } };

@@ -7,7 +7,18 @@ import { everyKind, prompt, service, team } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
 import { guarded, type Source, sourceOf } from "../support/source.ts";
 
-const empty = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0, drift: 0, unrecorded: 0, invalid: 0 };
+const empty = {
+  create: 0,
+  update: 0,
+  keep: 0,
+  ensure: 0,
+  block: 0,
+  orphan: 0,
+  drift: 0,
+  unrecorded: 0,
+  invalid: 0,
+  refused: 0,
+};
 
 /** A source of every kind that has been applied. */
 async function applied(server: Server): Promise<Source> {
@@ -35,14 +46,15 @@ describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => 
       "steps",
       "diagnostics",
       "checksum",
-      "seal",
       ...(isFull ? ["access"] : ["notUsed"]),
     ]);
     expect(plan).toMatchObject({ format_version: "2.1", revision: null, server: server.url, complete: true });
     expect(plan.diagnostics).toEqual([]);
     expect(plan.checksum).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(plan.summary).toEqual(
-      isFull ? { ...empty, create: 8, notChecked: 8 } : { ...empty, create: 3, ensure: 2, keep: 3, notChecked: 4 },
+      isFull
+        ? { ...empty, create: 8, notChecked: 8, refused: 2 }
+        : { ...empty, create: 3, ensure: 2, keep: 3, notChecked: 4, refused: 2 },
     );
     expect(plan.steps.map(({ identity, wave }) => [identity, wave])).toEqual([
       ["cluster/dev", 0],
@@ -100,7 +112,7 @@ describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => 
     expect(text.code).toBe(2);
     expect(text.stdout).toMatch(/^~ service\/api +services\/api.yaml:1\n {4}manifest {3}replicas {2}2 → 3$/m);
     expect(text.stdout).toMatch(/^Plan for http:.*: live → git\n/);
-    expect(text.stdout).toMatch(/\nPlan: 1 to update, 7 unchanged\nNext: holdfast apply\n$/);
+    expect(text.stdout).toMatch(/\nPlan: 1 to update, 7 unchanged\nNext: holdfast apply --yes\n$/);
     expect(server.effects()).toEqual(before);
   });
 

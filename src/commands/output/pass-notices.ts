@@ -1,4 +1,5 @@
 import { type Diagnostic, isUnreadable } from "../../core/diagnostic.ts";
+import { SHRUNK_SOURCE } from "../../core/guards/mass-change-guards.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { diagnosticsText, severityCounts, validationText } from "../../render/diagnostics.ts";
 import { foreignText } from "../../render/foreign-documents.ts";
@@ -34,10 +35,18 @@ export function notPrinted(diagnostics: readonly Diagnostic[], printed: readonly
   return diagnostics.filter((one) => !printed.includes(one));
 }
 
-/** Shows on stderr what could not be read of live, unless the JSON result contains it. Errors of the source were shown. */
+/**
+ * Shows on stderr what could not be read of live, and that the source lost too much to be applied, unless the JSON result
+ * contains it. Errors of the source were shown.
+ */
 export function showUnreadable(diagnostics: readonly Diagnostic[], { terminal }: Invocation, view: TerminalView): void {
   if (view.output === "json") return;
-  terminal.stderr.write(diagnosticsText(diagnostics.filter(isUnreadable), view.diagnosticView));
+  terminal.stderr.write(
+    diagnosticsText(
+      diagnostics.filter((one) => isUnreadable(one) || one.code === SHRUNK_SOURCE),
+      view.diagnosticView,
+    ),
+  );
 }
 
 type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what: What }>;

@@ -542,6 +542,10 @@ readonly unrecorded: number
  */
 readonly invalid: number
 /**
+ * Steps, and resources missing from the source, for which guards refuse an apply without a person
+ */
+readonly refused: number
+/**
  * Steps that no dry run has checked; left out where there are none
  */
 readonly notChecked?: number
@@ -549,6 +553,33 @@ readonly notChecked?: number
  * Resources that the token may not see, so that the plan is not complete; left out where there are none
  */
 readonly notVisible?: number
+}
+/**
+ * Why guards refuse the step to an apply without a person, and what allows it
+ */
+export type StepGuard = {
+/**
+ * The flags that allow it; empty where only a person at a terminal or the configuration does
+ */
+readonly flags: readonly string[]
+/**
+ * What the step would do; empty for a resource that is missing from the source
+ */
+readonly dangers: readonly Danger[]
+}
+/**
+ * One thing that a guard refuses
+ */
+export type Danger = {
+readonly risk: Risk
+/**
+ * JSON Pointer of the field in the manifest that asks for it; null for the whole manifest
+ */
+readonly path: (string | null)
+/**
+ * What it is in words: who would get which role, which fields would be lost
+ */
+readonly text: string
 }
 /**
  * Why no dry run has checked a step
@@ -651,6 +682,7 @@ readonly risks: readonly Risk[]
  * Who caused it; null where nothing is done, or nobody moved
  */
 readonly causedBy: (CausedBy | null)
+readonly guard?: StepGuard
 readonly notChecked?: NotChecked
 readonly changedBy?: LastWrite
 readonly orphan?: Orphan
@@ -686,9 +718,9 @@ readonly steps: readonly Step[]
  */
 readonly diagnostics: readonly Diagnostic[]
 /**
- * The risks that the operator allows by flag; left out where that is none
+ * What the operator allows by flag: risks, and shrink for a source or a control plane that lost much; left out where that is none
  */
-readonly allows?: readonly Risk[]
+readonly allows?: readonly (Risk | "shrink")[]
 /**
  * Digest of what would be done, by which apply --plan knows the plan again
  */

@@ -7,7 +7,7 @@ import { requireOpened } from "../recorded.ts";
 import { roleThatShows } from "../sight.ts";
 import { decide } from "./decide.ts";
 import type { BlockingReference, Decision, DecisionInput } from "./decision.ts";
-import { risksOf } from "./step-risks.ts";
+import { dangersOf } from "./step-risks.ts";
 
 // How long a ledger record counts as current when live cannot be read.
 const TRUST_MS = 24 * 60 * 60 * 1000;
@@ -68,8 +68,9 @@ function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStal
     isStale: isStale(identity),
   };
   const decision = decide(one);
-  const risks = risksOf(one, decision, { writers: input.writers, isEmbedded: input.server === "embedded" });
-  return risks.length === 0 ? decision : { ...decision, risks };
+  const dangers = dangersOf(one, decision, { writers: input.writers, isEmbedded: input.server === "embedded" });
+  if (dangers.length === 0) return decision;
+  return { ...decision, dangers, risks: [...new Set(dangers.map(({ risk }) => risk))] };
 }
 
 function appliedOf({ own, applied }: PlanInput, identity: Identity): DecisionInput["applied"] {

@@ -22,6 +22,7 @@ const NOTHING = {
   ignored: [],
   drifted: false,
   risks: [],
+  dangers: [],
   causedBy: null,
   before: undefined,
   after: undefined,

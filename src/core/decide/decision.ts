@@ -1,4 +1,4 @@
-import type { Risk } from "../../contract/generated/output.ts";
+import type { Danger, Risk } from "../../contract/generated/output.ts";
 import type { Json, JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import type { FieldDifference } from "../diff/differences.ts";
@@ -74,8 +74,10 @@ export type Decision = {
   /** The differing paths that keep live's value. */
   readonly ignored: readonly (readonly string[])[];
   readonly drifted: boolean;
-  /** The risks of the action. */
+  /** The risks of the action, each once. */
   readonly risks: readonly Risk[];
+  /** What exactly is dangerous about the action. */
+  readonly dangers: readonly Danger[];
   /** Who caused the action; null when nothing is done, or nothing changed. */
   readonly causedBy: CausedBy | null;
   /** Live before and after the acted-on differences, in normal form: the two ends of the patch. */

@@ -4,35 +4,53 @@ import { roleAccess, roleTypeOf } from "../../model/roles.ts";
 /** A right that a manifest grants: the holder (empty for the resource itself), the scope and the role. */
 type Privilege = { readonly holder: string; readonly type: string; readonly fqn: string; readonly role: string };
 
+/** A privilege, the field of the manifest that grants it, and what it is in words. */
+type Grant = { readonly privilege: Privilege; readonly path: string; readonly text: string };
+
 /** The roles within a team: a manager is at least a member. */
 const MEMBERSHIP = "membership";
 const SSO_FIELDS = ["sso_name", "group_name"] as const;
 
-/** Whether a manifest grants a right that the previous one did not. */
-export function growsPrivileges(before: JsonObject, after: JsonObject): boolean {
-  const wanted = privilegesOf(after);
-  if (wanted.length === 0) return false;
-  const held = privilegesOf(before);
-  return wanted.some((one) => !held.some((other) => covers(other, one)));
+/** The rights that a manifest grants and the previous one did not. */
+export function privilegesBeyond(before: JsonObject, after: JsonObject): readonly Grant[] {
+  const wanted = privilegesIn(after);
+  if (wanted.length === 0) return [];
+  const held = privilegesIn(before);
+  return wanted.filter(({ privilege: one }) => !held.some(({ privilege: other }) => covers(other, one)));
 }
 
-function privilegesOf(manifest: JsonObject): readonly Privilege[] {
+/** Every right that a manifest grants. */
+export function privilegesIn(manifest: JsonObject): readonly Grant[] {
   return [
-    ...objects(manifest.collaborators).map(({ subject, role_id }) =>
-      privilege({ holder: subject, type: manifest.type, fqn: "", role: role_id }),
-    ),
-    ...objects(manifest.permissions).map(({ resource_type, resource_fqn, role_id }) =>
-      privilege({ holder: "", type: resource_type, fqn: resource_fqn, role: role_id }),
-    ),
-    ...texts(manifest.managers).map((holder) => privilege({ holder, type: MEMBERSHIP, role: "manager" })),
-    ...texts(manifest.members).map((holder) => privilege({ holder, type: MEMBERSHIP, role: "member" })),
+    ...objects(manifest.collaborators).map(({ at, item: { subject, role_id } }) => ({
+      privilege: privilege({ holder: subject, type: manifest.type, fqn: "", role: role_id }),
+      path: `/collaborators/${at}`,
+      text: `${subject} gets ${role_id}`,
+    })),
+    ...objects(manifest.permissions).map(({ at, item: { resource_type: type, resource_fqn: fqn, role_id: role } }) => ({
+      privilege: privilege({ holder: "", type, fqn, role }),
+      path: `/permissions/${at}`,
+      text: `it gets ${role} on ${type} ${fqn}`,
+    })),
+    ...texts(manifest.managers).map(({ at, item }) => membership(item, `/managers/${at}`, "manager")),
+    ...texts(manifest.members).map(({ at, item }) => membership(item, `/members/${at}`, "member")),
     // All users in the identity provider's group become members.
     ...SSO_FIELDS.flatMap((field) =>
       typeof manifest[field] === "string"
-        ? [privilege({ holder: `${field}:${manifest[field]}`, type: MEMBERSHIP })]
+        ? [
+            {
+              privilege: privilege({ holder: `${field}:${manifest[field]}`, type: MEMBERSHIP }),
+              path: `/${field}`,
+              text: `everyone in ${manifest[field]} becomes a member`,
+            },
+          ]
         : [],
     ),
   ];
+}
+
+function membership(holder: string, path: string, role: "manager" | "member"): Grant {
+  return { privilege: privilege({ holder, type: MEMBERSHIP, role }), path, text: `${holder} becomes a ${role}` };
 }
 
 function privilege({ holder, type, fqn, role }: { readonly [name in keyof Privilege]?: Json | undefined }): Privilege {
@@ -55,10 +73,14 @@ function isAbove(held: Privilege, wanted: Privilege): boolean {
   return roleTypeOf(wanted.type)?.above === held.type && wanted.fqn.startsWith(`${held.fqn}:`);
 }
 
-function objects(value: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.flatMap((item: Json) => (isObject(item) ? [item] : [])) : [];
+type Placed<Item> = { readonly at: number; readonly item: Item };
+
+function objects(value: Json | undefined): readonly Placed<JsonObject>[] {
+  return Array.isArray(value) ? value.flatMap((item: Json, at) => (isObject(item) ? [{ at, item }] : [])) : [];
 }
 
-function texts(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.flatMap((item: Json) => (typeof item === "string" ? [item] : [])) : [];
+function texts(value: Json | undefined): readonly Placed<string>[] {
+  return Array.isArray(value)
+    ? value.flatMap((item: Json, at) => (typeof item === "string" ? [{ at, item }] : []))
+    : [];
 }

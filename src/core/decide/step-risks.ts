@@ -1,13 +1,10 @@
-import type { Risk } from "../../contract/generated/output.ts";
-import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import { secretReferences } from "../../contract/secret-references.ts";
-import { secretsOf } from "../../model/references.ts";
-import type { Decision, DecisionInput } from "./decision.ts";
+import type { Danger } from "../../contract/generated/output.ts";
+import { pointerTokens } from "../../contract/json-pointer.ts";
+import { isActedOn } from "../diff/field-cause.ts";
+import { pointerIn, writtenValueAt } from "../diff/pointer.ts";
+import { contentDangers } from "./content-dangers.ts";
+import type { Decision, DecisionInput, Difference } from "./decision.ts";
 import { isWrittenBy } from "./own-content.ts";
-import { growsPrivileges } from "./privilege-growth.ts";
-
-/** A manifest before and after a write; `before` is undefined for a new resource. */
-type Sides = { readonly before: Json | undefined; readonly after: Json | undefined };
 
 /** The control plane, and who writes for us. */
 type RiskContext = {
@@ -17,20 +14,26 @@ type RiskContext = {
   readonly isEmbedded: boolean;
 };
 
-/** The risks of a decision on a manifest. */
-export function risksOf(one: DecisionInput, decision: Decision, context: RiskContext): readonly Risk[] {
+const LISTED = 10;
+
+/** What is dangerous about a decision on a manifest. */
+export function dangersOf(one: DecisionInput, decision: Decision, context: RiskContext): readonly Danger[] {
   const { action, reason, differences, before, after } = decision;
   if (action === "keep") return NONE;
-  if (action === "block") return reason === "immutable" ? ["version-immutable"] : NONE;
+  if (action === "block")
+    return reason === "immutable" ? [{ risk: "version-immutable", path: "/version", text: "" }] : NONE;
   const isNew = before === undefined;
-  const content = contentRisks({ before, after: after ?? one.manifest.value });
-  const found: readonly (readonly [Risk, boolean])[] = [
-    ["adopts", action !== "create" && adopts(one, action, context)],
-    ["reverts", action === "update" && differences.some(({ cause }) => cause === "drift" || cause === "conflict")],
-    ...content.map((risk) => [risk, !(isNew && risk === "privilege-growth" && context.isEmbedded)] as const),
+  const written = one.manifest.value;
+  const content = contentDangers({ before, after: after ?? written, written });
+  const moved = differences.filter(({ cause }) => cause === "drift" || cause === "conflict");
+  return [
+    ...(action !== "create" && adopts(one, action, context) ? [fieldsDanger("adopts", lostIn(differences), one)] : []),
+    ...(action === "update" && moved.length > 0 ? [fieldsDanger("reverts", moved, one)] : []),
+    ...content.filter(({ risk }) => !(isNew && risk === "privilege-growth" && context.isEmbedded)),
   ];
-  return found.flatMap(([risk, holds]) => (holds ? [risk] : []));
 }
+
+const NONE: readonly never[] = [];
 
 // A resource without a record is ours only if its content shows it, or if its newest version, or the resource itself, was
 // created for us. What is ensured may exist, and its author is not known.
@@ -46,57 +49,20 @@ function adopts(
   return row === null ? action === "ensure" : !isWrittenBy(row, writers);
 }
 
-/** The risks of a write's content, whoever wrote the content that it replaces. */
-function contentRisks({ before, after }: Sides): readonly Risk[] {
-  if (!isObject(after)) return [];
-  const old = isObject(before) ? before : {};
-  const found: readonly (readonly [Risk, boolean])[] = [
-    ["privilege-growth", growsPrivileges(old, after)],
-    ["scale-to-zero", isObject(before) && scalesToZero(before, after)],
-    ["exposure", exposes(old, after)],
-    ["secret-removed", removesSecret(old, after)],
-  ];
-  return found.flatMap(([risk, holds]) => (holds ? [risk] : []));
+function lostIn(differences: readonly Difference[]): readonly Difference[] {
+  return differences.filter(({ cause, before }) => isActedOn(cause) && before !== undefined);
 }
 
-const NONE: readonly never[] = [];
-
-function scalesToZero({ replicas: before }: JsonObject, { replicas: after }: JsonObject): boolean {
-  return fewestReplicas(after) === 0 && fewestReplicas(before) !== 0;
-}
-
-// Without a number, the platform's default of one applies.
-function fewestReplicas(replicas: Json | undefined): number {
-  if (typeof replicas === "number") return replicas;
-  return isObject(replicas) && typeof replicas.min_replicas === "number" ? replicas.min_replicas : 1;
-}
-
-// A port that stays exposed in the same way, with only its internal routing changed, is not newly exposed.
-function exposes(before: JsonObject, after: JsonObject): boolean {
-  const known = exposedPorts(before);
-  return exposedPorts(after)
-    .entries()
-    .some(([port, way]) => known.get(port) !== way);
-}
-
-function exposedPorts({ ports }: JsonObject): ReadonlyMap<string, string> {
-  const all: readonly Json[] = Array.isArray(ports) ? ports : [];
-  const exposed = all.filter((port) => isObject(port) && port.expose === true);
-  return new Map(
-    exposed.map((port) => {
-      const { port: number = null, protocol, host = null, path = null, auth = null } = isObject(port) ? port : {};
-      return [`${number}/${protocol ?? "TCP"}`, canonical({ host, path, auth })];
-    }),
-  );
-}
-
-function removesSecret(before: JsonObject, after: JsonObject): boolean {
-  const had = secretsIn(before);
-  return had.size > 0 && !had.isSubsetOf(secretsIn(after));
-}
-
-function secretsIn(manifest: JsonObject): ReadonlySet<string> {
-  const named = secretsOf(manifest).map(({ key }) => key);
-  // The control plane resolves no secret references in other texts, but removing the text removes the secret.
-  return new Set([...named, ...secretReferences(manifest).map(({ fqn }) => fqn)]);
+// Names the fields of live whose values are lost; its place is that of the first one that the manifest has.
+function fieldsDanger(
+  risk: "adopts" | "reverts",
+  fields: readonly Difference[],
+  { shape, live, manifest }: DecisionInput,
+): Danger {
+  const found = live.state === "present" ? live.row.manifest : undefined;
+  const paths = fields.map(({ tokens }) => pointerIn(shape, [found, manifest.value], tokens));
+  const more = paths.length > LISTED ? ` and ${paths.length - LISTED} more` : "";
+  const isWritten = (path: string): boolean => writtenValueAt(manifest.value, pointerTokens(path)) !== undefined;
+  const path = paths.find(isWritten) ?? paths[0] ?? null;
+  return { risk, path, text: paths.slice(0, LISTED).join(", ") + more };
 }

@@ -7,6 +7,9 @@ const FROM = 10;
 /** The share of the recorded resources that a source must still declare. */
 const SHARE = 0.7;
 
+/** The code of the diagnostic about a source that lost too many resources. */
+export const SHRUNK_SOURCE = "shrunk-source";
+
 /** The largest share of the resources that a daemon updates in one pass. */
 const UPDATE_SHARE = 0.3;
 

@@ -1,10 +1,7 @@
+import type { Danger, StepGuard } from "../../contract/generated/output.ts";
 import type { Decision } from "../decide/decision.ts";
-import type { Diagnostic } from "../diagnostic.ts";
-import { isActedOn } from "../diff/field-cause.ts";
-import { pointerOf } from "../diff/pointer.ts";
-import { HoldfastError } from "../errors.ts";
 import type { Identity } from "../manifest.ts";
-import { type Plan, type Risk, type Step, writes } from "../plan/plan.ts";
+import { type Risk, type Step, writes } from "../plan/plan.ts";
 
 /** The action on each risk that a guard can refuse, when the configuration sets none. */
 const defaults = {
@@ -19,13 +16,20 @@ const defaults = {
 /** The action on each risk: refuse the step unless a person confirms it, or only mark it. */
 type RiskGuards = { readonly [risk in keyof typeof defaults]?: "refuse" | "mark" | null };
 
-/** The text of a guard: what the step would do, and how to allow it. */
-const guardText: { readonly [risk in Risk]: { readonly danger: string; readonly remedy: string } } = {
+/** The text of a guard: what the step would do, and how to allow it; the flag that does, if there is one. */
+type GuardText = { readonly danger: string; readonly remedy: string; readonly flag: string | null };
+
+const guardText: { readonly [risk in Risk]: GuardText } = {
   adopts: {
     danger: "would overwrite what somebody else manages",
+    flag: "--allow-adopt",
     remedy: "holdfast adopt records what is live as it is; --allow-adopt overwrites it",
   },
-  "privilege-growth": { danger: "would give somebody more rights", remedy: "--allow-privilege allows it" },
+  "privilege-growth": {
+    danger: "would give somebody more rights",
+    flag: "--allow-privilege",
+    remedy: "--allow-privilege allows it",
+  },
   "scale-to-zero": remedied("may leave no replica running"),
   exposure: remedied("would change what the network can reach"),
   "secret-removed": remedied("would take a secret away"),
@@ -33,10 +37,11 @@ const guardText: { readonly [risk in Risk]: { readonly danger: string; readonly 
   "version-immutable": remedied("would change the content of a version that exists"),
 };
 
-const LISTED = 10;
+/** How many dangers of a step are listed one by one. */
+export const LISTED = 10;
 
-function remedied(danger: string): { readonly danger: string; readonly remedy: string } {
-  return { danger, remedy: "confirm it at a terminal, or change guards in the configuration" };
+function remedied(danger: string): GuardText {
+  return { danger, flag: null, remedy: "confirm it at a terminal, or change guards in the configuration" };
 }
 
 /** Whether guards refuse less than the defaults. */
@@ -96,55 +101,37 @@ export function holdBack(
   { refused, held }: PlanGuards,
   all: HoldAll,
 ): Decision {
-  const { action, risks, differences } = decision;
+  const { action, dangers } = decision;
   if (!writes({ action })) return decision;
   const hold = held?.get(identity);
   if (hold !== undefined) return { ...decision, action: "block", reason: "held", detail: hold };
-  const guarded = risks.filter((one) => refused.has(one));
-  const lost = differences.filter(({ cause, before }) => isActedOn(cause) && before !== undefined);
-  const fields = lost.map(({ tokens }) => pointerOf(tokens));
+  const guarded = dangers.filter(({ risk }) => refused.has(risk));
   const shared = all.writes ?? (action === "update" ? all.updates : null);
-  const why = guarded.length === 0 ? shared : guardDetail(guarded, fields);
-  return why === null ? decision : { ...decision, action: "block", reason: "guard", detail: why };
+  const why = guarded.length === 0 ? shared : guardDetail(guarded);
+  const pointer = guarded[0]?.path ?? null;
+  return why === null ? decision : { ...decision, action: "block", reason: "guard", detail: why, pointer };
 }
 
-/** The guard's message for a step: the dangers, the fields of live that would be lost, and how to allow it. */
-function guardDetail(risks: readonly Risk[], lost: readonly string[]): string {
-  const dangers = risks.map((risk) => guardText[risk].danger + (risk === "adopts" ? lostText(lost) : ""));
-  const remedies = new Set(risks.map((risk) => guardText[risk].remedy));
-  return `${dangers.join(", ")}; ${[...remedies].join("; ")}`;
+/** The guard's message for a step: the dangers, and how to allow them. */
+export function guardDetail(dangers: readonly Danger[]): string {
+  const risks = Map.groupBy(dangers, ({ risk }) => risk);
+  const texts = [...risks].map(([risk, some]) => dangerText(risk, some));
+  const remedies = new Set([...risks.keys()].map((risk) => guardText[risk].remedy));
+  return `${texts.join(", ")}; ${[...remedies].join("; ")}`;
 }
 
-function lostText(lost: readonly string[]): string {
-  if (lost.length === 0) return "";
-  const more = lost.length > LISTED ? ` and ${lost.length - LISTED} more` : "";
-  return ` (${lost.slice(0, LISTED).join(", ")}${more})`;
+function dangerText(risk: Risk, dangers: readonly Danger[]): string {
+  const texts = dangers.flatMap(({ text }) => (text === "" ? [] : [text]));
+  const more = texts.length > LISTED ? `, and ${texts.length - LISTED} more` : "";
+  return texts.length === 0
+    ? guardText[risk].danger
+    : `${guardText[risk].danger} (${texts.slice(0, LISTED).join(", ")}${more})`;
 }
 
-/** Throws if a guard refuses a step of an unconfirmed plan. */
-export function requireUnguarded(
-  { steps }: Plan,
-  refused: ReadonlySet<Risk>,
-  { isVerified = true }: { readonly isVerified?: boolean } = {},
-): void {
-  const guarded = steps.map((step) => guardDiagnostics(step, refused)).filter(({ length }) => length > 0);
-  if (guarded.length === 0) return;
-  const count = guarded.length === 1 ? "one step" : `${guarded.length} steps`;
-  throw new HoldfastError("refused", `guards refuse ${count} of this plan`, {
-    hint: isVerified
-      ? "nothing was written: review the steps; each names what allows it"
-      : "nothing was written: another key has sealed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY",
-    diagnostics: guarded.flat(),
-  });
-}
-
-function guardDiagnostics(step: Step, refused: ReadonlySet<Risk>): readonly Diagnostic[] {
-  const { identity, risks, changes, file, line } = step;
-  const lost = changes.filter(({ before }) => before !== null).map(({ path }) => path);
-  return risks
-    .filter((risk) => refused.has(risk))
-    .map((risk) => {
-      const detail = guardDetail([risk], lost);
-      return { severity: "error", code: risk, summary: `${identity} ${detail}`, detail: null, file, line, column: 1 };
-    });
+/** Why guards refuse a step to an apply without a person; null where they do not. */
+export function guardOf({ action, dangers }: Decision, refused: ReadonlySet<Risk>): StepGuard | null {
+  const guarded = writes({ action }) ? dangers.filter(({ risk }) => refused.has(risk)) : [];
+  if (guarded.length === 0) return null;
+  const flags = guarded.flatMap(({ risk }) => guardText[risk].flag ?? []);
+  return { flags: [...new Set(flags)], dangers: guarded };
 }

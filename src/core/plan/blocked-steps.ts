@@ -47,7 +47,8 @@ function causeOf(
   const waits = reason === "held" && detail !== null && decisions.has(detail);
   if (waits || reason === "dependency" || reason === "reference-absent")
     return { detail, message: null, needs: detail };
-  if (pointer === null || detail === null) return { detail, message: detail, needs: null };
+  // A guard names the field that it is about, and waits for no secret in it.
+  if (pointer === null || detail === null || reason === "guard") return { detail, message: detail, needs: null };
   const secret = secretsOf(requireRead(manifest).value).find((one) => one.pointer === pointer);
   const message = detail.replace(`${pointer}: `, "");
   return { detail, message, needs: secret === undefined ? null : `secret ${secret.key}` };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { NotChecked } from "../../contract/generated/output.ts";
+import type { NotChecked, StepGuard } from "../../contract/generated/output.ts";
 import { canonical, type Json } from "../../contract/json.ts";
 import { decideEach } from "../decide/decide-each.ts";
 import type { Diagnostic } from "../diagnostic.ts";
@@ -74,6 +74,16 @@ export function withNotChecked(
   const count = steps.filter((step) => step.notChecked !== undefined).length;
   if (count === 0) return { plan, decisions };
   return { plan: withParts(plan, { steps, summary: { ...plan.summary, notChecked: count } }), decisions };
+}
+
+/** The same plan, with the guards that refuse its steps to an apply without a person; `refused` counts what they refuse. */
+export function withGuards(plan: Plan, guards: ReadonlyMap<Identity, StepGuard>, refused: number): Plan {
+  if (refused === 0) return plan;
+  const steps = plan.steps.map((step) => {
+    const guard = guards.get(step.identity);
+    return guard === undefined ? step : { ...step, guard };
+  });
+  return withParts(plan, { steps, summary: { ...plan.summary, refused } });
 }
 
 /** The same plan, with a warning for each cause that blocks steps. */

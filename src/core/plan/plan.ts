@@ -71,7 +71,7 @@ export function hasChanges({ steps }: Pick<Plan, "steps">, gate: Gate): boolean 
 
 /** Counts the steps by action, and the kept resources without a step. A drifted step also counts by its action. */
 export function summarise(steps: readonly Step[], drift: number, others = 0): PlanSummary {
-  const count = { create: 0, update: 0, keep: others, ensure: 0, block: 0, orphan: 0 };
+  const count = { create: 0, update: 0, keep: others, ensure: 0, block: 0, orphan: 0, refused: 0 };
   let unrecorded = 0;
   for (const step of steps) {
     count[step.action] += 1;

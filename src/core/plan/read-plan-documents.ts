@@ -135,7 +135,8 @@ function isTexts(value: Json | undefined): boolean {
 }
 
 function isStep(step: JsonObject): boolean {
-  const { action, identity, kind, file, line, wave, changes, reason, risks, causedBy, changedBy, notChecked } = step;
+  const { action, identity, kind, file, line, wave, changes, reason, risks, causedBy } = step;
+  const { changedBy, guard, notChecked } = step;
   return (
     isKeyOf(glyphs, action) &&
     typeof identity === "string" &&
@@ -150,6 +151,7 @@ function isStep(step: JsonObject): boolean {
     (causedBy === null || isKeyOf(causers, causedBy)) &&
     isLastWrite(changedBy) &&
     isOrphan(step.orphan) &&
+    (guard === undefined || isGuard(guard)) &&
     (notChecked === undefined || isNotChecked(notChecked))
   );
 }
@@ -180,6 +182,14 @@ function isDiagnostic({ severity, code, summary, detail, file, line, column, rel
 
 function isRelated({ file, line, column }: JsonObject): boolean {
   return typeof file === "string" && Number.isSafeInteger(line) && Number.isSafeInteger(column);
+}
+
+function isGuard(value: Json): boolean {
+  if (!isObject(value) || !Array.isArray(value.flags)) return false;
+  if (!value.flags.every((flag) => typeof flag === "string" && /^--[a-z-]+$/.test(flag))) return false;
+  return isListOf(value.dangers, ({ risk, path, text }) => {
+    return isKeyOf(riskNames, risk) && isTextOrNull(path) && typeof text === "string";
+  });
 }
 
 function isNotChecked(value: Json): boolean {

@@ -30,6 +30,7 @@ export function parseSealedPlan(plan: unknown): SealedPlan {
   if (format !== FORMAT_VERSION) {
     throw noPlan(`its format is ${JSON.stringify(format) ?? "not named"}, and this release reads ${FORMAT_VERSION}`);
   }
+  if (isObject(summary) && Number(summary.refused) > 0) throw refusedPlan(Number(summary.refused));
   if (plan.complete !== true) throw stale(`the plan is incomplete: ${incompleteText(summary)}`);
   const seal = readSeal(plan.seal);
   if (seal === null || typeof server !== "string" || !isObject(summary)) throw noPlan("it has no seal");
@@ -72,6 +73,12 @@ export function noPlan(why: string, cause?: unknown): HoldfastError {
   });
 }
 
+function refusedPlan(refused: number): HoldfastError {
+  return new HoldfastError("refused", `guards refuse ${refused === 1 ? "one step" : `${refused} steps`} of this plan`, {
+    hint: "make it again with plan --out FILE and the flags that `guard` of its steps names",
+  });
+}
+
 /** The error for an edited plan. */
 export function edited(): HoldfastError {
   return stale("the plan was edited after it was made");
@@ -88,6 +95,7 @@ export function bareStep(step: JsonObject): string {
     file: _file,
     line: _line,
     risks: _risks,
+    guard: _guard,
     causedBy: _causedBy,
     notChecked: _notChecked,
     changedBy: _changedBy,

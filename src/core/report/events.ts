@@ -79,7 +79,9 @@ export type PlanEvent = {
   readonly notUsed: readonly MissingExtension[];
   /** The token's subject and permissions; null when the control plane does not report them. */
   readonly access: Access | null;
-  /** The plan's seal; null when the plan is not saved. */
+  /** Why an apply without a person refuses the plan; null when it does not, and before an apply. */
+  readonly refusal: GuardRefusal | null;
+  /** The plan's seal; null when the plan is not saved, and when an apply would refuse it. */
   readonly seal: SignedSeal | null;
   /** The plan with the fields that only the server adds; null when not requested. */
   readonly withServerSide: Plan | null;
@@ -89,6 +91,16 @@ export type PlanEvent = {
   readonly invalid?: readonly Outcome[];
   /** Documents in the selected files that are not ours; left out when there are none, and before an apply. */
   readonly foreign?: ForeignSummary;
+};
+
+/** Why guards refuse a plan to an apply without a person, and what allows it. */
+export type GuardRefusal = {
+  readonly message: string;
+  /** The flags that allow it. */
+  readonly flags: readonly string[];
+  /** Whether flags do not suffice: only a person at a terminal, or the configuration, allows it. */
+  readonly needsPerson: boolean;
+  readonly diagnostics: readonly Diagnostic[];
 };
 
 /** Live was compared with the records: the end of a drift pass. */

@@ -13,11 +13,22 @@ type Counted = {
   readonly declared: ReadonlySet<Identity>;
 };
 
+/** A source that lost too many resources: why that is refused, and which ones are missing. */
+export type ShrunkSource = { readonly error: ShrunkSourceError; readonly missing: readonly Identity[] };
+
+/** Finds whether a source lost too many resources to be applied; null where it did not, or where the operator allows it. */
+export function findShrunk(counted: Counted, { allowShrink, guards }: Rules): ShrunkSource | null {
+  if (allowShrink) return null;
+  const known = countedOf(counted);
+  const why = shrinkGuard(known, counted.declared, guards);
+  if (why === null) return null;
+  return { error: refused(why), missing: known.filter((identity) => !counted.declared.has(identity)) };
+}
+
 /** Refuses to act on a source that lost too many resources, unless the operator allows it. */
-export function requireUnshrunk(counted: Counted, { allowShrink, guards }: Rules): void {
-  if (allowShrink) return;
-  const shrunk = shrinkGuard(countedOf(counted), counted.declared, guards);
-  if (shrunk !== null) throw refused(shrunk);
+export function requireUnshrunk(counted: Counted, rules: Rules): void {
+  const shrunk = findShrunk(counted, rules);
+  if (shrunk !== null) throw shrunk.error;
 }
 
 /** Refuses to plan a source that lost everything, unless the operator allows it. */

@@ -1,5 +1,5 @@
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
-import { needsAdoption, type PlanGuards, requireUnguarded } from "../../core/guards/step-guards.ts";
+import { needsAdoption, type PlanGuards } from "../../core/guards/step-guards.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { missingExtensions } from "../../core/missing-extensions.ts";
 import { parentOf } from "../../core/parent.ts";
@@ -16,6 +16,7 @@ import type { Desired } from "../desired/desired.ts";
 import { heldContents } from "../desired/held-contents.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
 import { agreedFacts, requireUnshrunk } from "../desired/source-guards.ts";
+import { guardRefusal, refusedByGuards } from "../guard-refusal.ts";
 import { acquireWriteAccess } from "../lease/acquire-write-access.ts";
 import type { Leader } from "../lease/leader.ts";
 import { type Pass, planContextIn, shapeOf } from "../pass.ts";
@@ -132,7 +133,8 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: Ap
     // Under another key the flags of the plan cannot be verified, so apply must have them too.
     const isVerified = sealed === null || sealed.seal.key === sealingOf(pass).key;
     const allows = isVerified ? approval.allows : rules.allowedRisks.filter((risk) => approval.allows.includes(risk));
-    requireUnguarded(planned.plan, without(rules.refusedRisks, allows), { isVerified });
+    const refusal = await guardRefusal(planned, without(rules.refusedRisks, allows), pass.context);
+    if (refusal !== null) throw refusedByGuards(refusal, isVerified);
   }
   return approval.is !== "declined";
 }

@@ -1,14 +1,18 @@
 import { compareText } from "../../contract/json.ts";
+import type { Diagnostic } from "../../core/diagnostic.ts";
 import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { guardedSteps } from "../../core/guards/guarded-steps.ts";
+import { SHRUNK_SOURCE } from "../../core/guards/mass-change-guards.ts";
 import type { Kind } from "../../core/kind.ts";
-import { incompleteIfInvalid, withRunWarnings } from "../../core/plan/make-plan.ts";
-import type { Gate } from "../../core/plan/plan.ts";
+import { incompleteIfInvalid, withGuards, withRunWarnings } from "../../core/plan/make-plan.ts";
+import type { Gate, Plan } from "../../core/plan/plan.ts";
 import { makeSeal, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
-import type { PlanEvent, Unmanaged } from "../../core/report/events.ts";
+import type { GuardRefusal, PlanEvent, Unmanaged } from "../../core/report/events.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
-import { requireUnemptied } from "../desired/source-guards.ts";
+import { findShrunk, requireUnemptied, type ShrunkSource } from "../desired/source-guards.ts";
+import { guardRefusal } from "../guard-refusal.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import { type Pass, planContextIn } from "../pass.ts";
 import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
@@ -35,7 +39,8 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   const { desired, rules, event: read } = pass.read;
   if (gate === "change" && desired.base === null && recorded.size === 0) throw nothingToCompare();
   const { serverFacts } = pass.connection.session;
-  requireUnemptied({ serverFacts, recorded, declared: desired.declared }, rules);
+  const counted = { serverFacts, recorded, declared: desired.declared };
+  requireUnemptied(counted, rules);
   const planContext = planContextIn(pass, recorded, { records: false });
   // These options show fields or rows that the plan leaves out, so every row must be read.
   const livePlan = await planAgainstLive(
@@ -46,17 +51,60 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   );
   const { plan: found, ...event } = planEvent(livePlan);
   const made = withRunWarnings(incompleteIfInvalid(found), pass.warnings());
-  const { allowedRisks: allows } = rules;
-  const plan = allows.length === 0 ? made : { ...made, allows };
+  const { plan: guarded, refusal } = await guardPlan(made, livePlan, findShrunk(counted, rules), pass);
+  const allows = [...rules.allowedRisks, ...(rules.allowShrink ? (["shrink"] as const) : [])];
+  const plan = allows.length === 0 ? guarded : { ...guarded, allows };
   return {
     ...event,
     plan,
+    refusal,
     ...(desired.refused.length === 0 ? {} : { invalid: await invalidOutcomes(desired, pass.connection.session) }),
-    seal: seals ? await sealOf(plan, livePlan, pass) : null,
-    withServerSide: showServer ? serverSide(livePlan, planContext) : null,
+    // What an apply would refuse must not be approved.
+    seal: seals && refusal === null ? await sealOf(plan, livePlan, pass) : null,
+    withServerSide: showServer ? serverSide({ ...livePlan, plan }, planContext) : null,
     unmanaged: showUnmanaged ? unmanagedIn(livePlan, planContext) : null,
     ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
   };
+}
+
+type Guarded = { readonly plan: Plan; readonly refusal: GuardRefusal | null };
+
+// The same guards as those of an apply without a person.
+async function guardPlan(
+  plan: Plan,
+  livePlan: LivePlan,
+  shrunk: ShrunkSource | null,
+  { read: { rules }, context }: Pass,
+): Promise<Guarded> {
+  const refused = rules.refusedRisks.difference(new Set(rules.allowedRisks));
+  const refusal = await guardRefusal(livePlan, refused, context);
+  const guarded = guardedSteps(livePlan, refused);
+  const missing = shrunk?.missing ?? [];
+  const guards = new Map([
+    ...guarded.map(({ step, guard }) => [step.identity, guard] as const),
+    ...missing.map((identity) => [identity, SHRUNK] as const),
+  ]);
+  const made = withGuards(plan, guards, guarded.length + missing.length);
+  if (shrunk === null) return { plan: made, refusal };
+  return { plan: withRunWarnings(made, [shrunkError(shrunk)]), refusal: withShrunk(refusal, shrunk) };
+}
+
+const SHRUNK = { flags: ["--allow-shrink"], dangers: [] };
+
+function shrunkError({ error: { message, hint } }: ShrunkSource): Diagnostic {
+  const place = { file: null, line: null, column: null };
+  return {
+    severity: "error",
+    code: SHRUNK_SOURCE,
+    summary: `apply refuses this: ${message}`,
+    detail: hint,
+    ...place,
+  };
+}
+
+function withShrunk(refusal: GuardRefusal | null, { error: { message } }: ShrunkSource): GuardRefusal {
+  const { flags = [], needsPerson = false, diagnostics = [] } = refusal ?? {};
+  return { message, flags: [...SHRUNK.flags, ...flags], needsPerson, diagnostics };
 }
 
 async function sealOf(plan: PlanEvent["plan"], livePlan: LivePlan, pass: Pass): Promise<SignedSeal> {
@@ -102,6 +150,7 @@ export function planEvent({
     notUsed,
     access,
     ...(history === null ? {} : { history }),
+    refusal: null,
     seal: null,
     withServerSide: null,
     unmanaged: null,

@@ -3,6 +3,7 @@ import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
 import { incompleteMarkdown, incompleteTitle } from "../incomplete-text.ts";
 import { notCheckedCounts } from "../not-checked.ts";
+import { guardCounts } from "../step-guard.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
@@ -82,8 +83,10 @@ function placeText({ server, revision }: Plan, target: string | null): string {
   return `${on}${on === "" ? "C" : "c"}ontrol plane ${codeSpan(server)}${at}.`;
 }
 
-function restText({ summary, ignored = 0 }: Plan): string {
+function restText(plan: Plan): string {
+  const { summary, ignored = 0 } = plan;
   const rest = joinCounts([
+    ...guardCounts(plan),
     [summary.keep, "unchanged"],
     [summary.invalid, "invalid"],
     [ignored, ignored === 1 ? "field ignored" : "fields ignored"],

@@ -68,6 +68,12 @@ export function branchOf({ top, gitFolder }: Repository): string | null {
   return /^ref: refs\/heads\/([^.].*)$/.exec(lineOf(join(gitFolder, "HEAD")) ?? "")?.[1] ?? null;
 }
 
+/** The default branch of the remote `origin`, as the clone recorded it; null if it is not known. */
+export function defaultBranchOf({ commonFolder }: Repository): string | null {
+  const line = lineOf(join(commonFolder, "refs", "remotes", "origin", "HEAD"));
+  return /^ref: refs\/remotes\/origin\/([^.].*)$/.exec(line ?? "")?.[1] ?? null;
+}
+
 const MAX_LINE_LENGTH = 8192;
 
 function lineOf(path: string): string | null {

@@ -70,6 +70,7 @@ test("F51 a commit that is refused is accounted for by its own id, while the las
     drift: 0,
     unrecorded: 0,
     invalid: 0,
+    refused: 0,
   };
   const plan = {
     format_version: "2.1",

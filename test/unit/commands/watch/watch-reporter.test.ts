@@ -96,6 +96,7 @@ const planCounts = {
   drift: 0,
   unrecorded: 0,
   invalid: 0,
+  refused: 0,
 };
 
 type Clock = { now: number };

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { isLooserGuard, refusedRisks, requireUnguarded } from "../../../../src/core/guards/step-guards.ts";
+import { guardedSteps, guardMessages } from "../../../../src/core/guards/guarded-steps.ts";
+import { isLooserGuard, refusedRisks } from "../../../../src/core/guards/step-guards.ts";
 import type { Live } from "../../../../src/core/live.ts";
 import type { Risk } from "../../../../src/core/plan/plan.ts";
+import type { PlanWithDecisions } from "../../../../src/core/plan/plan-input.ts";
 import { declare, plan, present, recorded, service } from "../given.ts";
 
 const refused: ReadonlySet<Risk> = new Set(["adopts"]);
@@ -38,7 +40,7 @@ describe("the guards of a daemon", () => {
     );
     expect(made.steps).toMatchObject([{ action: "block", reason: "guard", risks: ["scale-to-zero", "exposure"] }]);
     expect(made.diagnostics[0]?.detail).toBe(
-      "may leave no replica running, would change what the network can reach; confirm it at a terminal, or change guards in the configuration",
+      "may leave no replica running (2 → 0), would change what the network can reach (port 80/TCP at a.b.io); confirm it at a terminal, or change guards in the configuration",
     );
   });
 
@@ -75,17 +77,79 @@ describe("a guard of the configuration", () => {
   });
 });
 
-test("a plan that nobody has confirmed is refused for every step that a guard refuses, with its file and line", () => {
-  const { plan: made } = plan([declare(workspace)], { live: { "workspace/c1:ws1": others }, writers: new Set(["me"]) });
-  expect(() => requireUnguarded(made, new Set(["exposure"]))).not.toThrow();
-  expect(() => requireUnguarded(made, refused)).toThrow(
-    expect.objectContaining({
-      code: "refused",
-      diagnostics: [expect.objectContaining({ code: "adopts", file: "ws1.yaml", line: 1 })],
-    }),
-  );
-  const [step] = made.steps;
-  if (step === undefined) throw new Error("the plan has no step");
-  const both = { ...made, steps: [{ ...step, risks: ["adopts", "exposure"] as const }] };
-  expect(() => requireUnguarded(both, new Set(["adopts", "exposure"]))).toThrow("guards refuse one step of this plan");
+describe("a plan that nobody has confirmed is refused", () => {
+  const allRisks: ReadonlySet<Risk> = new Set([
+    "adopts",
+    "privilege-growth",
+    "scale-to-zero",
+    "exposure",
+    "secret-removed",
+    "reverts",
+  ]);
+  const messagesOf = (planned: PlanWithDecisions, risks = allRisks) =>
+    guardedSteps(planned, risks)
+      .flatMap(guardMessages)
+      .map(({ pointer, diagnostic: { code, summary } }) => [code, pointer, summary.replace(/;.*/, "")]);
+
+  test("for every step that a guard refuses, and no other", () => {
+    const planned = plan([declare(workspace)], { live: { "workspace/c1:ws1": others }, writers: new Set(["me"]) });
+    expect(messagesOf(planned, new Set(["exposure"]))).toEqual([]);
+    expect(messagesOf(planned)).toEqual([
+      ["adopts", "/labels/team", "workspace/c1:ws1 would overwrite what somebody else manages (/labels/team)"],
+    ]);
+    expect(guardedSteps(planned, allRisks)).toMatchObject([{ guard: { flags: ["--allow-adopt"] } }]);
+  });
+
+  test("with who gets which role, each at the field that gives it", () => {
+    const members = { type: "team", name: "ml", members: ["zoe@x.io", "ada@x.io"], managers: ["bob@x.io"] };
+    const account = {
+      ...{ type: "virtual-account", name: "ci" },
+      permissions: [{ resource_type: "cluster", resource_fqn: "prod", role_id: "cluster-viewer" }],
+    };
+    const space = { ...workspace, collaborators: [{ subject: "user:eve@x.io", role_id: "workspace-admin" }] };
+    const live = {
+      "team/ml": present({ ...members, members: ["ada@x.io"], managers: [] }, { createdBy: "me" }),
+      "virtual-account/ci": { state: "absent" },
+      "workspace/c1:ws1": present(workspace, { createdBy: "me" }),
+    } as const;
+    const planned = plan(
+      [members, account, space].map((one) => declare(one)),
+      { live, writers: new Set(["me"]) },
+    );
+    const said = messagesOf(planned).map(([, pointer, summary]) => `${pointer}: ${summary}`);
+    expect(said.toSorted()).toEqual([
+      "/collaborators/0: workspace/c1:ws1 would give somebody more rights (user:eve@x.io gets workspace-admin)",
+      "/managers/0: team/ml would give somebody more rights (bob@x.io becomes a manager)",
+      "/members/0: team/ml would give somebody more rights (zoe@x.io becomes a member)",
+      "/permissions/0: virtual-account/ci would give somebody more rights (it gets cluster-viewer on cluster prod)",
+    ]);
+  });
+
+  test("with the fields and values of every other danger", () => {
+    const key = "secret://holdfast:platform:key";
+    const was = service({ replicas: 2, env: { KEY: key }, ports: [{ port: 80 }, { port: 81 }] });
+    const port = { port: 81, expose: true, host: "a.b.io", path: "/x" };
+    const planned = plan([declare(service({ replicas: 0, ports: [{ port: 80 }, port] }))], {
+      live: { "service/c1:ws1/api": present(was, { createdBy: "me" }) },
+      writers: new Set(["me"]),
+    });
+    expect(messagesOf(planned)).toEqual([
+      ["scale-to-zero", "/replicas", "service/c1:ws1/api may leave no replica running (2 → 0)"],
+      ["exposure", "/ports/1", "service/c1:ws1/api would change what the network can reach (port 81/TCP at a.b.io/x)"],
+      ["secret-removed", "/env/KEY", "service/c1:ws1/api would take a secret away (holdfast:platform:key)"],
+    ]);
+    expect(guardedSteps(planned, allRisks)).toMatchObject([{ guard: { flags: [] } }]);
+  });
+
+  test("with one message for all that is beyond the first ten", () => {
+    const members = Array.from({ length: 13 }, (_, nth) => `u${nth}@x.io`);
+    const planned = plan([declare({ type: "team", name: "ml", members })], {
+      live: { "team/ml": { state: "absent" } },
+    });
+    const messages = messagesOf(planned);
+    expect(messages).toHaveLength(11);
+    expect(messages[10]?.[2]).toContain(
+      "(u10@x.io becomes a member, u11@x.io becomes a member, u12@x.io becomes a member)",
+    );
+  });
 });

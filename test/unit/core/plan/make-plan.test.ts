@@ -591,6 +591,7 @@ describe("a plan", () => {
       drift: 1,
       unrecorded: 0,
       invalid: 0,
+      refused: 0,
     });
   });
 

@@ -1,0 +1,72 @@
+import type { PlanEvent } from "../../core/report/events.ts";
+import { printable } from "../../render/escape.ts";
+import { branchOf, defaultBranchOf, locateRepository } from "../../source/git/repository-paths.ts";
+import type { Invocation, InvocationOf } from "../command.ts";
+import { apply } from "../declarations/apply.ts";
+import type { plan } from "../declarations/plan.ts";
+import { generalFlags } from "../flags/flags.ts";
+import type { CommandTarget } from "../targets/create-target.ts";
+import { isInteractive, type Terminal } from "../terminal.ts";
+
+/** Where a plan was made. */
+type Place = Pick<CommandTarget, "choice" | "rules" | "source">;
+
+/** The command that applies a plan, or that seals it, with the flags that it needs; null where none would work, or on the branch of a pull request. */
+export function nextCommand(
+  end: Pick<PlanEvent, "plan" | "refusal">,
+  { args, flags, terminal, spelled = new Map() }: InvocationOf<typeof plan>,
+  target: Place,
+): string | null {
+  const isAsked = isInteractive(terminal);
+  if (!end.plan.complete || isNotReady(end) || isReviewed(flags, terminal, target)) return null;
+  if (end.refusal?.needsPerson && (!isAsked || flags.out !== undefined)) return null;
+  const { choice } = target;
+  const { flags: needed = [] } = end.refusal ?? {};
+  // A plan that was not sealed cannot be applied yet.
+  const isUnsealed = flags.out !== undefined && end.refusal !== null;
+  const isRepeated = (name: string) => isUnsealed || isOfApply(name, flags.out !== undefined);
+  const consent = flags.out === undefined ? (isAsked ? [] : ["--yes"]) : [isUnsealed ? "--out" : "--plan", flags.out];
+  const words = [
+    ...args,
+    ...(choice === null || spelled.has("target") ? [] : ["--target", choice.name]),
+    ...[...spelled].flatMap(([name, of]) => (name !== "out" && isRepeated(name) ? of : [])),
+    ...needed,
+    ...consent,
+    ...(choice?.confirm && !isAsked && !isUnsealed ? ["--confirm", choice.name] : []),
+  ];
+  return [`holdfast ${isUnsealed ? "plan" : "apply"}`, ...words.map(shellWord)].join(" ");
+}
+
+/** Flags of both commands that change only how a result is shown. */
+const OF_OUTPUT = ["output", "color", "logLevel", "logFormat"];
+
+/** Flags whose consent a sealed plan carries. */
+const SEALED = ["allowShrink", "allowAdopt", "allowPrivilege"];
+
+const ofApply: ReadonlySet<string> = new Set(
+  [...apply.flags, ...generalFlags].map((name) => name.replace(/^no([A-Z])/, (_, first) => first.toLowerCase())),
+);
+
+function isOfApply(name: string, isSealed: boolean): boolean {
+  return ofApply.has(name) && !OF_OUTPUT.includes(name) && !(isSealed && SEALED.includes(name));
+}
+
+function isNotReady({ plan: { diagnostics } }: Pick<PlanEvent, "plan">): boolean {
+  return diagnostics.some(({ code }) => code === "checkout-not-ready");
+}
+
+// A pull request is applied after its merge: `--base` compares with it, and CI names it. At a branch that the configuration
+// requires, or at the default branch, there is none.
+function isReviewed({ base }: Invocation["flags"], { env }: Pick<Terminal, "env">, { rules, source }: Place): boolean {
+  const isOfPullRequest = env.GITHUB_EVENT_NAME?.startsWith("pull_request") || env.CI_MERGE_REQUEST_IID !== undefined;
+  if (base !== undefined || isOfPullRequest) return true;
+  if (source.commits !== null || rules(source.config.repository).ref !== null) return false;
+  const repository = locateRepository(source.root);
+  const [branch, main] = repository === null ? [null, null] : [branchOf(repository), defaultBranchOf(repository)];
+  return branch !== null && main !== null && branch !== main;
+}
+
+function shellWord(word: string): string {
+  const shown = printable(word);
+  return /^[\w@%+=:,./~-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
+}
