@@ -94,7 +94,10 @@ test("a pass reports by events, and ends with the one that it answers", async ()
 });
 
 test("a pass over a source with errors ends before the server is asked for anything", async () => {
-  const { apply, events, plane } = await targetWith({ "a.yaml": team("red"), "b.yaml": "type: team\nnam: blue\n" });
+  const { apply, events, plane } = await targetWith({
+    "a.yaml": team("red"),
+    "b.yaml": "type: team\nname: blue\nmembers: []\n",
+  });
   expect(await apply()).toMatchObject({ what: "read", isRefused: true });
   expect(events).toHaveLength(1);
   expect(plane.asked).toEqual([]);

@@ -26,7 +26,7 @@ test("a review in a real browser shows its verdict, counts and dangers at first 
     const box = await page.getByText(text).first().boundingBox();
     return box !== null && box.y + box.height < 720;
   };
-  for (const text of ["1 to create, 5 to update", "This change", "Dangerous: 3", "privilege-growth"])
+  for (const text of ["1 to create, 3 to update", "This change", "Dangerous: 3", "privilege-growth"])
     expect([text, await isOnFirstScreen(text)]).toEqual([text, true]);
   const service = page.getByText("service/both").last();
   expect(await service.isVisible()).toBe(false);
