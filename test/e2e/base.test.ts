@@ -121,7 +121,7 @@ describe("plan --base", () => {
     ]);
   });
 
-  test("shows what the branch removes, and not what main did", async () => {
+  test("shows what the branch removes as its own, and what main removed as an orphan", async () => {
     const source = await appliedBranch();
     await git(source.folder, "rm", "-q", "services/api.yaml");
     await commitAll(source.folder, "Remove");
@@ -130,7 +130,7 @@ describe("plan --base", () => {
     await commitAll(source.folder, "Remove another");
     await git(source.folder, "checkout", "-q", "change");
     const ended = await source.runHere(["plan", "--base", "main", "-o", "json", "--gate", "all"]);
-    expect(stepsOf(ended)).toEqual(["orphan service/dev:web/api change"]);
+    expect(stepsOf(ended)).toEqual(["orphan service/dev:web/api change", "orphan service/dev:web/other null"]);
   });
 
   test("names both sides of a conflict in a manifest, exits 3, and passes over one elsewhere", async () => {
