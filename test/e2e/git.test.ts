@@ -58,7 +58,7 @@ describe("in a git checkout", () => {
     ]);
     const drift = await source.runHere(["drift", "--base", "main", "--state", "runner", "-o", "json"]);
     expect(drift.code).toBe(2);
-    expect(driftOf(drift).drift.map(({ identity, state }) => [identity, state])).toEqual([["team/ml", "unrecorded"]]);
+    expect(driftOf(drift).drift.map(({ identity, state }) => [identity, state])).toEqual([["team/ml", "drifted"]]);
   });
 
   test("a gate opens for the steps of this change alone, or for all", async () => {
