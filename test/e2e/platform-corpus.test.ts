@@ -27,6 +27,8 @@ const world: CorpusWorld = {
   "VirtualAccountOwnedBy.team": "everyone",
   "**.subject": "user:ada@example.com",
   expiration_date: "2099-12-31",
+  "**.volume_fqn": "corpus:apps:volume-0",
+  "**.artifact_version_fqn": "artifact:holdfast/corpus/weights:1",
   "**.secret_fqn": "holdfast:platform:db-password",
   "**.password_secret_fqn": "holdfast:platform:db-password",
   "LoadBalanceTarget.weight": 100,

@@ -65,6 +65,7 @@ test("an apply on a terminal leaves its outcomes once, and nothing of the block 
         block,
         colour: columns === 40,
         lines: [
+          `Applying to ${server.url}`,
           ...(columns === 40
             ? [outcome, `            ${rollout}`, `            ${change}`]
             : [`${outcome}  ${rollout}  ${change}`]),
