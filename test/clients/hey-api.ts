@@ -5,6 +5,8 @@ import * as api from "./build/hey-api/index.ts";
 export async function callEveryOperation(baseUrl: string, fetch: typeof globalThis.fetch): Promise<void> {
   const options = { client: createClient({ baseUrl, fetch }), throwOnError: true } as const;
 
+  const me = await api.getCaller(options);
+  text(me.data.data.roles[0]?.role);
   await api.putCluster({
     ...options,
     body: { manifest: { type: "cluster", name: "prod-eu", cluster_type: "aws-eks" } },

@@ -7,6 +7,8 @@ type Reply<Data> = { readonly data?: Data; readonly error?: unknown };
 export async function callEveryOperation(baseUrl: string, fetch: typeof globalThis.fetch): Promise<void> {
   const client = createClient<paths>({ baseUrl, fetch });
 
+  const me = await done(client.GET("/api/svc/v1/me"));
+  text(me.data.roles[0]?.role);
   await done(
     client.PUT("/api/svc/v1/clusters", {
       body: { manifest: { type: "cluster", name: "prod-eu", cluster_type: "aws-eks" } },

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { Client } from "pg";
 import { expect, inject, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
@@ -7,6 +6,7 @@ import { cluster, plantWorkspace, service } from "../conformance/platform.ts";
 import { startControlPlane } from "../control-plane.ts";
 import { mountSmallDisk } from "../support/full-disk.ts";
 import { TEMPLATE } from "../support/one-postgres.ts";
+import { postgresUser } from "../support/postgres.ts";
 import { statement } from "../support/test-database.ts";
 
 const APPS = "/api/svc/v1/apps";
@@ -59,8 +59,7 @@ test("F82 a PostgreSQL that says its disk is full is 507, not ready, and used ag
 test("F82 a PostgreSQL on a full disk is 507, and used again once there is room", async ({ skip }) => {
   const postgres = inject("postgres");
   const server = postgres !== undefined && "url" in postgres ? postgres.url : "";
-  // As root the server runs as a user of its own.
-  const uid = process.getuid?.() === 0 ? Number(execFileSync("id", ["-u", "postgres"])) : 0;
+  const { uid = 0 } = postgresUser();
   const disk = await mountSmallDisk(60_000, { uid });
   if ("reason" in disk) return skip(disk.reason);
   const client = new Client({ connectionString: server });

@@ -84,7 +84,8 @@ export async function startPostgres({
   };
 }
 
-function postgresUser(): User {
+/** The user that PostgreSQL runs as: another one than root, and otherwise this one. */
+export function postgresUser(): User {
   if (process.getuid?.() !== 0) return {};
   const idOf = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
   return { uid: idOf("-u"), gid: idOf("-g") };

@@ -29,7 +29,12 @@ describe("a folder of manifests", () => {
     ["not text, without one", "x.yaml", Buffer.from([0x1f, 0x8b, 8, 0, 0xff]), null],
     ["invalid YAML, with a type of ours", "x.yaml", "type: team\nname: [\n", "x.yaml:2:7: not valid YAML"],
     ["invalid YAML, without one", "x.yaml", "{{ .Values.x }}\n", null],
-    ["with a misspelt `type`", "x.yaml", "tpye: team\nname: t\n", "x.yaml: no `type`, but `tpye`"],
+    [
+      "with a misspelt `type`",
+      "x.yaml",
+      "tpye: team\nname: t\nmembers: [a@example.com]\n",
+      "x.yaml: no `type`, but `tpye`",
+    ],
   ])("refuses a file as a source does: %s", async (_, path, content, refusal) => {
     const files = { "team.yaml": team, [path]: content };
     const { diagnostics } = await loadFiles(files);
