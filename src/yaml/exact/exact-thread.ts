@@ -72,7 +72,10 @@ export class ExactThread implements AsyncDisposable {
     for (const { reject } of [...this.#sent, ...this.#waiting.splice(0)]) reject(this.#ended.signal.reason);
     const worker = this.#worker;
     this.#worker = null;
-    await worker?.terminate();
+    if (worker === null) return;
+    // Node may crash when it terminates a thread that is starting, so a thread without work ends by itself.
+    if (this.#sent.length > 0) await worker.terminate();
+    else await endOf(worker);
   }
 
   #send(): void {
@@ -190,6 +193,15 @@ function refusedBy(error: unknown): Refused {
   if (error instanceof RangeError) return "memory";
   const isTooMuch = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
   return isTooMuch ? "memory" : "crash";
+}
+
+/** Asks a thread to end, and waits until it has. */
+function endOf(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    worker.once("exit", () => resolve());
+    worker.ref();
+    worker.postMessage(null);
+  });
 }
 
 /** CPU time in milliseconds that a thread has used; wall-clock time if Node cannot report it. */

@@ -27,7 +27,10 @@ function reply(id: number | null, file: PackedFile | null): void {
   parentPort?.postMessage(message);
 }
 
-parentPort?.on("message", ({ id, bytes, options }: ReadRequest) => {
+parentPort?.on("message", (request: ReadRequest | null) => {
+  // Without its port, the thread has nothing to wait for.
+  if (request === null) return parentPort?.close();
+  const { id, bytes, options } = request;
   const parsed = parseFile(bytes, options, exactReader);
   reply(id, parsed === null ? { faults: [], documents: [] } : pack(parsed, options.limits));
 });
