@@ -113,6 +113,14 @@ export async function trySituation(
   const wroteAtPlan = (await since(early)).map((resource) => `plan wrote ${resource}`);
   const isInvalid = planned.code === 3;
   if (wroteAtPlan.length > 0) return { end: "planned", faults: wroteAtPlan, results: [] };
+  // A plan that apply would refuse is not sealed, and apply refuses it for the same guards.
+  if (planned.code === 5) {
+    const refused = await run(["apply", "--yes", "--no-wait", "-o", "json", ...flags], env);
+    const wrote = await since(early);
+    const isRefused = refused.code === 5 && wrote.length === 0;
+    const said = `plan was refused, apply ended with ${refused.code} and wrote ${wrote.length}: ${planned.stderr}`;
+    return { end: "refused", faults: isRefused ? [] : [said], results: [] };
+  }
   const isPartial = broken !== null || isPartlyVisible(planned);
   if (planned.code !== (isPartial ? 1 : 0) && !isInvalid) {
     return { end: "planned", faults: [`plan ended with ${planned.code}: ${planned.stderr}`], results: [] };
@@ -129,7 +137,8 @@ export async function trySituation(
     return { end: "invalid", faults: isRefused ? [] : [`apply of what is invalid: ${applied.code}`], results: [] };
   }
   if (isPartial && situation.isSealed) {
-    const isRefused = wrote.length === 0 && applied.code === 6;
+    // An incomplete plan is not sealed, so there is no file.
+    const isRefused = wrote.length === 0 && applied.code === 3;
     return { end: "refused", faults: isRefused ? [] : [`apply of an incomplete plan: ${applied.code}`], results: [] };
   }
   const plan: Plan = JSON.parse(planned.stdout);
