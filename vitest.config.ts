@@ -75,6 +75,7 @@ export default defineConfig({
             "test/conformance/{architecture,cases,documentation,examples,kinds,schemas,state,image}.test.ts",
             "test/conformance/{openapi-client,openapi-requests,typed-clients,reference,one-file-kinds}.test.ts",
             "test/conformance/{malformed-credentials,refusal-details,addons,security-page,sensitive-fields}.test.ts",
+            "test/conformance/{guard-predictions,references,yaml-test-suite}.test.ts",
           ],
           // Each file starts control planes of its own, and no module keeps anything between them.
           isolate: false,
