@@ -222,14 +222,19 @@ function readMapping(state: State, node: MapNode, depth: number): Json {
   const fields: Record<string, Json> = {};
   for (const [nth, pair] of node.items.entries()) {
     const key = readKey(state, pair.key as Node, depth);
+    const respellings = state.respellings.length;
     const value = readChild(state, pair.value as Node, key ?? "", depth);
     if (nth === state.limits.keys) {
       const summary = `a mapping with more than ${state.limits.keys} keys`;
       report(state, fault(startOf(node), "too-many-keys", summary));
     }
     if (key === null || !isKept(state, key, value, { count: nth + 1, depth })) continue;
-    if (Object.hasOwn(fields, key)) reportTwice(state, key, pair.key as Node, node);
-    else define(fields, key, value);
+    if (!Object.hasOwn(fields, key)) define(fields, key, value);
+    else {
+      reportTwice(state, key, pair.key as Node, node);
+      // Of the value that counts only: the pointer is that of the first.
+      state.respellings.length = respellings;
+    }
   }
   return fields;
 }

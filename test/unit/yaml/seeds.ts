@@ -25,4 +25,5 @@ export const seeds: readonly string[] = [
   "a: 0o17\nb: 017\nc: 1e400\nd: 9007199254740993\n",
   "a:\n  b:\n  - {c: 1} d:\ne: 1\n",
   "name: \ud83d\ude00\n\ud83d\ude00: x\n",
+  "a: 0o17\na: 0o17\nb: {c: 1.0, c: [2.0]}\n",
 ];
