@@ -131,7 +131,7 @@ class Checkout {
 
   #judgeFile({ path, entry }: Tracked): void {
     const walk = this.#walk;
-    const file = this.#files.get(path) ?? (this.#isNew(path) ? openManifestFile(walk, path) : null);
+    const file = this.#fileAt(path);
     const isThere = file !== null || walk.seen.has(path);
     const { blob } = entry;
     if (blob !== null && isTakenFromIndex(this.#view, entry, isThere)) {
@@ -142,6 +142,10 @@ class Checkout {
     this.#files.set(path, file);
     if (blob === null || file.blob === blob || file.blob === null) return;
     this.#differing.push({ path: this.#prefix + path, stamp: file.stamp, entry, blob });
+  }
+
+  #fileAt(path: string): FolderFile | null {
+    return this.#files.get(path) ?? (this.#isNew(path) ? openManifestFile(this.#walk, path) : null);
   }
 
   // Not yet seen, since an ignore file for untracked files names it, and there, not behind a link.
@@ -161,11 +165,13 @@ class Checkout {
   #judgeLink({ path, entry }: Tracked): void {
     const status = fileStatus(placeOf(this.#walk, path));
     const isPlainFile = status?.isFile() === true;
+    const file = isPlainFile ? this.#fileAt(path) : null;
     // Without links, a checkout has a file with the target in its place.
-    const isLink = isPlainFile
-      ? !this.#view.hasLinks && this.#files.get(path)?.blob === entry.blob
-      : status !== undefined;
-    if (!isLink && !isTakenFromIndex(this.#view, entry, status !== undefined)) return;
+    const isLink = isPlainFile ? !this.#view.hasLinks && file?.blob === entry.blob : status !== undefined;
+    if (!isLink && !isTakenFromIndex(this.#view, entry, status !== undefined)) {
+      if (file !== null) this.#files.set(path, file);
+      return;
+    }
     this.#files.delete(path);
     this.#warnOfLink(path, "a symbolic link");
   }

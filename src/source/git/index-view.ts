@@ -1,13 +1,15 @@
 import { join } from "node:path";
+import { basename } from "node:path/posix";
 import type { Stamp } from "../file-stamp.ts";
 import { fileStatus } from "../read-regular-file.ts";
 import { runGit } from "../remote/run-git.ts";
 import { conversionSettings } from "./conversion-settings.ts";
-import { environmentOf, type Stop } from "./git.ts";
+import { environmentOf, repositoryFailure, type Stop } from "./git.ts";
 import { hasIndexStamp, type IndexEntry, readGitIndex } from "./index-entries.ts";
-import { quotedPath } from "./quoted-path.ts";
 import { locateRepository, type Repository } from "./repository-paths.ts";
 import { copyIndex, type TemporaryRepository, temporaryRepository } from "./temporary-repository.ts";
+
+const ATTRIBUTES_FILE = ".gitattributes";
 
 /** A tracked file whose bytes differ from its entry in the index; the path is relative to the top. */
 export type DifferingFile = { readonly path: string; readonly stamp: Stamp; readonly entry: IndexEntry };
@@ -48,13 +50,13 @@ export async function openIndexView(
   const repository = temporaryRepository(located, { settings: settings.configuration, hasRefs: false });
   try {
     copyIndex(located, repository);
-    const entries = await readGitIndex(repository, { paths, signal });
+    const entries = await readGitIndex(repository, { paths: [...paths, ...paths.flatMap(attributesFor)], signal });
     const writtenAt = fileStatus(join(located.gitFolder, "index"))?.mtimeMs ?? 0;
     return {
       ...settings,
       repository,
       entries,
-      unchangedAmong: (files, stop) => unchangedFiles(repository, files, { writtenAt, ...stop }),
+      unchangedAmong: (files, stop) => unchangedFiles(repository, entries, files, { writtenAt, ...stop }),
       [Symbol.dispose]: () => repository[Symbol.dispose](),
     };
   } catch (error) {
@@ -63,8 +65,14 @@ export async function openIndexView(
   }
 }
 
+// The attributes of a path may be in each folder above it.
+function attributesFor(path: string): readonly string[] {
+  return path.split("/").map((_, at, steps) => [...steps.slice(0, at), ATTRIBUTES_FILE].join("/"));
+}
+
 async function unchangedFiles(
   repository: TemporaryRepository,
+  entries: ReadonlyMap<string, IndexEntry>,
   files: readonly DifferingFile[],
   { writtenAt, ...stop }: Stop & { readonly writtenAt: number },
 ): Promise<ReadonlySet<string>> {
@@ -79,10 +87,10 @@ async function unchangedFiles(
     // A file as young as the index may have changed since without its stamp changing. Only its content tells then,
     // which is not to be had of a filter that is not run.
     if (hasStamp && (isFiltered || stamp.modified < writtenAt)) unchanged.add(path);
-    else if (!isFiltered) unknown.push(file);
+    else if (!isFiltered && entry.blob !== null) unknown.push(file);
   }
-  const blobs = await convertedBlobs(repository, unknown, stop);
-  for (const [index, { path, entry }] of unknown.entries()) if (blobs[index] === entry.blob) unchanged.add(path);
+  const modified = await modifiedPaths(repository, entries, unknown, stop);
+  for (const { path } of unknown) if (!modified.has(path)) unchanged.add(path);
   return unchanged;
 }
 
@@ -102,23 +110,41 @@ async function filteredPaths(
   return new Set(paths);
 }
 
-// The ids that git would give the files now, after undoing `eol`, `ident` and `working-tree-encoding`. The temporary
-// repository defines no filter.
-async function convertedBlobs(
+/**
+ * The files whose content is not that of their entries now, after undoing `eol`, `ident` and `working-tree-encoding`.
+ * Git compares them with an index of ours that has no stamps, so that it reads each. Beside the files this index has what
+ * git undoes them by: the attributes that are not on disk, and whether the blob itself has CRLF. The temporary repository
+ * defines no filter.
+ */
+async function modifiedPaths(
   repository: TemporaryRepository,
+  entries: ReadonlyMap<string, IndexEntry>,
   files: readonly DifferingFile[],
   stop: Stop,
-): Promise<readonly string[]> {
-  if (files.length === 0) return [];
-  const input = files.map(({ path }) => `${quotedPath(path)}\n`);
-  const { code, stdout } = await runAtTop(repository, ["hash-object", "--stdin-paths"], { ...stop, input });
-  return code === 0 ? stdout.split("\n") : [];
+): Promise<ReadonlySet<string>> {
+  if (files.length === 0) return new Set();
+  const attributes = [...entries].flatMap(([path, entry]) =>
+    basename(path) === ATTRIBUTES_FILE ? [{ path, entry }] : [],
+  );
+  const input = [...attributes, ...files].flatMap(({ path, entry: { mode, blob } }) =>
+    blob === null ? [] : [`${mode} ${blob} 0\t${path}\0`],
+  );
+  const indexFile = join(repository.gitFolder, "compared-index");
+  const written = await runAtTop(repository, ["update-index", "-z", "--index-info"], { ...stop, input, indexFile });
+  const compared = await runAtTop(repository, ["-c", "core.fileMode=false", "ls-files", "--modified", "-z"], {
+    ...stop,
+    indexFile,
+  });
+  const failed = [written, compared].find(({ code }) => code !== 0);
+  if (failed !== undefined) throw repositoryFailure(repository, new Error(failed.stderr));
+  return new Set(compared.stdout.split("\0"));
 }
 
 function runAtTop(
   repository: Repository & { readonly top: string },
   args: readonly string[],
-  { input, signal }: Stop & { readonly input: Iterable<string> },
+  { input = [], indexFile, signal }: Stop & { readonly input?: Iterable<string>; readonly indexFile?: string },
 ) {
-  return runGit(args, { folder: repository.top, env: environmentOf(repository), signal, input });
+  const env = { ...environmentOf(repository), ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }) };
+  return runGit(args, { folder: repository.top, env, signal, input });
 }

@@ -64,6 +64,25 @@ describe("what git calls unchanged is read as it was committed", () => {
     await expectUnchanged(root, { "team.yaml": text });
   });
 
+  test("expanded ids in a text with CRLF, which git does not convert because the index has it so", async () => {
+    const text = `# $Id$\n${team}`.replaceAll("\n", "\r\n");
+    const root = await checkedOut({ ".gitattributes": "* text=auto ident\n", "team.yaml": text });
+    await expectUnchanged(root, { "team.yaml": text });
+  });
+
+  test.each(["--assume-unchanged", "--skip-worktree"])(
+    "by attributes that are in the index alone (%s)",
+    async (mark) => {
+      const files = { "a.yaml": team, "b/c.yaml": team };
+      const attributes = "*.yaml text eol=crlf\n";
+      const root = await checkedOut({ ".gitattributes": attributes, "b/.gitattributes": "c.yaml ident\n", ...files });
+      for (const name of Object.keys(files)) utimesSync(join(root, name), 1e9, 1e9);
+      await git(root, "update-index", mark, ".gitattributes", "b/.gitattributes");
+      for (const folder of ["", "b"]) rmSync(join(root, folder, ".gitattributes"));
+      await expectUnchanged(root, files);
+    },
+  );
+
   test("line ends where the text is the same, whatever wrote them; not where git would not convert them", async () => {
     const root = await checkedOut({ ".gitattributes": "a.yaml text\nb.yaml -text\n", "a.yaml": team, "b.yaml": team });
     write(root, { "a.yaml": team.replaceAll("\n", "\r\n") });
@@ -205,8 +224,13 @@ describe("a tracked file", () => {
     await git(origin, "clone", "--quiet", "--config", "core.symlinks=false", origin, root);
     await expectUnchanged(root, { "real/a.yaml": team });
     expect(brief((await read(root)).diagnostics)).toEqual(["linked.yaml:null:null warning not-a-regular-file"]);
+    // A rule of git for untracked files changes nothing.
+    write(root, { ".git/info/exclude": "linked.yaml\n" });
+    expect(brief((await read(root)).diagnostics)).toEqual(["linked.yaml:null:null warning not-a-regular-file"]);
     writeFileSync(join(root, "linked.yaml"), team);
-    expect(await read(root)).toMatchObject({ commit: null, changedSince: { files: 1 } });
+    const changed = await read(root);
+    expect(changed).toMatchObject({ commit: null, changedSince: { files: 1 } });
+    expect(await stateOf(changed)).toEqual({ "linked.yaml": team, "real/a.yaml": team });
   });
 });
 
