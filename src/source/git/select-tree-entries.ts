@@ -1,4 +1,5 @@
 import { join, posix, relative, sep } from "node:path";
+import { basename } from "node:path/posix";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import {
@@ -132,7 +133,7 @@ function selectorBelow(start: string, withScopeOf: WithScopeOf): Selector {
     [start, { isOpen: true, scopes: withScopeOf(start, applied), leftOutBy: null }],
   ]);
   const open = (folder: string, above: Folder): Folder => {
-    if (isSkippedName(nameOf(folder))) return CLOSED;
+    if (isSkippedName(basename(folder))) return CLOSED;
     if (!above.isOpen) return above;
     const leftOutBy = ignoringScope(above.scopes, folder, true);
     if (leftOutBy !== null) return { ...CLOSED, leftOutBy };
@@ -150,13 +151,13 @@ function selectorBelow(start: string, withScopeOf: WithScopeOf): Selector {
     return folder;
   };
   const judge = (path: string): "selected" | Scope | null => {
-    if (!isBelow(path, start) || !isManifestFile(nameOf(path))) return null;
+    if (!isBelow(path, start) || !isManifestFile(basename(path))) return null;
     if (path === start) return "selected";
     const { isOpen, scopes, leftOutBy } = folderAt(parentOf(path));
     return isOpen ? (ignoringScope(scopes, path, false) ?? "selected") : leftOutBy;
   };
   const covers = (other: string): boolean => {
-    if (!isBelow(other, start) || isManifestFile(nameOf(other))) return judge(other) === "selected";
+    if (!isBelow(other, start) || isManifestFile(basename(other))) return judge(other) === "selected";
     const { isOpen, scopes } = folderAt(other);
     return isOpen && !scopes.some((scope) => isHiddenBy(scope, other));
   };
@@ -168,8 +169,6 @@ function foldersAbove(path: string): readonly string[] {
   return steps.map((_, index) => steps.slice(0, index).join("/"));
 }
 
-const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-
 const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
 /** Holdfast's ignore file of each folder that is not skipped by its name. The files of a commit are all tracked. */
@@ -180,7 +179,7 @@ async function ignoreFilesOf(
 ): Promise<ReadonlyMap<string, readonly IgnoreFile[]>> {
   const entries = tree.filter(
     ({ mode, path }) =>
-      mode.startsWith("100") && nameOf(path) === OWN_IGNORE_FILE && !parentOf(path).split("/").some(isSkippedName),
+      mode.startsWith("100") && basename(path) === OWN_IGNORE_FILE && !parentOf(path).split("/").some(isSkippedName),
   );
   requirePresent(entries);
   const small = entries.filter(({ size }) => size <= IGNORE_FILE_BYTES);
