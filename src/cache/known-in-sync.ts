@@ -75,12 +75,17 @@ export function knownInSync(facts: LiveFacts, toRead: ReadonlySet<Identity>, bas
   };
 }
 
-/** Declared or recorded resources that are not known to be in sync with the same manifest and receipt. */
+/** Resources that are declared, recorded or named in `alsoRead`, and not known to be in sync with the same manifest and receipt. */
 export function resourcesToRead(
   facts: LiveFacts,
-  { manifests, recorded, records }: Pick<SyncBasis, "manifests" | "recorded" | "records">,
+  {
+    manifests,
+    recorded,
+    records,
+    alsoRead = [],
+  }: Pick<SyncBasis, "manifests" | "recorded" | "records"> & { readonly alsoRead?: Iterable<Identity> },
 ): ReadonlySet<Identity> {
-  const toRead = new Set<Identity>();
+  const toRead = new Set(alsoRead);
   let declaredAndRecorded = 0;
   for (const { identity, digest } of manifests) {
     const head = recorded.get(identity);

@@ -3,7 +3,13 @@ import type { CapabilityStore } from "../client/learned-capabilities.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import type { ServerFacts } from "../core/decide/choose-write-operation.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { DryRunProof, NumberedLease, ServerFactChanges, StoredServerFacts } from "../state/server-facts.ts";
+import type {
+  DryRunProof,
+  NumberedLease,
+  RemovedEarlier,
+  ServerFactChanges,
+  StoredServerFacts,
+} from "../state/server-facts.ts";
 
 /** After this time a daemon requests a missing route again. */
 const MISSING_MS = 60 * 60 * 1000;
@@ -19,6 +25,8 @@ export class KnownServer implements ServerFacts, CapabilityStore {
   /** Whether `postModelVersion` was seen to register a version; null while unknown. */
   seenRegistering: boolean | null;
   released: ReadonlySet<Identity>;
+  /** Orphans that the history showed when the ledger had no records; null where it was not read. */
+  removed: readonly RemovedEarlier[] | null;
   honoursKeys: boolean;
   /** Whether the last applied source had a configuration. */
   configured: boolean;
@@ -46,6 +54,7 @@ export class KnownServer implements ServerFacts, CapabilityStore {
     this.dryRun = facts.dryRun;
     this.seenRegistering = facts.registers;
     this.released = new Set(facts.released);
+    this.removed = facts.removed ?? null;
     this.honoursKeys = facts.honoursKeys ?? false;
     this.configured = facts.configured ?? false;
     this.lease = facts.lease ?? null;
@@ -57,8 +66,9 @@ export class KnownServer implements ServerFacts, CapabilityStore {
   }
 
   /** Takes over what the operator has agreed to with an approved apply. */
-  agree({ configured, released }: Pick<ServerFactChanges, "configured" | "released">): void {
+  agree({ configured, released, removed }: Pick<ServerFactChanges, "configured" | "released" | "removed">): void {
     this.configured = configured ?? this.configured;
+    if (removed && !isDeepStrictEqual(removed, this.removed)) this.removed = removed;
     if (released) this.released = new Set(released);
   }
 
@@ -118,15 +128,16 @@ export class KnownServer implements ServerFacts, CapabilityStore {
 
   // Called around every write, so it must be cheap.
   #state(): readonly unknown[] {
-    const { dryRun, seenRegistering, honoursKeys, configured, released, lease, writtenBy } = this;
-    return [dryRun, seenRegistering, honoursKeys, configured, released, lease, writtenBy, this.#routeChanges];
+    const { dryRun, seenRegistering, honoursKeys, configured, released, removed, lease, writtenBy } = this;
+    return [dryRun, seenRegistering, honoursKeys, configured, released, removed, lease, writtenBy, this.#routeChanges];
   }
 
   /** The facts to store for the next run. */
   facts(): StoredServerFacts {
-    const { dryRun, seenRegistering: registers, honoursKeys, configured, lease, writtenBy: subject } = this;
+    const { dryRun, seenRegistering: registers, honoursKeys, configured, removed, lease, writtenBy: subject } = this;
     const routes = Object.fromEntries([...this.#proven].map((name) => [name, "yes"] as const));
-    return { routes, dryRun, registers, released: [...this.released], honoursKeys, configured, lease, subject };
+    const agreed = { released: [...this.released], removed, configured };
+    return { routes, dryRun, registers, ...agreed, honoursKeys, lease, subject };
   }
 }
 

@@ -108,12 +108,13 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const { stopping: signal } = context;
   const dryRun = createDryRun(context);
   const cached = context.cache?.load(context.recorded) ?? null;
-  const toRead = cached && resourcesToRead(cached, { ...context, manifests: declared.manifests });
+  const orphans = orphansIn(declared, context);
+  const { removed, reach } = await removedFromSource(declared, context.recorded, { ...context, orphans });
+  const alsoRead = removed.keys();
+  const toRead = cached && resourcesToRead(cached, { ...context, manifests: declared.manifests, alsoRead });
   const started = await withValues(declared, (identity) => toRead?.has(identity) ?? true, context);
   const inSyncByCache = cached && toRead && knownInSync(cached, toRead, { ...context, manifests: started.manifests });
   const observing: ObserveContext = { ...context, dryRun, known: inSyncByCache, signal };
-  const orphans = orphansIn(started, context);
-  const { removed, reach } = await removedFromSource(started, context.recorded, { ...context, orphans });
   const compared = { base: started.base, applied: atRefOf(started, context), recorded: context.recorded, removed };
   const mayBeOrphans = orphans === "none" ? [] : knownIn(compared);
   const queries = liveQueries(started, withWaves(started), { ...context, mayBeOrphans });

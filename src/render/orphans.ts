@@ -9,17 +9,21 @@ import { wrapWords } from "./wrap.ts";
 /** An orphan, and what is known of it. */
 export type ShownOrphan = { readonly identity: Identity; readonly orphan?: Orphan };
 
-/** What is to be done about orphans. */
-export const ORPHANS_RUN = "still running; Holdfast never deletes: remove it on the platform, then `holdfast forget`";
+const REMOVE_BY_HAND = "Holdfast never deletes: remove it on the platform, then `holdfast forget`";
+
+const RUNNING = `still running; ${REMOVE_BY_HAND}`;
+
+// What is not seen is not called running.
+const MAY_RUN = `that may still run; ${REMOVE_BY_HAND}`;
 
 /** What is known of an orphan: who removed its manifest, whether it is recorded, whether live shows it. */
 export function orphanOrigin({ orphan }: ShownOrphan): string {
   if (orphan === undefined) return "";
-  const { recorded, isLive, removedBy } = orphan;
+  const { recorded, isLive, notVisible, removedBy } = orphan;
   return [
     ...(removedBy === undefined ? [] : [removalText(removedBy)]),
     ...(recorded ? ["recorded, no longer declared"] : []),
-    ...(isLive ? [] : ["live cannot be read, so it may be gone"]),
+    ...(isLive ? [] : [notVisible ? "not visible to this token" : "live cannot be read, so it may be gone"]),
   ].join("; ");
 }
 
@@ -30,22 +34,35 @@ function removalText({ commit, author, at }: NonNullable<Orphan["removedBy"]>): 
 
 type OrphansView = { readonly paint: Paint; readonly width: number };
 
+/** What is to be done about orphans, of which some may be gone. */
+export function orphansText(orphans: readonly ShownOrphan[]): string {
+  return orphans.every(isRunning) ? RUNNING : MAY_RUN;
+}
+
+function isRunning({ orphan }: ShownOrphan): boolean {
+  return orphan?.isLive !== false;
+}
+
 /** The orphans, each on a line with what is known of it, and what is to be done. */
-export function orphanLines(orphans: readonly ShownOrphan[], { paint, width }: OrphansView): readonly string[] {
+export function orphanLines(orphans: readonly ShownOrphan[], view: OrphansView): readonly string[] {
+  const { running = [], unseen = [] } = Object.groupBy(orphans, (one) => (isRunning(one) ? "running" : "unseen"));
+  return [...groupLines(`Orphans: ${RUNNING}`, running, view), ...groupLines(`Orphans ${MAY_RUN}`, unseen, view)];
+}
+
+function groupLines(title: string, orphans: readonly ShownOrphan[], { paint, width }: OrphansView): readonly string[] {
   if (orphans.length === 0) return [];
-  const title = wrapWords(`Orphans: ${ORPHANS_RUN}`, { indent: "", width }).map((line) => paint("bold", line));
   const lines = orphans.flatMap((one) => {
     const origin = wrapWords(printable(orphanOrigin(one)), { indent: "    ", width });
     const name = `${paint("magenta", "○")} ${cutMiddle(printable(one.identity), width - 2)}`;
     return [name, ...(orphanOrigin(one) === "" ? [] : origin.map((line) => paint("dim", line)))];
   });
-  return [...title, ...lines];
+  return [...wrapWords(title, { indent: "", width }).map((line) => paint("bold", line)), ...lines];
 }
 
 /** With a selection, how many orphans there are; null without any. */
 export function orphanCountText(orphans: number): string | null {
   if (orphans === 0) return null;
-  return `${count(orphans, "orphan")} outside this selection, ${ORPHANS_RUN}; \`holdfast plan\` without a selection lists them`;
+  return `${count(orphans, "orphan")} outside this selection; ${REMOVE_BY_HAND}; \`holdfast plan\` without a selection lists them`;
 }
 
 /** What the history could not show of orphans; null where it was read as far as asked. */
@@ -53,7 +70,7 @@ export function reachText(reach: HistoryReach | undefined): string | null {
   if (reach === undefined || reach.ended === "start" || reach.ended === "limit") return null;
   const read = `orphans are known from ${count(reach.commits, "commit")} only`;
   if (reach.ended === "cut") return `${read}: reading the history took too long, or too much memory`;
-  return `${read}, since this is a shallow clone: fetch the whole history (git fetch --unshallow; in CI, fetch-depth: 0)`;
+  return `${read}, since this is a shallow clone: fetch the whole history (git fetch --unshallow; in CI, fetch-depth: 0), or plan in a full clone`;
 }
 
 /** The lines below a report that say what it does not list. */

@@ -1,5 +1,6 @@
 import type { WatchEvent } from "../contract/generated/output.ts";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
+import type { Plan } from "../core/plan/plan.ts";
 import type { ApplyEvent, PassEvent } from "../core/report/events.ts";
 import { placeText } from "../core/report/invalid-text.ts";
 import { isWhole } from "../core/report/pass-result.ts";
@@ -8,6 +9,7 @@ import { timestampText } from "../core/timestamp-text.ts";
 import { applyLine } from "./apply.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { severityCounts } from "./diagnostics.ts";
+import { orphansText } from "./orphans.ts";
 
 /** A daemon's event, before its time and target are added. */
 export type WatchEventBody = Omit<WatchEvent, "format_version" | "time" | "target">;
@@ -64,6 +66,20 @@ export function idleEvent(nextAt: number): WatchEventBody {
   return { ...infoEvent("idle", `idle until ${until}, or a change`), until };
 }
 
+/** The resources that the source no longer declares; also without any, since the end of the last one is a change too. */
+export function orphansEvent(steps: Plan["steps"]): WatchEventBody {
+  const orphans = steps.filter(({ action }) => action === "orphan");
+  const names = orphans.map(({ identity }) => identity).join(", ");
+  const message =
+    orphans.length === 0 ? "no orphans" : `${count(orphans.length, "orphan")} ${orphansText(orphans)}: ${names}`;
+  return {
+    ...infoEvent("orphans", message),
+    orphans: orphans.flatMap(({ identity, kind, orphan }) =>
+      orphan === undefined ? [] : [{ identity, kind, orphan }],
+    ),
+  };
+}
+
 /** The daemon was requested to stop, and has stopped. */
 export const stoppedEvent: WatchEventBody = infoEvent("stopped", "stopped");
 
@@ -83,7 +99,7 @@ function readBody(all: Extract<PassEvent, { readonly what: "read" }>["diagnostic
   return { ...infoEvent("read", message), level, diagnostics: sortDiagnostics(all) };
 }
 
-function appliedBodies({ report, tokens }: ApplyEvent): readonly WatchEventBody[] {
+function appliedBodies({ report, tokens, plan, isPart }: ApplyEvent): readonly WatchEventBody[] {
   const { revision, outcomes, summary } = report;
   const end = isWhole(report) ? ({ level: "info", event: "applied" } as const) : INCOMPLETE;
   const changed = outcomes.filter(({ result }) => result !== "unchanged");
@@ -97,6 +113,7 @@ function appliedBodies({ report, tokens }: ApplyEvent): readonly WatchEventBody[
       return { level, event: "outcome", revision, identity, message, result, rollout, error: error?.code ?? null };
     }),
     { ...end, revision, identity: null, message: applyLine(report), summary: { ...summary } },
+    ...(isPart ? [] : [orphansEvent(plan.steps)]),
   ];
 }
 

@@ -1,4 +1,8 @@
 import type { Identity } from "../core/manifest.ts";
+import type { Removal } from "../core/removal.ts";
+
+/** A resource without a record that the source no longer declares, and the commit that removed it. */
+export type RemovedEarlier = Removal & { readonly identity: Identity };
 
 /**
  * Whether a dryRun on this server was proven to change nothing. `indicated`: the dryRun of a new application was
@@ -15,6 +19,8 @@ export type StoredServerFacts = {
   readonly registers: boolean | null;
   /** Orphans that the operator released with `--allow-shrink`: they no longer count as missing. */
   readonly released?: readonly Identity[];
+  /** Orphans that the history showed when the ledger had no records; null or absent where it was not read. */
+  readonly removed?: readonly RemovedEarlier[] | null;
   /** Whether the server executes a write with an Idempotency-Key only once. */
   readonly honoursKeys?: boolean;
   /** The id of this client's subject in the control plane. */

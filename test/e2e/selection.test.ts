@@ -50,7 +50,7 @@ describe.each(controlPlaneVariants)("what left the source, on a $name control pl
     expect((await repository.runHere(["drift"])).code).toBe(0);
     const part = planOf(await repository.runHere(["plan", "-o", "json", "services"]));
     expect([part.summary.orphan, part.steps]).toEqual([1, []]);
-    const counted = "1 orphan outside this selection, still running; Holdfast never deletes";
+    const counted = "1 orphan outside this selection; Holdfast never deletes";
     for (const command of [["plan"], ["apply", "--yes"], ["drift"]]) {
       expect((await repository.runHere([...command, "services"])).stdout).toContain(counted);
       const whole = await repository.runHere(command);

@@ -123,8 +123,19 @@ test("CI goes on where a person began, corrects what was changed by hand, and ad
     history: { ended: "start" },
   });
   expect(driftOf(await ci(jobs, "drift", "-o", "json")).drift).toMatchObject([{ state: "orphan", orphan }]);
-  const applies = await ci(jobs, "apply", "--yes", "--state", join(await temporaryFolder(), "state"));
-  expect(applies.stdout).toMatch(/○ virtual-account\/ci\n {4}removed by [0-9a-f]{12}, Ada <ada@example.com>, /);
+  const state = ["--state", join(await temporaryFolder(), "state")];
+  const applies = await ci(jobs, "apply", "--yes", ...state);
+  const listed = /○ virtual-account\/ci\n {4}removed by [0-9a-f]{12}, Ada <ada@example.com>, /;
+  expect(applies.stdout).toMatch(listed);
+  // Its records do not hide what it had never recorded.
+  expect((await ci(jobs, "apply", "--yes", ...state)).stdout).toMatch(listed);
+  expect(planOf(await ci(jobs, "plan", "-o", "json", ...state)).steps).toMatchObject([{ action: "orphan", orphan }]);
+  expect(driftOf(await ci(jobs, "drift", "-o", "json", ...state)).drift).toMatchObject([{ state: "orphan", orphan }]);
+  expect(await ci(jobs, "forget", "virtual-account/ci", ...state)).toMatchObject({ code: 0 });
+  expect(planOf(await ci(jobs, "plan", "-o", "json", ...state)).steps).toEqual([]);
+  const adopts = ["--state", join(await temporaryFolder(), "state")];
+  expect(await ci(jobs, "adopt", "--all", ...adopts)).toMatchObject({ code: 0 });
+  expect((await ci(jobs, "plan", ...adopts)).stdout).toMatch(listed);
   const shallow = await ci(await clone("--depth", "1"), "plan");
   expect(shallow.stdout).toContain("orphans are known from 1 commit only, since this is a shallow clone");
 

@@ -7,6 +7,7 @@ import { jsonLine } from "../../render/json.ts";
 import {
   failedEvent,
   idleEvent,
+  orphansEvent,
   startedEvent,
   stoppedEvent,
   toWatchEvents,
@@ -61,12 +62,16 @@ export function logReporter({ stderr }: Pick<Terminal, "stderr">): WatchReporter
   return changeReporter(({ level, message, ...fields }) => logOf(stderr)?.[level](fields, message));
 }
 
+const REPORTED_ONCE: ReadonlySet<WatchEventBody["event"]> = new Set(["read", "kept", "orphans"]);
+
+const NO_ORPHANS = JSON.stringify(orphansEvent([]));
+
 function changeReporter(write: (body: WatchEventBody) => void): WatchReporter {
   const last = new Map<WatchEventBody["event"], string>();
   const say = (body: WatchEventBody): void => {
     const text = JSON.stringify(body);
-    // The state of the source is reported only when it changes.
-    const isSame = last.get(body.event) === text && (body.event === "read" || body.event === "kept");
+    // The state of the source and the list of orphans are reported only when they change.
+    const isSame = (last.get(body.event) ?? NO_ORPHANS) === text && REPORTED_ONCE.has(body.event);
     last.set(body.event, text);
     if (!isSame) write(body);
   };

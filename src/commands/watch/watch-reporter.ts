@@ -9,6 +9,7 @@ import { failureText } from "../../render/failure.ts";
 import { foreignText } from "../../render/foreign-documents.ts";
 import { leftOutText } from "../../render/left-out-files.ts";
 import { missingExtensionsText } from "../../render/missing-extensions.ts";
+import { orphanLines, orphanNotes } from "../../render/orphans.ts";
 import { needsAttention } from "../../render/outcome.ts";
 import { applyViewOf, planReport } from "../../render/pass-report.ts";
 import { tokenLocationsText } from "../../render/token-locations.ts";
@@ -102,7 +103,17 @@ function textReporter(invocation: Invocation): WatchReporter {
   };
 }
 
-type Topic = "diagnostics" | "warnings" | "applied" | "failure" | "kept" | "planned" | "unread" | "notUsed";
+type Topic =
+  | "diagnostics"
+  | "warnings"
+  | "applied"
+  | "orphans"
+  | "reach"
+  | "failure"
+  | "kept"
+  | "planned"
+  | "unread"
+  | "notUsed";
 
 type ChangeWriter = {
   /** Writes a text if it differs from the last one of its topic; an empty text only clears the topic. */
@@ -174,11 +185,34 @@ function createApplyReporter(
       const isNews = !isUnchanged || isBad || changes.last("applied") === "";
       if (isNews) changes.write("applied", text, { stream: stdout, head: texts.head(report.revision) });
       else changes.set("applied", text);
+      writeOrphans(event, { view, texts, changes, stdout });
       isBad = report.outcomes.some(needsAttention);
       isRecovering = false;
       changes.set("failure", "");
     },
   };
+}
+
+// The list of orphans is written when it changes; a pass over a part of the source has none.
+function writeOrphans(
+  { plan, history, isPart, report: { revision } }: ApplyEvent,
+  {
+    view,
+    texts,
+    changes,
+    stdout,
+  }: {
+    readonly view: TerminalView;
+    readonly texts: PassTexts;
+    readonly changes: ChangeWriter;
+    readonly stdout: NodeJS.WritableStream;
+  },
+): void {
+  if (isPart) return;
+  const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
+  const orphans = plan.steps.filter(({ action }) => action === "orphan");
+  changes.write("orphans", text(orphanLines(orphans, view)), { stream: stdout, head: texts.head(revision) });
+  if (history !== undefined) changes.write("reach", text(orphanNotes({ counted: 0, history }, view)));
 }
 
 type PassTexts = {

@@ -168,6 +168,10 @@ readonly recorded: boolean
  */
 readonly isLive: boolean
 /**
+ * The token's roles may not show it; left out otherwise
+ */
+readonly notVisible?: true
+/**
  * The commit that removed its manifest; left out where the history was not read or does not show it
  */
 readonly removedBy?: {
@@ -1107,7 +1111,7 @@ readonly level: ("info" | "warn" | "error")
 /**
  * What happened
  */
-readonly event: ("started" | "read" | "kept" | "planned" | "outcome" | "applied" | "incomplete" | "rollout" | "waiting" | "lease" | "warning" | "failed" | "idle" | "stopped")
+readonly event: ("started" | "read" | "kept" | "planned" | "outcome" | "applied" | "incomplete" | "orphans" | "rollout" | "waiting" | "lease" | "warning" | "failed" | "idle" | "stopped")
 /**
  * Which target, where the configuration names several
  */
@@ -1140,6 +1144,10 @@ readonly error?: (string | null)
 readonly summary?: {
 [k: string]: number
 }
+/**
+ * Resources that the source no longer declares and that still live, in the event `orphans`
+ */
+readonly orphans?: readonly OrphanEntry[]
 /**
  * When the next pass is due, in UTC
  */

@@ -24,11 +24,14 @@ export function findOrphans(input: OrphanInput): readonly FoundOrphan[] {
     .filter((identity) => !declared.has(identity) && !elsewhere.has(identity) && live.get(identity)?.state !== "absent")
     .toSorted(compareText)
     .map((identity) => {
+      const found = live.get(identity);
+      const isHidden = found?.state === "unknown" && found.reason === "not-visible";
       const by = base?.has(identity) ? THIS_CHANGE : removed.get(identity);
       return {
         identity,
         recorded: recorded.has(identity),
-        isLive: live.get(identity)?.state !== "unknown",
+        isLive: found?.state !== "unknown",
+        ...(isHidden ? { notVisible: true as const } : {}),
         ...(by === undefined ? {} : { removedBy: by }),
       };
     });

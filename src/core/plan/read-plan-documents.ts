@@ -97,11 +97,12 @@ function isLastWrite(changedBy: Json | undefined): boolean {
 function isOrphan(orphan: Json | undefined): boolean {
   if (orphan === undefined) return true;
   if (!isObject(orphan)) return false;
-  const { recorded, isLive, removedBy } = orphan;
+  const { recorded, isLive, notVisible, removedBy } = orphan;
   const isRemoval =
     removedBy === undefined ||
     (isObject(removedBy) && [removedBy.commit, removedBy.author, removedBy.at].every(isTextOrNull));
-  return typeof recorded === "boolean" && typeof isLive === "boolean" && isRemoval;
+  const isHidden = notVisible === undefined || notVisible === true;
+  return typeof recorded === "boolean" && typeof isLive === "boolean" && isHidden && isRemoval;
 }
 
 function isReach(reach: Json | undefined): boolean {

@@ -1,7 +1,10 @@
 import type { Identity } from "../../core/manifest.ts";
 import type { PlanInput } from "../../core/plan/plan-input.ts";
+import type { Removal } from "../../core/removal.ts";
 import type { RemovedManifests } from "../../manifests/declared-history.ts";
+import type { RemovedEarlier } from "../../state/server-facts.ts";
 import type { Desired } from "../desired/desired.ts";
+import type { KnownServer } from "../known-server.ts";
 
 /** What the history has declared and the source no longer does; null reach where it was not read. */
 export type RemovedFromSource = Pick<RemovedManifests, "removed"> & {
@@ -19,15 +22,46 @@ export function orphansIn(
   return isWhole ? "listed" : "counted";
 }
 
-/** Reads from the history what the source no longer declares, where no ledger knows it. */
+type RemovedContext = Pick<PlanInput, "orphans"> & {
+  readonly serverFacts: Pick<KnownServer, "removed">;
+  readonly stopping: AbortSignal;
+};
+
+/** What the source no longer declares and no record shows: from the history, or as it was when the records began. */
 export async function removedFromSource(
   { history, declared, base }: Desired,
   recorded: ReadonlyMap<Identity, unknown>,
-  { orphans, stopping: signal }: Pick<PlanInput, "orphans"> & { readonly stopping: AbortSignal },
+  { orphans, serverFacts, stopping: signal }: RemovedContext,
 ): Promise<RemovedFromSource> {
-  if (orphans === "none" || recorded.size > 0) return NONE;
+  if (orphans === "none") return NONE;
+  if (recorded.size > 0) return { ...NONE, removed: removedEarlier(serverFacts) };
   const line = await history?.declared();
   // What the base still declares is removed by this change, not by a commit of its line.
   const kept = base === null ? declared : new Set([...declared, ...base.keys()]);
   return (await line?.removed(kept, { signal })) ?? NONE;
+}
+
+type FoundRemoved = Pick<PlanInput, "removed" | "orphans" | "recorded"> & {
+  readonly observation: Pick<PlanInput, "live">;
+  readonly desired: Pick<Desired, "declared">;
+};
+
+/** The orphans of the history that a ledger must remember, since it no longer reads the history once it has records. */
+export function removedToKeep({
+  removed,
+  recorded,
+  observation,
+  orphans,
+  desired: { declared },
+}: FoundRemoved): readonly RemovedEarlier[] | null {
+  if (orphans === "none") return null;
+  const isGone = (identity: Identity): boolean => observation.live.get(identity)?.state === "absent";
+  return [...removed].flatMap(([identity, removal]) => {
+    if (declared.has(identity) || recorded.has(identity) || isGone(identity)) return [];
+    return [{ ...removal, identity }];
+  });
+}
+
+function removedEarlier({ removed }: Pick<KnownServer, "removed">): ReadonlyMap<Identity, Removal> {
+  return new Map((removed ?? []).map(({ identity, ...removal }) => [identity, removal]));
 }

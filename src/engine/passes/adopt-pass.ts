@@ -3,6 +3,7 @@ import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";
 import type { RecordsEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
+import { removedToKeep } from "../live/removed-manifests.ts";
 import { type Pass, planContextIn, shapeOf } from "../pass.ts";
 import { planAgainstLive } from "../plan-against-live.ts";
 import { createReceipt } from "../write/receipt.ts";
@@ -24,9 +25,12 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
       hint: "holdfast plan lists the declared resources",
     });
   const recorded = await session.heads();
-  const context = planContextIn(pass, recorded, { records: true, creates: "not-needed", seeksOrphans: false });
+  // With its first records a ledger must remember the orphans of the history.
+  const seeksOrphans = recorded.size === 0;
+  const context = planContextIn(pass, recorded, { records: true, creates: "not-needed", seeksOrphans });
   // The receipt holds the row itself, so every row must be read.
-  const { observation, desired } = await planAgainstLive(pass.read.desired, { ...context, cache: null });
+  const planned = await planAgainstLive(pass.read.desired, { ...context, cache: null });
+  const { observation, desired } = planned;
   const chosen = desired.manifests.filter(({ identity }) => identities === null || identities.has(identity));
   const found = chosen.map(({ identity, kind }) => ({ identity, kind, live: observation.live.get(identity) }));
   const receipts = found.flatMap(({ identity, kind: type, live }): Recorded[] => {
@@ -36,7 +40,12 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
     const sent = { kind, shape: shapeOf(type), identity, written: row.manifest, ignored: [] };
     return [createReceipt(sent, row, { known: null, at: context.now() })];
   });
-  if (receipts.length > 0) await session.ledger.record(receipts);
+  if (receipts.length > 0) {
+    session.serverFacts.agree({ removed: removedToKeep(planned) });
+    const changes = session.serverFacts.takeChanges();
+    if (changes !== null) session.ledger.storeFactsWithNext(changes);
+    await session.ledger.record(receipts);
+  }
   const adopted = new Set(receipts.map(({ identity }) => identity));
   return recordsEvent("adopt", session.server, {
     changed: [...adopted],

@@ -19,6 +19,7 @@ import { agreedFacts, requireUnshrunk } from "../desired/source-guards.ts";
 import { guardRefusal, refusedByGuards } from "../guard-refusal.ts";
 import { acquireWriteAccess } from "../lease/acquire-write-access.ts";
 import type { Leader } from "../lease/leader.ts";
+import { removedToKeep } from "../live/removed-manifests.ts";
 import { type Pass, planContextIn, shapeOf } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan-against-live.ts";
 import type { Recovered } from "../recover/recover.ts";
@@ -108,7 +109,7 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
 function agree(planned: LivePlan, { connection: { session }, read }: Pass, { revise }: ApplyMode): void {
   if (revise !== undefined) return;
   const { ledger, serverFacts } = session;
-  serverFacts.agree(agreedFacts(planned, read));
+  serverFacts.agree({ ...agreedFacts(planned, read), removed: removedToKeep(planned) });
   const changes = serverFacts.takeChanges();
   if (changes !== null) ledger.storeFactsWithNext(changes);
 }

@@ -7,14 +7,16 @@ import { recordsEvent } from "./records-event.ts";
 /** A pass that drops the records of resources that were removed from the source, and leaves live as it is. */
 export type ForgetMode = { readonly is: "forget"; readonly identities: readonly Identity[] };
 
-/** Drops the records of orphans: they become unmanaged, and plans no longer list them. */
+/** Drops what the ledger knows of orphans: they become unmanaged, and plans no longer list them. */
 export async function forgetPass({ connection, read }: Pass, { identities }: ForgetMode): Promise<RecordsEvent> {
   const { session } = connection;
   const recorded = await session.heads();
-  const unknown = identities.find((identity) => !recorded.has(identity));
+  const { removed } = session.serverFacts;
+  const isRemovedEarlier = (one: Identity): boolean => removed?.some(({ identity }) => identity === one) === true;
+  const unknown = identities.find((identity) => !recorded.has(identity) && !isRemovedEarlier(identity));
   if (unknown !== undefined) {
     throw new HoldfastError("invalid", `${unknown} is not recorded for ${session.server}`, {
-      hint: "holdfast plan lists the orphans, which are recorded and no longer declared",
+      hint: "holdfast plan lists the orphans; one without a record is no longer listed once it is removed on the platform",
     });
   }
   const declared = identities.find((identity) => read.desired.declared.has(identity));
@@ -26,6 +28,11 @@ export async function forgetPass({ connection, read }: Pass, { identities }: For
         hint: "remove its manifest first; nothing was forgotten",
       },
     );
+  }
+  if (removed !== null) {
+    session.serverFacts.agree({ removed: removed.filter(({ identity }) => !identities.includes(identity)) });
+    const changes = session.serverFacts.takeChanges();
+    if (changes !== null) session.ledger.storeFactsWithNext(changes);
   }
   await session.ledger.forget(identities);
   return recordsEvent("forget", session.server, { changed: identities, left: [] });

@@ -1,5 +1,4 @@
 import type { Step } from "../../core/plan/plan.ts";
-import { ORPHANS_RUN } from "../orphans.ts";
 
 /** The groups of a review, by the cause of a step. */
 export type PlanBlockName = "change" | "pending" | "drift" | "unrecorded" | "orphans" | "other";
@@ -24,7 +23,7 @@ export const planBlocks: readonly PlanBlock[] = [
     title: "Unrecorded",
     explanation: "Merged and not yet applied, or changed in live: no record shows which.",
   },
-  { name: "orphans", title: "Orphans", explanation: `These are ${ORPHANS_RUN}.` },
+  { name: "orphans", title: "Orphans", explanation: null },
   { name: "other", title: "Other", explanation: null },
 ];
 

@@ -3,6 +3,7 @@ import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
 import { incompleteMarkdown, incompleteTitle } from "../incomplete-text.ts";
 import { notCheckedCounts } from "../not-checked.ts";
+import { orphansText } from "../orphans.ts";
 import { guardCounts } from "../step-guard.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
@@ -43,7 +44,8 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
   const blocks = planBlocks.flatMap(({ name, title, explanation }): MarkdownBlock[] => {
     const own = byBlock.get(name) ?? [];
     if (own.length === 0) return [];
-    const heading = [`#### ${title}: ${count(own.length, "resource")}`, ...(explanation === null ? [] : [explanation])];
+    const says = name === "orphans" ? `These are ${orphansText(own)}.` : explanation;
+    const heading = [`#### ${title}: ${count(own.length, "resource")}`, ...(says === null ? [] : [says])];
     return [{ heading: heading.join("\n\n"), groups: groupsOf(own, view) }];
   });
   return fitMarkdown(head.join("\n\n"), blocks, view);

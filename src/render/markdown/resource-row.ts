@@ -1,7 +1,7 @@
 import { glyphs, notCheckedText, reasonText, type Step } from "../../core/plan/plan.ts";
 import type { DriftEntry } from "../../core/report/report.ts";
 import { count } from "../count-text.ts";
-import { ORPHANS_RUN, orphanOrigin, type ShownOrphan } from "../orphans.ts";
+import { orphanOrigin, orphansText, type ShownOrphan } from "../orphans.ts";
 import { nameIn } from "../step.ts";
 import { codeElement, codeSpan, fenced } from "./code-markup.ts";
 import { fieldDiff } from "./field-diff.ts";
@@ -50,7 +50,7 @@ export function driftRow(entry: DriftEntry, group: string | null): string {
 // Names of authors are foreign text.
 function orphanNote(one: ShownOrphan): string {
   const origin = orphanOrigin(one);
-  return origin === "" ? "" : `${codeSpan(origin)}: ${ORPHANS_RUN}.`;
+  return origin === "" ? "" : `${codeSpan(origin)}: ${orphansText([one])}.`;
 }
 
 function row(head: string, marks: readonly string[], notes: readonly string[], changes: Step["changes"]): string {

@@ -162,8 +162,11 @@ function appliedAt(minute: number, commit: string): readonly PassEvent[] {
   return [applied(commit, {})];
 }
 
-/** Everything that a daemon has written in an hour, both streams in one. */
-function written(flags: Pick<Flags, "output" | "logFormat">): { readonly all: string; readonly stdout: string } {
+/** Everything that a daemon has written, both streams in one. */
+function written(
+  flags: Pick<Flags, "output" | "logFormat">,
+  happens: (reporter: WatchReporter, clock: Clock) => void = anHour,
+): { readonly all: string; readonly stdout: string } {
   const clock = { now: START };
   const seen = { all: "", stdout: "" };
   const stream = (name: "stdout" | "stderr"): Terminal["stdout"] =>
@@ -179,7 +182,7 @@ function written(flags: Pick<Flags, "output" | "logFormat">): { readonly all: st
   const text = stream("stderr");
   const stderr = flags.logFormat === "json" ? jsonLogStream(text) : text;
   const shown = { ...terminal, stdout: stream("stdout"), stderr, now: () => clock.now };
-  anHour(createWatchReporter({ args: [], flags, terminal: shown }, null), clock);
+  happens(createWatchReporter({ args: [], flags, terminal: shown }, null), clock);
   return seen;
 }
 
@@ -238,4 +241,41 @@ test("text written to a JSON log becomes one line for each message, with the lin
     ["info", "half a line ::error::x"],
   ]);
   expect(text).not.toContain("\u202e");
+});
+
+test("the list of orphans is written when it changes, and not by a pass over a part of the source", () => {
+  const [commit] = commits;
+  const orphan = { recorded: false, isLive: true };
+  const step: Step = {
+    ...{
+      action: "orphan",
+      kind: "service",
+      identity: "service/dev:web/old",
+      file: null,
+      line: null,
+      wave: 0,
+      changes: [],
+    },
+    ...{ patch: [], reason: null, risks: [], causedBy: null, orphan },
+  };
+  const all = applied(commit, {});
+  const listing = (steps: readonly Step[]): ApplyEvent => ({ ...all, plan: { ...all.plan, steps } });
+  const hidden = { ...step, orphan: { ...orphan, isLive: false, notVisible: true as const } };
+  const passes = [listing([step]), listing([step]), { ...all, isPart: true }, listing([step]), listing([hidden])];
+  const { stdout } = written({}, ({ emit }) => passes.forEach(emit));
+  expect(stdout.match(/^Orphans.*|^○.*/gm)).toEqual([
+    "Orphans: still running; Holdfast never deletes: remove it on the platform, then",
+    "○ service/dev:web/old",
+    "Orphans that may still run; Holdfast never deletes: remove it on the platform,",
+    "○ service/dev:web/old",
+  ]);
+  const json = { output: [{ format: "json", file: null }] } as const;
+  const events = written(json, ({ emit }) => [listing([]), ...passes, listing([])].forEach(emit)).stdout.split("\n");
+  const lines = events.filter((line) => line.includes('"event":"orphans"'));
+  expect(lines.flatMap((line) => faultsOf("watch", line))).toEqual([]);
+  expect(lines.map((line) => JSON.parse(line).message)).toEqual([
+    expect.stringMatching(/^1 orphan still running; .*: service\/dev:web\/old$/),
+    expect.stringContaining("1 orphan that may still run;"),
+    "no orphans",
+  ]);
 });

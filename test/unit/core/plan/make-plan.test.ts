@@ -546,6 +546,9 @@ describe("orphans", () => {
     expect(
       plan([], { removed, live: { [gone.identity]: { state: "unknown", reason: "no-read" } } }).plan.steps,
     ).toMatchObject([{ orphan: { isLive: false } }]);
+    expect(
+      plan([], { removed, live: { [gone.identity]: { state: "unknown", reason: "not-visible" } } }).plan.steps,
+    ).toMatchObject([{ orphan: { isLive: false, notVisible: true } }]);
     expect(plan([], { removed, live, elsewhere: new Set([gone.identity]) }).plan.steps).toEqual([]);
     expect(plan([], { removed, live: { [gone.identity]: absent } }).plan.summary.orphan).toBe(0);
   });
