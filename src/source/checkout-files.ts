@@ -112,10 +112,19 @@ class Checkout {
       return;
     }
     if (entry.mode === LINK_MODE && this.#selection.covers(full)) this.#judgeFolderLink({ path, entry });
+    else this.#withdrawWarning(path);
     this.#files.delete(path);
     if (judged !== null && entry.mode.startsWith("100")) {
       this.#walk.leftOut.set(path, { scope: judged, isFolder: false });
     }
+  }
+
+  // The walk saw it by ignore files in whose place git takes those of the index.
+  #withdrawWarning(path: string): void {
+    const { code, file } = specialFileWarning(display(this.#walk, path), "");
+    const { diagnostics } = this.#walk;
+    const at = diagnostics.findIndex((one) => one.code === code && one.file === file);
+    if (at >= 0) diagnostics.splice(at, 1);
   }
 
   #isExcluded(path: string): boolean {

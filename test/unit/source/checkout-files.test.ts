@@ -119,6 +119,16 @@ describe("what git calls unchanged is read as it was committed", () => {
     await expectUnchanged(root, files);
   });
 
+  test("an ignore file marked assume-unchanged, which leaves out links too", async () => {
+    const origin = await folderOf({ "a.yaml": team, ".holdfastignore": "linked.yaml\n" });
+    symlinkSync("a.yaml", join(origin, "linked.yaml"));
+    await commitAll(origin, "Begin");
+    await git(origin, "update-index", "--assume-unchanged", ".holdfastignore");
+    write(origin, { ".holdfastignore": "" });
+    await expectUnchanged(origin, { "a.yaml": team });
+    expect((await read(origin)).diagnostics).toEqual([]);
+  });
+
   test("files whose mode alone differs", async () => {
     const root = await checkedOut({ "a.yaml": team });
     chmodSync(join(root, "a.yaml"), 0o755);
