@@ -1,7 +1,10 @@
 import { hash } from "node:crypto";
+import type { Kysely } from "kysely";
 import { Secret } from "../../contract/secret.ts";
 import { HttpError } from "../../http/http-error.ts";
+import { preparedQuery } from "../../store/prepared-query.ts";
 import type { Context } from "../context.ts";
+import type { Tables } from "../database/tables.ts";
 import { rolesOf } from "./grants.ts";
 import type { CallerCredential, Principal } from "./principal.ts";
 
@@ -50,13 +53,17 @@ export async function authenticate(
   throw unauthorised("the token is not valid");
 }
 
+const userToken = preparedQuery((database: Kysely<Tables>, { hash: wanted }: { readonly hash: string }) =>
+  database.selectFrom("tokens").select(["user_id", "hash", "name"]).where("hash", "=", wanted),
+);
+
+const userById = preparedQuery((database: Kysely<Tables>, { id }: { readonly id: string }) =>
+  database.selectFrom("users").selectAll().where("id", "=", id),
+);
+
 /** Authenticates users by their opaque tokens. */
 export const authenticateUser: Authenticator = async (token, context) => {
-  const row = await context.store.read
-    .selectFrom("tokens")
-    .select(["user_id", "hash", "name"])
-    .where("hash", "=", tokenHash(token))
-    .executeTakeFirst();
+  const [row] = await userToken(context.store.read, { hash: tokenHash(token) });
   if (row === undefined) return null;
   return userPrincipal(row.user_id, { root: row.hash, name: `user-token/${row.name}` }, context);
 };
@@ -67,7 +74,7 @@ export async function userPrincipal(
   credential: CallerCredential,
   { store }: Pick<Context, "store">,
 ): Promise<Principal | null> {
-  const user = await store.read.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();
+  const [user] = await userById(store.read, { id: userId });
   if (user === undefined) return null;
   const { id, slug, display_name: subjectDisplayName } = user;
   const name = `user:${slug}`;

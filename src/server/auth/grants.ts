@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { forbidden } from "../../http/http-error.ts";
+import { preparedQuery } from "../../store/prepared-query.ts";
 import type { Tables } from "../database/tables.ts";
 import { everyoneSubject, teamSubjects } from "../resources/team/members.ts";
 import { mayGrant } from "./access.ts";
@@ -49,15 +50,19 @@ export async function replaceGrants(
   for (const part of chunks([...rows.values()], 100)) await transaction.insertInto("grants").values(part).execute();
 }
 
+const roleRows = preparedQuery(
+  (database: Kysely<Tables>, { name, slug }: { readonly name: string; readonly slug: string }) =>
+    database
+      .selectFrom("grants")
+      .select(["subject", "resource_type", "resource_fqn", "role_id"])
+      .where(({ or, eb }) =>
+        or([eb("subject", "in", [name, everyoneSubject]), eb("subject", "in", teamSubjects(database, slug))]),
+      ),
+);
+
 /** All roles of a subject: those granted by name, to everyone, and to its teams; each grant names whom it was made to. */
 export async function rolesOf(database: Kysely<Tables>, name: string, slug: string): Promise<readonly Grant[]> {
-  const rows = await database
-    .selectFrom("grants")
-    .select(["subject", "resource_type", "resource_fqn", "role_id"])
-    .where(({ or, eb }) =>
-      or([eb("subject", "in", [name, everyoneSubject]), eb("subject", "in", teamSubjects(database, slug))]),
-    )
-    .execute();
+  const rows = await roleRows(database, { name, slug });
   return rows.map((role) => ({
     subject: role.subject,
     resourceType: role.resource_type,

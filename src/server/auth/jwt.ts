@@ -52,11 +52,11 @@ function isKid(kid: unknown): kid is string {
 /** Finds the key of a `kid`; null when it is unknown. */
 export type FindSigningKey = (kid: string) => Promise<SigningKey | null>;
 
-/** The id of a valid token and of the key that signed it; null for any other text. */
-export async function verifyToken(
-  find: FindSigningKey,
-  token: Secret,
-): Promise<{ readonly jwtId: string; readonly kid: string } | null> {
+/** The id of a valid token, and of the key that signed it. */
+export type VerifiedToken = { readonly jwtId: string; readonly kid: string };
+
+/** Verifies the signature of a token; null for any other text. */
+export async function verifyToken(find: FindSigningKey, token: Secret): Promise<VerifiedToken | null> {
   try {
     const { payload, protectedHeader } = await jwtVerify(token.open(), ({ kid }) => publicKeyOf(find, kid), {
       algorithms: [ALGORITHM],

@@ -11,6 +11,7 @@ import { badRequest, HttpError } from "../../http/http-error.ts";
 import type { RateLimit } from "../../http/rate-limit.ts";
 import { queryText } from "../../http/server.ts";
 import { dryRunPrincipal } from "../auth/access.ts";
+import { type AuthenticateAgain, authorisedContext, ChangedPrincipal } from "../auth/authorised-context.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import { notImplemented, type OperationRequest, type ServedOperation } from "./define-operation.ts";
@@ -20,11 +21,12 @@ import { readWriteHeaders } from "./writes/write-headers.ts";
 // Smaller replies are sent at once.
 const LARGE_BYTES = 65_536;
 
-/** Runs an operation for an authenticated caller. */
+/** Runs an operation for an authenticated caller, who is authenticated again when it takes effect. */
 export type RunOperation = (
   served: ServedOperation,
   request: OperationRequest,
   headers: IncomingHttpHeaders,
+  authenticate: AuthenticateAgain,
 ) => Promise<OperationReply>;
 
 /** What the route of an operation needs. */
@@ -38,6 +40,7 @@ export type OperationRouting = {
   /** Limits requests by caller, and by address for unauthenticated ones; null when there is no limit. */
   readonly rateLimit: RateLimit | null;
   readonly authenticate: (request: IncomingMessage) => Promise<Principal>;
+  readonly authenticateAgain: (request: IncomingMessage) => AuthenticateAgain;
   readonly runOperation: RunOperation;
 };
 
@@ -96,7 +99,7 @@ function createHandler(
   name: OperationName,
   served: ServedOperation | undefined,
   principals: WeakMap<FastifyRequest, Principal>,
-  { runOperation, replies }: OperationRouting,
+  { authenticateAgain, runOperation, replies }: OperationRouting,
 ) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const principal = principals.get(request);
@@ -105,7 +108,8 @@ function createHandler(
     // The only body parser returns JSON.
     const body = request.body as Json | undefined;
     const operationRequest = { principal, path: pathValues(request), query, body };
-    const { status, pieces, isReplay } = await runOperation(served, operationRequest, request.headers);
+    const again = authenticateAgain(request.raw);
+    const { status, pieces, isReplay } = await runOperation(served, operationRequest, request.headers, again);
     if (isReplay) reply.header("idempotency-replayed", "true");
     reply.code(status).type("application/json; charset=utf-8");
     // The reply to a write is about as large as its body, which is reserved until the reply was sent.
@@ -132,19 +136,34 @@ function sendInPieces(
 
 /** Runs operations; writes are checked by their idempotency key and their fencing token. */
 export function createOperationRunner(context: Context): RunOperation {
-  const guardedWrite = createGuardedWrite(context);
-  return async (served, request, headers) => {
-    if (isWrite(served.name)) {
-      const writeHeaders = readWriteHeaders(headers);
-      if (isDryRun(served.name, request)) return unguarded(served, asDryRun(request));
-      if (writeHeaders.key !== null || writeHeaders.fence !== null) return guardedWrite(served, request, writeHeaders);
+  const guardedWrite = createGuardedWrite();
+  return async (served, request, headers, authenticate) => {
+    if (!isWrite(served.name)) return authorised(request, (own, within) => unguarded(served, own, within));
+    const writeHeaders = readWriteHeaders(headers);
+    // Without a transaction it is authenticated again here.
+    if (isDryRun(served.name, request)) {
+      return unguarded(served, asDryRun({ ...request, principal: await authenticate(context) }), context);
     }
-    return unguarded(served, request);
-  };
+    const isGuarded = writeHeaders.key !== null || writeHeaders.fence !== null;
+    return authorised(request, (own, within) =>
+      isGuarded ? guardedWrite(served, own, writeHeaders, within) : unguarded(served, own, within),
+    );
 
-  async function unguarded(served: ServedOperation, request: OperationRequest): Promise<OperationReply> {
-    return { status: 200, pieces: await served.run(request, context), isReplay: false };
-  }
+    async function authorised(own: OperationRequest, run: RunWithin): Promise<OperationReply> {
+      try {
+        return await run(own, authorisedContext(context, own.principal, authenticate));
+      } catch (error) {
+        if (!(error instanceof ChangedPrincipal)) throw error;
+        return authorised({ ...own, principal: error.principal }, run);
+      }
+    }
+  };
+}
+
+type RunWithin = (request: OperationRequest, within: Context) => Promise<OperationReply>;
+
+async function unguarded(served: ServedOperation, request: OperationRequest, within: Context): Promise<OperationReply> {
+  return { status: 200, pieces: await served.run(request, within), isReplay: false };
 }
 
 // A dry run has no effect, so it needs no idempotency or fencing.

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, HTTPMethods } from "fastify";
 import { isDocumented, type Operation, type OperationName, operation, operations } from "../../contract/operations.ts";
 import { HttpError } from "../../http/http-error.ts";
-import type { Authenticator } from "../auth/authenticate.ts";
+import { type Authenticator, authenticate as authenticatePrincipal } from "../auth/authenticate.ts";
 import { createPrincipalCache } from "../auth/principal-cache.ts";
 import { createTokenReader } from "../auth/request-token.ts";
 import type { Context } from "../context.ts";
@@ -10,7 +10,7 @@ import type { ServedOperation } from "./define-operation.ts";
 import { addOperationRoute, createOperationRunner, fastifyPath, type OperationRouting } from "./operation-route.ts";
 
 /** The dependencies of the routes. */
-export type RouteOptions = Omit<OperationRouting, "authenticate" | "runOperation"> & {
+export type RouteOptions = Omit<OperationRouting, "authenticate" | "authenticateAgain" | "runOperation"> & {
   readonly context: Context;
   readonly authenticators: readonly Authenticator[];
   readonly served: readonly ServedOperation[];
@@ -22,10 +22,14 @@ export function addOperationRoutes(app: FastifyInstance, routing: RouteOptions):
   const findPrincipal = createPrincipalCache(routing.context, routing.authenticators);
   const readToken = createTokenReader();
   const authenticate = async (request: IncomingMessage) => findPrincipal(readToken(request));
+  const authenticateAgain = (request: IncomingMessage) => {
+    const { token } = readToken(request);
+    return (within: Context) => authenticatePrincipal(routing.authenticators, token, within);
+  };
   const runOperation = createOperationRunner(routing.context);
   const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
   for (const name of offered)
-    addOperationRoute(app, name, handlers.get(name), { ...routing, authenticate, runOperation });
+    addOperationRoute(app, name, handlers.get(name), { ...routing, authenticate, authenticateAgain, runOperation });
   const byPath = Map.groupBy(offered.map(operation), ({ path }) => path);
   for (const [path, sharing] of byPath) refuseOtherMethods(app, path, sharing);
 }

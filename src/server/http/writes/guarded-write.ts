@@ -22,6 +22,7 @@ export type GuardedWrite = (
   served: ServedOperation,
   request: OperationRequest,
   headers: WriteHeaders,
+  context: Context,
 ) => Promise<OperationReply>;
 
 /**
@@ -29,9 +30,9 @@ export type GuardedWrite = (
  * the transaction of the effect. When several replies apply, a refusal of the write itself comes first, then the stored
  * reply, then the refusal of the fencing token.
  */
-export function createGuardedWrite(context: Context): GuardedWrite {
+export function createGuardedWrite(): GuardedWrite {
   const inFlight = new Set<string>();
-  return async (served, request, headers) => {
+  return async (served, request, headers, context) => {
     const { key, fence } = headers;
     const replayKey =
       key === null
