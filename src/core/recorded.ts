@@ -74,6 +74,7 @@ export function requireOpened(recorded: RecordedHead): Recorded {
   throw new TypeError(`the record of ${recorded.identity} was not opened`);
 }
 
-function isOpened(recorded: RecordedHead): recorded is Recorded {
+/** Whether a record has its sealed part. */
+export function isOpened(recorded: RecordedHead): recorded is Recorded {
   return "written" in recorded;
 }

@@ -27,14 +27,15 @@ import { pacer } from "../source/pacer.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import type { Desired } from "./desired/desired.ts";
 import type { KnownServer } from "./known-server.ts";
+import { askAboutOrphans, withAnswers } from "./live/ask-about-orphans.ts";
 import { createDryRun } from "./live/dry-run.ts";
 import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./live/find-own-content.ts";
 import { concluded, guardLive, withoutStale } from "./live/judge-live.ts";
 import { liveQueries } from "./live/live-queries.ts";
 import { type Observation, type ObserveContext, observe, type WavedSource } from "./live/observe.ts";
-import { type PreflightContext, preflight, withExisting } from "./live/preflight.ts";
+import { type PreflightContext, preflight, proveDryRun, withExisting } from "./live/preflight.ts";
 import { readCaller } from "./live/read-caller.ts";
-import { orphansIn, type RemovedFromSource, removedFromSource } from "./live/removed-manifests.ts";
+import { elsewhereOf, orphansIn, type RemovedFromSource, removedFromSource } from "./live/removed-manifests.ts";
 import { withTakenNames } from "./live/taken-names.ts";
 
 /** The context for planning against live. */
@@ -122,16 +123,17 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const sight = sightOf(access);
   const observed = withoutStale(concluded(seen, seen.dryRuns, sight, context), started, context);
   guardLive(observed, started, context);
-  const observation = await withTakenNames(queries, observed, observing);
-  const desired = await withValues(started, (identity) => !observation.inSync.has(identity), context);
+  const named = await withTakenNames(queries, observed, observing);
+  const desired = await withValues(started, (identity) => !named.inSync.has(identity), context);
   const waved = withWaves(desired);
-  const recorded = await openWhereRead(observation, context);
-  const rulesFor = await findRules(waved, observation, context);
+  const recorded = await openWhereRead(named, context);
+  const rulesFor = await findRules(waved, named, context);
   const unclear: Diagnostic[] = [];
   const missing = () =>
     context.serverFacts.missing(["getCaller", ...queries.flatMap(({ kind }) => operationsOf(kind))]);
   let known: FoundOwnContent = NOTHING_OWN;
-  const elsewhere = await elsewhereOf(mayBeOrphans, { ...desired, live: observation.live });
+  const elsewhere = await elsewhereOf(mayBeOrphans, { ...desired, live: named.live });
+  let observation = named;
   const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
     ...context,
     ...desired,
@@ -158,20 +160,19 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const first = makePlan(input(observation.dryRuns));
   const missingFirst = missing().length;
   const unchecked = { ...first, ...observation, waved, answered: observation.dryRuns };
-  const { dryRuns: tried, notChecked } = await preflight(unchecked, {
-    ...context,
-    dryRun,
-    unclear,
-    signal,
-    sight,
-  });
+  const checking = { ...context, dryRun, unclear, signal, sight };
+  const { dryRuns: tried, notChecked } = await preflight(unchecked, checking);
+  const asked = { ...desired, live: named.live, recorded, elsewhere, mayBeOrphans };
+  const answers = await askAboutOrphans(asked, { ...checking, prove: async () => proveDryRun(unchecked, checking) });
+  observation = withAnswers(named, answers);
   const dryRuns = new Map([...observation.dryRuns, ...tried]);
   const differing = waved.filter(({ manifest: { identity } }) => isUnrecorded(first, identity, recorded));
   const question = { differing, ...observation, dryRuns, rulesFor, writers: writersOf(context) };
   known = await findOwnContent(question, desired, context);
   // A probe may have shown that the server lacks an operation that the plan needs.
   const isFinal =
-    tried.size + unclear.length + known.own.size + known.warnings.length === 0 && missing().length === missingFirst;
+    tried.size + answers.dryRuns.size + unclear.length + known.own.size + known.warnings.length === 0 &&
+    missing().length === missingFirst;
   // Guards come last, so that the steps they block are dry-run too.
   const guards = first.plan.steps.some(writes) ? context.guards : null;
   const final = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
@@ -205,16 +206,6 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
 // The applied commit replaces records that are missing.
 function atRefOf({ applied }: Desired, { recorded }: PlanContext): Desired["applied"] {
   return recorded.size === 0 ? applied : null;
-}
-
-// The sources of other targets are read only where there may be an orphan.
-async function elsewhereOf(
-  mayBeOrphans: Iterable<Identity>,
-  { declared, declaredElsewhere, live }: Desired & Pick<PlanInput, "live">,
-): Promise<ReadonlySet<Identity>> {
-  const isOrphan = (identity: Identity) => !declared.has(identity) && live.get(identity)?.state !== "absent";
-  if (declaredElsewhere === null || ![...mayBeOrphans].some(isOrphan)) return new Set();
-  return declaredElsewhere();
 }
 
 // Only what differs and has no record is worth asking the history of the repository for.

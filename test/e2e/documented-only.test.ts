@@ -1,7 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
+import { commitAll } from "../support/git.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, foundations, model, prompt, service, team } from "../support/manifests.ts";
 import { type Server, serve, serveProcess } from "../support/server.ts";
@@ -185,4 +187,26 @@ test("services and prompts are found, changed and kept by the documented operati
   });
   const { data } = await server.call("GET", "/api/ml/v1/prompt-versions?name=greeting");
   expect(data.map(({ manifest }: { manifest: { version: number } }) => manifest.version)).toEqual([2, 1]);
+
+  // Nothing lists teams, accounts and services, but a dry run of the manifest that left git shows what exists.
+  await writeFile(join(source.folder, ".gitignore"), ".holdfast/\nfresh/\n");
+  await commitAll(source.folder, "Declare");
+  for (const file of ["team.yaml", "account.yaml", "services/api.yaml"]) await source.remove(file);
+  await source.write("services/other.yaml", service("other"));
+  await commitAll(source.folder, "Remove");
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+  const orphansBy = async (...args: readonly string[]) =>
+    planOf(await source.runHere(["plan", "-o", "json", ...args])).steps.flatMap(({ identity, orphan }) =>
+      orphan === undefined ? [] : [[identity, orphan.recorded, orphan.isLive]],
+    );
+  const effects = server.effects();
+  const still = ["service/dev:web/api", "team/ml", "virtual-account/ci"];
+  expect(await orphansBy()).toEqual(still.map((identity) => [identity, true, true]));
+  expect(await orphansBy("--state", "none")).toEqual(still.map((identity) => [identity, false, true]));
+  expect(server.effects()).toEqual(effects);
+  using database = new DatabaseSync(join(server.data, "control-plane.db"), { timeout: 5000 });
+  database.exec("DELETE FROM teams");
+  const left = still.filter((identity) => identity !== "team/ml");
+  expect(await orphansBy()).toEqual(left.map((identity) => [identity, true, true]));
+  expect(await orphansBy("--state", "none")).toEqual(left.map((identity) => [identity, false, true]));
 });

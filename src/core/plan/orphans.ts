@@ -30,7 +30,7 @@ export function findOrphans(input: OrphanInput): readonly FoundOrphan[] {
       return {
         identity,
         recorded: recorded.has(identity),
-        isLive: found?.state !== "unknown",
+        isLive: found?.state !== "unknown" || found.exists === true,
         ...(isHidden ? { notVisible: true as const } : {}),
         ...(by === undefined ? {} : { removedBy: by }),
       };

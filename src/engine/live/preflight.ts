@@ -80,7 +80,7 @@ export async function preflight(plan: PreflightInput, context: PreflightContext)
   const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), context);
   const isWaiting = ({ manifest: { identity } }: Job): boolean => !answered.has(identity) && !first.has(identity);
   const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
-  const unwritable = waiting.length === 0 ? new Set<Identity>() : await prove(plan, context);
+  const unwritable = waiting.length === 0 ? new Set<Identity>() : await proveDryRun(plan, context);
   const isProven = context.serverFacts.dryRun === "proven";
   const replies = new Map([...first, ...(isProven ? await dryRunAll(new Set(waiting), () => [], context) : [])]);
   const notChecked = new Map([
@@ -178,9 +178,11 @@ async function dryRunAll(
   return replies;
 }
 
-// Proves dryRun with unchanged applications: if the server ignores dryRun, the new version equals the newest one.
-// Returns the workspaces where the token may not dry-run.
-async function prove(
+/**
+ * Proves dryRun with unchanged applications: if the server ignores dryRun, the new version equals the newest one. Returns
+ * the workspaces where the token may not dry-run.
+ */
+export async function proveDryRun(
   { waved, decisions, ...live }: PreflightInput,
   context: PreflightContext,
 ): Promise<ReadonlySet<Identity>> {

@@ -41,6 +41,16 @@ export async function removedFromSource(
   return (await line?.removed(kept, { signal })) ?? NONE;
 }
 
+/** What other targets declare; their sources are read only where there may be an orphan. */
+export async function elsewhereOf(
+  mayBeOrphans: Iterable<Identity>,
+  { declared, declaredElsewhere, live }: Desired & Pick<PlanInput, "live">,
+): Promise<ReadonlySet<Identity>> {
+  const isOrphan = (identity: Identity) => !declared.has(identity) && live.get(identity)?.state !== "absent";
+  if (declaredElsewhere === null || ![...mayBeOrphans].some(isOrphan)) return new Set();
+  return declaredElsewhere();
+}
+
 type FoundRemoved = Pick<PlanInput, "removed" | "orphans" | "recorded"> & {
   readonly observation: Pick<PlanInput, "live">;
   readonly desired: Pick<Desired, "declared">;
