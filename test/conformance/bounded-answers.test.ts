@@ -170,27 +170,16 @@ test("S46 a single resource that is too large, as older releases kept them, is 4
   expect((await admin.get("/api/svc/v1/workspaces")).status).toBe(200);
 });
 
-test("S46 a secret stays readable: a version that would make it too large is refused", async () => {
-  const { admin, data } = await startControlPlane();
+test("S46 a secret stays readable, however many large versions it has", async () => {
+  const { admin } = await startControlPlane();
   const group = (value: string) => ({ manifest: { type: "secret-group", name: "g", secrets: [{ key: "k", value }] } });
   const first = await admin.put(GROUPS, group("a".repeat(1_000_000)));
   const { id } = first.body.data.associatedSecrets[0];
-  let versions = 1;
-  for (; versions < 9; versions += 1) {
-    const { status, body } = await admin.put(GROUPS, group(String(versions).repeat(1_000_000)));
-    if (status === 200) continue;
-    expect({ status, code: body.code }).toEqual({ status: 413, code: "reply-too-large" });
-    break;
-  }
-  expect(versions).toBeGreaterThan(1);
-  expect(versions).toBeLessThan(9);
-  const secret = await admin.get(`/api/svc/v1/secrets/${id}`);
-  expect({ status: secret.status, versions: secret.body.data.secretVersions.length }).toEqual({
-    status: 200,
-    versions,
-  });
-  const kept = await statement(data, "SELECT count(*) AS count FROM secret_versions");
-  expect(Number(kept[0]?.count)).toBe(versions);
+  for (let nth = 1; nth < 9; nth += 1)
+    expect((await admin.put(GROUPS, group(String(nth).repeat(1_000_000)))).status).toBe(200);
+  const { status, body } = await admin.get(`/api/svc/v1/secrets/${id}`);
+  expect({ status, versions: body.data.secretVersions.length }).toEqual({ status: 200, versions: 9 });
+  expect(body.data.value).toBe("8".repeat(1_000_000));
 });
 
 test("S46 of a reply that is too large to be kept, the key is remembered and a repeat is 409", async () => {

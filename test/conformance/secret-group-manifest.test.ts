@@ -56,7 +56,8 @@ test("a changed value is a new version, a new key a new secret, and a key left o
   const { id } = back.body.data.associatedSecrets[0];
   const { data: secret } = (await admin.get(`/api/svc/v1/secrets/${id}`)).body;
   expect(secret.value).toBe(VALUE);
-  expect(secret.secretVersions.map(({ value }: { value: string }) => value)).toEqual([VALUE, "another", VALUE]);
+  const values = secret.secretVersions.map(({ value }: { value?: string }) => value);
+  expect(values).toEqual([VALUE, undefined, undefined]);
   expect((await effects(data)).filter((effect) => effect.includes(" E11 "))).toHaveLength(3);
 });
 

@@ -140,6 +140,18 @@ describe("a secret's value", () => {
     expect((await effects(data)).slice(1)).toEqual(["user:admin S1 secret/holdfast:platform:db"]);
   });
 
+  test("S85 is the newest alone, and former values are in no reply", async () => {
+    const { admin } = await startControlPlane();
+    const put = (value: string) =>
+      admin.put(GROUPS, { manifest: { type: "secret-group", name: "g", secrets: [{ key: "k", value }] } });
+    for (const value of ["CANARY-first", "CANARY-second", "CANARY-newest"]) expect((await put(value)).status).toBe(200);
+    const [id = ""] = await secretIds(admin);
+    const { text, body } = await admin.get(`/api/svc/v1/secrets/${id}`);
+    expect(body.data.value).toBe("CANARY-newest");
+    expect(body.data.secretVersions.map(({ version }: { version: number }) => version)).toEqual([3, 2, 1]);
+    expect(new Set(text.match(/CANARY-\w+/g))).toEqual(new Set(["CANARY-newest"]));
+  });
+
   test("is the tenant administrator's to see, and to write", async () => {
     const plane = await startControlPlane();
     await plane.admin.post(GROUPS, group());

@@ -104,3 +104,28 @@ describe("a team", () => {
     expect([await total(ada), await total(eve)]).toEqual([1, 1]);
   });
 });
+
+test("S85 an e-mail or a name with characters that look like others, or like nothing, is no member, manager or subject", async () => {
+  const { admin } = await startControlPlane();
+  await plantWorkspace(admin);
+  // Full-width, Cyrillic, zero-width, and turned round.
+  for (const like of ["ａda", "аda", "a\u200bda", "a\u202eda", "ad\u0430"]) {
+    const email = `${like}@example.com`;
+    const refused = [
+      await admin.put(TEAMS, team({ members: [email] })),
+      await admin.put(TEAMS, team({ managers: [email] })),
+      await admin.put(TEAMS, sso({ managers: [email] })),
+      await admin.put(TEAMS, team({ members: [`ada@${like}.example.com`] })),
+      await admin.put(TEAMS, team({ name: like })),
+      ...(await Promise.all(
+        [`user:${email}`, `team:${like}`, `virtualaccount:${like}`].map((subject) =>
+          admin.put(WORKSPACES, {
+            manifest: { ...workspace, collaborators: [{ subject, role_id: "workspace-viewer" }] },
+          }),
+        ),
+      )),
+    ];
+    expect([email, refused.map(({ status }) => status)]).toEqual([email, refused.map(() => 422)]);
+  }
+  expect(await names(admin)).toEqual([]);
+});

@@ -2,25 +2,19 @@ import type { Json, JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import { redactConnectionSecrets } from "../../model/connection-secret.ts";
 import { MASK, redactCredentials } from "../../model/credential.ts";
+import { maskQuotations } from "./mask-quotations.ts";
 import { redactManifest } from "./redact-manifest.ts";
-
-// Shorter secrets occur in ordinary words, so masking them would only garble the message.
-const SHORTEST = 4;
 
 /** A server's message about a manifest, without the manifest's secrets: servers quote what they refuse. */
 export function redactMessage(said: string, shape: Shape, manifest: JsonObject): string {
   const secrets = new Set<string>();
   redactManifest(shape, manifest, {
     mask: (hidden) => {
-      for (const secret of texts(hidden)) secrets.add(secret).add(JSON.stringify(secret).slice(1, -1));
+      for (const secret of texts(hidden)) secrets.add(secret);
       return MASK;
     },
   });
-  const shown = [...secrets]
-    .filter(({ length }) => length >= SHORTEST)
-    .toSorted((a, b) => b.length - a.length)
-    .reduce((text, secret) => text.replaceAll(secret, MASK), said);
-  return redactConnectionSecrets(shown);
+  return redactConnectionSecrets(maskQuotations(said, secrets));
 }
 
 const ADDRESS_USER = /\b([a-z][a-z0-9+.-]{1,30}:\/\/)[^\s/@]{1,512}@/gi;

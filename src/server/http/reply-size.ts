@@ -17,10 +17,10 @@ export function checkResourceSize<Text extends string>(text: Text): Text {
   return text;
 }
 
-/** Refuses (413) a secret value that would make the secret unreadable: one reply has the values of all versions. */
+/** Refuses (413) a secret value that would make the secret unreadable. */
 export function checkSecretSize(sealedBytes: number): void {
-  // The newest value is in the reply twice.
-  if (sealedBytes > REPLY_CAP / 2) throw tooLarge("the versions of this secret would be too large for one reply");
+  // It is in the reply twice: in the secret and in its newest version.
+  if (sealedBytes > REPLY_CAP / 2) throw tooLarge("the value of this secret would be too large for one reply");
 }
 
 /** Refuses (413) a reply that is too large; returns its text. */

@@ -161,7 +161,7 @@ describe("a value", () => {
     expect(messages("service", { workspace_fqn: "ranking" })).toEqual([
       "`workspace_fqn` must be cluster:workspace, the names of 3 to 35 and of 3 to 32 lower-case letters, digits or '-'",
     ]);
-    expect(messages("team", { members: ["ada"] })).toEqual(["`members[0]` must be an e-mail address"]);
+    expect(messages("team", { members: ["ada"] })).toEqual(["`members[0]` must be an e-mail address in ASCII"]);
   });
 
   it("is never shown", () => {

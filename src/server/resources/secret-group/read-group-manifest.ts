@@ -6,7 +6,8 @@ import { malformed, unprocessable } from "../../../http/http-error.ts";
 const GROUP = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 // As in the schemas of other resources with collaborators.
 const MAX_COLLABORATORS = 1000;
-const SUBJECT = /^(?:user:[^\s@:]{1,64}@[^\s@:]{1,190}|(?:team|virtualaccount):[A-Za-z0-9][A-Za-z0-9_.-]{0,63})$/;
+const SUBJECT =
+  /^(?:user:[!-9;-?A-~]{1,64}@[!-9;-?A-~]{1,190}|(?:team|virtualaccount):[A-Za-z0-9][A-Za-z0-9_.-]{0,63})$/;
 const KEY = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /** A key and its value in a request. */
@@ -86,7 +87,7 @@ function collaboratorFaults(collaborators: Json): readonly ErrorDetail[] {
       : [
           fault(
             `/collaborators/${at}`,
-            "must be an object of `subject` (user:<e-mail>, team:<name> or virtualaccount:<name>) and `role_id`",
+            "must be an object of `subject` (user:<e-mail>, team:<name> or virtualaccount:<name>, in ASCII) and `role_id`",
             "type",
           ),
         ],

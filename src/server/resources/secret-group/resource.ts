@@ -141,7 +141,8 @@ export const resource: ResourceDefinition = {
     }),
     defineOperation("getSecret", getSecret, {
       refuses: { also: [403, 507] },
-      description: "The only reply with a secret value. Needs admin on the tenant; every read is audited.",
+      description:
+        "The only reply with a secret value: the newest one. Needs admin on the tenant; every read is audited.",
       replySchema: "Secret",
       parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
     }),

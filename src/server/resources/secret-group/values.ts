@@ -4,7 +4,6 @@ import type { Secret } from "../../../contract/secret.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { fromText, toText } from "../../database/json-text.ts";
-import { textBytes } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import { checkSecretSize } from "../../http/reply-size.ts";
 import { creationFields, withUses } from "./groups.ts";
@@ -39,20 +38,11 @@ export async function putValue(
     .onConflict((conflict) => conflict.column("id").doUpdateSet({ json: toText(secret) }))
     .execute();
   const sealed = sealValue(context.keys(), { secretId: secret.id, version: version.version }, value);
-  checkSecretSize(sealed.length + (existing === null ? 0 : await sealedSize(transaction, secret.id)));
+  checkSecretSize(sealed.length);
   await transaction
     .insertInto("secret_versions")
     .values({ id: version.id, secret_id: secret.id, version: version.version, sealed, created_at: now })
     .execute();
-}
-
-async function sealedSize(transaction: Transaction<Tables>, secretId: string): Promise<number> {
-  const { size } = await transaction
-    .selectFrom("secret_versions")
-    .select(({ fn }) => fn.sum<number | null>(textBytes("sealed")).as("size"))
-    .where("secret_id", "=", secretId)
-    .executeTakeFirstOrThrow();
-  return Number(size ?? 0);
 }
 
 /** Whether a value equals the newest version of its key. */
@@ -87,34 +77,30 @@ export async function secretExists(database: Kysely<Tables>, fqn: string): Promi
   return row !== undefined;
 }
 
-/** A secret with the values of all its versions; null when it is absent. */
+/** A secret with its newest value; null when it is absent. Former values are not shown: whoever rotates one is done with it. */
 export async function openSecret(
   database: Kysely<Tables>,
   id: string,
   context: Pick<Context, "keys">,
 ): Promise<SecretResource | null> {
-  const row = await database.selectFrom("secrets").select("json").where("id", "=", id).executeTakeFirst();
+  const row = await database
+    .selectFrom("secrets as s")
+    .innerJoin("secret_versions as v", "v.secret_id", "s.id")
+    .select(["s.json as json", "v.version as version", "v.sealed as sealed"])
+    .where("s.id", "=", id)
+    .orderBy("v.version", "desc")
+    .limit(1)
+    .executeTakeFirst();
   if (row === undefined) return null;
   const stored = fromText(row.json);
-  const sealed = await database
-    .selectFrom("secret_versions")
-    .select(["version", "sealed"])
-    .where("secret_id", "=", id)
-    .execute();
-  const values = new Map(
-    sealed.map(({ version, sealed: text }) => [
-      Number(version),
-      unsealValue(context.keys(), { secretId: id, version: Number(version) }, text).open(),
-    ]),
-  );
+  const newest = Number(row.version);
+  const value = unsealValue(context.keys(), { secretId: id, version: newest }, row.sealed).open();
   const uses = await countActiveUses(database, [stored.fqn]);
   const secret = withUses(stored, uses.get(stored.fqn) ?? 0);
-  const secretVersions = secret.secretVersions.map((version) => ({
-    ...version,
-    ...valueMember(values, version.version),
-  }));
-  const newest = stored.secretVersions[0]?.version ?? 0;
-  return { ...secret, ...valueMember(values, newest), secretVersions };
+  const secretVersions = secret.secretVersions.map((version) =>
+    version.version === newest ? { ...version, value } : version,
+  );
+  return { ...secret, value, secretVersions };
 }
 
 /** The secret of a group with that key. */
@@ -151,9 +137,4 @@ function newVersion(id: string, { secretVersions, ...secret }: SecretRow, now: s
     createdAt: now,
     updatedAt: now,
   };
-}
-
-function valueMember(values: ReadonlyMap<number, string>, version: number): { readonly value?: string } {
-  const value = values.get(version);
-  return value === undefined ? {} : { value };
 }
