@@ -1,5 +1,5 @@
 import { compareText } from "../contract/json.ts";
-import { equalsHead, foldersTo, isWithin } from "./equals-head.ts";
+import { equalsHead, foldersTo, isIgnoredByGit, isWithin } from "./equals-head.ts";
 import type { FolderFile } from "./folder-file.ts";
 import { blobSizes } from "./git/blobs.ts";
 import { isBelow } from "./git/compare-to-commit.ts";
@@ -196,7 +196,8 @@ class Checkout {
     const status = fileStatus(placeOf(this.#walk, path));
     const isTaken = isTakenFromIndex(this.#view, { mode, blob, ...entry }, status !== undefined);
     const isPlainFile = status?.isFile() === true && !this.#view.hasLinks;
-    if (blob === null || !(isTaken || isPlainFile)) return;
+    const isPassedOver = status?.isSymbolicLink() === true && isIgnoredByGit(this.#walk, path);
+    if (blob === null || !(isTaken || isPlainFile || isPassedOver)) return;
     this.#absentLinks.push({ mode, blob, size: 0, path: this.#prefix + path });
   }
 

@@ -28,7 +28,12 @@ export function equalsHead(walk: FolderWalk, walked: readonly FolderFile[], head
 function isSeenAs(walk: FolderWalk, path: string, what: "link" | "folder"): boolean {
   const status = fileStatus(placeOf(walk, path));
   if (!(what === "link" ? status?.isSymbolicLink() : status?.isDirectory())) return false;
-  return !foldersTo(path).some((each) => walk.leftOut.get(each)?.scope.isOwn === false);
+  return !isIgnoredByGit(walk, path);
+}
+
+/** Whether the walk passed over a path, or a folder above it, because an ignore rule of git matches it. */
+export function isIgnoredByGit(walk: FolderWalk, path: string): boolean {
+  return walk.ignoredLinks.has(path) || foldersTo(path).some((each) => walk.leftOut.get(each)?.scope.isOwn === false);
 }
 
 // An ignore file that is not as it was committed may leave out other files.

@@ -67,6 +67,8 @@ export type FolderWalk = Omit<FolderOptions, "paths"> & {
   readonly ignoreFiles: Set<string>;
   /** The files and folders that ignore files leave out, by path. */
   readonly leftOut: Map<string, LeftOut>;
+  /** Links that an ignore rule of git matches; if they are tracked, it does not count. */
+  readonly ignoredLinks: Set<string>;
   /** Starting points that do not exist in the folder. */
   readonly absentStarts: string[];
   readonly diagnostics: Diagnostic[];
@@ -85,7 +87,8 @@ export function startWalk(options: FolderOptions): FolderWalk {
   };
   const seen = { seen: new Set<string>(), queued: new Set<string>(), ignoreFiles: new Set<string>() };
   const leftOut = new Map<string, LeftOut>();
-  const fresh = { queue: [], found: [], ...seen, leftOut, absentStarts: [], diagnostics: [] };
+  const ignoredLinks = new Set<string>();
+  const fresh = { queue: [], found: [], ...seen, leftOut, ignoredLinks, absentStarts: [], diagnostics: [] };
   const starts = startsOf(root, options.paths);
   return { ...options, at: Date.now(), cwd, starts, place, excluded, ...fresh };
 }
@@ -206,7 +209,12 @@ type FolderEntry = Pick<Folder, "path" | "scopes">;
 
 // A link to a folder may hide manifests, so it is warned about. Only its target's type is read, not its content.
 function warnOfLinkedFolder(walk: FolderWalk, entry: FolderEntry, name: string): void {
-  if (isSkippedName(name) || ignoringScope(entry.scopes, entry.path, true) !== null) return;
+  if (isSkippedName(name)) return;
+  const scope = ignoringScope(entry.scopes, entry.path, true);
+  if (scope !== null) {
+    if (!scope.isOwn) walk.ignoredLinks.add(entry.path);
+    return;
+  }
   if (walk.excluded.has(placeOf(walk, entry.path)) || !leadsToFolder(placeOf(walk, entry.path))) return;
   warnOfSpecialFile(walk, entry.path, "a symbolic link to a folder");
 }
@@ -240,6 +248,7 @@ function addEntry(walk: FolderWalk, entry: Dirent, path: string, scopes: readonl
   const scope = ignoringScope(scopes, path, false);
   if (scope !== null) {
     if (entry.isFile()) walk.leftOut.set(path, { scope, isFolder: false });
+    else if (!scope.isOwn) walk.ignoredLinks.add(path);
     return;
   }
   if (entry.isFile()) addFile(walk, path);

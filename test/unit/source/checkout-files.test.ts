@@ -214,6 +214,20 @@ describe("a tracked file", () => {
     expect(new Map([...revision.leftOut].toSorted())).toEqual(leftOut);
   });
 
+  test("that is a link is warned about in spite of an ignore rule of git", async () => {
+    const root = await folderOf({ "a.yaml": team, "b/c.yaml": team });
+    symlinkSync("a.yaml", join(root, "linked.yaml"));
+    symlinkSync("b", join(root, "folder"));
+    await commitAll(root, "Begin");
+    const warnings = [
+      "folder:null:null warning not-a-regular-file",
+      "linked.yaml:null:null warning not-a-regular-file",
+    ];
+    write(root, { ".git/info/exclude": "linked.yaml\nfolder\n" });
+    expect(brief((await read(root)).diagnostics).toSorted()).toEqual(warnings);
+    await expectUnchanged(root, { "a.yaml": team, "b/c.yaml": team });
+  });
+
   test("that was staged counts as staged, and one that is only intended to be added as untracked", async () => {
     const root = await checkedOut({ "a.yaml": team, "b.yaml": team, ".gitattributes": "*.yaml eol=crlf\n" });
     const staged = team.replace("ml", "staged");
