@@ -158,7 +158,9 @@ function nearMiss(value: JsonObject): Detected | null {
 
 function untyped(value: JsonObject): Detected {
   const types = manifestTypes.filter((each) => looksLike(value, each));
-  if (types.length === 0) return foreign("not-a-manifest", "no manifest: it has no `type`", { detail: UNTYPED });
+  if (types.length === 0) {
+    return setOfComponents(value) ?? foreign("not-a-manifest", "no manifest: it has no `type`", { detail: UNTYPED });
+  }
   const [type] = types;
   // As Kubernetes writes it.
   if (typeof value.kind === "string") {
@@ -170,6 +172,13 @@ function untyped(value: JsonObject): Detected {
       ? `It looks like a ${type}: add \`type: ${type}\`.`
       : `It looks like a manifest: add its \`type\`, one of ${types.join(", ")}.`;
   return { is: "faulty", key: "", summary: "no `type`", detail };
+}
+
+function setOfComponents({ components }: JsonObject): Detected | null {
+  if (!Array.isArray(components) || listHint(components) === null) return null;
+  const detail =
+    "Write `type: application-set` above, or each component as a document of its own, after a line of `---`.";
+  return foreign("no-type", "no `type`, but `components` that look like manifests", { detail, mayBeOurs: true });
 }
 
 // Many files have a `name`. A field that the type does not have shows that the file is not a manifest.

@@ -54,9 +54,9 @@ export function describeError(
     case "propertyNames":
       return error(pointer, "invalid-form", "this name is empty or too long");
     case "type":
-      return error(pointer, "wrong-type", `${named(pointer)} ${wrongType(field)}`);
+      return error(pointer, "wrong-type", `${named(pointer)} ${wrongType(field)}`, formOfMap(pointer, field));
     case "x-known":
-      return unknownValue(pointer, field);
+      return unknownValue(pointer, field, fieldAt(schema, value, pointerTokens(instancePath).slice(0, -1)));
     case "const":
     case "enum":
       return error(pointer, "invalid-value", `${named(pointer)} must be ${choices(field, params)}`);
@@ -157,6 +157,23 @@ function wrongType({ node, value }: Field): string {
   return `must be ${typeWords(node)}${hint(types, value, node?.["x-unit"])}`;
 }
 
+// As Kubernetes writes a mapping of names to values. The values are not repeated: they may be secret.
+function formOfMap(pointer: string, { node, value }: Field): string | undefined {
+  if (node === undefined || !allowedTypes(node).includes("object") || !Array.isArray(value)) return undefined;
+  const lines = value.flatMap((item: unknown) =>
+    isObject(item) && typeof item.name === "string" && ("value" in item || "valueFrom" in item)
+      ? [`${shown(item.name)}: ${"value" in item ? "…" : "secret://tenant:group:key"}`]
+      : [],
+  );
+  if (lines.length === 0 || lines.length !== value.length) return undefined;
+  const [name = ""] = pointerTokens(pointer).toReversed();
+  const rest = lines.length > MAX_FORMS ? ", …" : "";
+  return `Write each \`name\` as a key with its value: \`${name}: { ${lines.slice(0, MAX_FORMS).join(", ")}${rest} }\`.`;
+}
+
+/** More of them would not make the form clearer. */
+const MAX_FORMS = 3;
+
 function hint(types: readonly string[], value: unknown, unit?: string): string {
   if (value === null) return ", but has no value";
   if (types.includes("string") && (typeof value === "number" || typeof value === "boolean")) return "; quote it";
@@ -220,7 +237,7 @@ const TYPE_WORDS: { readonly [type: string]: string } = {
   object: "an object",
 };
 
-function unknownValue(pointer: string, { node, value }: Field): SchemaDiagnostic | null {
+function unknownValue(pointer: string, { node, value }: Field, beside: Field): SchemaDiagnostic | null {
   const values = (node?.["x-known"] ?? []).map((name) =>
     name.startsWith("*") ? `anything ending in ${name.slice(1)}` : name,
   );
@@ -228,7 +245,18 @@ function unknownValue(pointer: string, { node, value }: Field): SchemaDiagnostic
   const message = `${named(pointer)} has an unknown value`;
   if (near !== undefined) return warning(pointer, "unknown-value", `${message}; did you mean \`${near}\`?`);
   if (node?.["x-custom"]) return null;
+  const other = typeof value === "string" ? knownBeside(value, beside) : undefined;
+  if (other !== undefined) return warning(pointer, "unknown-value", `${message}; did you mean \`${other}\`?`);
   return warning(pointer, "unknown-value", message, `The known values are ${values.join(", ")}.`);
+}
+
+// `HTTP` is no transport protocol, but `app_protocol` beside it has it.
+function knownBeside(value: string, { node }: Field): string | undefined {
+  for (const [name, each] of Object.entries(node?.properties ?? {})) {
+    const known = each["x-known"]?.find((one) => one.toLowerCase() === value.toLowerCase());
+    if (known !== undefined) return `${name}: ${known}`;
+  }
+  return undefined;
 }
 
 function choices({ node }: Field, params: ValidatorError["params"]): string {

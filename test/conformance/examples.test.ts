@@ -9,7 +9,7 @@ import { kindOf, kinds } from "../../src/kinds/index.ts";
 import { checkSemantics } from "../../src/schema/check-semantics.ts";
 import { schemaFields } from "../../src/schema/schema-fields.ts";
 import { schemaFor } from "../../src/schema/schemas.ts";
-import { validateManifest } from "../../src/schema/validate.ts";
+import { validateConfig, validateManifest } from "../../src/schema/validate.ts";
 
 const root = join(import.meta.dirname, "..", "..", "examples");
 const now = new Date("2026-11-21T00:00:00Z");
@@ -23,6 +23,39 @@ const identityOf = (manifest: JsonObject) => {
   const kind = kindOf(typeOf(manifest));
   return `${kind?.type}/${kind?.key(manifest)}`;
 };
+
+/** The YAML blocks of the documentation, with their places. */
+const blocks = globSync("{README.md,SECURITY.md,CHANGELOG.md,docs/**/*.md}", { cwd: join(root, "..") }).flatMap(
+  (file) => {
+    const text = readFileSync(join(root, "..", file), "utf8");
+    return [...text.matchAll(/^( *)```ya?ml[^\n]*\n(.*?)^ *```$/gms)].map(([, indent = "", block = ""], nth) => ({
+      place: `${file}, block ${nth + 1}`,
+      documents: loadAll(block.replaceAll(new RegExp(`^${indent}`, "gm"), "")).filter(isObject),
+    }));
+  },
+);
+
+describe("the YAML of the documentation", () => {
+  const documents = blocks.flatMap(({ place, documents }) => documents.map((value) => ({ place, value })));
+  const isOurs = ({ value }: { value: JsonObject }) => kindOf(typeOf(value)) !== undefined;
+  const isOthers = ({ value }: { value: JsonObject }) =>
+    "kind" in value || "configMapGenerator" in value || "on" in value;
+
+  it("is valid where it is a manifest", () => {
+    const ours = documents.filter(isOurs);
+    expect(ours.length).toBeGreaterThan(1);
+    for (const { place, value } of ours) {
+      expect(validateManifest(typeOf(value), value), place).toEqual([]);
+      expect(checkSemantics(typeOf(value), value, { now }), place).toEqual([]);
+    }
+  });
+
+  it("is valid where it is a configuration", () => {
+    const configurations = documents.filter((each) => !isOurs(each) && !isOthers(each));
+    expect(configurations.length).toBeGreaterThan(3);
+    for (const { place, value } of configurations) expect(validateConfig(value), place).toEqual([]);
+  });
+});
 
 describe("the examples", () => {
   it("are the platform that their README promises", () => {

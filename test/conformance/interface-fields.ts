@@ -262,7 +262,7 @@ export const decidedFields: { readonly [type: string]: Fields } = {
   intercept: { workspace_fqn: "string" },
   "spark-job": { "mounts[].secret_fqn": "string", "mounts[].data": "string" },
   workflow: { workspace_fqn: "string" },
-  "virtual-account": { tags: "object" },
+  "virtual-account": { tags: "object", token_type: "string" },
   team: { sso_name: "string", group_name: "string", tags: "object" },
   "model-version": {},
   chat_prompt: {

@@ -5,7 +5,7 @@ import { CONFLICT } from "../merge-conflict.ts";
 import type { ExactReader } from "../parse-file.ts";
 import type { Chunk } from "../split-documents.ts";
 import { type AliasBudget, build } from "./build-value.ts";
-import { TEMPLATE } from "./likely-mistake.ts";
+import { isTemplateFault, TEMPLATE } from "./likely-mistake.ts";
 import { nodeOffsets } from "./node-offsets.ts";
 import { parseExact } from "./parse-exact.ts";
 
@@ -41,10 +41,10 @@ function shift({ other, ...found }: Fault, by: number): Fault {
   return other === undefined ? shifted : { ...shifted, other: Math.max(0, other) + by };
 }
 
-// Each conflict marker causes a fault, and so do the conflicting lines, so only one is reported.
+// Each conflict marker and each line of a template causes a fault, and so do the lines between, so only one is reported.
 function withoutEchoes(faults: readonly Fault[]): readonly Fault[] {
-  const conflict = faults.find(({ summary }) => summary.endsWith(CONFLICT));
-  return conflict === undefined ? faults : [conflict];
+  const cause = faults.find(({ summary }) => summary.endsWith(CONFLICT)) ?? faults.find(isTemplateFault);
+  return cause === undefined ? faults : [cause];
 }
 
 // `{{` in YAML is a mapping as the key of another, which is never intended.

@@ -24,10 +24,17 @@ export function likelyMistake(error: ParserError, text: string): Mistake {
 }
 
 /** The message for a line with `{{`. */
-export const TEMPLATE: { readonly summary: string; readonly detail: string } = {
-  summary: "a template (`{{ … }}`)",
-  detail: 'Manifests are plain YAML: render templates first. If it belongs to a text, put the text in "quotes".',
-};
+export const TEMPLATE: { readonly summary: string; readonly detail: string } = templateOf("{{ … }}");
+
+function templateOf(form: string) {
+  const detail = 'Manifests are plain YAML: render templates first. If it belongs to a text, put the text in "quotes".';
+  return { summary: `a template (\`${form}\`)`, detail };
+}
+
+/** Whether a fault is a statement of a template, which is never YAML; the lines after it mean nothing by themselves. */
+export function isTemplateFault({ summary }: { readonly summary: string }): boolean {
+  return Object.values(BLOCKS).some((block) => summary.endsWith(block.summary));
+}
 
 type Line = { readonly start: number; readonly text: string; readonly indent: number };
 
@@ -38,9 +45,17 @@ function lineAt(text: string, offset: number): Line {
   return { start, text: line, indent: line.length - line.trimStart().length };
 }
 
+// As Jinja writes statements and comments.
+const BLOCKS: { readonly [opening: string]: typeof TEMPLATE } = {
+  "{%": templateOf("{% … %}"),
+  "{#": templateOf("{# … #}"),
+};
+
 function template({ start, text }: Line): Mistake | null {
-  const at = text.indexOf("{{");
-  return at < 0 ? null : { offset: start + at, ...TEMPLATE };
+  const found = /\{\{|\{%|^\s*\{#/.exec(text);
+  if (found === null) return null;
+  const opening = found[0].trim();
+  return { offset: start + found.index + found[0].length - opening.length, ...(BLOCKS[opening] ?? TEMPLATE) };
 }
 
 // The parser reports it at the end of the text or at the next token; the mistake is at the opening character.

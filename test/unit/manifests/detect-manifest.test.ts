@@ -121,3 +121,21 @@ describe("a manifest of ours", () => {
     expect(diagnostics[0]?.summary).toContain("a merge conflict that is not resolved");
   });
 });
+
+describe("components that look like manifests", () => {
+  const components = "name: suite\ncomponents:\n  - type: service\n    name: a\n  - type: job\n    name: b\n";
+
+  test("without a type above them are one warning with the form to write", async () => {
+    const { diagnostics } = await loadFiles({ "suite.yaml": components });
+    expect(diagnostics).toMatchObject([{ severity: "warning", code: "no-type", file: "suite.yaml", line: 1 }]);
+    expect(diagnostics[0]?.detail).toMatch(/^Write `type: application-set` above/);
+  });
+
+  test.each([
+    "name: x\ncomponents:\n  - type: button\n",
+    "openapi: 3.1.0\ncomponents:\n  schemas: { type: service }\n",
+    "name: x\ncomponents: [service, job]\n",
+  ])("of another tool are not: %j", async (text) => {
+    expect((await foundIn(text)).said).toEqual([]);
+  });
+});

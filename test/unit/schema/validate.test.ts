@@ -114,6 +114,33 @@ describe("a value", () => {
     expect(messages("model-version", { environment })).toEqual(["`python_version` must be a string; quote it"]);
   });
 
+  it("that is a Kubernetes list of names and values gets the form to write, without its values", () => {
+    const env = [
+      { name: "A", value: "hunter2" },
+      { name: "B", valueFrom: { secretKeyRef: { name: "x", key: "y" } } },
+    ];
+    expect(messages("service", { env })).toEqual(["`env` must be an object"]);
+    expect(helps("service", { env })).toEqual([
+      "Write each `name` as a key with its value: `env: { A: …, B: secret://tenant:group:key }`.",
+    ]);
+    const four = ["A", "B", "C", "D"].map((name) => ({ name, value: 1 }));
+    expect(helps("job", { env: four })[0]).toContain("`env: { A: …, B: …, C: …, … }`");
+    expect(helps("service", { env: ["A=b"] })).toEqual([undefined]);
+  });
+
+  it("that belongs to a field beside it names that field", () => {
+    const ports = (protocol: string) => messages("service", { ports: [{ port: 80, protocol }] });
+    expect(ports("HTTP")).toEqual(["`protocol` has an unknown value; did you mean `app_protocol: http`?"]);
+    expect(ports("tcp")).toEqual(["`protocol` has an unknown value; did you mean `TCP`?"]);
+    expect(ports("SCTP")).toEqual(["`protocol` has an unknown value"]);
+  });
+
+  it("of newer manifests is known", () => {
+    expect(
+      validateManifest("virtual-account", manifest("virtual-account", { token_type: "jwt", tags: ["a"] })),
+    ).toEqual([]);
+  });
+
   it("that should be a number or a boolean asks to take the quotes off", () => {
     expect(messages("service", { replicas: "2" })[0]).toContain("remove the quotes");
     expect(messages("service", { allow_interception: "true" })[0]).toContain(

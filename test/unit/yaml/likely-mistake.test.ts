@@ -47,6 +47,10 @@ describe("what stands in the wrong place is told by itself", () => {
     ["a: [{b: 1} c]\n", "1:12 no comma between two items"],
     ["a:\n\tb: 1\n", "2:1 a tab where the indentation is"],
     ["a: {{ b }}\n", "1:5 a template (`{{ … }}`)"],
+    ["a: 1\n{% if x %}\nb: 2\n{% endif %}\n", "2:1 a template (`{% … %}`)"],
+    ["a:\n  {%- for x in y %}\n  - {{ x }}\n  {%- endfor %}\n", "2:3 a template (`{% … %}`)"],
+    ["a: {% if x %}1{% endif %}\n", "1:4 a template (`{% … %}`)"],
+    ["{# a comment #}\na: 1\n", "1:1 a template (`{# … #}`)"],
     ["{{- if .Values.x }}\na: 1\n{{- end }}\n", "1:1 a template (`{{ … }}`)"],
   ])("%j", (text, slip) => {
     expect(slipsIn(text)[0]).toBe(slip);
@@ -56,4 +60,5 @@ describe("what stands in the wrong place is told by itself", () => {
 test("one mistake in a line is one fault", () => {
   expect(slipsIn("- a\nb: c\n")).toHaveLength(1);
   expect(slipsIn("a: 1\n  b: 2\n")).toHaveLength(1);
+  expect(slipsIn("{% for x in y %}\na: 1\nb:\n  - c\n{% endfor %}\n")).toHaveLength(1);
 });
