@@ -144,4 +144,8 @@ test("CI goes on where a person began, corrects what was changed by hand, and ad
   await push({ "foreign.yaml": scaled("foreign", 1) });
   const foreign = await ci(await clone(), "apply", "--yes");
   expect(foreign).toMatchObject({ code: 5, stderr: expect.stringContaining("--allow-adopt") });
+  // To whoever made it, it is their own.
+  const theirs = { cwd: await clone(), env: { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: other } };
+  const byAuthor = planOf(await runHere(["plan", "-o", "json", "--only", "service/dev:web/foreign"], theirs));
+  expect(byAuthor.steps).toMatchObject([{ action: "update", causedBy: "unrecorded", risks: [] }]);
 });

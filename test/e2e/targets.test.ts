@@ -166,7 +166,11 @@ describe("targets", () => {
 
   test("that declare one identity for one server are refused, and for two servers are not", async () => {
     const [blue, green] = [await serve(), await serve()];
-    const { runHere: run, write } = await operatorOf(
+    const {
+      runHere: run,
+      write,
+      remove,
+    } = await operatorOf(
       {
         targets: [
           { name: "one", paths: ["one"] },
@@ -188,6 +192,16 @@ describe("targets", () => {
       expect(ended.stderr).toContain("team/ml is declared in two targets of one control plane");
     }
     expect(teams(blue)).toEqual([]);
+    // Declared by one target at a time, it moves from one to the other, and is an orphan only once neither declares it.
+    await remove("two/a.yaml");
+    expect(await run(["apply", "--target", "one", "--yes", "--state", "state"])).toMatchObject({ code: 0 });
+    const orphans = async () =>
+      planOf(await run(["plan", "--target", "one", "-o", "json", "--state", "state", "--allow-shrink"])).summary.orphan;
+    await write("one/b.yaml", team("web"));
+    await remove("one/a.yaml");
+    expect(await orphans()).toBe(1);
+    await write("two/a.yaml", team("ml"));
+    expect(await orphans()).toBe(0);
     const apart = await operatorOf({
       targets: [
         { name: "one", paths: ["one"], server: blue.url, tokenFile: "one.token" },
