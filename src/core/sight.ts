@@ -1,4 +1,4 @@
-import { accessOn, type HeldRole, leastRole, roleAccess, roleTypeOf } from "../model/roles.ts";
+import { type AccessLevel, accessOn, type HeldRole, leastRole, roleAccess, roleTypeOf } from "../model/roles.ts";
 import type { Access } from "./access.ts";
 import type { Kind } from "./kind.ts";
 import { exists, type LiveView } from "./live.ts";
@@ -54,6 +54,26 @@ export function roleThatShows(seen: Seen, identity: Identity): string {
 export function tenantRole(sight: Sight): string {
   const where = sight === null ? "the tenant" : `tenant ${sight.tenant}`;
   return `${leastRole(TENANT, 1)} on ${where}`;
+}
+
+/** Whether the token's roles allow writing a resource; true where that is not known. */
+export function mayWrite(sight: Sight, identity: Identity, kindOf: KindOf): boolean {
+  // What a custom role allows is not known here.
+  if (sight === null || sight.roles.some(({ resourceType, roleId }) => roleAccess(resourceType, roleId) === null))
+    return true;
+  const place = placeOf(identity, kindOf) ?? { type: TENANT, fqn: sight.tenant };
+  return sight.roles.some((role) => accessOn(place, role, sight.tenant).here >= levelToWrite(identity, kindOf));
+}
+
+/** The least role that may write a resource, and where, such as `workspace-editor on workspace dev:web`. */
+export function roleThatWrites(tenant: string, identity: Identity, kindOf: KindOf): string {
+  const place = placeOf(identity, kindOf) ?? { type: TENANT, fqn: tenant };
+  return `${leastRole(place.type, levelToWrite(identity, kindOf))} on ${place.type} ${place.fqn}`;
+}
+
+// What has roles of its own, or lies in the tenant alone, is changed by its administrators; the rest by who may write there.
+function levelToWrite(identity: Identity, kindOf: KindOf): AccessLevel {
+  return hasOwnRoles(identity) || placeOf(identity, kindOf) === null ? 3 : 2;
 }
 
 /** Whether roles are granted on resources of this kind; others are visible with the resource that contains them. */

@@ -57,7 +57,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     // With the server-side fields, the steps are not the ones that would be executed.
     const document = withServerSide === null ? sealed(shown, event) : shown;
     const beside = { ...counted, ...historyIn(event), ...unmanagedIn(unmanaged), ...foreignIn(event) };
-    return jsonText({ ...document, ...beside, ...accessIn(access), ...notUsedIn(notUsed) });
+    return jsonText({ ...document, ...beside, ...accessIn(access), ...notWritableIn(event), ...notUsedIn(notUsed) });
   }
   const group = (step: Step): string | null => groupOf(step, kindOf);
   const detailOf = ({ identity }: Step): string | null => details.get(identity) ?? null;
@@ -81,6 +81,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     access,
     notUsed,
     ...historyIn(event),
+    ...notWritableIn(event),
   });
   return unmanaged === null ? text : text + unmanagedText(unmanaged, view);
 }
@@ -188,6 +189,11 @@ function foreignIn({ foreign }: PlanEvent): object {
 // Left out when the control plane does not report it.
 function accessIn(access: Access | null): { readonly access?: Access } {
   return access === null ? {} : { access };
+}
+
+// Left out when the token may write every step.
+function notWritableIn({ notWritable }: PlanEvent): Pick<PlanEvent, "notWritable"> {
+  return notWritable === undefined ? {} : { notWritable };
 }
 
 // Left out when the control plane lacks no extension.

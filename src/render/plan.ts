@@ -1,4 +1,4 @@
-import type { HistoryReach } from "../contract/generated/output.ts";
+import type { HistoryReach, NotWritable } from "../contract/generated/output.ts";
 import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
@@ -41,6 +41,8 @@ export type PlanView = BlockedView & {
   readonly access?: Access | null;
   /** How far back the history was read for orphans; left out when the ledger knows them. */
   readonly history?: HistoryReach | undefined;
+  /** The steps that this token may not write, by the role that it lacks. @default none */
+  readonly notWritable?: readonly NotWritable[];
   /** The extensions that the control plane lacks. */
   readonly notUsed?: readonly MissingExtension[];
 };
@@ -69,6 +71,7 @@ export function planText(plan: Plan, view: PlanView): string {
     ...notCheckedLines(plan, view),
     ...notes,
     ...end,
+    ...notWritableLines(view),
     ...(view.next === null ? [] : [view.paint("dim", `Next: ${view.next}`)]),
     "",
   ].join("\n");
@@ -120,6 +123,15 @@ function notCheckedLines({ steps }: Plan, { paint, width, showPreflight = false 
   if (counts === "") return [];
   const hint = showPreflight ? "" : " (--show preflight names each)";
   return wrapWords(counts + hint, { indent: "", nextIndent: "  ", width }).map((line) => paint("dim", line));
+}
+
+// Whoever plans need not be who applies, so this is a remark.
+function notWritableLines({ notWritable = [], paint, width }: PlanView): readonly string[] {
+  if (notWritable.length === 0) return [];
+  const steps = notWritable.reduce((sum, { identities }) => sum + identities.length, 0);
+  const roles = notWritable.map(({ role, identities }) => `${printable(role)} (${identities.length})`);
+  const text = `This token may not write ${count(steps, "step")}, for which apply needs: ${roles.join(", ")}`;
+  return wrapWords(text, { indent: "", nextIndent: "  ", width }).map((line) => paint("dim", line));
 }
 
 /** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted, 2 fields ignored`. */

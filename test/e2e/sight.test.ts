@@ -156,8 +156,8 @@ test("the documented account of a reader plans as an administrator does, and the
   const before = server.effects();
   const planBy = async (token: string, args: readonly string[] = []) => {
     const ended = await source.runHere(["plan", "-o", "json", "--state", "none", ...args], { HOLDFAST_TOKEN: token });
-    const { access, ...plan } = planOf(ended);
-    return { ended, access, plan };
+    const { access, notWritable, ...plan } = planOf(ended);
+    return { ended, access, notWritable, plan };
   };
   const admin = await planBy(server.token);
   expect(admin.plan.summary).toMatchObject({ create: 3, update: 3, block: 1 });
@@ -169,6 +169,17 @@ test("the documented account of a reader plans as an administrator does, and the
   expect([read.ended.code, read.plan]).toEqual([admin.ended.code, admin.plan]);
   expect(read.access?.roles).toEqual([{ role_id: "tenant-viewer", resource_type: "tenant", resource_fqn: "holdfast" }]);
 
+  // Who reads for a pull request writes nothing, and the plan says what an apply needs.
+  expect(admin.notWritable).toBeUndefined();
+  expect(Object.fromEntries((read.notWritable ?? []).map(({ role, identities }) => [role, identities]))).toEqual({
+    "tenant-admin on tenant holdfast": ["team/another", "team/ml"],
+    "workspace-admin on workspace dev:web": ["workspace/dev:web"],
+    "workspace-editor on workspace dev:web": ["service/dev:web/api", "service/dev:web/new"],
+    "ml-repo-editor on ml-repo registry": ["chat_prompt/registry/other"],
+  });
+  const shown = await source.runHere(["plan", "--state", "none"], { HOLDFAST_TOKEN: viewer ?? "" });
+  expect(shown.stdout).toContain("\nThis token may not write 6 steps, for which apply needs: ");
+  expect(shown.stdout).not.toContain("Next:");
   const partial = await planBy(least ?? "");
   expect(partial.ended.code).toBe(1);
   expect(partial.plan.summary).toMatchObject({ notVisible: 3, create: 3, update: 1 });

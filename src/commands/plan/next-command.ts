@@ -13,12 +13,14 @@ type Place = Pick<CommandTarget, "choice" | "rules" | "source">;
 
 /** The command that applies a plan, or that seals it, with the flags that it needs; null where none would work, or on the branch of a pull request. */
 export function nextCommand(
-  end: Pick<PlanEvent, "plan" | "refusal">,
+  end: Pick<PlanEvent, "plan" | "refusal" | "notWritable">,
   { args, flags, terminal, spelled = new Map() }: InvocationOf<typeof plan>,
   target: Place,
 ): string | null {
   const isAsked = isInteractive(terminal);
   if (!end.plan.complete || isNotReady(end) || isReviewed(flags, terminal, target)) return null;
+  // Another token may apply a sealed plan.
+  if (end.notWritable !== undefined && flags.out === undefined) return null;
   if (end.refusal?.needsPerson && (!isAsked || flags.out !== undefined)) return null;
   const { choice } = target;
   const { flags: needed = [] } = end.refusal ?? {};

@@ -586,6 +586,19 @@ readonly path: (string | null)
 readonly text: string
 }
 /**
+ * Steps that a token may not write
+ */
+export type NotWritable = {
+/**
+ * The least role that may write them, and where, such as `workspace-editor on workspace dev:web`
+ */
+readonly role: string
+/**
+ * The resources of these steps
+ */
+readonly identities: readonly string[]
+}
+/**
  * Why no dry run has checked a step
  */
 export type NotChecked = {
@@ -740,6 +753,10 @@ readonly ignored?: number
 readonly unmanaged?: readonly UnmanagedResource[]
 readonly unmanagedDocuments?: UnmanagedDocuments
 readonly access?: Access
+/**
+ * Steps that this token may not write, by the role that it would need; left out where there are none, or its roles are not known
+ */
+readonly notWritable?: readonly NotWritable[]
 /**
  * The extensions that the control plane lacks; left out where it lacks none
  */

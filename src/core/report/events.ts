@@ -1,4 +1,4 @@
-import type { HistoryReach } from "../../contract/generated/output.ts";
+import type { HistoryReach, NotWritable } from "../../contract/generated/output.ts";
 import type { Access } from "../access.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { ForeignSummary } from "../foreign-documents.ts";
@@ -79,6 +79,8 @@ export type PlanEvent = {
   readonly notUsed: readonly MissingExtension[];
   /** The token's subject and permissions; null when the control plane does not report them. */
   readonly access: Access | null;
+  /** The steps that this token may not write, by the role that it lacks; left out when there are none, and before an apply. */
+  readonly notWritable?: readonly NotWritable[];
   /** Why an apply without a person refuses the plan; null when it does not, and before an apply. */
   readonly refusal: GuardRefusal | null;
   /** The plan's seal; null when the plan is not saved, and when an apply would refuse it. */

@@ -6,10 +6,11 @@ import { guardedSteps } from "../../core/guards/guarded-steps.ts";
 import { SHRUNK_SOURCE } from "../../core/guards/mass-change-guards.ts";
 import type { Kind } from "../../core/kind.ts";
 import { incompleteIfInvalid, withGuards, withRunWarnings } from "../../core/plan/make-plan.ts";
+import { notWritable } from "../../core/plan/not-writable.ts";
 import type { Gate, Plan } from "../../core/plan/plan.ts";
 import { makeSeal, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
 import type { GuardRefusal, PlanEvent, Unmanaged } from "../../core/report/events.ts";
-import { kinds } from "../../kinds/index.ts";
+import { kindOf, kinds } from "../../kinds/index.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
 import { findShrunk, requireUnemptied, type ShrunkSource } from "../desired/source-guards.ts";
 import { guardRefusal } from "../guard-refusal.ts";
@@ -54,10 +55,13 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   const { plan: guarded, refusal } = await guardPlan(made, livePlan, findShrunk(counted, rules), pass);
   const allows = [...rules.allowedRisks, ...(rules.allowShrink ? (["shrink"] as const) : [])];
   const plan = allows.length === 0 ? guarded : { ...guarded, allows };
+  const { access, observation } = livePlan;
+  const lacking = notWritable(plan, { access, live: observation.live, kindOf });
   return {
     ...event,
     plan,
     refusal,
+    ...(lacking.length === 0 ? {} : { notWritable: lacking }),
     ...(desired.refused.length === 0 ? {} : { invalid: await invalidOutcomes(desired, pass.connection.session) }),
     // What an apply would refuse must not be approved.
     seal: seals && refusal === null ? await sealOf(plan, livePlan, pass) : null,

@@ -1,0 +1,31 @@
+import type { NotWritable } from "../../contract/generated/output.ts";
+import type { Access } from "../access.ts";
+import type { Kind } from "../kind.ts";
+import type { Live } from "../live.ts";
+import type { Identity } from "../manifest.ts";
+import { mayWrite, roleThatWrites, sightOf } from "../sight.ts";
+import { type Plan, writes } from "./plan.ts";
+
+/** Who would write, and what is live. */
+type Writing = {
+  readonly access: Access | null;
+  readonly live: ReadonlyMap<Identity, Live>;
+  readonly kindOf: (type: string) => Kind | undefined;
+};
+
+/** The steps of a plan that its token may not write, by the role that it lacks; empty where its roles are not known. */
+export function notWritable({ steps }: Pick<Plan, "steps">, { access, live, kindOf }: Writing): readonly NotWritable[] {
+  if (access === null) return [];
+  const sight = sightOf(access);
+  const missing = steps.filter(
+    (step) => writes(step) && !mayWrite(sight, step.identity, kindOf) && !isManager(access, live.get(step.identity)),
+  );
+  const byRole = Map.groupBy(missing, ({ identity }) => roleThatWrites(access.tenant, identity, kindOf));
+  return [...byRole].map(([role, lacking]) => ({ role, identities: lacking.map(({ identity }) => identity) }));
+}
+
+// The managers of a team may change it without a role.
+function isManager({ subject }: Access, live: Live | undefined): boolean {
+  const managers = live?.state === "present" ? live.row.manifest.managers : undefined;
+  return Array.isArray(managers) && managers.some((manager) => subject === `user:${manager}`);
+}
