@@ -27,6 +27,8 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
   const { args, flags, terminal } = invocation;
   const [path = ""] = args;
   const documents = readDocuments(path, terminal.cwd);
+  const hasDrift = documents.some(({ is }) => is === "drift");
+  if (hasDrift && flags.unverified === true) throw unverifiedDrift(path);
   const revision = flags.revision ?? null;
   const body = (at: string) =>
     reviewMarkdown(documents, {
@@ -39,7 +41,7 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
   try {
     const choice = chooseForge(invocation);
     const forge = await openForge(choice, terminal.stopping);
-    if (documents.some(({ is }) => is === "drift")) {
+    if (hasDrift) {
       await writeResult(terminal, await postDrift(forge, documents, body("drift"), flags.name));
       return 0;
     }
@@ -112,6 +114,13 @@ async function setStatuses(forge: Forge, documents: readonly PlanDocument[], com
 async function openForge({ forge, ...place }: ForgeChoice, signal: AbortSignal): Promise<Forge> {
   if (forge === "gitlab") return (await import("../forge/gitlab.ts")).createGitLab({ ...place, signal });
   return (await import("../forge/github.ts")).createGitHub({ ...place, signal });
+}
+
+// An issue is about live, which a job without secrets has not seen.
+function unverifiedDrift(path: string): HoldfastError {
+  return new HoldfastError("invalid", `${path} is a drift report, and --unverified takes none`, {
+    hint: "only a job with a token can report drift: name its report, without --unverified",
+  });
 }
 
 function readDocuments(path: string, cwd: string): readonly PlanDocument[] {

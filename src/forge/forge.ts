@@ -1,8 +1,8 @@
 /** A comment on a pull request or merge request. */
 export type ForgeComment = {
   readonly id: number;
-  /** The author, in the same form as `account` returns. */
-  readonly author: string;
+  /** The author, in the same form as `account` returns; null when there is none, as after an account was deleted. */
+  readonly author: string | null;
   readonly body: string;
   /** The web address; null if the forge does not report it. */
   readonly url: string | null;
@@ -11,7 +11,7 @@ export type ForgeComment = {
 /** An open issue. */
 export type ForgeIssue = {
   readonly number: number;
-  readonly author: string;
+  readonly author: string | null;
   readonly body: string;
   readonly url: string | null;
 };
@@ -32,7 +32,7 @@ export type ForgeStatus = {
 
 /** A host of repositories. Every failure is a `HoldfastError` with the failed request and the next step. */
 export type Forge = {
-  /** The account that the token belongs to. */
+  /** The account that the token belongs to, by its number: a user may have the name of an app. */
   readonly account: () => Promise<string>;
   readonly pullRequest: (number: number) => Promise<PullRequest>;
   /** The number of the open pull request with this head; null if there is none. */

@@ -59,10 +59,10 @@ function createClient({ apiUrl, repository, token, secondMs = 1000, signal }: Fo
   return {
     account: async () => {
       const what = "reading the account of the token";
-      const viewer = await octokit.graphql<Json>("{ viewer { login } }").catch((error: unknown) => {
+      const viewer = await octokit.graphql<Json>("{ viewer { databaseId } }").catch((error: unknown) => {
         throw failureOf(what, error);
       });
-      return textIn(isObject(viewer) ? viewer.viewer : undefined, "login", what);
+      return String(numberIn(isObject(viewer) ? viewer.viewer : undefined, "databaseId", what));
     },
     send,
     sendOnce: (what, route, parameters) => send(what, route, { ...parameters, request: { signal, retries: 0 } }),
@@ -175,8 +175,8 @@ function pullRequestOf(pull: Json, what: string): PullRequest {
 function commentOf(comment: Json, what: string): ForgeComment {
   const { user } = isObject(comment) ? comment : { user: null };
   const url = isObject(comment) && typeof comment.html_url === "string" ? comment.html_url : null;
-  // A deleted account has no name.
-  const author = user === null ? "" : textIn(user, "login", what);
+  // A deleted account has no number.
+  const author = user === null ? null : String(numberIn(user, "id", what));
   return { id: numberIn(comment, "id", what), author, body: textIn(comment, "body", what), url };
 }
 

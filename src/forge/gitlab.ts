@@ -151,13 +151,13 @@ function messageIn({ body }: Answer): string {
 
 function noteOf(note: Json, what: string): ForgeComment {
   if (!isObject(note) || typeof note.id !== "number" || typeof note.body !== "string") throw notAnApi(what);
-  const author = isObject(note.author) && typeof note.author.id === "number" ? String(note.author.id) : "";
-  return { id: note.id, author: note.system === true ? "" : author, body: note.body, url: null };
+  const author = isObject(note.author) && typeof note.author.id === "number" ? String(note.author.id) : null;
+  return { id: note.id, author: note.system === true ? null : author, body: note.body, url: null };
 }
 
 function issueOf(issue: Json, what: string): ForgeIssue {
   if (!isObject(issue) || typeof issue.iid !== "number") throw notAnApi(what);
-  const author = isObject(issue.author) && typeof issue.author.id === "number" ? String(issue.author.id) : "";
+  const author = isObject(issue.author) && typeof issue.author.id === "number" ? String(issue.author.id) : null;
   const url = typeof issue.web_url === "string" ? issue.web_url : null;
   return { number: issue.iid, author, body: typeof issue.description === "string" ? issue.description : "", url };
 }

@@ -18,9 +18,7 @@ export async function postStickyComment(forge: Forge, number: number, comment: S
   const account = await forge.account();
   const own = async (): Promise<readonly ForgeComment[]> => {
     const all = await forge.comments(number);
-    return all.filter(
-      (one) => isSameAccount(one.author, account) && readCommentMarker(one.body)?.name === comment.name,
-    );
+    return all.filter(({ author, body }) => author === account && readCommentMarker(body)?.name === comment.name);
   };
   const [first] = await own();
   const stale = await staleness(forge, number, comment);
@@ -47,9 +45,4 @@ async function staleness(forge: Forge, number: number, { revision }: CommentMark
   return head === revision
     ? null
     : `its head is now ${head.slice(0, 12)}, and this comment is about ${revision.slice(0, 12)}`;
-}
-
-/** Whether two names are the same account. GitHub adds the suffix `[bot]` to the author of an app's comment. */
-export function isSameAccount(author: string, account: string): boolean {
-  return author !== "" && author.replace(/\[bot\]$/, "") === account.replace(/\[bot\]$/, "");
 }

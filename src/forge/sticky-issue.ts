@@ -1,6 +1,5 @@
 import { commentMarker, readCommentMarker } from "./comment-marker.ts";
 import type { Forge, ForgeIssue } from "./forge.ts";
-import { isSameAccount } from "./sticky-comment.ts";
 
 /** An issue that is open while a problem exists. */
 export type StickyIssue = {
@@ -22,9 +21,7 @@ export async function postStickyIssue(forge: Forge, { name, title, body, state }
   const account = await forge.account();
   const own = async (): Promise<readonly ForgeIssue[]> => {
     const open = await forge.openIssues();
-    const named = open.filter(
-      (one) => isSameAccount(one.author, account) && readCommentMarker(one.body)?.name === name,
-    );
+    const named = open.filter(({ author, body }) => author === account && readCommentMarker(body)?.name === name);
     return named.toSorted((a, b) => a.number - b.number);
   };
   const text = `${commentMarker({ name, revision })}\n${body}`;

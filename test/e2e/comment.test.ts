@@ -147,6 +147,22 @@ describe("holdfast comment", () => {
     expect(closed.stderr).toContain("no open pull request has that head");
   });
 
+  test("S83 takes no drift report from a job without secrets, and asks the forge nothing", async () => {
+    const fake = await startGitHub(onTestFinished);
+    const summary = { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, invalid: 0 };
+    const { format_version, server, complete, diagnostics } = plan;
+    const drift = { format_version, server, complete, diagnostics, summary, drift: [] };
+    for (const document of [drift, { format_version, targets: [plan, drift] }]) {
+      await source.write("plan.json", JSON.stringify(document));
+      const ended = await source.runHere(["comment", "plan.json", "--unverified"], github(fake));
+      expect(ended).toMatchObject({ code: 3, stdout: "" });
+      expect(ended.stderr).toContain("is a drift report, and --unverified takes none");
+    }
+    expect(fake.requests).toEqual([]);
+    expect(await source.runHere(["comment", "plan.json"], github(fake))).toMatchObject({ code: 0 });
+    expect(fake.issues).toHaveLength(2);
+  });
+
   test("S77 refuses what is no plan: forged, cut off, of gigabytes or nested without end", async () => {
     const fake = await startGitHub(onTestFinished);
     const forged = JSON.stringify({ ...plan, steps: [{ ...sampleStep("team/ml"), action: "<b>" }] });

@@ -182,12 +182,16 @@ export function startGitHub(onFinished: OnFinished): Promise<FakeForge> {
         const shown = ({ id, author, body: text }: KeptComment) => ({
           id,
           body: text,
-          user: { login: author },
+          user: githubUser(author),
           html_url: `https://github.example.com/ml/platform/pull/7#issuecomment-${id}`,
         });
         const path = url.pathname.startsWith(repository) ? url.pathname.slice(repository.length) : url.pathname;
         const pull = { number: 7, state: forge.pull.isOpen ? "open" : "closed", head: { sha: forge.pull.head } };
-        if (path === "/graphql") return { status: 200, json: { data: { viewer: { login: "github-actions" } } } };
+        if (path === "/graphql")
+          return {
+            status: 200,
+            json: { data: { viewer: { login: "github-actions", databaseId: githubUser(login).id } } },
+          };
         if (path === "/pulls/7") return { status: 200, json: pull };
         if (path === "/pulls") {
           const isAsked = url.searchParams.get("head") === "stranger:feature" && forge.pull.isOpen;
@@ -204,7 +208,7 @@ export function startGitHub(onFinished: OnFinished): Promise<FakeForge> {
           return { status: 201, json: { id: 1 } };
         }
         if (/^\/issues(?:\/\d+)?$/.test(path)) {
-          const pull = { number: 7, body: "", user: { login: "ada" }, pull_request: {} };
+          const pull = { number: 7, body: "", user: githubUser("ada"), pull_request: {} };
           return issueReply(
             forge,
             { method, url, body },
@@ -302,7 +306,13 @@ function changeComment(
 type KeptIssue = FakeForge["issues"][number];
 
 function githubIssue({ number, author, body, isOpen }: KeptIssue): object {
-  return { id: number + 1000, number, body, state: isOpen ? "open" : "closed", user: { login: author } };
+  return { id: number + 1000, number, body, state: isOpen ? "open" : "closed", user: githubUser(author) };
+}
+
+/** An account: apps have numbers among those of users, and a user may have an app's name without the suffix. */
+function githubUser(login: string): { readonly login: string; readonly id: number; readonly type: "Bot" | "User" } {
+  const id = Number.parseInt(createHash("sha256").update(login).digest("hex").slice(0, 8), 16);
+  return { login, id, type: login.endsWith("[bot]") ? "Bot" : "User" };
 }
 
 function gitlabIssue({ number, author, body, isOpen }: KeptIssue): object {

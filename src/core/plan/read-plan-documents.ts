@@ -51,13 +51,13 @@ function readDocument(document: Json): PlanDocument | null {
 }
 
 // All fields that are shown are checked, because the file may come from an untrusted job.
-function isPlan({ revision, server, complete, summary, steps, diagnostics, history }: JsonObject): boolean {
+function isPlan({ revision, server, complete, summary, ignored, steps, diagnostics, history }: JsonObject): boolean {
   return (
     isTextOrNull(revision) &&
     typeof server === "string" &&
     typeof complete === "boolean" &&
-    isObject(summary) &&
-    Object.values(summary).every((count) => Number.isSafeInteger(count)) &&
+    hasCounts(summary, planCounts) &&
+    (ignored === undefined || Number.isSafeInteger(ignored)) &&
     isListOf(steps, isStep) &&
     isReach(history) &&
     isListOf(diagnostics, isDiagnostic)
@@ -77,14 +77,20 @@ function isDrift({ server, complete, summary, drift, diagnostics, history }: Jso
   return (
     typeof server === "string" &&
     typeof complete === "boolean" &&
-    isObject(summary) &&
-    driftStates.every((state) => Number.isSafeInteger(summary[state])) &&
+    hasCounts(summary, driftStates) &&
     isListOf(drift, isEntry) &&
     isReach(history) &&
     isListOf(diagnostics, isDiagnostic)
   );
 }
 
+// Further counts are absent when they are 0.
+function hasCounts(summary: Json | undefined, required: readonly string[]): boolean {
+  if (!isObject(summary)) return false;
+  return [...required, ...Object.keys(summary)].every((name) => Number.isSafeInteger(summary[name]));
+}
+
+const planCounts = ["create", "update", "keep", "ensure", "block", "orphan", "invalid"] as const;
 const driftStates = ["drifted", "unrecorded", "absent", "unchanged", "unknown", "orphan", "invalid"] as const;
 
 function isLastWrite(changedBy: Json | undefined): boolean {
@@ -163,11 +169,17 @@ function isChange({ path, label, before, after, cause, diff }: JsonObject): bool
     hasBothSides &&
     [path, label].every((text) => typeof text === "string") &&
     isKeyOf(causes, cause) &&
-    isTextOrNull(diff)
+    (diff === null || isDiff(diff))
   );
 }
 
-function isDiagnostic({ severity, code, summary, detail, file, line, column, related = [] }: JsonObject): boolean {
+// Its lines are shown as they are: each begins with its sign.
+function isDiff(diff: Json | undefined): boolean {
+  return typeof diff === "string" && diff.split("\n").every((line) => line === "" || /^[ +@\\-]/.test(line));
+}
+
+function isDiagnostic(diagnostic: JsonObject): boolean {
+  const { severity, code, summary, detail, documents, file, line, column, related = [] } = diagnostic;
   const isPlace = [line, column].every((number) => number === null || Number.isSafeInteger(number));
   const isKnown = severity === "error" || severity === "warning";
   return (
@@ -176,6 +188,7 @@ function isDiagnostic({ severity, code, summary, detail, file, line, column, rel
     typeof summary === "string" &&
     isTextOrNull(detail) &&
     isTextOrNull(file) &&
+    (documents === undefined || Number.isSafeInteger(documents)) &&
     isPlace &&
     isListOf(related, isRelated)
   );

@@ -39,6 +39,22 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     ]);
   });
 
+  test("S83 is never one of a user who has the app's name, nor is its issue", async ({ expect, onTestFinished }) => {
+    const fake = await start(onTestFinished);
+    const forge = open(fake);
+    const marker = (name: string) => `<!-- holdfast name=${name} revision=${OLD} -->\nOurs, it says.`;
+    const user = { author: "github-actions", body: marker("default") };
+    fake.write(user.author, user.body);
+    fake.issues.push({ number: 2, title: "Drift", isOpen: true, ...user, body: marker("drift%20prod") });
+    for (const what of ["created", "updated"])
+      expect(await postStickyComment(forge, number, comment(OLD))).toMatchObject({ what });
+    const issue = { name: "drift prod", title: "Drift", body: "none", state: "good" } as const;
+    expect(await postStickyIssue(forge, { ...issue, state: "wrong" })).toMatchObject({ what: "opened" });
+    expect(await postStickyIssue(forge, issue)).toMatchObject({ what: "closed" });
+    expect([fake.comments[2]?.body, fake.comments.length]).toEqual([user.body, 4]);
+    expect(fake.issues.map(({ isOpen }) => isOpen)).toEqual([true, true, false]);
+  });
+
   test("of an older revision is not written over that of a newer one", async ({ expect, onTestFinished }) => {
     const fake = await start(onTestFinished);
     const forge = open(fake);
