@@ -143,6 +143,7 @@ test("of a control plane with the documented operations alone, it says what cann
     "teams: this control plane has no list of them (/api/svc/v1/teams)",
     "virtual accounts: this control plane has no list of them (/api/svc/v1/virtual-accounts)",
     "secrets that no manifest names: this control plane has no list of them (/api/svc/v1/secret-groups)",
+    "what the token may not see: this control plane does not tell its roles",
     "cluster/absent: named, and found by no read",
     "team/ml: named, and found by no read",
     "service/api: named, and found by no read",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { run } from "../support/process.ts";
+import { runHere } from "../support/run-here.ts";
 import { serve, serveProcess } from "../support/server.ts";
 
 const cluster = { type: "cluster", name: "c1x", cluster_type: "generic" };
@@ -24,6 +25,19 @@ test("a control plane starts as a copy of a live one, and says what it could not
   expect(live.effects()).toEqual(before);
   await copy.process.shows("stderr", /1 clusters, 1 workspaces, .* seen/);
   await copy.process.shows("stderr", /not seen: team\/ml: named, and found by no read\n/);
+  // A list shows a token less, and does not say so.
+  const permissions = [{ resource_type: "cluster", resource_fqn: "c1x", role_id: "cluster-viewer" }];
+  const manifest = { type: "virtual-account", name: "part", permissions };
+  const { token } = await live.call("PUT", "/api/svc/v1/virtual-accounts", { manifest });
+  writeFileSync(join(folder, "part"), `${token}\n`);
+  const { cwd, env } = { cwd: folder, env: {} };
+  const args = ["snapshot", "--server", live.url, "--token-file", "part", "--out", "part.json"];
+  const part = (await runHere(args, { cwd, env })).stderr.replaceAll(/\s+/g, " ");
+  expect(part).toContain(
+    "not seen: what the roles of virtualaccount:part do not show (tenant-viewer on tenant holdfast would show everything)",
+  );
+  const whole = await runHere(args.with(4, "token").with(6, "whole.json"), { cwd, env });
+  expect(whole).toMatchObject({ code: 0, stderr: expect.not.stringContaining("do not show") });
 });
 
 test("a snapshot of nothing does not start", async () => {

@@ -3,6 +3,8 @@ import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Reader } from "../../client/reader.ts";
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { type ListOperation, operation } from "../../contract/operations.ts";
+import { readAccess } from "../../core/access.ts";
+import { showsTenant, sightOf, tenantRole } from "../../core/sight.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { namingFields } from "../../model/manifest-fields.ts";
 import { resources } from "../../server/resources/index.ts";
@@ -39,8 +41,23 @@ export async function takeSnapshot(reader: Reader, named: readonly JsonObject[],
     secretGroups: await list("listSecretGroups", "secrets that no manifest names"),
     applications: await readEach(applications, (application) => withDeployments(reader, application, stop)),
   };
-  return { snapshot, unseen: [...unseen, ...absentNames(named, snapshot)] };
+  return { snapshot, unseen: [...unseen, ...(await outsideRoles(reader, stop)), ...absentNames(named, snapshot)] };
 }
+
+// Lists leave out what the token may not see, and do not say so.
+async function outsideRoles(reader: Reader, stop: Stop): Promise<readonly string[]> {
+  try {
+    const access = readAccess(await reader.get("getCaller", {}, stop));
+    if (access === null) return [ROLES_UNKNOWN];
+    if (showsTenant(sightOf(access))) return [];
+    return [`what the roles of ${access.subject} do not show (${tenantRole(sightOf(access))} would show everything)`];
+  } catch (error) {
+    whyUnseen(error);
+    return [ROLES_UNKNOWN];
+  }
+}
+
+const ROLES_UNKNOWN = "what the token may not see: this control plane does not tell its roles";
 
 // Failures of a single operation, which a snapshot tolerates. An unreachable server or a rejected token fails every operation.
 const tolerated: readonly FailureReason[] = ["route-missing", "forbidden", "not-found", "refused"];
