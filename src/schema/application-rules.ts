@@ -24,10 +24,28 @@ const RESOURCES = ["cpu", "memory", "ephemeral_storage"].map((name) => ({
   limit: `${name}_limit`,
 }));
 
-function requests({ resources }: JsonObject): readonly SchemaDiagnostic[] {
-  if (!isObject(resources)) return [];
-  return RESOURCES.filter(({ request, limit }) => isAbove(resources[request], resources[limit])).map(
-    ({ request, limit }) => error(`/resources/${request}`, "inconsistent", `\`${request}\` is above \`${limit}\``),
+type Resources = { readonly pointer: string; readonly resources: JsonObject };
+
+// A Spark job has resources for each of its two parts.
+function resourcesOf(manifest: JsonObject): readonly Resources[] {
+  const { driver_config: driver, executor_config: executor } = manifest;
+  const places: readonly (readonly [string, Json | undefined])[] = [
+    ["", manifest],
+    ["/driver_config", driver],
+    ["/executor_config", executor],
+  ];
+  return places.flatMap(([place, holder]) =>
+    isObject(holder) && isObject(holder.resources)
+      ? [{ pointer: `${place}/resources`, resources: holder.resources }]
+      : [],
+  );
+}
+
+function requests(manifest: JsonObject): readonly SchemaDiagnostic[] {
+  return resourcesOf(manifest).flatMap(({ pointer, resources }) =>
+    RESOURCES.filter(({ request, limit }) => isAbove(resources[request], resources[limit])).map(({ request, limit }) =>
+      error(`${pointer}/${request}`, "inconsistent", `\`${request}\` is above \`${limit}\``),
+    ),
   );
 }
 
@@ -36,13 +54,19 @@ const MOST_CORES = 256;
 const LEAST_MEMORY = 16;
 const MOST_MEMORY = 32_000_000;
 
-function sizes({ resources }: JsonObject): readonly SchemaDiagnostic[] {
-  if (!isObject(resources)) return [];
-  return ["request", "limit"].flatMap((side) => [
-    ...oddSize(`cpu_${side}`, resources, (cores) => cores > MOST_CORES, "cores", "`0.5` is half a core"),
-    ...oddSize(`memory_${side}`, resources, isOddMemory, "MB", "`2000` is 2 GB"),
+function sizes(manifest: JsonObject): readonly SchemaDiagnostic[] {
+  return resourcesOf(manifest).flatMap((place) => [
+    ...["cpu_request", "cpu_limit"].flatMap((name) =>
+      oddSize(name, place, (cores) => cores > MOST_CORES, "cores", "`0.5` is half a core"),
+    ),
+    ...["memory_request", "memory_limit"].flatMap((name) => oddSize(name, place, isOddMemory, ...MEGABYTES)),
+    ...["ephemeral_storage_request", "ephemeral_storage_limit", "shared_memory_size"].flatMap((name) =>
+      oddSize(name, place, (megabytes) => megabytes > MOST_MEMORY, ...MEGABYTES),
+    ),
   ]);
 }
+
+const MEGABYTES = ["MB", "`2000` is 2 GB"] as const;
 
 function isOddMemory(megabytes: number): boolean {
   return (megabytes > 0 && megabytes < LEAST_MEMORY) || megabytes > MOST_MEMORY;
@@ -50,7 +74,7 @@ function isOddMemory(megabytes: number): boolean {
 
 function oddSize(
   name: string,
-  resources: JsonObject,
+  { pointer, resources }: Resources,
   isOdd: (size: number) => boolean,
   unit: string,
   example: string,
@@ -58,7 +82,7 @@ function oddSize(
   const size = resources[name];
   if (typeof size !== "number" || !isOdd(size)) return [];
   const message = `\`${name}\` is ${size} ${unit}: is it in another unit?`;
-  return [warning(`/resources/${name}`, "inconsistent", message, `The unit is ${unit}: ${example}.`)];
+  return [warning(`${pointer}/${name}`, "inconsistent", message, `The unit is ${unit}: ${example}.`)];
 }
 
 function bounds({ replicas }: JsonObject): readonly SchemaDiagnostic[] {

@@ -128,6 +128,8 @@ function unknown(
 
 // A field at the wrong depth is a common mistake of indentation.
 function elsewhere(name: string, schema: SchemaNode, pointer: string): string {
+  // Each union has a `type` of its own.
+  if (name === "type") return "";
   // The field is already at this path in another variant of the union.
   const here = pathOf(pointer);
   const places = schemaFields(schema).flatMap(({ path }) => (path.endsWith(`.${name}`) && path !== here ? path : []));

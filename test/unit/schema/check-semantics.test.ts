@@ -32,6 +32,19 @@ describe("a service", () => {
       "warning inconsistent /resources/memory_limit",
     ]);
     expect(sizes({ memory_limit: 2_147_483_648 })).toEqual(["warning inconsistent /resources/memory_limit"]);
+    expect(sizes({ shared_memory_size: 2e9, ephemeral_storage_limit: 4e7 })).toHaveLength(2);
+  });
+
+  it("is judged by the resources of both parts of a Spark job", () => {
+    const parts = {
+      driver_config: { resources: { cpu_request: 500, cpu_limit: 500 } },
+      executor_config: { resources: { memory_request: 2000, memory_limit: 1000 } },
+    };
+    expect(meaning("spark-job", parts)).toEqual([
+      "error inconsistent /executor_config/resources/memory_request",
+      "warning inconsistent /driver_config/resources/cpu_request",
+      "warning inconsistent /driver_config/resources/cpu_limit",
+    ]);
   });
 
   it("names secrets with their three parts", () => {

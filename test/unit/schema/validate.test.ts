@@ -135,6 +135,12 @@ describe("a value", () => {
     expect(ports("SCTP")).toEqual(["`protocol` has an unknown value"]);
   });
 
+  it("under `type` where no type is known lists the fields there", () => {
+    const image = { type: "image", image_uri: "public.ecr.aws/truefoundrycloud/jupyter:0.4.5" };
+    expect(messages("notebook", { image })).toEqual(["unknown field `type`"]);
+    expect(helps("notebook", { image })).toEqual(["The fields here are image_uri, build_script, docker_registry."]);
+  });
+
   it("of newer manifests is known", () => {
     expect(
       validateManifest("virtual-account", manifest("virtual-account", { token_type: "jwt", tags: ["a"] })),
