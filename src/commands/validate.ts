@@ -47,7 +47,7 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   const text =
     diagnosticsText(diagnostics, diagnosticViewOn(terminal.stdout, invocation)) +
     foreignText(foreign, { width: view.width, lists }) +
-    leftOutText(event.leftOut, view) +
+    leftOutText(event, view) +
     validationText({ ...report.summary, declared, strict: rules.strict }, view.width);
   const folder = folderInCheckout(terminal);
   await write({

@@ -9,6 +9,7 @@ import type { PassContext } from "../engine/pass.ts";
 import type { PassScope } from "../engine/passes/apply-pass.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
 import type { LockState, Target, TargetConnection } from "../engine/target.ts";
+import { claimsType } from "../manifests/claims-type.ts";
 import { SourceError } from "../source/source-error.ts";
 import { loop, type PassCause, type Trigger } from "./loop.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
@@ -104,6 +105,7 @@ function followSource(
     ignore: [state.folder],
     onChange: () => trigger.fire("change"),
     onTrouble: onFailure,
+    isMeant: claimsType,
     watchesCommits: rules(repository).ref !== null,
   };
   const watcher = createSourceWatcher(watched, { signal });

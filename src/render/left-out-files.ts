@@ -1,3 +1,4 @@
+import type { ReadEvent } from "../core/report/events.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { wrapWords } from "./wrap.ts";
@@ -5,8 +6,10 @@ import { wrapWords } from "./wrap.ts";
 /** Maximum number of ignore files named; the rest is counted. */
 const MAX_NAMED = 5;
 
+type LeftOut = Pick<ReadEvent, "leftOut" | "isLeftOutMore">;
+
 /** The number of files that ignore files leave out, in one line; empty when there are none. */
-export function leftOutText(leftOut: ReadonlyMap<string, number>, { width }: { readonly width: number }): string {
+export function leftOutText({ leftOut, isLeftOutMore }: LeftOut, { width }: { readonly width: number }): string {
   if (leftOut.size === 0) return "";
   const sorted = [...leftOut].toSorted(([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1));
   const files = sorted.reduce((sum, [, number]) => sum + number, 0);
@@ -15,7 +18,7 @@ export function leftOutText(leftOut: ReadonlyMap<string, number>, { width }: { r
     ...sorted.slice(0, MAX_NAMED).map(([name, number]) => `${number} by ${printable(name)}`),
     ...(rest > 0 ? [`and by ${count(rest, "more ignore file")}`] : []),
   ];
-  const text = `Ignored: ${count(files, "file")} (${named.join(", ")})`;
+  const text = `Ignored: ${isLeftOutMore ? "more than " : ""}${count(files, "file")} (${named.join(", ")})`;
   return wrapWords(text, { indent: "", width })
     .map((line) => `${line}\n`)
     .join("");

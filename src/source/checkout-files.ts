@@ -133,7 +133,10 @@ class Checkout {
   }
 
   #judgeSubmodule(path: string): void {
-    if (this.#selection.judgeSubmodule(this.#prefix + path) === null) return;
+    if (this.#selection.judgeSubmodule(this.#prefix + path) === null) {
+      this.#withdrawWarning(path);
+      return;
+    }
     for (const each of [...this.#files.keys()]) if (isBelow(each, path)) this.#files.delete(each);
     warnOfSubmodule(this.#walk, path);
   }

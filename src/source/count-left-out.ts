@@ -5,8 +5,16 @@ import { type FolderWalk, placeOf } from "./walk-folder.ts";
 /** How many entries of ignored folders are looked at: a folder of build results may be large. */
 const MAX_ENTRIES = 5000;
 
-/** Counts the files that ignore files leave out of a folder, by the ignore file, without those that were read after all. */
-export function countLeftOut(walk: FolderWalk, wasRead: (path: string) => boolean): ReadonlyMap<string, number> {
+/** The files that ignore files leave out. */
+export type LeftOutFiles = {
+  /** Their number, by the ignore file as reports name it. */
+  readonly leftOut: ReadonlyMap<string, number>;
+  /** Set if there may be more of them: the content of large folders is not counted to the end. */
+  readonly isLeftOutMore?: true;
+};
+
+/** Counts the files that ignore files leave out of a folder, without those that were read after all. */
+export function countLeftOut(walk: FolderWalk, wasRead: (path: string) => boolean): LeftOutFiles {
   const counts = new Map<string, number>();
   const counted = new Set<string>();
   let budget = MAX_ENTRIES;
@@ -17,7 +25,7 @@ export function countLeftOut(walk: FolderWalk, wasRead: (path: string) => boolea
       counts.set(scope.file, (counts.get(scope.file) ?? 0) + 1);
     }
   }
-  return counts;
+  return { leftOut: counts, ...(budget < 0 ? { isLeftOutMore: true } : {}) };
 }
 
 function* filesBelow(walk: FolderWalk, folder: string, takes: () => boolean): Generator<string> {

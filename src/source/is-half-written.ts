@@ -18,26 +18,35 @@ export function isWrittenInPlace(path: string): boolean {
   return stat?.isFile() === true && stat.ctimeMs <= stat.mtimeMs;
 }
 
-/** Whether every manifest file parses; one that is gone, or too large to be read, does. */
+/** Whether a text that cannot be parsed is meant as a manifest. */
+export type IsMeant = (text: string) => boolean;
+
+/** Whether every manifest file parses; one that is gone, too large to be read, or not meant as a manifest does. */
 export async function everyFileParses(
   paths: readonly string[],
+  isMeant: IsMeant,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<boolean> {
   const pause = pacer(signal);
   await using exact = new ExactThread();
   // A configuration that does not parse is never applied: the last good revision stays.
   for (const path of paths.filter((each) => isManifestFile(basename(each)))) {
-    if (!(await parses(path, exact))) return false;
+    if (!(await parses(path, isMeant, exact))) return false;
     const pausing = pause();
     if (pausing !== undefined) await pausing;
   }
   return true;
 }
 
-async function parses(path: string, exact: ExactThread): Promise<boolean> {
+async function parses(path: string, isMeant: IsMeant, exact: ExactThread): Promise<boolean> {
   const opened = readRegularFile(path, defaultLimits.fileBytes);
   if (opened.is !== "read" || opened.size > opened.bytes.length) return true;
   const format = formatOf(basename(path)) ?? "yaml";
-  const { faults, documents } = await readYaml(opened.bytes, { format, limits: defaultLimits, worthy: null }, exact);
-  return faults.length === 0 && documents.every(({ value, faults: found }) => value !== null || found.length === 0);
+  const { text, faults, documents } = await readYaml(
+    opened.bytes,
+    { format, limits: defaultLimits, worthy: null },
+    exact,
+  );
+  const isWhole = faults.length === 0 && documents.every(({ value, faults: found }) => value !== null || !found.length);
+  return isWhole || !isMeant(text);
 }

@@ -42,7 +42,7 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
   const checkedOut = commit === null ? { commit } : commitOfFolder(files, commit, missing.length);
   const leftOut = countLeftOut(walk, (path) => byPath.named(path) !== undefined);
   const { at, diagnostics } = walk;
-  return { ...checkedOut, at, root, files, filesByPath: byPath, diagnostics, leftOut, missing };
+  return { ...checkedOut, at, root, files, filesByPath: byPath, diagnostics, ...leftOut, missing };
 }
 
 async function filesOf(

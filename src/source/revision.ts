@@ -55,6 +55,8 @@ export type RevisionFiles = {
   readonly diagnostics: readonly Diagnostic[];
   /** The number of files that ignore files leave out, by the ignore file as reports name it. */
   readonly leftOut: ReadonlyMap<string, number>;
+  /** Set if there may be more of them. */
+  readonly isLeftOutMore?: true;
 };
 
 /** The files of a revision by path. */

@@ -3,7 +3,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type FSWatcher, watch } from "chokidar";
 import { ignoreFiles, isManifestFile, isSkippedName } from "./ignore-files.ts";
-import { everyFileParses, isWrittenInPlace } from "./is-half-written.ts";
+import { everyFileParses, type IsMeant, isWrittenInPlace } from "./is-half-written.ts";
 import { CONFIG_NAME, startsOf } from "./source-root.ts";
 
 /** What is watched, and the callbacks. */
@@ -17,6 +17,8 @@ export type WatchOptions = {
   readonly onChange: () => void;
   /** Called when watching fails; the loop still runs at its interval. */
   readonly onTrouble: (error: unknown) => void;
+  /** Whether a text that cannot be parsed is meant as a manifest: only those are waited for. */
+  readonly isMeant: IsMeant;
   /** How long files that are being written can delay `onChange`. @default 10 s */
   readonly maxWaitMs?: number;
 };
@@ -110,13 +112,13 @@ function collectChanges(watcher: FSWatcher, signal: AbortSignal): Changes {
 
 async function notifyWhenSettled(
   changes: Changes,
-  { onChange, maxWaitMs = MAX_WAIT_MS }: WatchOptions,
+  { onChange, isMeant, maxWaitMs = MAX_WAIT_MS }: WatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     await changes.next();
     const since = performance.now();
-    const isSettled = settledSince(since, changes, signal);
+    const isSettled = settledSince(since, changes, isMeant, signal);
     while (!signal.aborted && performance.now() - since < maxWaitMs && !(await isSettled())) {
       await setTimeout(CHECK_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -125,7 +127,12 @@ async function notifyWhenSettled(
 }
 
 // A file that arrived by rename is complete, so only the files written in place are waited for.
-function settledSince(since: number, { paths, lastAt }: Changes, signal: AbortSignal): () => Promise<boolean> {
+function settledSince(
+  since: number,
+  { paths, lastAt }: Changes,
+  isMeant: IsMeant,
+  signal: AbortSignal,
+): () => Promise<boolean> {
   let brokenAt: number | null = null;
   return async () => {
     const at = lastAt();
@@ -134,7 +141,7 @@ function settledSince(since: number, { paths, lastAt }: Changes, signal: AbortSi
     if (written.length === 0) return quietMs >= QUIET_MS || performance.now() - since >= MAX_DELAY_MS;
     // What did not parse is parsed again once it has changed.
     if (quietMs < WRITTEN_QUIET_MS || brokenAt === at) return false;
-    const parses = await everyFileParses(written, { signal }).catch(() => true);
+    const parses = await everyFileParses(written, isMeant, { signal }).catch(() => true);
     if (!parses) brokenAt = at;
     return parses && lastAt() === at;
   };

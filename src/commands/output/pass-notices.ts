@@ -64,7 +64,7 @@ function sourceText(
   const found =
     diagnosticsText(notPrinted(selected, printed), diagnosticView) +
     foreignText(event.foreign, { width: diagnosticView.width, lists: show.includes("unmanaged") }) +
-    leftOutText(event.leftOut, diagnosticView);
+    leftOutText(event, diagnosticView);
   const columns = diagnosticView.width;
   if (!isRefused) return found;
   const counts = { files, manifests, declared: documents, strict, ...severityCounts(diagnostics) };

@@ -240,7 +240,7 @@ function passTexts(invocation: Invocation, view: TerminalView): PassTexts {
     source: (event) =>
       diagnostics(notPrinted(event.diagnostics, warnings.all())) +
       foreignText(event.foreign, { width: view.width, lists: false }) +
-      leftOutText(event.leftOut, view),
+      leftOutText(event, view),
     kept: (event) => `${failure(event)}keeping the last good revision${revisionText(event)}\n`,
     failure,
   };

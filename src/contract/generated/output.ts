@@ -1066,7 +1066,7 @@ readonly unmanagedTypes?: {
 [k: string]: number
 }
 /**
- * How many files an ignore file leaves out, by ignore file; left out when there are none
+ * How many files an ignore file leaves out, by ignore file, of large folders only the first 5,000 entries; left out when there are none
  */
 readonly ignored?: {
 [k: string]: number

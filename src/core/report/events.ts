@@ -32,6 +32,8 @@ export type ReadEvent = {
   readonly files: number;
   /** The number of files that ignore files leave out, by the ignore file. */
   readonly leftOut: ReadonlyMap<string, number>;
+  /** Set if there may be more of them. */
+  readonly isLeftOutMore?: true;
   /** The commit that was read and its direct parent; left out when that is not known. */
   readonly follows?: { readonly commit: string; readonly parent: string };
   /** Number of files whose content was known from an earlier pass. */

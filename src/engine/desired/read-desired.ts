@@ -291,7 +291,7 @@ function readEvent(
   { manifests, diagnostics, foreign, files, documents }: Reported,
   behind: readonly Diagnostic[],
   rules: Rules,
-  { config: { repository }, leftOut }: Revision,
+  { config: { repository }, leftOut, isLeftOutMore }: Revision,
 ): Omit<ReadEvent, "knownFiles" | "follows"> {
   const { selection, strict, partial } = rules;
   return {
@@ -302,6 +302,7 @@ function readEvent(
     paths: repository.paths ?? null,
     files,
     leftOut,
+    ...(isLeftOutMore ? { isLeftOutMore } : {}),
     manifests: manifests.length,
     documents,
     // Being behind the base refuses nothing, even with --strict: the plan is for the merge result.

@@ -22,7 +22,10 @@ function watching(root: string, watchesCommits: boolean) {
   return {
     changed,
     trouble,
-    ...createSourceWatcher({ root, onChange: () => change.resolve(), onTrouble, watchesCommits }, stop),
+    ...createSourceWatcher(
+      { root, onChange: () => change.resolve(), onTrouble, isMeant: () => true, watchesCommits },
+      stop,
+    ),
   };
 }
 

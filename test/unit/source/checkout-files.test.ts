@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { leftOutText } from "../../../src/render/left-out-files.ts";
 import type { RevisionFiles } from "../../../src/source/revision.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll, git } from "../../support/git.ts";
@@ -119,6 +120,17 @@ describe("what git calls unchanged is read as it was committed", () => {
     await expectUnchanged(root, files);
   });
 
+  test("an ignore file marked skip-worktree and removed, which leaves out submodules too", async () => {
+    const root = await folderOf({ "a.yaml": team, ".holdfastignore": "mods/\n" });
+    await commitAll(root, "Begin");
+    await git(root, "update-index", "--add", "--cacheinfo", `160000,${"1".repeat(40)},mods/m.yaml`);
+    await git(root, "commit", "--quiet", "--message", "Add a submodule");
+    await git(root, "update-index", "--skip-worktree", ".holdfastignore");
+    rmSync(join(root, ".holdfastignore"));
+    write(root, { "mods/m.yaml/.git": "gitdir: nowhere\n" });
+    expect((await read(root)).diagnostics).toEqual([]);
+  });
+
   test("an ignore file marked assume-unchanged, which leaves out links too", async () => {
     const origin = await folderOf({ "a.yaml": team, ".holdfastignore": "linked.yaml\n" });
     symlinkSync("a.yaml", join(origin, "linked.yaml"));
@@ -212,6 +224,15 @@ describe("a tracked file", () => {
       [".holdfastignore", 2],
     ]);
     expect(new Map([...revision.leftOut].toSorted())).toEqual(leftOut);
+  });
+
+  test("is among more than are counted where the folder that an ignore file names is large", async () => {
+    const root = await folderOf({ ".holdfastignore": "out/\n", "a.yaml": team, "out/b.yaml": "" });
+    expect((await read(root)).isLeftOutMore).toBeUndefined();
+    for (let nth = 0; nth < 5001; nth += 1) writeFileSync(join(root, `out/${nth}.yaml`), "");
+    const revision = await read(root);
+    expect([...revision.leftOut]).toEqual([[".holdfastignore", 5000]]);
+    expect(leftOutText(revision, { width: 80 })).toBe("Ignored: more than 5000 files (5000 by .holdfastignore)\n");
   });
 
   test("that is a link is warned about in spite of an ignore rule of git", async () => {

@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { claimsType } from "../../../src/manifests/claims-type.ts";
 import { type WatchOptions, watchSource } from "../../../src/source/watch-source.ts";
 import { folderOf, write } from "./source.ts";
 
@@ -18,7 +19,7 @@ async function watching(root: string, options: Partial<WatchOptions> = {}) {
   };
   const trouble: unknown[] = [];
   const { settled } = await watchSource(
-    { ...options, root, onChange, onTrouble: (error) => trouble.push(error) },
+    { isMeant: claimsType, ...options, root, onChange, onTrouble: (error) => trouble.push(error) },
     { signal: stop.signal },
   );
   const next = async () => {
@@ -111,6 +112,15 @@ describe("a file that is written in place", () => {
     write(root, { "a.yaml": half });
     await next();
     expect(performance.now() - begun).toBeGreaterThan(700);
+  });
+
+  test("is not waited for where it is another tool's", async () => {
+    const root = await folderOf({ "a.yaml": whole, "chart.yaml": "name: {{ x }}\n" });
+    const { next } = await watching(root, { maxWaitMs: 20_000 });
+    const begun = performance.now();
+    write(root, { "chart.yaml": "name: {{ y }}\nitems: [\n" });
+    await next();
+    expect(performance.now() - begun).toBeLessThan(5000);
   });
 
   test("is not what one is that arrives by rename: that is reported at once, whether it parses or not", async () => {
