@@ -39,7 +39,7 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
     });
   let isCommented = false;
   try {
-    const choice = chooseForge(invocation);
+    const choice = chooseForge(invocation, { isDrift: hasDrift });
     const forge = await openForge(choice, terminal.stopping);
     if (hasDrift) {
       await writeResult(terminal, await postDrift(forge, documents, body("drift"), flags.name));

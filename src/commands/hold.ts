@@ -6,6 +6,7 @@ import { printable } from "../render/escape.ts";
 import { makeFolder } from "../store/make-folder.ts";
 import type { InvocationOf } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
+import { missingFlags } from "./flags/missing-flags.ts";
 import { checkHold } from "./input/check-hold.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { writeResult } from "./terminal.ts";
@@ -19,6 +20,12 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
   const { args, flags, terminal } = invocation;
   const what = holdable(args[0] ?? "");
   const now = terminal.now();
+  if (flags.reason === undefined && flags.until === undefined) {
+    throw missingFlags(
+      { "--reason TEXT": flags.reason, "--until WHEN": flags.until },
+      "say why, and until when: 4h, 2d, a time such as 2027-03-31T12:00:00Z, or commit",
+    );
+  }
   const wanted = { what, reason: requireReason(flags.reason), until: endOf(flags.until, { what, now }) };
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
   if (isCommitPrefix(what) && target.source.commits === null) {

@@ -184,7 +184,9 @@ describe("holdfast comment", () => {
   test("says what is missing: the forge, the token, the pull request, a safe address", async () => {
     const run = (env: { readonly [name: string]: string }, ...args: readonly string[]) =>
       source.runHere(["comment", "plan.json", ...args], env);
-    expect((await run({})).stderr).toContain("the forge is not named");
+    expect((await run({})).stderr.replaceAll(/\s+/g, " ")).toContain(
+      "--forge github|gitlab, --repository OWNER/NAME and --pull-request NUMBER are missing",
+    );
     const named = ["--forge", "github", "--repository", repository];
     expect((await run({}, ...named)).stderr).toContain("there is no token for the forge");
     const unsafe = await run({ GITHUB_TOKEN: token }, ...named, "--api-url", "http://github.example.com");

@@ -68,6 +68,11 @@ test("a held resource is reported and not written until it is released", async (
   await upstream.commit({ "ml.yaml": team("ml", "ann@example.com") });
   expect(await run(["reconcile"])).toMatchObject({ code: 0 });
   expect(await status()).toMatchObject({ sync: "Synced", held: [], counts: { updated: 1, blocked: 0 } });
+  const bare = await run(["hold", "team/ml"]);
+  expect(bare).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining("--reason TEXT and --until WHEN are missing"),
+  });
   const unknown = await run(["hold", "team/mll", "--reason", "x", "--until", "1h"]);
   expect(unknown).toMatchObject({ code: 3, stdout: "" });
   expect(unknown.stderr).toContain("team/mll is neither declared nor recorded");

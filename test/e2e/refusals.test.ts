@@ -50,7 +50,8 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
   test("a command without a server says how to name one", async () => {
     const source = await sourceOf(everyKind);
     for (const args of [["plan"], ["drift"], ["apply", "--yes"], ["watch"]]) {
-      const hint = /^error: no control plane is named\n {2}→ name one with --server URL .*--embedded/;
+      const hint =
+        /^error: no control plane is named, and no token is given\n {2}→ name one with --server URL [\s\S]*--token-file FILE [\s\S]*--embedded/;
       expectRefusal(await source.runHere(args), 3, hint);
     }
   });

@@ -5,6 +5,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { ForgePlace, PullRequestHead } from "../../forge/forge.ts";
 import { isSentInClear } from "../../http/loopback.ts";
 import type { Invocation } from "../command.ts";
+import { missingFlags } from "../flags/missing-flags.ts";
 import { readJsonFile } from "../input/read-json-file.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -19,13 +20,23 @@ export type ForgeChoice = Omit<ForgePlace, "signal"> & {
 
 type Environment = Terminal["env"];
 
-/** Chooses the forge, the repository and the pull request; the job's environment fills in what the flags leave out. */
-export function chooseForge({ flags, terminal: { env, cwd } }: Invocation): ForgeChoice {
+/**
+ * Chooses the forge, the repository and the pull request; the job's environment fills in what the flags leave out. A drift
+ * report belongs to no pull request.
+ */
+export function chooseForge(
+  { flags, terminal: { env, cwd } }: Invocation,
+  { isDrift }: { readonly isDrift: boolean },
+): ForgeChoice {
   const forge = flags.forge ?? (env.GITLAB_CI ? "gitlab" : env.GITHUB_ACTIONS ? "github" : null);
-  if (forge === null) throw lacking("the forge is not named", "name it with --forge github or --forge gitlab");
-  const job = forge === "github" ? githubJob(env) : gitlabJob(env);
-  const repository = flags.repository ?? job.repository;
-  if (!repository) throw lacking("the repository is not named", "name it with --repository OWNER/NAME");
+  const job = forge === null ? null : forge === "github" ? githubJob(env) : gitlabJob(env);
+  const repository = (flags.repository ?? job?.repository) || undefined;
+  if (forge === null || job === null || repository === undefined) {
+    const needed = { "--forge github|gitlab": forge ?? undefined, "--repository OWNER/NAME": repository };
+    const number = flags.pullRequest ?? job?.pullRequest ?? undefined;
+    const hint = "name what the CI job does not tell; a token comes from --forge-token-file or HOLDFAST_FORGE_TOKEN";
+    throw missingFlags(isDrift ? needed : { ...needed, "--pull-request NUMBER": number }, hint);
+  }
   const apiUrl = (flags.apiUrl ?? job.apiUrl ?? defaults[forge]).replace(/\/+$/, "");
   if (!/^https?:\/\//.test(apiUrl) || isSentInClear(apiUrl)) {
     throw lacking("a token is sent over https alone, or to this machine", "give the API's address as https://…");

@@ -19,7 +19,7 @@ export function embeddedFinder(
       finding = null;
       return attached;
     }
-    if (!flags.embedded) throw noServer();
+    if (!flags.embedded) throw noServer(flags, terminal);
     // Loaded here, so that a command that attaches to it does not load the server.
     const { startEmbedded } = await import("./start-embedded.ts");
     const { terminalLog } = await import("../output/terminal-log.ts");

@@ -68,10 +68,15 @@ export function embeddedServer(folder: string, url: string): ServerChoice {
   };
 }
 
-/** The error for a command without a server. */
-export function noServer(): HoldfastError {
-  return new HoldfastError("invalid", "no control plane is named", {
-    hint: "name one with --server URL (or HOLDFAST_SERVER), or use --embedded",
+/** The error for a command without a server; says at once whether a token is missing too. */
+export function noServer(flags: { readonly tokenFile?: string }, { env }: Pick<Terminal, "env">): HoldfastError {
+  if (flags.tokenFile !== undefined || env.HOLDFAST_TOKEN) {
+    return new HoldfastError("invalid", "no control plane is named", {
+      hint: "name one with --server URL (or HOLDFAST_SERVER), or use --embedded",
+    });
+  }
+  return new HoldfastError("invalid", "no control plane is named, and no token is given", {
+    hint: "name one with --server URL (or HOLDFAST_SERVER) and give a token with --token-file FILE (or HOLDFAST_TOKEN), or use --embedded",
   });
 }
 

@@ -4,5 +4,7 @@ import { HoldfastError } from "../../core/errors.ts";
 export function missingFlags(needed: { readonly [flag: string]: unknown }, hint: string): HoldfastError {
   const missing = Object.keys(needed).filter((flag) => needed[flag] === undefined);
   const are = missing.length === 1 ? "is" : "are";
-  return new HoldfastError("invalid", `${missing.join(" and ")} ${are} missing`, { hint });
+  const [last = "", ...others] = missing.toReversed();
+  const all = others.length === 0 ? last : `${others.toReversed().join(", ")} and ${last}`;
+  return new HoldfastError("invalid", `${all} ${are} missing`, { hint });
 }
