@@ -75,7 +75,8 @@ export default defineConfig({
             "test/conformance/{architecture,cases,documentation,examples,kinds,schemas,state,image}.test.ts",
             "test/conformance/{openapi-client,openapi-requests,typed-clients,reference,one-file-kinds}.test.ts",
             "test/conformance/{malformed-credentials,refusal-details,addons,security-page,sensitive-fields}.test.ts",
-            "test/conformance/{guard-predictions,references,yaml-test-suite}.test.ts",
+            "test/conformance/{guard-predictions,references,yaml-test-suite,bounded-answers,exported-names}.test.ts",
+            "test/conformance/{kubernetes,links,pipelines,resources}.test.ts",
           ],
           // Each file starts control planes of its own, and no module keeps anything between them.
           isolate: false,
@@ -88,6 +89,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: filesOf(["test/e2e/**/*.test.ts"]),
+          isolate: false,
           globalSetup: ["test/support/package.ts"],
         },
       },

@@ -8,7 +8,7 @@ import { type Caller, startControlPlane } from "../control-plane.ts";
 import { requestsOf, type WireRequest } from "../support/arbitrary-request.ts";
 import { createReplyCheck, documentOf, routesOf } from "../support/openapi.ts";
 
-const seconds = Number(process.env.HOLDFAST_FUZZ_SECONDS ?? 10);
+const batches = Number(process.env.HOLDFAST_FUZZ_BATCHES ?? 150);
 const seed = Number(process.env.HOLDFAST_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 // What any path may answer before an operation is found.
@@ -46,7 +46,7 @@ async function plant(admin: Caller): Promise<{ readonly ids: readonly string[]; 
 }
 
 test(`no request fails the server, and every reply is as the document says (seed ${seed})`, {
-  timeout: seconds * 4000 + 30_000,
+  timeout: batches * 500 + 120_000,
 }, async () => {
   const { url, admin, adminToken } = await startControlPlane();
   const document = await documentOf(url);
@@ -80,10 +80,9 @@ test(`no request fails the server, and every reply is as the document says (seed
   const requests = routesOf(document).map((route) => requestsOf(document, route, ids));
   // Several at a time, so that they meet each other.
   const batch = fc.array(fc.record({ wanted: fc.oneof(...requests), token }), { minLength: 1, maxLength: 4 });
-  const limits = { seed, numRuns: 1_000_000, interruptAfterTimeLimit: seconds * 1000, markInterruptAsFailure: false };
   await fc.assert(
     fc.asyncProperty(batch, async (together) => void (await Promise.all(together.map(holds)))),
-    limits,
+    { seed, numRuns: batches },
   );
   agent.destroy();
 

@@ -48,8 +48,11 @@ test("watch keeps the last good revision while its checkout is not at rest, heal
   await write("web.yaml", team("web", "bob@example.com"));
   await watch.shows("stderr", /is at change, not at main\n {2}→ git switch main/);
   await watch.shows("stderr", new RegExp(`keeping the last good revision, commit ${commit}`));
-  const { stdout } = await run(["status", "-o", "json"]);
-  expect(JSON.parse(stdout).targets[0]).toMatchObject({ condition: "Stalled", reason: "CheckoutNotReady" });
+  const stalled = await eventually("a stalled target", async () => {
+    const [target] = JSON.parse((await run(["status", "-o", "json"])).stdout).targets;
+    return target.condition === "Stalled" && target;
+  });
+  expect(stalled).toMatchObject({ reason: "CheckoutNotReady" });
   await server.call("PUT", "/api/svc/v1/teams", {
     manifest: { type: "team", name: "web", members: ["eve@example.com"] },
   });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { faultProxy } from "../support/fault-proxy.ts";
 import { foundations, service, team } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
@@ -82,7 +83,10 @@ test("F43 F61 without leases a standby takes the state's lock of a killed daemon
   await onTheWay.hit;
   first.kill("SIGKILL");
   await second.shows("stderr", /taking over/);
-  const { daemon, targets } = JSON.parse((await operator.run(["status", "-o", "json"])).stdout);
+  const { daemon, targets } = await eventually("the status of the new leader", async () => {
+    const status = JSON.parse((await operator.run(["status", "-o", "json"])).stdout);
+    return status.daemon !== null && status;
+  });
   expect(daemon).toEqual(standby.daemon);
   expect(targets).not.toMatchObject([{ reason: "StandingBy" }]);
   arrive();

@@ -117,18 +117,33 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Runs the built `holdfast` to its end. */
+/**
+ * Runs the built `holdfast` to its end: as a process the first time that a test file asks for a command and an output
+ * format, and wherever that makes a difference; else in the process of the tests, in a fifth of the time. With
+ * `HOLDFAST_TEST_PROCESSES=all`, each command is a process.
+ */
 export async function run(args: readonly string[], surroundings: Surroundings & Once): Promise<Ended> {
   const { cwd, env = {}, once } = surroundings;
-  const ended = await start(args, surroundings).ended;
   const isHere = !concernsProcess(args, surroundings);
-  // In the process of the tests, which takes a fifth of the time, wherever that answers the same.
-  return madeBothWays(args, ended, { env, once }, (env) => {
-    const surroundingsAgain = { ...surroundings, env };
-    return isHere
-      ? bundled().runHere(args, { cwd, env: environment(surroundingsAgain) })
-      : start(args, surroundingsAgain).ended;
-  });
+  const byProcess = (env: Surroundings["env"]) => start(args, { ...surroundings, ...(env && { env }) }).ended;
+  const here = (env: Surroundings["env"]) =>
+    bundled().runHere(args, {
+      cwd,
+      env: environment({ ...surroundings, ...(env && { env }) }),
+      once: "what is made both ways is decided here",
+    });
+  const ended = await (isHere && !isFirst(args) ? here : byProcess)(env);
+  return madeBothWays(args, ended, { env, once }, isHere ? here : byProcess);
+}
+
+const asked = new Set<string>();
+
+function isFirst(args: readonly string[]): boolean {
+  const format = args[args.findIndex((arg) => arg === "-o" || arg === "--output") + 1];
+  const kind = `${args[0]} ${format}`;
+  const isNew = !asked.has(kind);
+  asked.add(kind);
+  return isNew || process.env.HOLDFAST_TEST_PROCESSES === "all";
 }
 
 // A command in the process of the tests finds the same programs as they, and its log goes where that of a text does.

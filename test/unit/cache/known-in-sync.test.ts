@@ -362,6 +362,6 @@ test("whatever changes in between, a look that remembers plans what one that doe
         expect(warm.plan).toEqual(cold.plan);
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 8 },
   );
 });

@@ -379,7 +379,7 @@ describe("a source read again", () => {
           if (warm.loaded.toKeep() !== null) remembered = later(warm.loaded.toKeep());
         }
       }),
-      { numRuns: 30 },
+      { numRuns: 8 },
     );
   });
 });

@@ -62,7 +62,7 @@ describe("ignore files", () => {
         const listed = await git(root, "ls-files", "--others", "--exclude-standard", "-z", "--", "*.yaml");
         expect(pathsOf(await read(root)).toSorted()).toEqual(listed.split("\0").filter(Boolean).toSorted());
       }),
-      { numRuns: 25 },
+      { numRuns: 8 },
     );
   });
 });
@@ -97,7 +97,7 @@ describe("starting points", () => {
           expect(await read(starts, repository)).toEqual([...new Set(alone.flat())].toSorted());
         },
       ),
-      { numRuns: 12 },
+      { numRuns: 4 },
     );
   });
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parsed } from "./parsed.ts";
-import { during, seed, timeout } from "./texts.ts";
+import { runs, seed, timeout } from "./texts.ts";
 
 describe(`both readers together (SEED=${seed})`, () => {
   test("read JSON as JSON.parse reads it, in both kinds of files", { timeout }, () => {
@@ -23,7 +23,7 @@ describe(`both readers together (SEED=${seed})`, () => {
           } else expect(JSON.stringify(documents[0]?.value)).toBe(JSON.stringify(JSON.parse(text)));
         },
       ),
-      during(0.5),
+      runs(0.5),
     );
   });
 });

@@ -9,7 +9,7 @@ import { ExactThread } from "../../../src/yaml/exact/exact-thread.ts";
 import { lineFinder, locator } from "../../../src/yaml/locator.ts";
 import { folderOf, loadRevision, read, write } from "../source/source.ts";
 import { parsed } from "./parsed.ts";
-import { during, seed, texts, timeout } from "./texts.ts";
+import { runs, seed, texts, timeout } from "./texts.ts";
 
 const formats = fc.constantFrom("yaml" as const, "json" as const);
 
@@ -48,7 +48,7 @@ describe(`inputs of every sort (SEED=${seed})`, () => {
         expectSound(parsed(text, format));
         expect(Reflect.ownKeys(Object.prototype)).not.toContain("1");
       }),
-      during(1),
+      runs(0.3),
     );
   });
 
@@ -56,7 +56,7 @@ describe(`inputs of every sort (SEED=${seed})`, () => {
     const bytes = fc.uint8Array({ maxLength: 200 });
     fc.assert(
       fc.property(bytes, formats, (each, format) => expectSound(parsed(each, format))),
-      during(0.3),
+      runs(0.3),
     );
   });
 
@@ -81,7 +81,7 @@ describe(`inputs of every sort (SEED=${seed})`, () => {
           expect(excerptOf(shown, column ?? 1)?.line ?? "").not.toContain(canary.slice(0, 12));
         }
       }),
-      during(1),
+      runs(0.03),
     );
   });
 
@@ -104,7 +104,7 @@ describe(`inputs of every sort (SEED=${seed})`, () => {
           if (isObject(document.value)) expect(Object.keys(document.value)).toEqual(Object.keys(other?.value ?? {}));
         }
       }),
-      during(0.5),
+      runs(0.1),
     );
   });
 });

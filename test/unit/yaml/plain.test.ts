@@ -12,7 +12,7 @@ import { offsetsOfPlain, readPlain, respellingsOfPlain } from "../../../src/yaml
 import { traitsOf } from "../../../src/yaml/misleading-characters.ts";
 import { type Chunk, splitDocuments } from "../../../src/yaml/split-documents.ts";
 import { everyText, nearPlain } from "./near-plain.ts";
-import { corpus, during, isLong, seed, texts, timeout } from "./texts.ts";
+import { corpus, runs, isLong, seed, texts, timeout } from "./texts.ts";
 
 const tight: Limits = { ...defaultLimits, depth: 2, keys: 3, nodes: 8 };
 
@@ -77,7 +77,7 @@ describe(`the plain reader (SEED=${seed})`, () => {
   ])("reads whatever it answers for as both libraries do%s", { timeout }, (_, limits) => {
     fc.assert(
       fc.property(fc.oneof({ arbitrary: nearPlain, weight: 4 }, texts), (text) => expectAgreement(text, limits)),
-      during(limits === tight ? 0.5 : 1.5),
+      runs(limits === tight ? 0.5 : 1.5),
     );
   });
 
