@@ -12,7 +12,7 @@ import { offsetsOfPlain, readPlain, respellingsOfPlain } from "../../../src/yaml
 import { traitsOf } from "../../../src/yaml/misleading-characters.ts";
 import { type Chunk, splitDocuments } from "../../../src/yaml/split-documents.ts";
 import { everyText, nearPlain } from "./near-plain.ts";
-import { corpus, runs, isLong, seed, texts, timeout } from "./texts.ts";
+import { corpus, isLong, runs, seed, texts, timeout } from "./texts.ts";
 
 const tight: Limits = { ...defaultLimits, depth: 2, keys: 3, nodes: 8 };
 
