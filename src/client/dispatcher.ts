@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { getCACertificates } from "node:tls";
 import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import { HoldfastError } from "../core/errors.ts";
+import { readGivenText, whyUnreadable } from "../files/read-given-file.ts";
 import { type Environment, proxyFor } from "./proxy-from-environment.ts";
 import type { Address } from "./server-address.ts";
 
@@ -71,8 +71,8 @@ function readAuthorities(caFile: string): string {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readGivenText(file);
   } catch (cause) {
-    throw new HoldfastError("invalid", "the CA file cannot be read", { hint: "check --ca-file", cause });
+    throw new HoldfastError("invalid", `the CA file ${whyUnreadable(cause)}`, { hint: "check --ca-file", cause });
   }
 }

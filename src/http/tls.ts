@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
+import { readGivenFile, whyUnreadable } from "../files/read-given-file.ts";
 
 /** The paths of the certificate (with its chain) and the private key, both PEM. */
 export type TlsFiles = { readonly certificate: string; readonly key: string };
@@ -12,7 +12,7 @@ export class TlsError extends Error {
 
 /** Reads certificate and private key, and checks that they belong together. */
 export async function readTls({ certificate, key }: TlsFiles): Promise<SecureContextOptions> {
-  const read = { cert: await readPem(certificate), key: await readPem(key), minVersion: "TLSv1.2" } as const;
+  const read = { cert: readPem(certificate), key: readPem(key), minVersion: "TLSv1.2" } as const;
   try {
     createSecureContext(read);
     return read;
@@ -28,10 +28,10 @@ export async function renewTls(server: Server, files: TlsFiles): Promise<void> {
   }
 }
 
-async function readPem(path: string): Promise<Buffer> {
+function readPem(path: string): Buffer {
   try {
-    return await readFile(path);
+    return readGivenFile(path);
   } catch (cause) {
-    throw new TlsError(`${path} cannot be read`, { cause });
+    throw new TlsError(`${path} ${whyUnreadable(cause)}`, { cause });
   }
 }

@@ -1,6 +1,7 @@
 import { createSecretKey, hash, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { Secret } from "../contract/secret.ts";
+import { readGivenText } from "../files/read-given-file.ts";
 import { readOwnFile } from "../files/read-own-file.ts";
 import { createFile } from "../files/write-file.ts";
 
@@ -65,7 +66,7 @@ export async function readKeyFile(path: string): Promise<KeyRing | null> {
 export async function readOperatorKeyFile(path: string): Promise<KeyRing> {
   const { mode } = await stat(path);
   if ((mode & 0o007) !== 0) throw new SealKeyError(`${path}: others can read this key; run chmod 600 on it`);
-  return keysIn(path, await readFile(path, "utf8"));
+  return keysIn(path, readGivenText(path));
 }
 
 function keysIn(path: string, text: string): KeyRing {

@@ -17,7 +17,7 @@ const borders: { readonly [folder: string]: readonly string[] } = {
   files: ["contract"],
   store: ["contract", "files"],
   seal: ["contract", "files"],
-  http: ["contract"],
+  http: ["contract", "files"],
   log: ["contract", "model"],
   core: ["contract", "model"],
   kinds: ["contract", "model", "core"],

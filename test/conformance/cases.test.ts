@@ -31,7 +31,7 @@ const cases = [
   // What an attacker found of a control plane in production.
   ...numbered("S", 80, 80),
   ...numbered("S", 83, 83),
-  ...numbered("S", 85, 85),
+  ...numbered("S", 85, 86),
   // A daemon in production: its disk, its ledger after a newer release, and what strangers see of it.
   ...numbered("F", 35, 35),
   ...numbered("F", 44, 44),

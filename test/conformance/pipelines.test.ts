@@ -1,7 +1,16 @@
 import { spawnSync } from "node:child_process";
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 
@@ -167,4 +176,39 @@ test("the shell is read by sh, and says how it is used", () => {
   });
   expect(ended.status).toBe(64);
   expect(ended.stderr).toContain("usage: holdfast-ci");
+});
+
+test("S86 the shell writes to no folder of the checkout but copies, in place of whatever lies there", () => {
+  const top = mkdtempSync(join(tmpdir(), "holdfast-shell-"));
+  onTestFinished(() => rmSync(top, { recursive: true }));
+  const [bin, checkout, OUT] = ["bin", "checkout", "out"].map((name) => join(top, name)) as [string, string, string];
+  for (const made of [bin, join(checkout, ".git"), join(checkout, "below")]) mkdirSync(made, { recursive: true });
+  const holdfast =
+    '#!/bin/sh\nfor last; do :; done\n[ "$1" = apply ] && exec cat "$last"\necho "made by $1" > "$last"\n';
+  writeFileSync(join(bin, "holdfast"), holdfast, { mode: 0o755 });
+  const run = (step: string, env: { readonly [name: string]: string }) => {
+    const { status, stdout, stderr } = spawnSync("sh", [resolve(folder, "shell/holdfast-ci"), step], {
+      ...{ encoding: "utf8", cwd: join(checkout, "below"), env: { PATH: `${bin}:${process.env.PATH}`, ...env } },
+    });
+    return { status, stdout, stderr };
+  };
+  symlinkSync("checkout", join(top, "link"));
+  for (const inside of [join(checkout, "results"), join(top, "link"), "results"])
+    expect(run("plan", { OUT: inside })).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining("in the checkout"),
+    });
+  // The change under review has a link where the copies go, which leads to what it must not write.
+  const victim = join(top, "victim");
+  mkdirSync(victim);
+  rmSync(join(checkout, "results"), { recursive: true });
+  symlinkSync(victim, join(checkout, "results"));
+  const published = { OUT, PUBLISH: join(checkout, "results") };
+  expect(run("apply", published)).toMatchObject({ status: 3, stderr: expect.stringContaining("no plan in") });
+  expect(run("plan", published)).toMatchObject({ status: 0, stderr: "" });
+  expect(readdirSync(victim)).toEqual([]);
+  expect(readFileSync(join(checkout, "results/plan.json"), "utf8")).toBe("made by plan\n");
+  rmSync(OUT, { recursive: true });
+  expect(run("apply", published)).toMatchObject({ status: 0, stdout: "made by plan\n" });
+  expect(run("apply", { OUT })).toMatchObject({ status: 0, stdout: "made by plan\n" });
 });

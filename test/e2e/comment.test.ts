@@ -177,7 +177,7 @@ describe("holdfast comment", () => {
     expect(large).toMatchObject({ code: 3 });
     expect(large.stderr).toContain("larger than 64 MiB");
     const endless = await source.runHere(["comment", "/dev/zero"], github(fake));
-    expect(endless).toMatchObject({ code: 3, stderr: expect.stringContaining("larger than 64 MiB") });
+    expect(endless).toMatchObject({ code: 3, stderr: expect.stringContaining("it is a device, not a regular file") });
     expect(fake.requests).toEqual([]);
   });
 

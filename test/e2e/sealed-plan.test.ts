@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -320,5 +321,7 @@ describe("a sealed plan is refused", () => {
     expect(await refused()).toContain("it is larger than 256 MiB");
     mkdirSync(join(source.folder, "folder"));
     expect(await refused("folder")).toContain("it cannot be read (EISDIR)");
+    execFileSync("mkfifo", [join(source.folder, "pipe")]);
+    expect(await refused("pipe")).toContain("it is a pipe, not a regular file");
   });
 });

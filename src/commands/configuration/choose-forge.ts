@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isObject, type Json } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { readGivenText, whyUnreadable } from "../../files/read-given-file.ts";
 import type { ForgePlace, PullRequestHead } from "../../forge/forge.ts";
 import { isSentInClear } from "../../http/loopback.ts";
 import type { Invocation } from "../command.ts";
@@ -111,10 +111,10 @@ function tokenOf(file: string | undefined, forge: ForgeChoice["forge"], env: Env
 
 function readToken(file: string, cwd: string): string {
   try {
-    return readFileSync(resolve(cwd, file), "utf8");
+    return readGivenText(resolve(cwd, file));
   } catch (cause) {
-    throw new HoldfastError("invalid", `the token file ${file} cannot be read`, {
-      hint: "name a file that exists",
+    throw new HoldfastError("invalid", `the token file ${file} ${whyUnreadable(cause)}`, {
+      hint: "name a readable file",
       cause,
     });
   }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
+import { readGivenText } from "../../files/read-given-file.ts";
 
 /** The stamp and digest of a file, used to detect changes. */
 export type FileFingerprint = { readonly stamp: string; readonly digest: string };
@@ -20,7 +21,7 @@ export function canBeReadAgain(path: string): boolean {
 /** The text of a file; empty if it cannot be read. */
 export function textOrNothing(path: string): string {
   try {
-    return canBeReadAgain(path) ? readFileSync(path, "utf8") : "";
+    return canBeReadAgain(path) ? readGivenText(path) : "";
   } catch {
     return "";
   }

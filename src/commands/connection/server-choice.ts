@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { runWarning } from "../../core/run-warning.ts";
+import { readGivenText, UnreadableFileError, whyUnreadable } from "../../files/read-given-file.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
 import { isSentInClear } from "../../http/loopback.ts";
 import { announcedEndpoint } from "../../server/endpoint-file.ts";
@@ -94,11 +94,11 @@ function readToken({ tokenFile }: ServerRequest, env: Terminal["env"], cwd: stri
 function readTokenFile(file: string, cwd: string): Secret {
   const refused = (why: string): HoldfastError => new HoldfastError("unauthorized", `the token file ${file} ${why}`);
   try {
-    const token = readFileSync(resolve(cwd, file), "utf8").replace(/\r?\n$/, "");
+    const token = readGivenText(resolve(cwd, file)).replace(/\r?\n$/, "");
     if (token !== "") return new Secret(token);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
-    if (code !== "ENOENT") throw refused(`cannot be read (${code})`);
+    const isAbsent = error instanceof UnreadableFileError && error.isAbsent;
+    if (!isAbsent) throw refused(whyUnreadable(error));
   }
   throw refused("is missing or empty");
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
+import { readGivenText, whyUnreadable } from "../../files/read-given-file.ts";
 import type { Terminal } from "../terminal.ts";
 
 /**
@@ -11,8 +11,8 @@ export function readStateKey({ env, cwd }: Terminal): string | null {
   if (env.HOLDFAST_STATE_KEY) return env.HOLDFAST_STATE_KEY;
   if (!env.HOLDFAST_STATE_KEY_FILE) return null;
   try {
-    return readFileSync(resolve(cwd, env.HOLDFAST_STATE_KEY_FILE), "utf8");
+    return readGivenText(resolve(cwd, env.HOLDFAST_STATE_KEY_FILE));
   } catch (cause) {
-    throw new HoldfastError("error", "the file that HOLDFAST_STATE_KEY_FILE names cannot be read", { cause });
+    throw new HoldfastError("error", `the file that HOLDFAST_STATE_KEY_FILE names ${whyUnreadable(cause)}`, { cause });
   }
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { Secret } from "../../contract/secret.ts";
+import { readGivenText } from "../../files/read-given-file.ts";
 
 /** Returns a function that reads a secret from a file on each call. While the file is missing or empty, it returns the last one. */
 export function secretFileReader(file: string): () => Secret | null {
@@ -12,7 +12,7 @@ export function secretFileReader(file: string): () => Secret | null {
 
 function secretIn(file: string): Secret | null {
   try {
-    const secret = readFileSync(file, "utf8").trim();
+    const secret = readGivenText(file).trim();
     return secret === "" ? null : new Secret(secret);
   } catch {
     return null;

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { ApplyEvent } from "../../core/report/events.ts";
 import { applyConclusion, reasonsText } from "../../core/report/pass-result.ts";
+import { readGivenText } from "../../files/read-given-file.ts";
 import type { ForgeStatus } from "../../forge/forge.ts";
 import { type StatusPlace, statusRequest } from "../../forge/status-request.ts";
 import { joinCounts } from "../../render/count-text.ts";
@@ -19,7 +19,7 @@ export function createStatusWriter(
   let last: ForgeStatus | null = null;
   let writing = Promise.resolve();
   const write = async (status: ForgeStatus): Promise<void> => {
-    const token = () => readFileSync(tokenFile, "utf8").trim();
+    const token = () => readGivenText(tokenFile).trim();
     const why = await postWithRetry(() => statusRequest(place, token(), status), delivery, signal);
     if (why !== null) delivery.onTrouble(`the status of commit ${status.commit} was not written: ${why}`);
   };

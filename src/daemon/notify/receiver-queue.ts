@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readGivenText } from "../../files/read-given-file.ts";
 import { type Message, type MessageType, messageOf } from "./message.ts";
 import { isAtLeast, type Notification, type NotificationEvent, type Severity, severities } from "./notification.ts";
 import { type Delivery, type PostRequest, postWithRetry } from "./post.ts";
@@ -85,8 +85,8 @@ function troubleText({ name }: ReceiverOptions, why: string): string {
 
 // The files are read for each attempt, because the operator may replace them in the meantime.
 function requestTo({ url, tokenFile }: ReceiverOptions, { headers, body }: Message): PostRequest {
-  const address = "text" in url ? url.text : readFileSync(url.file, "utf8").trim();
+  const address = "text" in url ? url.text : readGivenText(url.file).trim();
   if (tokenFile === null) return { address, headers, body, hasToken: false };
-  const token = readFileSync(tokenFile, "utf8").trim();
+  const token = readGivenText(tokenFile).trim();
   return { address, headers: { ...headers, authorization: `Bearer ${token}` }, body, hasToken: true };
 }

@@ -1,5 +1,6 @@
-import { accessSync, constants, readFileSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { Secret } from "../../contract/secret.ts";
+import { readGivenText } from "../../files/read-given-file.ts";
 import { SourceError } from "../source-error.ts";
 
 /** The credentials of a source. */
@@ -30,7 +31,7 @@ export function readCredentials({ source, username, tokenFile, sshKeyFile, token
 
 function readToken(source: string, file: string): string {
   try {
-    const token = readFileSync(file, "utf8").trim();
+    const token = readGivenText(file).trim();
     if (/^[\x21-\x7e]+$/.test(token)) return token;
   } catch (cause) {
     throw unreadable(source, file, cause);
@@ -41,6 +42,7 @@ function readToken(source: string, file: string): string {
 function requireReadable(source: string, file: string): void {
   try {
     accessSync(file, constants.R_OK);
+    if (!statSync(file).isFile()) throw unreadable(source, file);
   } catch (cause) {
     throw unreadable(source, file, cause);
   }
