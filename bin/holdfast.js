@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 if (Number(process.versions.node.split(".")[0]) < 24) {
   process.stderr.write(
     `error: holdfast needs Node 24 or newer, this is ${process.version}\n` +
-      "  → in a checkout start it as `npx holdfast …`: npm ci has brought the right Node\n",
+      "  → in a checkout start it as `npm run -s holdfast -- …`: npm ci has brought the right Node\n",
   );
   process.exit(1);
 }

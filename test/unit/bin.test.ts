@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
@@ -61,4 +61,36 @@ test("holdfast runs the sources where nothing was built", async () => {
   const folder = await packageFolder();
   rmSync(join(folder, "dist"), { recursive: true });
   expect(run(folder)).toBe("sources");
+});
+
+const said = [
+  ...["src/**/*.ts", "bin/*", "scripts/**/*.ts", "deploy/**/*", "docs/*.md", "examples/**/*", "*.md"],
+  ...["Dockerfile", "package.json", "schemas/**/*.json"],
+];
+// Each of these downloads a package of that name where none is installed.
+const DOWNLOADING = /\b(?:npx|bunx|pnpx|(?:npm|pnpm|yarn|bun) (?:exec|x|dlx|create|i|install|add))\b(?! --?\S*install)/;
+
+test("S84 nothing that is said or shipped runs or installs a package by name", () => {
+  const files = said.flatMap((pattern) => globSync(pattern, { cwd: resolve(import.meta.dirname, "../..") }));
+  expect(files).toEqual(expect.arrayContaining(["bin/holdfast.js", "README.md", "deploy/ci/shell/holdfast-ci"]));
+  const lines = files
+    .filter((file) => statSync(file).isFile() && file !== "CHANGELOG.md")
+    .flatMap((file) =>
+      readFileSync(file, "utf8")
+        .split("\n")
+        .map((line) => `${file}: ${line.trim()}`),
+    );
+  expect(lines.filter((line) => DOWNLOADING.test(line))).toEqual([]);
+  expect(DOWNLOADING.test("start it as `npx holdfast …`")).toBe(true);
+});
+
+test("S84 holdfast names itself, on a Node that is too old, by what is in the checkout alone", async () => {
+  const folder = await packageFolder();
+  const program = join(folder, "bin/holdfast.js");
+  writeFileSync(program, readFileSync(program, "utf8").replace("< 24", "< 2400"));
+  const { status, stderr } = spawnSync(process.execPath, [program], { encoding: "utf8" });
+  expect(status).toBe(1);
+  const [, script = ""] = /`npm run -s (\w+) -- …`/.exec(stderr) ?? [];
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  expect(scripts[script]).toMatch(/^node (?:--\S+ )*bin\/holdfast\.js$/);
 });
