@@ -3,6 +3,7 @@ import type { Change } from "../core/plan/plan.ts";
 import type { WhyReport } from "../core/report/report.ts";
 import { changeLines } from "./change.ts";
 import { printable } from "./escape.ts";
+import { writerText } from "./last-write.ts";
 import type { Paint } from "./paint.ts";
 
 /** The origin of a value: who declared it, who wrote it, and who changed it since. */
@@ -35,7 +36,13 @@ function fieldLines(
   changes: readonly Change[],
   view: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
-  return changes.length === 0 ? [] : [`  ${title}`, ...changeLines(changes, { ...view, by: null })];
+  if (changes.length === 0) return [];
+  const byWriter = Map.groupBy(changes, ({ changedBy }) => JSON.stringify(changedBy ?? null));
+  const groups = [...byWriter.values()].flatMap((group) => {
+    const [first] = group;
+    return changeLines(group, { ...view, by: writerText({ changedBy: first?.changedBy }, null) });
+  });
+  return [`  ${title}`, ...groups];
 }
 
 function authorLines({ commit, author, at, isOldest }: WhyReport["wanted"]): readonly string[] {

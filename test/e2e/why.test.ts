@@ -49,13 +49,32 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
     live: { value: 4, version: 2, cause: "drift", isSince: true },
   });
   const whole = await run("why", "service/dev:web/api");
-  expect(whole.stdout).toMatch(/ {2}differs: live → wanted\n {4}drift +env\.QUEUE .*\n {4}drift +replicas +4 → 2\n/);
+  expect(whole.stdout).toMatch(
+    / {2}differs: live → wanted\n {4}drift +env\.QUEUE .* by virtualaccount:others, \S+\n {4}drift +replicas +4 → 2\n/,
+  );
   const wholeJson = await run("why", "service/dev:web/api", "-o", "json");
   expect(faultsOf("why", wholeJson.stdout)).toEqual([]);
   expect(JSON.parse(wholeJson.stdout).changes).toMatchObject([
     { label: "env.QUEUE" },
     { path: "/replicas", before: 4, after: 2 },
   ]);
+  // Each field has the author of the version that gave it its value, also where git has come to want the same.
+  const { data } = await server.call("GET", "/api/svc/v1/apps?fqn=dev:web:api");
+  const env = { ...data[0].deployment.manifest.env, LEVEL: "debug" };
+  await server.call("PUT", "/api/svc/v1/apps", { manifest: { ...data[0].deployment.manifest, env } });
+  await upstream.commit({ "api.yaml": service("api", "replicas: 4\n") });
+  const later = await run("why", "service/dev:web/api", "-o", "json");
+  expect(faultsOf("why", later.stdout)).toEqual([]);
+  expect(JSON.parse(later.stdout)).toMatchObject({
+    changes: [
+      { label: "env.LEVEL", changedBy: { subject: "user:admin" } },
+      { label: "env.QUEUE", changedBy: { subject: "virtualaccount:others" } },
+    ],
+    changedSince: [{ path: "/replicas", before: 2, after: 4, changedBy: { subject: "virtualaccount:others" } }],
+  });
+  expect((await run("why", "service/dev:web/api")).stdout).toMatch(
+    / {2}written by somebody else since, and as wanted: written → live\n {4}drift +replicas +2 → 4 +by virtualaccount:others/,
+  );
   expect(await run("why", "service/dev:web/api/nowhere")).toMatchObject({
     code: 3,
     stderr: expect.stringContaining("service/dev:web/api has no field /nowhere"),

@@ -334,6 +334,24 @@ readonly cause: Cause
  * Unified diff of a text of several lines, or of a long one; null for other values, and where it would be too large
  */
 readonly diff: (string | null)
+readonly changedBy?: LastWrite
+}
+/**
+ * Who wrote something, and when
+ */
+export type LastWrite = {
+/**
+ * Who it was, as type and short name, such as virtualaccount:ci-deployer; null where the control plane does not tell
+ */
+readonly subject: (string | null)
+/**
+ * Id of the subject; null where the control plane does not tell
+ */
+readonly subjectId: (string | null)
+/**
+ * When it was, as the control plane wrote it
+ */
+readonly at: (string | null)
 }
 /**
  * Whose token it is, and what it may do
@@ -357,23 +375,6 @@ export type AccessRole = {
 readonly role_id: string
 readonly resource_type: string
 readonly resource_fqn: string
-}
-/**
- * Who wrote something, and when
- */
-export type LastWrite = {
-/**
- * Who it was, as type and short name, such as virtualaccount:ci-deployer; null where the control plane does not tell
- */
-readonly subject: (string | null)
-/**
- * Id of the subject; null where the control plane does not tell
- */
-readonly subjectId: (string | null)
-/**
- * When it was, as the control plane wrote it
- */
-readonly at: (string | null)
 }
 /**
  * What became of one resource in live

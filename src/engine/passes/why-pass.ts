@@ -1,15 +1,11 @@
-import type { Json, JsonObject } from "../../contract/json.ts";
+import type { Json } from "../../contract/json.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
 import type { Decision } from "../../core/decide/decision.ts";
-import { changeOf } from "../../core/diff/change.ts";
-import { contentOf } from "../../core/diff/compared-content.ts";
-import { differences } from "../../core/diff/differences.ts";
 import { pointerOf, writtenValueAt } from "../../core/diff/pointer.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Live } from "../../core/live.ts";
-import type { Identity, ManifestHead } from "../../core/manifest.ts";
+import type { Identity } from "../../core/manifest.ts";
 import { parentOf } from "../../core/parent.ts";
-import type { Recorded } from "../../core/recorded.ts";
 import { redactManifest } from "../../core/redact/redact-manifest.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
 import { lastGoodText, placeText } from "../../core/report/invalid-text.ts";
@@ -19,7 +15,8 @@ import { kindOf } from "../../kinds/index.ts";
 import { locateField, readManifest } from "../../manifests/read-manifests.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import { type Pass, planContextIn, shapeOf } from "../pass.ts";
-import { type LivePlan, planAgainstLive } from "../plan-against-live.ts";
+import { planAgainstLive } from "../plan-against-live.ts";
+import { whyFields } from "./why-fields.ts";
 
 /** A pass that explains where one value comes from, and writes nothing. */
 export type WhyMode = {
@@ -73,7 +70,7 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
     at: receipt?.at ?? null,
     diagnostics: [],
     ...answer,
-    ...(pointer === "" ? fieldsOf(livePlan, { manifest, value, receipt }) : {}),
+    ...(pointer === "" ? await whyFields(livePlan, { manifest, value, receipt }, pass) : {}),
   };
 }
 
@@ -89,27 +86,6 @@ async function invalidError(identity: Identity, { connection, read }: Pass): Pro
 }
 
 const VALIDATE = "holdfast validate says why";
-
-// The fields of a whole resource that differ, or that somebody else has written since.
-function fieldsOf(
-  { plan, observation }: LivePlan,
-  {
-    manifest,
-    value,
-    receipt,
-  }: { readonly manifest: ManifestHead; readonly value: JsonObject; readonly receipt: Recorded | undefined },
-): Required<Pick<WhyEvent, "changes" | "changedSince">> {
-  const { identity, kind: type } = manifest;
-  const step = plan.steps.find((one) => one.identity === identity);
-  const changes = (step?.changes ?? []).filter(({ path }) => path !== "");
-  const [live, kind, shape] = [observation.live.get(identity), kindOf(type), shapeOf(type)];
-  if (live?.state !== "present" || receipt === undefined || kind === undefined) return { changes, changedSince: [] };
-  const written = contentOf(kind, shape, receipt.echo ?? receipt.written);
-  const moved = differences(shape, written, contentOf(kind, shape, live.row.manifest));
-  const differing = new Set(changes.map(({ label }) => label));
-  const since = moved.map((one) => changeOf(one, "drift", { shape, manifest: value, live: live.row.manifest }));
-  return { changes, changedSince: since.filter(({ label }) => !differing.has(label)) };
-}
 
 // The longest declared identity counts; the rest is the pointer.
 function splitField(

@@ -1,0 +1,85 @@
+import type { JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
+import { changeOf } from "../../core/diff/change.ts";
+import { contentOf } from "../../core/diff/compared-content.ts";
+import { differences } from "../../core/diff/differences.ts";
+import { type Kind, type LiveRow, writerIn } from "../../core/kind.ts";
+import type { ManifestHead } from "../../core/manifest.ts";
+import type { Change } from "../../core/plan/plan.ts";
+import type { Recorded } from "../../core/recorded.ts";
+import type { WhyEvent } from "../../core/report/events.ts";
+import { kindOf } from "../../kinds/index.ts";
+import { versionsSince } from "../live/versions-since.ts";
+import { type Pass, shapeOf } from "../pass.ts";
+import type { LivePlan } from "../plan-against-live.ts";
+
+/** Versions that are read to find who wrote a field. */
+const MAX_VERSIONS = 100;
+
+/** A whole resource, and what was recorded of it. */
+type Asked = {
+  readonly manifest: ManifestHead;
+  readonly value: JsonObject;
+  readonly receipt: Recorded | undefined;
+};
+
+/** The fields of a whole resource that differ, or that somebody else has written since, each with who wrote what is live. */
+export async function whyFields(
+  { plan, observation }: LivePlan,
+  { manifest, value, receipt }: Asked,
+  { connection, context }: Pick<Pass, "connection" | "context">,
+): Promise<Required<Pick<WhyEvent, "changes" | "changedSince">>> {
+  const { identity, kind: type } = manifest;
+  const step = plan.steps.find((one) => one.identity === identity);
+  const changes = (step?.changes ?? []).filter(({ path }) => path !== "");
+  const [live, kind, shape] = [observation.live.get(identity), kindOf(type), shapeOf(type)];
+  if (live?.state !== "present" || kind === undefined) return { changes, changedSince: [] };
+  const { row } = live;
+  const sides = { kind, shape, row, value };
+  const moved = receipt === undefined ? [] : changesFrom(receipt.echo ?? receipt.written, sides);
+  const differing = new Set(changes.map(({ label }) => label));
+  const since = moved.filter(({ label }) => !differing.has(label));
+  if (changes.length + since.length === 0) return { changes, changedSince: [] };
+  const versions = await versionsFrom(sides, receipt, { reader: connection.session.reader, signal: context.stopping });
+  const differs = versions.map((version) => ({
+    version,
+    labels: changesFrom(version.manifest, sides).map(({ label }) => label),
+  }));
+  const withWriter = (change: Change): Change => {
+    const newer = differs.findIndex(({ labels }) => labels.some((label) => isWithin(label, change.label)));
+    const { version = row } = (newer === -1 ? differs.at(-1) : differs[newer - 1]) ?? {};
+    return LIVE_CAUSES.has(change.cause) ? { ...change, ...writerIn(version) } : change;
+  };
+  return { changes: changes.map(withWriter), changedSince: since.map(withWriter) };
+}
+
+/** The causes with which live has moved, or may have. */
+const LIVE_CAUSES: ReadonlySet<Change["cause"]> = new Set(["drift", "conflict", "unrecorded"]);
+
+type Sides = { readonly kind: Kind; readonly shape: Shape; readonly row: LiveRow; readonly value: JsonObject };
+
+/** The fields in which live differs from an earlier content. */
+function changesFrom(earlier: JsonObject, { kind, shape, row, value }: Sides): readonly Change[] {
+  const found = differences(shape, contentOf(kind, shape, earlier), contentOf(kind, shape, row.manifest));
+  return found.map((one) => changeOf(one, "drift", { shape, manifest: value, live: row.manifest }));
+}
+
+// Newest first, from live on; only live where the kind has no versions.
+async function versionsFrom(
+  { kind, row }: Sides,
+  receipt: Recorded | undefined,
+  context: Parameters<typeof versionsSince>[2],
+): Promise<readonly LiveRow[]> {
+  if (row.version === undefined) return [row];
+  const since = { ...row, version: receipt?.version ?? 0, limit: MAX_VERSIONS };
+  const found = (await versionsSince(kind, since, context)) ?? [];
+  return found.length === 0 ? [row] : found;
+}
+
+function isWithin(label: string, other: string): boolean {
+  return label === other || isBelow(label, other) || isBelow(other, label);
+}
+
+function isBelow(label: string, other: string): boolean {
+  return label.startsWith(`${other}.`) || label.startsWith(`${other}[`);
+}
