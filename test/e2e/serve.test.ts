@@ -29,6 +29,8 @@ describe("serve", () => {
       stdout: `listening on ${server.url}\n`,
       stderr: expect.not.stringContaining(server.token),
     });
+    // The last line says why it ended.
+    expect(server.process.stderr()).toMatch(/stopped: the process was asked to end\n$/);
     const restarted = await serveProcess([], { data: server.data });
     expect(restarted.token).toBe(server.token);
     restarted.process.kill("SIGINT");

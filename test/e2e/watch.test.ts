@@ -24,7 +24,10 @@ describe.each(controlPlaneVariants)("watch on a $name control plane", (plane) =>
     await watch.shows("stdout", /created {3}service\/dev:web\/worker/);
 
     watch.kill("SIGTERM");
-    expect(await watch.ended).toMatchObject({ code: 0 });
+    expect(await watch.ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/stopped: the process was asked to end\n$/),
+    });
     expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 9 unchanged\n" });
   });
 });
