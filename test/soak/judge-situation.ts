@@ -1,4 +1,5 @@
 import jsonPatch from "fast-json-patch";
+import type { Access, NotWritable } from "../../src/contract/generated/output.ts";
 import { canonical, type Json, type JsonObject } from "../../src/contract/json.ts";
 import { NOT_VISIBLE } from "../../src/core/diagnostic.ts";
 import { contentOf } from "../../src/core/diff/compared-content.ts";
@@ -22,12 +23,15 @@ export type Tried = {
   readonly results: readonly Outcome["result"][];
 };
 
+/** A plan with what its JSON says of the token. */
+export type ShownPlan = Plan & { readonly access?: Access; readonly notWritable?: readonly NotWritable[] };
+
 /** A plan, what happened after it, and what apply then reported and did. */
 export type Judging = {
   readonly situation: Situation;
   /** The manifests that were declared when the plan was made. */
   readonly declared: Declared;
-  readonly plan: Plan;
+  readonly plan: ShownPlan;
   /** The resource that was written after the plan was made, in live or in the source; equal where that changed nothing of its content. */
   readonly moved: { readonly is: "live" | "source"; readonly identity: string; readonly isEqual: boolean } | null;
   readonly applied: Ended;
@@ -121,6 +125,10 @@ function stepFaults({ plan, declared, situation }: Judging, outcomes: readonly O
     const result = byIdentity.get(identity)?.result;
     return result === "failed" || result === "blocked";
   };
+  const { access, notWritable = [] } = plan;
+  const unwritable = new Set(notWritable.flatMap(({ identities }) => identities));
+  const isPredicted = (identity: string): boolean =>
+    access === undefined ? situation.caller === "tenant-viewer" : unwritable.has(identity);
   const manifests = new Map(Object.values(declared).map((manifest) => [identityOf(manifest), manifest]));
   const waitsFor = (identity: string): boolean => {
     const manifest = manifests.get(identity);
@@ -132,9 +140,11 @@ function stepFaults({ plan, declared, situation }: Judging, outcomes: readonly O
       const outcome = byIdentity.get(step.identity);
       if (step.action === "orphan") return outcome === undefined ? [] : [`an orphan has an outcome: ${step.identity}`];
       if (outcome === undefined) return [`${step.identity}: no outcome`];
+      if (unwritable.has(step.identity) && (outcome.result === "created" || outcome.result === "updated"))
+        return [`${step.identity}: written, though the plan says that the token may not`];
       if (isAsPlanned(step, outcome) || isUncheckedFailure(step, outcome)) return [];
-      // This role may make dry runs, and write nothing.
-      if (situation.caller === "tenant-viewer" && outcome.error?.status === 403) return [];
+      // A plan says which of its steps the token may not write, where the control plane tells the token's roles.
+      if (outcome.error?.status === 403 && isPredicted(step.identity)) return [];
       if (outcome.result === "blocked" && outcome.error?.code === "dependency" && waitsFor(step.identity)) return [];
       const { action, reason, notChecked } = step;
       return [`${step.identity}: ${JSON.stringify({ plan: { action, reason, notChecked }, outcome })}`];

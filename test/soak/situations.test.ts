@@ -30,8 +30,8 @@ describe.each(["full", "documented-only"] as const)("on a %s control plane", (na
     const all = `${JSON.stringify(ends)}, steps: ${JSON.stringify(steps)}`;
     process.stdout.write(`situations, ${name}, from seed ${first} on: ${all}\n`);
     expect(found).toEqual([]);
-    // Most of them have something to compare.
+    // Many of them have something to compare; most tokens that are drawn may write little.
     expect(ends.applied).toBeGreaterThan(count / 2);
-    expect((steps.created ?? 0) + (steps.updated ?? 0)).toBeGreaterThan(count / 2);
+    expect((steps.created ?? 0) + (steps.updated ?? 0)).toBeGreaterThan(count / 4);
   });
 });

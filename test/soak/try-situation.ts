@@ -2,12 +2,11 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { canonical, type JsonObject } from "../../src/contract/json.ts";
 import { Secret } from "../../src/contract/secret.ts";
-import type { Plan } from "../../src/core/plan/plan.ts";
 import { type Caller, caller as callerOf, effects, startControlPlane } from "../control-plane.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type Ended, run as runApart } from "../support/process.ts";
 import { runHere } from "../support/run-here.ts";
-import { isPartlyVisible, type Judging, judgeSituation, type Tried } from "./judge-situation.ts";
+import { isPartlyVisible, type Judging, judgeSituation, type ShownPlan, type Tried } from "./judge-situation.ts";
 import { readLiveManifests } from "./live-manifests.ts";
 import { bareIdentity, type Declared, identityOf, type Situation, type SituationCaller } from "./situation.ts";
 
@@ -141,7 +140,7 @@ export async function trySituation(
     const isRefused = wrote.length === 0 && applied.code === 3;
     return { end: "refused", faults: isRefused ? [] : [`apply of an incomplete plan: ${applied.code}`], results: [] };
   }
-  const plan: Plan = JSON.parse(planned.stdout);
+  const plan: ShownPlan = JSON.parse(planned.stdout);
   if (plan.complete === isPartial) {
     const is = plan.complete ? "complete" : "incomplete";
     return { end: "planned", faults: [`the plan says that it is ${is}`], results: [] };
