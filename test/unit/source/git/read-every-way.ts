@@ -46,8 +46,9 @@ export async function readEveryWay(repository: RandomRepository): Promise<Readin
       hasRun: existsSync(join(folder, FILTER_RAN)) || existsSync(join(root, MONITOR_RAN)),
     };
     const status = ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"];
-    // A mode is no change for us.
-    const isClean = (await git(root, "-c", "core.fileMode=false", ...status)) === "";
+    // A mode is no change for us, and what git calls unchanged counts only if it ran no filter for that.
+    const settings = ["core.fileMode=false", "filter.upper.clean=", "filter.upper.smudge="];
+    const isClean = (await git(root, ...settings.flatMap((each) => ["-c", each]), ...status)) === "";
     return { ...readings, isClean };
   } finally {
     await rm(folder, { recursive: true, force: true });
