@@ -18,9 +18,10 @@ export function checkSpellings(
   value: JsonObject,
   respellings: readonly Respelling[],
 ): readonly SchemaDiagnostic[] {
+  if (respellings.length === 0) return [];
   const schema = schemaFor(type);
   const shape = shapes[type];
-  if (respellings.length === 0 || schema === undefined || shape === undefined) return [];
+  if (schema === undefined || shape === undefined) return [];
   const redacted = redactManifest(shape, value);
   const faults = respellings.flatMap(({ pointer, written }) => {
     const tokens = pointerTokens(pointer);

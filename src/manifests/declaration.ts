@@ -90,8 +90,10 @@ export function declaredValue(
   document: JsonObject,
   options: { readonly defaultWorkspace: string | null },
 ): JsonObject {
-  const { $schema, ...value } = document;
-  return withDefaultWorkspace(kind, typeof $schema === "string" ? value : document, options);
+  // Few manifests have one, and a copy of each would take long.
+  if (typeof document.$schema !== "string") return withDefaultWorkspace(kind, document, options);
+  const { $schema: _, ...value } = document;
+  return withDefaultWorkspace(kind, value, options);
 }
 
 function withDefaultWorkspace(

@@ -31,9 +31,13 @@ function encrypted(by: string, beginning: RegExp): Envelope {
 
 const HEAD_LENGTH = 64;
 
+/** The first byte of each of them. */
+const FIRST_BYTES = new Set(Buffer.from("v/#b\0SUa-$", "latin1"));
+
 /** The error for a file whose content is behind a pointer or encrypted as a whole; null for other files. */
 export function envelopeFault({ display }: Pick<SourceFile, "display">, bytes: Uint8Array): SourceDiagnostic | null {
-  // Most files begin with a lower-case letter of a key, a comment or `---`.
+  // Most files begin with a key, such as `type` or `name`.
+  if (!FIRST_BYTES.has(bytes[0] ?? -1)) return null;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_LENGTH)).toString("latin1");
   const found = ENVELOPES.find(({ beginning }) => beginning.test(text));
   if (found === undefined) return null;

@@ -4,7 +4,7 @@ import { namingFields } from "../model/manifest-fields.ts";
 import { oncePer } from "../model/once.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { unionVariants } from "../schema/schema-node.ts";
-import { manifestTypes, schemaFor } from "../schema/schemas.ts";
+import { manifestTypes, requiredFields, schemaFor } from "../schema/schemas.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { quoted } from "../yaml/fault.ts";
 import { claimOf, claimsType } from "./claims-type.ts";
@@ -116,6 +116,8 @@ function anotherTools(type: string, value: JsonObject): Detected | null {
 }
 
 function lackedFields(type: string, value: JsonObject): string | null {
+  // Nearly every manifest has another required field. The rest of the schema is then not needed.
+  if (requiredFields(type).some((key) => key !== "type" && key !== "name" && Object.hasOwn(value, key))) return null;
   const others = Object.keys(value).filter((key) => key !== "type" && key !== "name");
   const { known } = topFields(type);
   return others.length === 0 || others.some((key) => known.has(key)) ? null : "without a field of that kind";

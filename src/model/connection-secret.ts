@@ -51,14 +51,16 @@ export function hasConnectionSecret(text: string): boolean {
 
 /** A quick test of a text, or of a whole file: false if nothing in it is such a secret. */
 export function mayHaveConnectionSecret(text: string): boolean {
+  const hasAt = text.includes("@");
+  if (!hasAt && !text.includes("=")) return false;
   for (let at = text.indexOf("="); at >= 0; at = text.indexOf("=", at + 1)) {
     if (ENDS_WITH_NAME.test(text.slice(Math.max(0, at - 32), at))) return true;
   }
-  for (let at = text.indexOf("://"); at >= 0; at = text.indexOf("://", at + 3)) {
+  for (let at = hasAt ? text.indexOf("://") : -1; at >= 0; at = text.indexOf("://", at + 3)) {
     URL_USER.lastIndex = at;
     if (URL_USER.test(text)) return true;
   }
-  return text.includes("jdbc:") || (text.includes("@") && DRIVER_HOSTS.some((host) => text.includes(host)));
+  return text.includes("jdbc:") || (hasAt && DRIVER_HOSTS.some((host) => text.includes(host)));
 }
 
 /** The text with the secrets of its connection strings masked. */

@@ -55,34 +55,47 @@ const LEAST_MEMORY = 16;
 const MOST_MEMORY = 32_000_000;
 
 function sizes(manifest: JsonObject): readonly SchemaDiagnostic[] {
-  return resourcesOf(manifest).flatMap((place) => [
-    ...["cpu_request", "cpu_limit"].flatMap((name) =>
-      oddSize(name, place, (cores) => cores > MOST_CORES, "cores", "`0.5` is half a core"),
-    ),
-    ...["memory_request", "memory_limit"].flatMap((name) => oddSize(name, place, isOddMemory, ...MEGABYTES)),
-    ...["ephemeral_storage_request", "ephemeral_storage_limit", "shared_memory_size"].flatMap((name) =>
-      oddSize(name, place, (megabytes) => megabytes > MOST_MEMORY, ...MEGABYTES),
-    ),
-  ]);
+  return resourcesOf(manifest).flatMap((place) => SIZES.flatMap((size) => oddSize(size, place)));
 }
-
-const MEGABYTES = ["MB", "`2000` is 2 GB"] as const;
 
 function isOddMemory(megabytes: number): boolean {
   return (megabytes > 0 && megabytes < LEAST_MEMORY) || megabytes > MOST_MEMORY;
 }
 
+type Size = {
+  readonly names: readonly string[];
+  readonly isOdd: (size: number) => boolean;
+  readonly unit: string;
+  readonly example: string;
+};
+
+const MEGABYTES = { unit: "MB", example: "`2000` is 2 GB" };
+
+const SIZES: readonly Size[] = [
+  {
+    names: ["cpu_request", "cpu_limit"],
+    isOdd: (cores) => cores > MOST_CORES,
+    unit: "cores",
+    example: "`0.5` is half a core",
+  },
+  { names: ["memory_request", "memory_limit"], isOdd: isOddMemory, ...MEGABYTES },
+  {
+    names: ["ephemeral_storage_request", "ephemeral_storage_limit", "shared_memory_size"],
+    isOdd: (megabytes) => megabytes > MOST_MEMORY,
+    ...MEGABYTES,
+  },
+];
+
 function oddSize(
-  name: string,
+  { names, isOdd, unit, example }: Size,
   { pointer, resources }: Resources,
-  isOdd: (size: number) => boolean,
-  unit: string,
-  example: string,
 ): readonly SchemaDiagnostic[] {
-  const size = resources[name];
-  if (typeof size !== "number" || !isOdd(size)) return [];
-  const message = `\`${name}\` is ${size} ${unit}: is it in another unit?`;
-  return [warning(`${pointer}/${name}`, "inconsistent", message, `The unit is ${unit}: ${example}.`)];
+  return names.flatMap((name) => {
+    const size = resources[name];
+    if (typeof size !== "number" || !isOdd(size)) return [];
+    const message = `\`${name}\` is ${size} ${unit}: is it in another unit?`;
+    return [warning(`${pointer}/${name}`, "inconsistent", message, `The unit is ${unit}: ${example}.`)];
+  });
 }
 
 function bounds({ replicas }: JsonObject): readonly SchemaDiagnostic[] {
