@@ -89,3 +89,30 @@ function answer(folder: string, request: IncomingMessage, response: ServerRespon
   });
   child.stdout.on("end", () => response.end());
 }
+
+/** A host that has one branch, and sends messages in place of its objects until the caller goes. */
+export async function serveFlood(): Promise<string> {
+  const pkt = (text: string) => (text.length + 4).toString(16).padStart(4, "0") + text;
+  const hello = [pkt("# service=git-upload-pack\n"), "0000", pkt("version 2\n"), pkt("ls-refs=unborn\n")];
+  const capabilities = [...hello, pkt("fetch=shallow\n"), pkt("object-format=sha1\n"), "0000"].join("");
+  const message = pkt(`\u0002${"all work and no play ".repeat(100)}\n`).repeat(20);
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    const service = request.method === "GET" ? "advertisement" : "result";
+    response.writeHead(200, { "content-type": `application/x-git-upload-pack-${service}` });
+    if (request.method === "GET") return void response.end(capabilities);
+    if (body.includes("command=ls-refs")) return void response.end(`${pkt(`${"a".repeat(40)} refs/heads/main\n`)}0000`);
+    response.on("error", () => undefined).write(pkt("packfile\n"));
+    const flood = (): void => {
+      while (!response.destroyed && response.write(message));
+    };
+    response.on("drain", flood);
+    flood();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

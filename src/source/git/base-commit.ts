@@ -97,7 +97,11 @@ function unrelated(repository: TemporaryRepository, ref: string, result: GitResu
 }
 
 /** The error for a git command that failed on a base; in a partial clone, that objects are missing. */
-export function gitFailure(repository: TemporaryRepository, ref: string, { stderr, code }: GitResult): HoldfastError {
+export function gitFailure(
+  repository: TemporaryRepository,
+  ref: string,
+  { stderr, code }: Pick<GitResult, "stderr" | "code">,
+): HoldfastError {
   const cause = new Error(stderr === "" ? `git ended with ${code}` : stderr);
   if (repository.isPartial) return missingObjects(ref, cause);
   return new HoldfastError("error", `git cannot compare with ${ref}`, {

@@ -218,6 +218,7 @@ async function limited(options: RemoteOptions, { signal }: Stop, args: readonly 
   }, SIZE_CHECK_MS);
   try {
     const result = await runGit(args, { folder, env, signal: AbortSignal.any([signal, limit.signal]) });
+    if (result.isTooMuch) throw tooTalkative(name);
     // A fetch may end before the first size check.
     if (sizeOf(folder) > maxBytes) throw tooLarge(name, maxBytes);
     return result;
@@ -270,6 +271,12 @@ function noCommit({ name, ref }: RemoteOptions, { name: found }: RemoteRef): Sou
 function tooSlow(name: string, maxMs: number): SourceError {
   return new SourceError("Unreachable", `source ${name}: the fetch took longer than ${maxMs / 1000} s`, {
     hint: "the partial fetch was dropped; the fetch is retried",
+  });
+}
+
+function tooTalkative(name: string): SourceError {
+  return new SourceError("TooLarge", `source ${name}: the remote sent messages or names of refs without end`, {
+    hint: "check the host of the repository; what it sent was dropped",
   });
 }
 

@@ -7,7 +7,7 @@ import { parseRemoteAddress } from "../../../src/source/remote/address.ts";
 import { createRemote, type RemoteOptions } from "../../../src/source/remote/remote.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll, git } from "../../support/git.ts";
-import { serveGit } from "../../support/git-http.ts";
+import { serveFlood, serveGit } from "../../support/git-http.ts";
 
 const signal = new AbortController().signal;
 const none = { username: null, tokenFile: null, sshKeyFile: null, tokenText: null };
@@ -75,6 +75,15 @@ describe("a remote that is followed", () => {
     await commit("type: team\nname: forced\n");
     expect(await other.fetch({ signal })).toMatchObject({ change: "rewritten" });
     expect(await git(folder, "rev-parse", "refs/holdfast/head")).toBe(await git(upstream, "rev-parse", "release"));
+  });
+
+  test("S82 a host that sends messages without end is given up", async () => {
+    const { options } = await followed();
+    const remote = createRemote({ ...options, address: parseRemoteAddress(`${await serveFlood()}/platform`) });
+    await expect(remote.fetch({ signal })).rejects.toMatchObject({
+      reason: "TooLarge",
+      message: expect.stringContaining("messages or names of refs without end"),
+    });
   });
 
   test("packs are joined when there are many, and the branch is found among packed refs", async () => {
