@@ -26,19 +26,17 @@ const RESOURCES = ["cpu", "memory", "ephemeral_storage"].map((name) => ({
 
 type Resources = { readonly pointer: string; readonly resources: JsonObject };
 
-// A Spark job has resources for each of its two parts.
 function resourcesOf(manifest: JsonObject): readonly Resources[] {
-  const { driver_config: driver, executor_config: executor } = manifest;
-  const places: readonly (readonly [string, Json | undefined])[] = [
-    ["", manifest],
-    ["/driver_config", driver],
-    ["/executor_config", executor],
-  ];
-  return places.flatMap(([place, holder]) =>
-    isObject(holder) && isObject(holder.resources)
-      ? [{ pointer: `${place}/resources`, resources: holder.resources }]
-      : [],
-  );
+  const { resources, driver_config: driver, executor_config: executor } = manifest;
+  if (isObject(resources)) return [{ pointer: "/resources", resources }];
+  // A Spark job has resources for each of its two parts.
+  return [...resourcesIn("/driver_config", driver), ...resourcesIn("/executor_config", executor)];
+}
+
+function resourcesIn(pointer: string, part: Json | undefined): readonly Resources[] {
+  return isObject(part) && isObject(part.resources)
+    ? [{ pointer: `${pointer}/resources`, resources: part.resources }]
+    : [];
 }
 
 function requests(manifest: JsonObject): readonly SchemaDiagnostic[] {

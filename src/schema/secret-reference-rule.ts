@@ -21,7 +21,8 @@ function wrongForms(value: Json | undefined, pointer: string): readonly SchemaDi
   if (Array.isArray(value)) return value.flatMap((item: Json, at) => wrongForms(item, `${pointer}/${at}`));
   if (!isObject(value)) return [];
   const found: SchemaDiagnostic[] = [];
-  for (const [name, item] of Object.entries(value)) {
+  for (const name in value) {
+    const item = value[name];
     // Most texts refer to nothing: a pointer is created only for the others.
     if (typeof item === "string" ? item.includes("secret://") : typeof item === "object" && item !== null)
       found.push(...wrongForms(item, `${pointer}/${escapePointer(name)}`));
