@@ -57,7 +57,14 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     // With the server-side fields, the steps are not the ones that would be executed.
     const document = withServerSide === null ? sealed(shown, event) : shown;
     const beside = { ...counted, ...historyIn(event), ...unmanagedIn(unmanaged), ...foreignIn(event) };
-    return jsonText({ ...document, ...beside, ...accessIn(access), ...notWritableIn(event), ...notUsedIn(notUsed) });
+    return jsonText({
+      ...document,
+      ...beside,
+      ...accessIn(access),
+      ...notWritableIn(event),
+      ...interruptedIn(event),
+      ...notUsedIn(notUsed),
+    });
   }
   const group = (step: Step): string | null => groupOf(step, kindOf);
   const detailOf = ({ identity }: Step): string | null => details.get(identity) ?? null;
@@ -82,6 +89,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     notUsed,
     ...historyIn(event),
     ...notWritableIn(event),
+    ...interruptedIn(event),
   });
   return unmanaged === null ? text : text + unmanagedText(unmanaged, view);
 }
@@ -194,6 +202,11 @@ function accessIn(access: Access | null): { readonly access?: Access } {
 // Left out when the token may write every step.
 function notWritableIn({ notWritable }: PlanEvent): Pick<PlanEvent, "notWritable"> {
   return notWritable === undefined ? {} : { notWritable };
+}
+
+// Left out when no write is open.
+function interruptedIn({ interrupted }: PlanEvent): Pick<PlanEvent, "interrupted"> {
+  return interrupted === undefined ? {} : { interrupted };
 }
 
 // Left out when the control plane lacks no extension.

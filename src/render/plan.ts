@@ -1,4 +1,4 @@
-import type { HistoryReach, NotWritable } from "../contract/generated/output.ts";
+import type { HistoryReach, InterruptedWrite, NotWritable } from "../contract/generated/output.ts";
 import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
@@ -11,6 +11,7 @@ import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { type Fold, foldSteps } from "./fold-steps.ts";
 import { incompleteText } from "./incomplete-text.ts";
+import { interruptedLines } from "./interrupted-writes.ts";
 import { missingExtensionsText } from "./missing-extensions.ts";
 import { notCheckedCounts } from "./not-checked.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
@@ -43,6 +44,8 @@ export type PlanView = BlockedView & {
   readonly history?: HistoryReach | undefined;
   /** The steps that this token may not write, by the role that it lacks. @default none */
   readonly notWritable?: readonly NotWritable[];
+  /** The open writes of an earlier run, and what apply does about each. @default none */
+  readonly interrupted?: readonly InterruptedWrite[];
   /** The extensions that the control plane lacks. */
   readonly notUsed?: readonly MissingExtension[];
 };
@@ -56,7 +59,10 @@ export function planText(plan: Plan, view: PlanView): string {
   const summary = planLine(plan, view.ignored);
   const shown = plan.steps.filter((step) => isShown(step, view));
   const listed = plan.steps.filter(({ action }) => action === "orphan").length;
-  const notes = orphanNotes({ counted: plan.summary.orphan - listed, history: view.history }, view);
+  const notes = [
+    ...interruptedLines(view.interrupted ?? [], view),
+    ...orphanNotes({ counted: plan.summary.orphan - listed, history: view.history }, view),
+  ];
   if (shown.length === 0) return [summary, ...notes, ""].join("\n");
   const body = bodyLines(shown, view);
   const end = wrapWords(summary, { indent: "", width: view.width }).map((line) => view.paint("bold", line));

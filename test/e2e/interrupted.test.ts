@@ -2,10 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
+import type { InterruptedWrite } from "../../src/contract/generated/output.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
 import { startHoldingProxy } from "../support/holding-proxy.ts";
-import { reportOf } from "../support/json-output.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { account, type Files, foundations, model, service } from "../support/manifests.ts";
 import type { Ended } from "../support/process.ts";
 import { type Server, serve } from "../support/server.ts";
@@ -32,7 +33,9 @@ async function killed(server: Server, files: Files, path: string, when: "before"
   // What was delayed never arrives, since nobody lets it go.
   gate.open();
   const run = (...more: readonly string[]) => source.runHere([...through, ...more]);
-  return { source, run, gate, before: server.effects().length };
+  const plan = (...more: readonly string[]) =>
+    source.runHere(["plan", "--state", "state", "--server", gate.url, ...more]);
+  return { source, run, plan, gate, before: server.effects().length };
 }
 
 /** What is told of the writes of an earlier run. */
@@ -42,14 +45,23 @@ function told(ended: Ended) {
     .map(({ identity, result, interrupted, error }) => [identity, interrupted, result, error?.code ?? null]);
 }
 
+/** What a plan says that apply does about the writes of an earlier run. */
+function foretold(ended: Ended) {
+  const { interrupted = [] }: { readonly interrupted?: readonly InterruptedWrite[] } = JSON.parse(ended.stdout);
+  return interrupted.map(({ identity, found, next, token }) => [identity, found, next, token]);
+}
+
 describe.each(controlPlaneVariants)("an apply that was killed, on a $name control plane", (plane) => {
   const files = { "api.yaml": service("api") };
   const identity = "service/dev:web/api";
 
   test("F75 is not carried on where the manifest has left git: what was made is told, and is an orphan", async () => {
     const server = await plane.serve();
-    const { source, run, before } = await killed(server, files, APPS, "after");
+    const { source, run, plan, before } = await killed(server, files, APPS, "after");
     await source.remove("api.yaml");
+    const planned = await plan("-o", "json");
+    expect(foretold(planned)).toEqual([[identity, "made", "record", null]]);
+    expect(planOf(planned).summary.orphan).toBe(1);
     const ended = await run("-o", "json");
     expect([ended.code, told(ended)]).toEqual([0, [[identity, "made", "created", null]]]);
     expect(server.effects()).toHaveLength(before);
@@ -61,8 +73,11 @@ describe.each(controlPlaneVariants)("an apply that was killed, on a $name contro
 
   test("F75 is not carried on where the manifest has left git: what was not made stays unmade", async () => {
     const server = await plane.serve();
-    const { source, run, before } = await killed(server, files, APPS, "before");
+    const { source, run, plan, before } = await killed(server, files, APPS, "before");
     await source.remove("api.yaml");
+    expect((await plan()).stdout).toMatch(
+      /^Interrupted write, not made.*: apply does not send it again: service\/dev:web\/api$/m,
+    );
     const ended = await run();
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain(`skipped   ${identity}  not made by an earlier run that was interrupted\n`);
@@ -72,8 +87,11 @@ describe.each(controlPlaneVariants)("an apply that was killed, on a $name contro
 
   test("F75 has its first version found and the changed manifest's made, once each", async () => {
     const server = await plane.serve();
-    const { source, run, before } = await killed(server, files, APPS, "after");
+    const { source, run, plan, before } = await killed(server, files, APPS, "after");
     await source.write("api.yaml", service("api", "replicas: 3\n"));
+    const planned = await plan("-o", "json");
+    expect(foretold(planned)).toEqual([[identity, "made", "record", null]]);
+    expect(planOf(planned).steps).toMatchObject([{ identity, action: "update", causedBy: "change" }]);
     const ended = await run("-o", "json");
     expect(told(ended)).toEqual([[identity, "made", "created", null]]);
     expect(reportOf(ended).summary).toMatchObject({ created: 1, updated: 1 });
@@ -88,8 +106,10 @@ describe.each(controlPlaneVariants)("an apply that was killed, on a $name contro
 
   test("F75 gets the token of an account that has left git, where live shows that it was made", async () => {
     const server = await plane.serve();
-    const { source, run, before, gate } = await killed(server, accounts("ci"), ACCOUNTS, "after", withService);
+    const { source, run, plan, before, gate } = await killed(server, accounts("ci"), ACCOUNTS, "after", withService);
     await source.remove("account.yaml");
+    expect(foretold(await plan("-o", "json"))).toEqual([["virtual-account/ci", "made", "record", "delivered"]]);
+    expect(server.effects()).toHaveLength(before);
     const ended = await run("-o", "json");
     expect(told(ended)).toEqual([["virtual-account/ci", "made", "created", null]]);
     const token = tokenOf(source.folder, gate, "ci");
@@ -137,7 +157,8 @@ describe.each(controlPlaneVariants)("an apply that was killed, on a $name contro
 
   test("F80 has its write sent again under the same key: what arrives late makes no second version", async () => {
     const server = await plane.serve();
-    const { run, gate, before } = await killed(server, files, APPS, "before");
+    const { run, plan, gate, before } = await killed(server, files, APPS, "before");
+    expect(foretold(await plan("-o", "json"))).toEqual([[identity, "not-made", "send", null]]);
     expect(await run()).toMatchObject({ code: 0 });
     await gate.letGo();
     await expectOneVersion(server, before);
@@ -176,8 +197,9 @@ describe.each(controlPlaneVariants)(
 test("F75 an account that has left git and can be looked for in no way is told to be unknown, and is not made", async () => {
   const { folder } = await sourceOf(foundations);
   const server = await serve(["--documented-only", "--seed", folder]);
-  const { source, run, before } = await killed(server, { "account.yaml": account("ci") }, ACCOUNTS, "before");
+  const { source, run, plan, before } = await killed(server, { "account.yaml": account("ci") }, ACCOUNTS, "before");
   await source.remove("account.yaml");
+  expect(foretold(await plan("-o", "json"))).toEqual([["virtual-account/ci", "unknown", "report", "lost"]]);
   const ended = await run("-o", "json");
   expect([ended.code, told(ended)]).toEqual([7, [["virtual-account/ci", "unknown", "unknown", "token-unrecovered"]]]);
   expect(server.effects()).toHaveLength(before);

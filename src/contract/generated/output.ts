@@ -600,6 +600,31 @@ readonly role: string
 readonly identities: readonly string[]
 }
 /**
+ * A write that an earlier run left open in the journal
+ */
+export type InterruptedWrite = {
+/**
+ * Kind and name of the resource, such as service/c1:ws1/api
+ */
+readonly identity: string
+/**
+ * What live shows now: the write was made, was not made, or that cannot be told
+ */
+readonly found: ("made" | "not-made" | "unknown")
+/**
+ * record: apply records it; send: the step of the resource sends it again under its key, or replaces it; close: it is not sent again, since its manifest has left the source or its step writes nothing; keep: it stays open, since it is not selected; report: apply reports its outcome as unknown, and does not exit 0
+ */
+readonly next: ("record" | "send" | "close" | "keep" | "report")
+/**
+ * What becomes of its one-time token: delivered, or lost, with which apply fails; null where there is none
+ */
+readonly token: ("delivered" | "lost" | null)
+/**
+ * Until when it may still arrive, for which apply waits; null where it was found, or cannot arrive any more
+ */
+readonly arrivesUntil: (string | null)
+}
+/**
  * Why no dry run has checked a step
  */
 export type NotChecked = {
@@ -758,6 +783,10 @@ readonly access?: Access
  * Steps that this token may not write, by the role that it would need; left out where there are none, or its roles are not known
  */
 readonly notWritable?: readonly NotWritable[]
+/**
+ * Open writes of an earlier run, and what apply does about each before it writes; left out where there are none
+ */
+readonly interrupted?: readonly InterruptedWrite[]
 /**
  * The extensions that the control plane lacks; left out where it lacks none
  */

@@ -1,4 +1,4 @@
-import type { HistoryReach, NotWritable } from "../../contract/generated/output.ts";
+import type { HistoryReach, InterruptedWrite, NotWritable } from "../../contract/generated/output.ts";
 import type { Access } from "../access.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { ForeignSummary } from "../foreign-documents.ts";
@@ -83,6 +83,8 @@ export type PlanEvent = {
   readonly access: Access | null;
   /** The steps that this token may not write, by the role that it lacks; left out when there are none, and before an apply. */
   readonly notWritable?: readonly NotWritable[];
+  /** The open writes of an earlier run, and what apply does about each; left out when there are none, and before an apply. */
+  readonly interrupted?: readonly InterruptedWrite[];
   /** Why an apply without a person refuses the plan; null when it does not, and before an apply. */
   readonly refusal: GuardRefusal | null;
   /** The plan's seal; null when the plan is not saved, and when an apply would refuse it. */

@@ -1,3 +1,4 @@
+import type { InterruptedWrite } from "../../contract/generated/output.ts";
 import { compareText } from "../../contract/json.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { withServerSide } from "../../core/diff/server-side-changes.ts";
@@ -15,7 +16,7 @@ import type { LastGood } from "../desired/last-good-revision.ts";
 import { findShrunk, requireUnemptied, type ShrunkSource } from "../desired/source-guards.ts";
 import { guardRefusal } from "../guard-refusal.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
-import { type Pass, planContextIn } from "../pass.ts";
+import { type Pass, planContextIn, shapeOf } from "../pass.ts";
 import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
 
@@ -36,13 +37,14 @@ export type PlanMode = {
 
 /** Plans what an apply would do. */
 export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, seals }: PlanMode): Promise<PlanEvent> {
-  const recorded = await pass.connection.session.heads();
+  const stored = await pass.connection.session.heads();
   const { desired, rules, event: read } = pass.read;
-  if (gate === "change" && desired.base === null && recorded.size === 0) throw nothingToCompare();
+  if (gate === "change" && desired.base === null && stored.size === 0) throw nothingToCompare();
   const { serverFacts } = pass.connection.session;
+  const { planContext, writesOf } = await withInterrupted(planContextIn(pass, stored, { records: false }), pass);
+  const { recorded } = planContext;
   const counted = { serverFacts, recorded, declared: desired.declared };
   requireUnemptied(counted, rules);
-  const planContext = planContextIn(pass, recorded, { records: false });
   // These options show fields or rows that the plan leaves out, so every row must be read.
   const livePlan = await planAgainstLive(
     desired,
@@ -56,18 +58,47 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   const allows = [...rules.allowedRisks, ...(rules.allowShrink ? (["shrink"] as const) : [])];
   const plan = allows.length === 0 ? guarded : { ...guarded, allows };
   const { access, observation } = livePlan;
+  const interrupted = writesOf(livePlan);
   const lacking = notWritable(plan, { access, live: observation.live, kindOf });
   return {
     ...event,
     plan,
     refusal,
     ...(lacking.length === 0 ? {} : { notWritable: lacking }),
+    ...(interrupted.length === 0 ? {} : { interrupted }),
     ...(desired.refused.length === 0 ? {} : { invalid: await invalidOutcomes(desired, pass.connection.session) }),
     // What an apply would refuse must not be approved.
     seal: seals && refusal === null ? await sealOf(plan, livePlan, pass) : null,
     withServerSide: showServer ? serverSide({ ...livePlan, plan }, planContext) : null,
     unmanaged: showUnmanaged ? unmanagedIn(livePlan, planContext) : null,
     ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
+  };
+}
+
+type WithInterrupted = {
+  readonly planContext: PlanContext;
+  /** What an apply of a plan does about the open writes. */
+  readonly writesOf: (livePlan: LivePlan) => readonly InterruptedWrite[];
+};
+
+// An apply first settles the writes that an earlier run left open, so the plan starts from the records that it has then.
+async function withInterrupted(
+  planContext: PlanContext,
+  { connection: { session }, read: { rules }, context }: Pass,
+): Promise<WithInterrupted> {
+  const pending = await session.ledger.pending();
+  if (pending.length === 0) return { planContext, writesOf: () => [] };
+  // Imported here, since most plans find no open write.
+  const [{ recoveryWith }, { foreseeRecovery, interruptedWrites, recordsAfter }] = await Promise.all([
+    import("../apply/apply-with-recovery.ts"),
+    import("../recover/foresee-recovery.ts"),
+  ]);
+  const { now, stopping: signal, emit: onProgress } = context;
+  const options = { concurrency: rules.concurrency, kindOf, shapeOf, now, signal, onProgress };
+  const foreseen = await foreseeRecovery(pending, await recoveryWith(session, options));
+  return {
+    planContext: { ...planContext, ...recordsAfter(foreseen, planContext) },
+    writesOf: (livePlan) => interruptedWrites(foreseen, livePlan, now()),
   };
 }
 

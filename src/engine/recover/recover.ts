@@ -99,18 +99,37 @@ async function recoverByDryRun(
   kind: Kind,
   context: Recovery,
 ): Promise<Recovered | null> {
-  if (!canReplayToken(intent, kind, context)) return null;
-  const answer = await context.dryRun(intent, kind);
-  if (answer.state !== "answered" || !answer.row?.id) return null;
-  if (await isRecorded(intent.identity, answer.row, context.ledger)) {
+  const found = await findByDryRun(intent, kind, context);
+  if (found.is === "unclear") return null;
+  if (found.is === "recorded") {
     await expireReceipt(intent, context);
     return outcomeUnknown(intent, live);
   }
-  if (!intent.creates && !isCreatedSince(intent, answer.row, context)) return null;
   const { reply } = await sendIntent(intent, kind, context);
   const again = { ...intent, creates: true, reply };
   const row = reply === null ? null : rowIn(reply, again, kind);
   return row === null ? null : settleApplied(again, row, kind, context);
+}
+
+/** What a dry run shows of a write whose resource has no read. */
+export type FoundByDryRun =
+  | { readonly is: "unclear" }
+  /** The ledger has it, so this write did not create it. */
+  | { readonly is: "recorded" }
+  | { readonly is: "created"; readonly id: string };
+
+/** Asks a dry run whether a resource without a read exists since a write of it, whose token can be requested again. */
+export async function findByDryRun(
+  intent: PendingIntent,
+  kind: Kind,
+  context: Pick<Recovery, "dryRun" | "ledger" | "serverFacts" | "now" | "serverTime">,
+): Promise<FoundByDryRun> {
+  if (!canReplayToken(intent, kind, context)) return { is: "unclear" };
+  const answer = await context.dryRun(intent, kind);
+  if (answer.state !== "answered" || !answer.row?.id) return { is: "unclear" };
+  if (await isRecorded(intent.identity, answer.row, context.ledger)) return { is: "recorded" };
+  if (!intent.creates && !isCreatedSince(intent, answer.row, context)) return { is: "unclear" };
+  return { is: "created", id: answer.row.id };
 }
 
 // A request may still arrive until its deadline, so only a read after it can show that the write had no effect.
