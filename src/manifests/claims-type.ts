@@ -1,4 +1,5 @@
 import { manifestTypes } from "../schema/schemas.ts";
+import { withoutConflictMarkers } from "../yaml/merge-conflict.ts";
 
 /**
  * Whether a text that cannot be parsed names a manifest type where a manifest does. Only then do its faults count, since
@@ -14,7 +15,10 @@ export function claimTester(types: readonly string[]): (text: string) => boolean
   const inBlock = new RegExp(`^${MARK}([ \\t]*)["']?type["']?${value}`, "gm");
   const key = `"type"|'type'|(?<![\\w"'$@-])type`;
   const inBrackets = new RegExp(`((?:${key})${value})|"(?:[^"\\\\\\n]|\\\\.)*"|[{}[\\]]`, "g");
-  return (text) => (IN_BRACKETS.test(text) ? claimsInBrackets(text, inBrackets) : claimsInBlock(text, inBlock));
+  return (text) => {
+    const kept = withoutConflictMarkers(text);
+    return IN_BRACKETS.test(kept) ? claimsInBrackets(kept, inBrackets) : claimsInBlock(kept, inBlock);
+  };
 }
 
 /** A pattern for a text in which a key, given as a pattern, has one of these types as its value, at any depth. */

@@ -7,6 +7,7 @@ import { unionVariants } from "../schema/schema-node.ts";
 import { manifestTypes, requiredFields, schemaFor } from "../schema/schemas.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { quoted } from "../yaml/fault.ts";
+import { conflictAt } from "../yaml/merge-conflict.ts";
 import { claimOf, claimsType } from "./claims-type.ts";
 
 /**
@@ -29,7 +30,14 @@ export type Detected =
     }
   /** Written by one of our commands, such as a saved plan. */
   | { readonly is: "report" }
-  | { readonly is: "faulty"; readonly key: string; readonly summary: string; readonly detail: string };
+  | {
+      readonly is: "faulty";
+      readonly key: string;
+      readonly summary: string;
+      readonly detail: string;
+      /** `no-type` unless it says otherwise. */
+      readonly code?: string;
+    };
 
 const UNTYPED =
   "Skipped. List files that are not manifests in .holdfastignore; " +
@@ -59,6 +67,9 @@ export function detectDocument(
   claims: (text: string) => boolean = claimsType,
 ): Detected | { readonly is: "broken" } {
   const [first] = faults;
+  // Without a blank after its colons, JSON between the markers of a merge conflict is one long text in YAML.
+  const conflict = typeof value === "string" ? conflictAt(chunk.text, chunk.text.search(/\S/)) : null;
+  if (conflict !== null && claims(chunk.text)) return { is: "faulty", key: "", code: "syntax", ...conflict };
   if (value !== null || first === undefined) return detectManifest(value);
   // A saved plan may exceed the limits of a manifest.
   if (isPlanText(chunk.text)) return { is: "report" };

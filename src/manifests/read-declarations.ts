@@ -225,9 +225,9 @@ function refuse(
   document: ParsedDocument,
   detected: Detected & { is: "faulty" },
 ): null {
-  const { key, summary, detail } = detected;
+  const { key, summary, detail, code = "no-type" } = detected;
   const position = key === "" ? positionAt(document.offset) : locator(document, positionAt)(`/${key}`, "key");
-  found.add(diagnosticInFile(file.display, { severity: "error", code: "no-type", summary, detail }, position));
+  found.add(diagnosticInFile(file.display, { severity: "error", code, summary, detail }, position));
   return null;
 }
 

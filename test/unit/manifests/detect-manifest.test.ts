@@ -113,6 +113,13 @@ describe("a manifest of ours", () => {
     expect([manifests.length, diagnostics]).toEqual([2, []]);
   });
 
+  test.each(["a.json", "a.yaml"])("with a merge conflict around the whole of %s is told so", async (file) => {
+    const text = '<<<<<<< HEAD\n{"type":"team","name":"a"}\n=======\n{"type":"team","name":"b"}\n>>>>>>> x\n';
+    const { diagnostics } = await loadFiles({ [file]: text });
+    expect(diagnostics).toMatchObject([{ code: "syntax", line: 1, column: 1, severity: "error" }]);
+    expect(diagnostics[0]?.summary).toContain("a merge conflict that is not resolved");
+  });
+
   test("with a merge conflict in JSON is told so", async () => {
     const text =
       '{\n"type": "team",\n<<<<<<< HEAD\n"name": "a",\n=======\n"name": "b",\n>>>>>>> x\n"members": ["a@example.com"]}';
