@@ -65,6 +65,14 @@ export function mayWrite(sight: Sight, identity: Identity, kindOf: KindOf): bool
   return sight.roles.some((role) => accessOn(place, role, sight.tenant).here >= levelToWrite(identity, kindOf));
 }
 
+/** The role that a token lacks where a control plane forbids it to write a resource; null where its roles suffice. */
+export function missingRoleToWrite(access: Access | null, identity: Identity, kindOf: KindOf): string | null {
+  if (access !== null && mayWrite(sightOf(access), identity, kindOf)) return null;
+  // The tenant is not known without the caller.
+  if (access === null && placeOf(identity, kindOf) === null) return null;
+  return roleThatWrites(access?.tenant ?? "", identity, kindOf);
+}
+
 /** The least role that may write a resource, and where, such as `workspace-editor on workspace dev:web`. */
 export function roleThatWrites(tenant: string, identity: Identity, kindOf: KindOf): string {
   const place = placeOf(identity, kindOf) ?? { type: TENANT, fqn: tenant };

@@ -24,7 +24,7 @@ const order = ["created", "updated", "unchanged", "skipped", "blocked", "unknown
 /** The outcomes that need attention, failures last: the resources of one cause, then the cause and what to do now. */
 export function failedOutcomeLines(outcomes: readonly Outcome[], view: FailedOutcomesView): readonly string[] {
   const sorted = outcomes.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result));
-  const byCause = Map.groupBy(sorted, (outcome) => `${outcome.result}\n${causeOf(outcome)}`);
+  const byCause = Map.groupBy(sorted, (outcome) => [outcome.result, causeOf(outcome), outcome.error?.role].join("\n"));
   return [...byCause.values()].flatMap((alike) => groupLines(alike, view));
 }
 
@@ -76,11 +76,11 @@ function nextStep(outcome: Outcome, { isRepeated = false }: FailedOutcomesView):
 
 // What to do before retrying; null when nothing is needed.
 function firstStep({ result, error }: Outcome): string | null {
-  const { status = 0, code = "" } = error ?? {};
+  const { status = 0, code = "", role } = error ?? {};
   if (code === "dependency") return "fix what it refers to";
   if (result === "blocked") return "fix that";
   if (status === 401) return "get a valid token";
-  if (status === 403) return "give the token write access, or ask someone who has it";
+  if (status === 403) return `give the token ${role ?? "write access"}, or ask someone who has it`;
   if (status === 409 || status === 412) return "wait until the conflicting operation has ended";
   return status >= 400 && status < 500 ? "correct the manifest" : null;
 }

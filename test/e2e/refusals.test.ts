@@ -174,8 +174,11 @@ describe("exit code 4 is for a caller who may not", () => {
     expect(apply.code).toBe(4);
     expect(reportOf(apply).outcomes.find(({ kind }) => kind === "service")).toMatchObject({
       result: "failed",
-      error: { status: 403 },
+      error: { status: 403, role: "workspace-editor on workspace dev:web" },
     });
+    expect((await source.runHere(["apply", "--yes", ...only], env)).stdout).toContain(
+      "→ give the token workspace-editor on workspace dev:web, or ask someone who has it, then run apply again\n",
+    );
     expect(server.effects()).toEqual(before);
   });
 });

@@ -51,6 +51,10 @@ readonly status?: number
  * JSON Pointer in the manifest, where the control plane named one
  */
 readonly pointer?: string
+/**
+ * The least role that may write the resource, and where, such as `workspace-editor on workspace dev:web`; only where the control plane forbids the write and the token is not known to have that role
+ */
+readonly role?: string
 }
 /**
  * What became of one resource

@@ -1,6 +1,9 @@
+import type { Access } from "../../core/access.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
-import { summariseOutcomes } from "../../core/report/report.ts";
+import { type Outcome, summariseOutcomes } from "../../core/report/report.ts";
+import { missingRoleToWrite } from "../../core/sight.ts";
+import { kindOf } from "../../kinds/index.ts";
 import type { SourceHead } from "../../manifests/source-manifest.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import type { Pass, PassContext } from "../pass.ts";
@@ -11,16 +14,24 @@ import { locateOutcome } from "./locate-outcome.ts";
 /** The event that reports an applied plan. Invalid manifests are in it even if only a part of the source was processed. */
 export async function applyEvent(
   { tokens, ...applied }: ApplyResult,
-  { plan, notUsed, desired: { outOfScope }, reach }: LivePlan,
+  { plan, notUsed, desired: { outOfScope }, reach, access }: LivePlan,
   { connection, read, context }: Pass,
 ): Promise<ApplyEvent> {
-  const outcomes = [...applied.outcomes, ...(await invalidOutcomes(read.desired, connection.session))];
+  const sent = applied.outcomes.map((outcome) => withMissingRole(outcome, access));
+  const outcomes = [...sent, ...(await invalidOutcomes(read.desired, connection.session))];
   const { unchanged, ...others } = summariseOutcomes(outcomes);
   const report = { ...applied, outcomes, summary: { ...others, unchanged: unchanged + (outOfScope ?? 0) } };
   const places = await placesOf(report, read.desired.manifests, context);
   const isPart = outOfScope !== undefined;
   const history = reach === null ? {} : { history: reach };
   return { what: "applied", report, plan, isPart, tokens, notUsed, ...history, places };
+}
+
+function withMissingRole(outcome: Outcome, access: Access | null): Outcome {
+  const { error, identity } = outcome;
+  if (error?.status !== 403) return outcome;
+  const role = missingRoleToWrite(access, identity, kindOf);
+  return role === null ? outcome : { ...outcome, error: { ...error, role } };
 }
 
 async function placesOf(
