@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -110,6 +111,45 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
     });
   });
 });
+
+test("the command that a plan names next works as it is printed", async () => {
+  const server = await serve();
+  const odd = "my teams/a's.yaml";
+  const source = await sourceOf({ [odd]: team("ml"), "other.yaml": team("other") }, server);
+  expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+  const cases: readonly (readonly string[])[] = [
+    ["--allow-privilege"],
+    [],
+    [odd],
+    ["--only", "team/ml", "--no-color", "--no-fold"],
+    ["--kind", "team", "--source", ".", "--concurrency", "2"],
+    ["--out", "plan.json", "--allow-privilege"],
+    ["--out", "my plan.json", odd],
+    ["--no-dry-run"],
+    ["--state", "its state", "--allow-adopt"],
+  ];
+  for (const [nth, args] of cases.entries()) {
+    await source.write(odd, team("ml", `ada@example.com, member-${nth}@example.com`));
+    const commands = await followNext(source, ["plan", ...args]);
+    expect(commands.at(-1), `after plan ${args.join(" ")}`).toMatch(/^holdfast apply /);
+    const after = await source.runHere(["plan", odd, ...(args.includes("--state") ? args.slice(0, 2) : [])], guarded);
+    expect(after.stdout, commands.join(" && ")).toContain("Plan: nothing to do");
+  }
+});
+
+/** Runs a command and each that the result names next, as a shell would read it. */
+async function followNext(source: Source, args: readonly string[]): Promise<readonly string[]> {
+  const ended = await source.runHere(args, guarded);
+  const [, next] = /^Next: (.*)$/m.exec(ended.stdout) ?? [];
+  // A plan that could not be sealed names the plan that can.
+  const isUnsealed = next?.startsWith("holdfast plan ") === true;
+  expect(ended, args.join(" ")).toMatchObject({ code: isUnsealed ? 5 : 0 });
+  if (next === undefined) return [];
+  const words = execFileSync("sh", ["-c", `printf '%s\\n' ${next}`], { encoding: "utf8" })
+    .trimEnd()
+    .split("\n");
+  return [next, ...(await followNext(source, words.slice(1)))];
+}
 
 test("S60 a team and an account of others need adoption where nothing reads them, dryRun proven or not", async () => {
   const [, documented] = controlPlaneVariants;

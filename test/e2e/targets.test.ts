@@ -145,6 +145,11 @@ describe("targets", () => {
     expect(shown).toMatch(/^Target blue\n.*team\/ml.*^Target green\n.*team\/web/ms);
     expect(shown).toContain(`Plan for green (${green.url}), commit `);
     expect(shown).toMatch(/^Token of user:admin in tenant holdfast: /m);
+    // Both commands are run below.
+    expect(shown.match(/^Next: .*$/gm)).toEqual([
+      "Next: holdfast apply --target blue --yes",
+      "Next: holdfast apply --target green --yes --confirm green",
+    ]);
     const unnamed = await run(["apply", "--yes"]);
     expect(unnamed).toMatchObject({ code: 3, stdout: "" });
     expect(unnamed.stderr).toContain("name one with --target: blue, green");
