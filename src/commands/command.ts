@@ -17,6 +17,8 @@ export type CommandDeclaration<Names extends FlagName = FlagName> = {
   readonly arguments: string;
   /** Describes the arguments. Without it they are paths that select within the source. */
   readonly argumentsAre?: string;
+  /** Whether the command itself reports a missing argument, together with the flags that are missing. @default false */
+  readonly reportsMissing?: boolean;
   readonly summary: string;
   readonly flags: readonly Names[];
   readonly examples: readonly string[];

@@ -9,7 +9,7 @@ import { postStickyIssue } from "../forge/sticky-issue.ts";
 import { printable } from "../render/escape.ts";
 import { hasMoved, reviewMarkdown, reviewVerdict } from "../render/markdown/review.ts";
 import type { InvocationOf } from "./command.ts";
-import { chooseForge, type ForgeChoice } from "./configuration/choose-forge.ts";
+import { chooseForge, type ForgeChoice, missingChoice } from "./configuration/choose-forge.ts";
 import type { comment } from "./declarations/comment.ts";
 import { readJsonFile } from "./input/read-json-file.ts";
 import { fullReportNote } from "./output/full-report-note.ts";
@@ -25,7 +25,8 @@ const MAX_CHARACTERS = 60_000;
  */
 export async function run(invocation: InvocationOf<typeof comment>): Promise<number> {
   const { args, flags, terminal } = invocation;
-  const [path = ""] = args;
+  const [path] = args;
+  if (path === undefined) throw missingChoice(invocation, { isDrift: false });
   const documents = readDocuments(path, terminal.cwd);
   const hasDrift = documents.some(({ is }) => is === "drift");
   if (hasDrift && flags.unverified === true) throw unverifiedDrift(path);

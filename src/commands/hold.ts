@@ -18,14 +18,15 @@ const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d:
 /** Prevents the daemon from writing a resource, or from applying a commit, until a given time. */
 export async function run(invocation: InvocationOf<typeof hold>): Promise<number> {
   const { args, flags, terminal } = invocation;
-  const what = holdable(args[0] ?? "");
+  const [named] = args;
   const now = terminal.now();
-  if (flags.reason === undefined && flags.until === undefined) {
+  if (named === undefined || (flags.reason === undefined && flags.until === undefined)) {
     throw missingFlags(
-      { "--reason TEXT": flags.reason, "--until WHEN": flags.until },
-      "say why, and until when: 4h, 2d, a time such as 2027-03-31T12:00:00Z, or commit",
+      { "<what>": named, "--reason TEXT": flags.reason, "--until WHEN": flags.until },
+      "name a resource or a commit, and say why, and until when: 4h, 2d, a time such as 2027-03-31T12:00:00Z, or commit",
     );
   }
+  const what = holdable(named);
   const wanted = { what, reason: requireReason(flags.reason), until: endOf(flags.until, { what, now }) };
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
   if (isCommitPrefix(what) && target.source.commits === null) {

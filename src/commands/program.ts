@@ -107,6 +107,21 @@ class Program extends Command {
   }
 }
 
+/** A command that may itself report a missing argument, with the flags that are missing. */
+class OneCommand extends Command {
+  readonly #reportsMissing: boolean;
+
+  constructor({ name, reportsMissing = false }: CommandEntry) {
+    super(name);
+    this.#reportsMissing = reportsMissing;
+  }
+
+  missingArgument(name: string): void {
+    if (!this.#reportsMissing)
+      this.error(`error: missing required argument '${name}'`, { code: "commander.missingArgument" });
+  }
+}
+
 function termOf(name: string): string {
   const entry = Object.values(groups)
     .flat()
@@ -117,7 +132,7 @@ function termOf(name: string): string {
 const SELECTING = "files and folders of the source to read (default: all)";
 
 function createCommand(entry: CommandEntry, process: ProcessTerminal, done: (exitCode: number) => void): Command {
-  const command = new Command(entry.name).summary(entry.summary).description(`${capitalised(entry.summary)}.`);
+  const command = new OneCommand(entry).summary(entry.summary).description(`${capitalised(entry.summary)}.`);
   if (entry.arguments !== "") command.argument(entry.arguments, entry.argumentsAre ?? SELECTING);
   for (const name of [...entry.flags, ...generalFlags]) command.addOption(flagTable[name].option());
   command

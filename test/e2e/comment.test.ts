@@ -187,6 +187,9 @@ describe("holdfast comment", () => {
     expect((await run({})).stderr.replaceAll(/\s+/g, " ")).toContain(
       "--forge github|gitlab, --repository OWNER/NAME and --pull-request NUMBER are missing",
     );
+    expect((await source.runHere(["comment", "--forge", "github"])).stderr).toMatch(
+      /^error: <plan>, --repository OWNER\/NAME and --pull-request NUMBER are missing\n/,
+    );
     const named = ["--forge", "github", "--repository", repository];
     expect((await run({}, ...named)).stderr).toContain("there is no token for the forge");
     const unsafe = await run({ GITHUB_TOKEN: token }, ...named, "--api-url", "http://github.example.com");

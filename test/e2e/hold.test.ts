@@ -73,6 +73,7 @@ test("a held resource is reported and not written until it is released", async (
     code: 3,
     stderr: expect.stringContaining("--reason TEXT and --until WHEN are missing"),
   });
+  expect((await run(["hold"])).stderr).toMatch(/^error: <what>, --reason TEXT and --until WHEN are missing\n/);
   const unknown = await run(["hold", "team/mll", "--reason", "x", "--until", "1h"]);
   expect(unknown).toMatchObject({ code: 3, stdout: "" });
   expect(unknown.stderr).toContain("team/mll is neither declared nor recorded");

@@ -24,19 +24,13 @@ type Environment = Terminal["env"];
  * Chooses the forge, the repository and the pull request; the job's environment fills in what the flags leave out. A drift
  * report belongs to no pull request.
  */
-export function chooseForge(
-  { flags, terminal: { env, cwd } }: Invocation,
-  { isDrift }: { readonly isDrift: boolean },
-): ForgeChoice {
-  const forge = flags.forge ?? (env.GITLAB_CI ? "gitlab" : env.GITHUB_ACTIONS ? "github" : null);
-  const job = forge === null ? null : forge === "github" ? githubJob(env) : gitlabJob(env);
-  const repository = (flags.repository ?? job?.repository) || undefined;
-  if (forge === null || job === null || repository === undefined) {
-    const needed = { "--forge github|gitlab": forge ?? undefined, "--repository OWNER/NAME": repository };
-    const number = flags.pullRequest ?? job?.pullRequest ?? undefined;
-    const hint = "name what the CI job does not tell; a token comes from --forge-token-file or HOLDFAST_FORGE_TOKEN";
-    throw missingFlags(isDrift ? needed : { ...needed, "--pull-request NUMBER": number }, hint);
-  }
+export function chooseForge(invocation: Invocation, { isDrift }: { readonly isDrift: boolean }): ForgeChoice {
+  const {
+    flags,
+    terminal: { env, cwd },
+  } = invocation;
+  const { forge, job, repository } = named(invocation);
+  if (forge === null || job === null || repository === undefined) throw missingChoice(invocation, { isDrift });
   const apiUrl = (flags.apiUrl ?? job.apiUrl ?? defaults[forge]).replace(/\/+$/, "");
   if (!/^https?:\/\//.test(apiUrl) || isSentInClear(apiUrl)) {
     throw lacking("a token is sent over https alone, or to this machine", "give the API's address as https://…");
@@ -44,6 +38,27 @@ export function chooseForge(
   const token = tokenOf(flags.forgeTokenFile, forge, env, cwd);
   const pullRequest = flags.pullRequest === undefined ? job.pullRequest : { number: flags.pullRequest };
   return { forge, repository, apiUrl, token, pullRequest, revision: flags.revision ?? job.revision };
+}
+
+/** The error for a comment of which something is not named: it names all of that. */
+export function missingChoice(
+  invocation: Pick<Invocation, "args" | "flags" | "terminal">,
+  { isDrift }: { readonly isDrift: boolean },
+): HoldfastError {
+  const { forge, job, repository } = named(invocation);
+  const [plan] = invocation.args;
+  const needed = {
+    ...{ "<plan>": plan, "--forge github|gitlab": forge ?? undefined, "--repository OWNER/NAME": repository },
+    ...(isDrift ? {} : { "--pull-request NUMBER": invocation.flags.pullRequest ?? job?.pullRequest ?? undefined }),
+  };
+  const hint = "name what the CI job does not tell; a token comes from --forge-token-file or HOLDFAST_FORGE_TOKEN";
+  return missingFlags(needed, hint);
+}
+
+function named({ flags, terminal: { env } }: Pick<Invocation, "flags" | "terminal">) {
+  const forge = flags.forge ?? (env.GITLAB_CI ? "gitlab" : env.GITHUB_ACTIONS ? "github" : null);
+  const job = forge === null ? null : forge === "github" ? githubJob(env) : gitlabJob(env);
+  return { forge, job, repository: (flags.repository ?? job?.repository) || undefined };
 }
 
 type Job = Pick<ForgeChoice, "pullRequest" | "revision"> & {

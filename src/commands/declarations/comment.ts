@@ -5,6 +5,7 @@ export const comment = declareCommand({
   name: "comment",
   arguments: "<plan>",
   argumentsAre: "what plan -o json wrote",
+  reportsMissing: true,
   summary: "show a plan as a comment on its pull request, and as a commit status",
   flags: [
     "forge",
