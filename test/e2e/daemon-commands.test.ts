@@ -43,6 +43,12 @@ test("S60 what others manage holds a target's first write, and a running daemon 
   await daemon.shows("stdout", /1 created, 1 updated, 3 unchanged/);
   await eventually("the target is in sync", async () => ((await status()).sync === "Synced" ? true : null));
 
+  // An apply beside it writes nothing and leaves its history and status as they are.
+  const records = async () => [await status(), (await run(["history", "-o", "json"])).stdout];
+  const recorded = await records();
+  expect(await run(["apply", "--yes"])).toMatchObject({ code: 8 });
+  expect(await records()).toEqual(recorded);
+
   const hold = ["hold", "service/dev:web/api", "--reason", "incident", "--until", "1h"];
   expect(await run(hold)).toMatchObject({ code: 0 });
   expect(await run(["redeploy", "service/dev:web/api", "--force"])).toMatchObject({

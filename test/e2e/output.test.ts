@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { commitAll } from "../support/git.ts";
 import { planOf, reportOf, validationOf } from "../support/json-output.ts";
 import { account, everyKind } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
@@ -44,6 +45,42 @@ describe("stdout carries the result alone", () => {
     expect(plan.stderr).toContain("Not ours: 1 document (1 without a type); --show unmanaged lists them");
     const applied = await source.runHere(["apply", "--yes", ...noisy]);
     expect(reportOf(applied).summary.created).toBe(8);
+  });
+
+  test("and nothing follows the result on stderr", async () => {
+    const server = await serve();
+    const source = await sourceOf({ ...everyKind, "stray.yaml": "hello: world\n" }, server);
+    await commitAll(source.folder, "Declare everything");
+    const api = "service/dev:web/api";
+    const json = ["-o", "json"];
+    const commands: readonly (readonly string[])[] = [
+      ["validate"],
+      ["validate", ...json],
+      ["whoami"],
+      ["plan"],
+      ["plan", ...json],
+      ["apply", "--yes"],
+      ["apply", "--yes", ...json],
+      ["drift"],
+      ["drift", ...json],
+      ["why", `${api}/replicas`],
+      ["adopt", api],
+      ["resolve", ...json],
+      ["status"],
+      ["status", ...json],
+      ["history"],
+      ["redeploy", api, "--force", "--no-wait"],
+      ["unlock", "--yes"],
+      ["state", "check"],
+      ["snapshot", "--out", "live.json", "--server", server.url],
+      ["simulate", "--snapshot", "live.json", "--base", "main", ...json],
+      ["hold", "team/ml", "--reason", "incident", "--until", "1h"],
+      ["release", "team/ml"],
+    ];
+    for (const command of commands) {
+      const ended = await source.runHere([...command, "--log-level", "trace"], {}, { endsWithResult: true });
+      expect([command, ended.code, ended.stdout === ""]).toEqual([command, 0, false]);
+    }
   });
 
   test("and a reader who has seen enough is no failure", async () => {

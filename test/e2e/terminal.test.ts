@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { foreignService } from "../support/foreign-service.ts";
+import { commitAll } from "../support/git.ts";
 import { foundations, service } from "../support/manifests.ts";
 import type { Ended } from "../support/process.ts";
 import { onTerminal } from "../support/pty.ts";
@@ -81,11 +82,15 @@ test("S60 a person who confirms the plan at a terminal overrules a guard, and on
   const server = await serve(["--seed", (await sourceOf(foundations)).folder]);
   const source = await sourceOf({ ...foundations, "api.yaml": service("api") }, server);
   await foreignService(server);
+  const commit = await commitAll(source.folder, "Declare a service");
   const before = server.effects().length;
   const apply = (answer: string): Promise<Ended> =>
     source.runThrough(onTerminal(80, answer), ["apply"], { ...guarded, NO_COLOR: "1" });
   const declined = await apply("n\\n");
   expect(declined.stdout).toMatch(/danger +adopts[\s\S]*Apply this plan\? \[y\/N\][\s\S]*nothing was written/);
+  // Whoever is asked reads first what would be written where.
+  const asked = declined.stdout.slice(0, declined.stdout.indexOf("Apply this plan?")).replaceAll(/\s+/g, " ");
+  expect(asked).toContain(`Plan for ${server.url}, commit ${commit.slice(0, 12)}`);
   expect([declined.code, server.effects().length]).toEqual([0, before]);
   const confirmed = await apply("y\\n");
   expect(confirmed.stdout).toMatch(/updated {3}service\/dev:web\/api/);

@@ -10,6 +10,8 @@ export type Once = {
   readonly once?: string | undefined;
   /** What a person types: then stdin and stderr are terminals. */
   readonly answer?: string | undefined;
+  /** Whether nothing at all may stand on stderr after the result; a line of the log never may. */
+  readonly endsWithResult?: boolean | undefined;
 };
 
 // `off` and `on` go to every command; without either, every plan is made twice.

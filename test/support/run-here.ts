@@ -1,3 +1,4 @@
+import { AssertionError } from "node:assert";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { runCommandLine } from "../../src/commands/run-command-line.ts";
@@ -16,17 +17,24 @@ type Environment = { readonly [name: string]: string };
 /** Runs a command in this process, as the command line would: many of them are made in the time of one process. */
 export async function runHere(
   args: readonly string[],
-  { cwd, env = {}, once, answer }: Once & { readonly cwd: string; readonly env?: Environment },
+  { cwd, env = {}, once, answer, endsWithResult }: Once & { readonly cwd: string; readonly env?: Environment },
 ): Promise<Ended> {
-  const here = (env: Environment): Promise<Ended> => runIn(cwd, args, { ...cacheOfTests, ...env }, answer);
+  const here = (env: Environment): Promise<Ended> =>
+    runIn(cwd, args, { ...cacheOfTests, ...env }, { answer, endsWithResult });
   return madeBothWays(args, await here(env), { env, once }, here);
 }
 
-async function runIn(cwd: string, args: readonly string[], env: Environment, answer?: string): Promise<Ended> {
+async function runIn(
+  cwd: string,
+  args: readonly string[],
+  env: Environment,
+  { answer, endsWithResult = false }: Pick<Once, "answer" | "endsWithResult">,
+): Promise<Ended> {
   const stdin = Object.assign(new PassThrough(), { isTTY: answer !== undefined });
   if (answer !== undefined) stdin.write(answer);
   const columns = Number(env.COLUMNS ?? WIDE) || undefined;
   const [stdout, stderr] = [outputOf(columns), outputOf(columns)];
+  const last = lastWords(stdout, stderr);
   const [stopping, cutting] = [new AbortController(), new AbortController()];
   const terminal = {
     ...{ stdin, stdout, stderr, env, cwd, now: Date.now },
@@ -39,10 +47,37 @@ async function runIn(cwd: string, args: readonly string[], env: Environment, ans
   Object.assign(stderr, { isTTY: answer !== undefined });
   const said = Promise.all([text(stdout), text(stderr)]);
   const code = await runCommandLine(args, terminal, "0.0.0");
+  requireResultLast(args, last(), endsWithResult);
   stdout.end();
   stderr.end();
   const [out, err] = await said;
   return { code, signal: null, stdout: out, stderr: err };
+}
+
+/** What was written on stderr after the last word on stdout; empty where nothing was written there. */
+function lastWords(stdout: PassThrough, stderr: PassThrough): () => string {
+  let after: string | null = null;
+  const [writeOut, writeErr] = [stdout.write.bind(stdout), stderr.write.bind(stderr)];
+  Object.assign(stdout, {
+    write: (...given: Parameters<typeof writeOut>) => {
+      after = "";
+      return writeOut(...given);
+    },
+  });
+  Object.assign(stderr, {
+    write: (...given: Parameters<typeof writeErr>) => {
+      if (after !== null) after += String(given[0]);
+      return writeErr(...given);
+    },
+  });
+  return () => after ?? "";
+}
+
+const LOG_LINE = /^(?:\{"level":|\d\d:\d\d:\d\d\.\d+ )/m;
+
+function requireResultLast(args: readonly string[], after: string, isStrict: boolean): void {
+  if (!LOG_LINE.test(after) && !(isStrict && after !== "")) return;
+  throw new AssertionError({ message: `${args.join(" ")} writes after its result: ${after}` });
 }
 
 function outputOf(columns: number | undefined) {
