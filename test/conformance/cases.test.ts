@@ -29,8 +29,7 @@ const cases = [
   // What a comment on a pull request, a forged plan and a snapshot may hold.
   ...numbered("S", 75, 79),
   // What an attacker found of a control plane in production.
-  ...numbered("S", 80, 80),
-  ...numbered("S", 82, 86),
+  ...numbered("S", 80, 86),
   // A daemon in production: its disk, its ledger after a newer release, and what strangers see of it.
   ...numbered("F", 35, 35),
   ...numbered("F", 44, 44),

@@ -10,15 +10,18 @@ export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
   return createHash(format).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }
 
-/** The content of each blob, in the order requested. */
+/** The content of each blob, in the order requested. A blob that is requested several times is read and held once. */
 export async function readBlobs(
   repository: Repository,
   blobs: readonly string[],
   stop: Stop,
 ): Promise<readonly Uint8Array[]> {
-  const read = blobCollector(blobs.length);
-  await collectBlobs(repository, blobs, read, stop);
-  return read.contents;
+  const distinct = [...new Set(blobs)];
+  const read = blobCollector(distinct.length);
+  await collectBlobs(repository, distinct, read, stop);
+  if (distinct.length === blobs.length) return read.contents;
+  const contents = new Map(distinct.map((blob, index) => [blob, read.contents[index] ?? new Uint8Array()]));
+  return blobs.map((blob) => contents.get(blob) ?? new Uint8Array());
 }
 
 /** The content of each blob or commit, in the order requested; null if one of them exceeds the limit. */

@@ -1,4 +1,5 @@
-import { digestOf } from "../content-digest.ts";
+import { blobDigests } from "../content-digest.ts";
+import { pacer } from "../pacer.ts";
 import type { SourceFile } from "../revision.ts";
 import { readBlobs } from "./blobs.ts";
 import type { Stop } from "./git.ts";
@@ -69,16 +70,23 @@ export class CommitFile implements SourceFile {
 }
 
 /** Files of a commit in a repository that keeps its objects; `bytes` is null if the digest was already known. */
-export function commitFiles(
+export async function commitFiles(
   repository: Repository,
   files: readonly (Omit<CommitFileHead, "digest"> & {
     readonly known: string | null;
     readonly bytes: Uint8Array | null;
   })[],
-): readonly CommitFile[] {
+  { signal }: Stop,
+): Promise<readonly CommitFile[]> {
+  const pause = pacer(signal);
+  const digestOf = blobDigests();
   const siblings: CommitFiles = { repository, all: [], ahead: 1, next: -1 };
-  return files.map(({ known, bytes, ...head }) => {
-    const digest = known ?? (bytes !== null && bytes.length === head.size ? digestOf(bytes) : null);
-    return new CommitFile({ ...head, digest }, bytes, siblings);
-  });
+  const made: CommitFile[] = [];
+  for (const { known, bytes, ...head } of files) {
+    const digest = known ?? (bytes !== null && bytes.length === head.size ? digestOf(head.blob, bytes) : null);
+    made.push(new CommitFile({ ...head, digest }, bytes, siblings));
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+  }
+  return made;
 }

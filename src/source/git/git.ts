@@ -156,7 +156,7 @@ export async function isTracked(repository: Repository, path: string, stop: Stop
 }
 
 // Messages of git itself never begin like this, whatever a folder is called.
-const isMissing = (error: unknown) => errorMessage(error).startsWith("Error: spawn git ENOENT");
+const isMissing = (error: unknown) => /^(?:Error: )?spawn git ENOENT/.test(errorMessage(error));
 
 const isNoRepository = (message: string) => message.includes("not a git repository");
 

@@ -4,9 +4,10 @@ import { isDeepStrictEqual } from "node:util";
 import { compareText } from "../../contract/json.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { digestOf } from "../content-digest.ts";
+import { blobDigests } from "../content-digest.ts";
 import { isManifestFile, OWN_IGNORE_FILE } from "../ignore-files.ts";
-import type { Limits } from "../limits.ts";
+import { type Limits, tooMany } from "../limits.ts";
+import { pacer } from "../pacer.ts";
 import { HEAD_BYTES } from "../read-regular-file.ts";
 import { filesByPath, type RevisionFiles, type SourceFile } from "../revision.ts";
 import { startsOf } from "../source-root.ts";
@@ -59,7 +60,7 @@ export async function readCommitFiles(options: CommitOptions, stop: Stop): Promi
   const changed = await readChanged({ ...options, repository, root, commit }, stop);
   if (changed !== null) return changed;
   const prefix = prefixIn(repository, root);
-  const tree = await listTree(repository, commit, stop);
+  const tree = await listTree(repository, commit, stop, { most: options.limits.entries });
   const starts = startsOf(root, options.paths).map((start) => (prefix + start).replace(/\/$/, ""));
   const place = { ...options, root, repository, prefix, cwd: realpathSync(options.cwd) };
   const selected = await selectTreeEntries(place, tree, starts, stop);
@@ -113,7 +114,7 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
     const bytes = contents[index] ?? new Uint8Array();
     return { path, display: shown, blob: blobs[index] ?? "", size: bytes.length, known: null, bytes };
   });
-  const changed = commitFiles(repository, heads);
+  const changed = await commitFiles(repository, heads, stop);
   const all = before.files.filesByPath.withReplaced(changed);
   const since = { commit: earlier, isNext, changed: new Set(changed.map(({ path }) => path)) };
   const { diagnostics, leftOut } = before.files;
@@ -179,29 +180,52 @@ async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop
     unread.map(({ blob }) => blob),
     stop,
   );
+  const headOf = largeBlobReader(repository, entries, limits, stop);
   const bytesOf = new Map(unread.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()]));
   const heads: Head[] = [];
+  const pause = pacer(stop.signal);
   for (const entry of entries) {
     const { path, blob, size } = entry;
     const known = knownOf(entry);
-    const bytes =
-      bytesOf.get(path) ??
-      (known === null ? await readBlobHead(repository, blob, Math.min(HEAD_BYTES, limits.fileBytes), stop) : null);
+    const bytes = bytesOf.get(path) ?? (known === null ? await headOf(blob) : null);
     heads.push({ path: path.slice(prefix.length), display: display(place, path), blob, size, known, bytes });
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
   }
   return {
-    files: isOurs ? commitFiles(repository, heads) : heads.map(heldFile),
+    files: isOurs ? await commitFiles(repository, heads, stop) : await heldFiles(heads, stop),
     unread: new Set(heads.flatMap(({ path, known }) => (known === null ? [path] : []))),
+  };
+}
+
+// The same blob under many names is looked into once.
+function largeBlobReader(repository: Repository, entries: readonly TreeEntry[], limits: Limits, stop: Stop) {
+  const large = new Set(entries.flatMap(({ blob, size }) => (size > limits.fileBytes ? [blob] : [])));
+  if (large.size > limits.largeFiles)
+    throw tooMany(limits.largeFiles, `files of more than ${limits.fileBytes} bytes with the name of a manifest`);
+  const heads = new Map<string, Promise<Uint8Array>>();
+  return (blob: string): Promise<Uint8Array> => {
+    const head = heads.get(blob) ?? readBlobHead(repository, blob, Math.min(HEAD_BYTES, limits.fileBytes), stop);
+    heads.set(blob, head);
+    return head;
   };
 }
 
 type Head = Parameters<typeof commitFiles>[1][number];
 
 // A temporary repository is removed after reading, so the content stays in memory.
-function heldFile({ path, display: shown, blob, size, bytes }: Head): SourceFile {
-  const held = bytes ?? new Uint8Array();
-  const digest = size === held.length ? digestOf(held) : null;
-  return { path, display: shown, bytes: () => held, size, digest, stamp: null, blob };
+async function heldFiles(heads: readonly Head[], { signal }: Stop): Promise<readonly SourceFile[]> {
+  const pause = pacer(signal);
+  const digestOf = blobDigests();
+  const files: SourceFile[] = [];
+  for (const { path, display: shown, blob, size, bytes } of heads) {
+    const held = bytes ?? new Uint8Array();
+    const digest = size === held.length ? digestOf(blob, held) : null;
+    files.push({ path, display: shown, bytes: () => held, size, digest, stamp: null, blob });
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+  }
+  return files;
 }
 
 // Keyed by blob id and path: a file is only recognised at its old path, since few files move.

@@ -13,7 +13,7 @@ import {
   type Scope,
   scopesOf,
 } from "../ignore-files.ts";
-import type { Limits } from "../limits.ts";
+import { type Limits, tooMany } from "../limits.ts";
 import { pacer } from "../pacer.ts";
 import { readBlobs } from "./blobs.ts";
 import { isBelow } from "./compare-to-commit.ts";
@@ -72,9 +72,14 @@ export async function selectTreeEntries(
   const entries: TreeEntry[] = [];
   const links: TreeEntry[] = [];
   const leftOut = new Map<string, number>();
+  let linkCount = 0;
   for (const entry of tree) {
     const { mode, path } = entry;
     const judged = mode === SUBMODULE_MODE ? selection.judgeSubmodule(path) : selection.judge(path);
+    if (mode === LINK_MODE && (judged === "selected" || selection.covers(path))) {
+      linkCount += 1;
+      if (linkCount > place.limits.links) throw tooMany(place.limits.links, "symbolic links");
+    }
     if (judged === "selected") entries.push(entry);
     else if (mode === LINK_MODE && selection.covers(path)) links.push(entry);
     else if (judged !== null && mode.startsWith("100")) leftOut.set(judged.file, (leftOut.get(judged.file) ?? 0) + 1);
@@ -214,10 +219,20 @@ export async function linksToFolders(
     small.map(({ blob }) => blob),
     stop,
   );
+  const folders = foldersIn(tree);
   return small.filter(({ path }, index) => {
     const target = posix.join(parentOf(path), Buffer.from(targets[index] ?? []).toString("utf8"));
-    return tree.some((entry) => entry.path.startsWith(/^\.\/?$/.test(target) ? "" : `${target.replace(/\/$/, "")}/`));
+    return folders.has(/^\.\/?$/.test(target) ? "" : target.replace(/\/$/, ""));
   });
+}
+
+// Looking through the whole tree for each link would take a time that grows with their product.
+function foldersIn(tree: readonly TreeEntry[]): ReadonlySet<string> {
+  const folders = new Set([""]);
+  for (const { path } of tree) {
+    for (let folder = parentOf(path); !folders.has(folder); folder = parentOf(folder)) folders.add(folder);
+  }
+  return folders;
 }
 
 /** Refuses entries that a partial clone lacks: git does not know their size. */

@@ -1,4 +1,15 @@
-import { gitOf, headCommit, type ObjectFormat, objectFormatOf, repositoryFailure, type Stop } from "./git.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { defaultLimits, tooMany } from "../limits.ts";
+import { runGit } from "../remote/run-git.ts";
+import {
+  environmentOf,
+  folderOf,
+  headCommit,
+  type ObjectFormat,
+  objectFormatOf,
+  repositoryFailure,
+  type Stop,
+} from "./git.ts";
 import { prefixIn, type Repository } from "./repository-paths.ts";
 
 /** The commit that is checked out, and its entries below a folder. */
@@ -47,22 +58,58 @@ export async function headOf(repository: Repository, folder: string, stop: Stop)
   return { commit, format: objectFormatOf(commit), blobs, links, submodules };
 }
 
-/** Every entry of a commit's tree, or those at some paths, by full commit id; sizes are 0 unless requested. */
+type ListOptions = {
+  readonly withSizes?: boolean;
+  readonly paths?: readonly string[];
+  /** The number of entries beyond which it is refused. */
+  readonly most?: number;
+};
+
+/**
+ * Every entry of a commit's tree, or those at some paths, by full commit id; sizes are 0 unless requested. A tree can name
+ * one folder many times, so it is read as it is listed, and refused beyond the limit.
+ */
 export async function listTree(
   repository: Repository,
   commit: string,
-  stop: Stop,
-  { withSizes = true, paths = [] }: { readonly withSizes?: boolean; readonly paths?: readonly string[] } = {},
+  { signal }: Stop,
+  { withSizes = true, paths = [], most = defaultLimits.entries }: ListOptions = {},
 ): Promise<readonly TreeEntry[]> {
-  try {
-    const options = ["-r", "-z", ...(withSizes ? ["-l"] : []), "--full-tree"];
-    const args = ["--literal-pathspecs", "ls-tree", ...options, commit, "--", ...paths];
-    const listing = await gitOf(repository, args, stop);
-    return listing.split("\0").flatMap(readEntry);
-  } catch (error) {
-    stop.signal.throwIfAborted();
-    throw repositoryFailure(repository, error);
-  }
+  const options = ["-r", "-z", ...(withSizes ? ["-l"] : []), "--full-tree"];
+  const args = ["--literal-pathspecs", "ls-tree", ...options, commit, "--", ...paths];
+  const entries: TreeEntry[] = [];
+  const take = records((record) => {
+    entries.push(...readEntry(record));
+    if (entries.length > most) throw tooMany(most, "files");
+  });
+  const run = { folder: folderOf(repository), env: environmentOf(repository), signal };
+  const { code, stderr } = await runGit(args, { ...run, take }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw error instanceof HoldfastError ? error : repositoryFailure(repository, error);
+  });
+  if (code !== 0) throw repositoryFailure(repository, new Error(stderr));
+  return entries;
+}
+
+/** All paths of a listing together; far more than any repository of manifests has. */
+const MAX_LISTING = 256 * 1024 * 1024;
+
+/** Splits output that ends each record with a NUL, as it arrives. */
+function records(give: (record: string) => void): (part: Buffer) => void {
+  let rest: Buffer[] = [];
+  let size = 0;
+  return (part) => {
+    size += part.length;
+    if (size > MAX_LISTING) throw tooMany(MAX_LISTING, "bytes in the names of its files");
+    let from = 0;
+    for (let end = part.indexOf(0); end !== -1; end = part.indexOf(0, from)) {
+      const piece = part.subarray(from, end);
+      give((rest.length === 0 ? piece : Buffer.concat([...rest, piece])).toString("utf8"));
+      rest = [];
+      from = end + 1;
+    }
+    if (from < part.length) rest.push(part.subarray(from));
+  };
 }
 
 /** A path that differs between two commits. */
@@ -74,28 +121,44 @@ export type TreeChange = {
   readonly isContent: boolean;
 };
 
-/** The differences between the trees of two commits; null if git cannot compare them. */
+/** More changed files than are ever read one by one. */
+const MAX_CHANGES = 20_000;
+/** Git collects all differences before it prints the first one: those of trees that name one folder many times have no end. */
+const DIFF_MS = 5000;
+
+/** The differences between the trees of two commits; null if git cannot compare them, or if there are too many. */
 export async function diffTrees(
   repository: Repository,
   { before, commit }: { readonly before: string; readonly commit: string },
-  stop: Stop,
+  { signal }: Stop,
 ): Promise<readonly TreeChange[] | null> {
+  const options = ["-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
+  const changes: TreeChange[] = [];
+  let word: string | null = null;
+  const take = records((record) => {
+    if (word === null) {
+      word = record;
+      return;
+    }
+    changes.push(changeOf(word, record));
+    word = null;
+    if (changes.length > MAX_CHANGES) throw tooMany(MAX_CHANGES, "changed files");
+  });
+  const stopping = AbortSignal.any([signal, AbortSignal.timeout(DIFF_MS)]);
+  const run = { folder: folderOf(repository), env: environmentOf(repository), signal: stopping, take };
   try {
-    const options = ["-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
-    const words = (await gitOf(repository, ["diff-tree", ...options, before, commit], stop)).split("\0");
-    return words.flatMap((word, index) =>
-      word.startsWith(":") && index % 2 === 0 ? changeOf(word, words[index + 1]) : [],
-    );
+    const { code } = await runGit(["diff-tree", ...options, before, commit], run);
+    return code === 0 ? changes : null;
   } catch {
-    stop.signal.throwIfAborted();
+    signal.throwIfAborted();
     return null;
   }
 }
 
 // `:100644 100644 <before> <after> M`, followed by the path.
-function changeOf(word: string, path = ""): readonly TreeChange[] {
+function changeOf(word: string, path: string): TreeChange {
   const [before = "", mode = "", , blob = "", status = ""] = word.slice(1).split(" ");
-  return [{ path, blob, isContent: status === "M" && before.startsWith("100") && mode.startsWith("100") }];
+  return { path, blob, isContent: status === "M" && before.startsWith("100") && mode.startsWith("100") };
 }
 
 function readEntry(line: string): readonly TreeEntry[] {
