@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { foreignService } from "../support/foreign-service.ts";
+import { deployAs, foreignService } from "../support/foreign-service.ts";
 import { foundations, service } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import { serve } from "../support/server.ts";
@@ -62,6 +62,8 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
   const { data } = await server.call("GET", "/api/svc/v1/apps?fqn=dev:web:api");
   const env = { ...data[0].deployment.manifest.env, LEVEL: "debug" };
   await server.call("PUT", "/api/svc/v1/apps", { manifest: { ...data[0].deployment.manifest, env } });
+  const traced = { ...data[0].deployment.manifest, env: { ...env, TRACE: "all" } };
+  await deployAs("tracer", traced, server);
   await upstream.commit({ "api.yaml": service("api", "replicas: 4\n") });
   const later = await run("why", "service/dev:web/api", "-o", "json");
   expect(faultsOf("why", later.stdout)).toEqual([]);
@@ -69,6 +71,7 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
     changes: [
       { label: "env.LEVEL", changedBy: { subject: "user:admin" } },
       { label: "env.QUEUE", changedBy: { subject: "virtualaccount:others" } },
+      { label: "env.TRACE", changedBy: { subject: "virtualaccount:tracer" } },
     ],
     changedSince: [{ path: "/replicas", before: 2, after: 4, changedBy: { subject: "virtualaccount:others" } }],
   });
