@@ -8,7 +8,7 @@ import { type Caller, startControlPlane } from "../control-plane.ts";
 import { requestsOf, type WireRequest } from "../support/arbitrary-request.ts";
 import { createReplyCheck, documentOf, routesOf } from "../support/openapi.ts";
 
-const batches = Number(process.env.HOLDFAST_FUZZ_BATCHES ?? 150);
+const batches = Number(process.env.HOLDFAST_FUZZ_BATCHES ?? 400);
 const seed = Number(process.env.HOLDFAST_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 // What any path may answer before an operation is found.
