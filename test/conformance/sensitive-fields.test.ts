@@ -20,7 +20,7 @@ function unmarkedIn(type: string): readonly string[] {
 }
 
 /** What is named like a secret, and says only where one is. */
-const harmless: readonly string[] = [];
+const harmless: readonly string[] = ["virtual-account: token_type"];
 
 describe("fields that hold secrets", () => {
   test("are found by their names", () => {

@@ -1,10 +1,11 @@
-import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { cp, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { commitAll, git } from "../support/git.ts";
+import { commitAll, git, notingGit } from "../support/git.ts";
 import { driftOf, planOf } from "../support/json-output.ts";
 import { everyKind, team } from "../support/manifests.ts";
 import { run } from "../support/process.ts";
@@ -81,13 +82,17 @@ describe("patterns of the repository", () => {
     const late = await source.run(["validate", "--timeout", "0.2"]);
     expect(late).toMatchObject({ code: 9, stdout: "" });
 
-    // It reads its key right before the source: once that is read, it is at the patterns.
-    const key = join(await temporaryFolder(), "key");
-    execFileSync("mkfifo", [key]);
-    const running = source.start(["validate"], { HOLDFAST_STATE_KEY_FILE: key });
-    await writeFile(key, "any\n");
+    // It lists the files of its commit right before the patterns, and asks git for its settings right after them.
+    await git(source.folder, "init", "--quiet");
+    await git(source.folder, "add", ".holdfastignore");
+    await git(source.folder, "commit", "--quiet", "--message", "Begin");
+    const log = join(await temporaryFolder(), "log");
+    writeFileSync(log, "");
+    const running = source.start(["validate"], { PATH: `${await notingGit(log)}:${process.env.PATH}` });
+    await eventually("the patterns", () => readFileSync(log, "utf8").includes(" ls-tree "));
     running.kill("SIGTERM");
     expect(await running.ended).toMatchObject({ code: 143, stdout: "" });
+    expect(readFileSync(log, "utf8")).not.toContain("config ");
   });
 
   test("S43 beyond the limits end the command with their file and line", async () => {

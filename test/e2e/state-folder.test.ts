@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { chown, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
@@ -7,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { needsRoot } from "../support/as-root.ts";
 import { bundled } from "../support/bundled-commands.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { commitAll, git } from "../support/git.ts";
+import { commitAll, git, notingGit } from "../support/git.ts";
 import { everyKind, service } from "../support/manifests.ts";
 import { inNamespace, needsMounts } from "../support/namespace-commands.ts";
 import { type Ended, run, start } from "../support/process.ts";
@@ -154,7 +153,7 @@ describe("S40 a state folder that a repository brings", () => {
     const server = await serve();
     const checkout = await clone(async () => undefined);
     const log = join(await temporaryFolder(), "log");
-    const bin = await wrappedGit(log);
+    const bin = await notingGit(log);
     const env = {
       HOLDFAST_SERVER: server.url,
       HOLDFAST_TOKEN: server.token,
@@ -191,14 +190,6 @@ describe("S40 a state folder that a repository brings", () => {
     expect(await run(["validate"], { cwd: checkout })).toMatchObject({ code: 0 });
   });
 });
-
-/** A folder with a `git` that notes how it was called, and calls the real one. */
-async function wrappedGit(log: string): Promise<string> {
-  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
-  const bin = await temporaryFolder();
-  await writeFile(join(bin, "git"), `#!/bin/sh\necho "$@" >> "${log}"\nexec "${real}" "$@"\n`, { mode: 0o755 });
-  return bin;
-}
 
 describe("S40 a file of the state folder", () => {
   test.each([

@@ -1,5 +1,8 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
+import { temporaryFolder } from "./folder.ts";
 
 const identity = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.com" };
 const committer = { GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.com" };
@@ -18,4 +21,13 @@ export async function commitAll(folder: string, message: string): Promise<string
   await git(folder, "add", "--all");
   await git(folder, "commit", "--quiet", "--message", message);
   return git(folder, "rev-parse", "HEAD");
+}
+
+/** A folder with a `git` that calls the real one, and notes in a file with which arguments, when that has ended. */
+export async function notingGit(log: string): Promise<string> {
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  const bin = await temporaryFolder();
+  const script = `#!/bin/sh\n"${real}" "$@"; status=$?\necho "$@" >> "${log}"\nexit $status\n`;
+  await writeFile(join(bin, "git"), script, { mode: 0o755 });
+  return bin;
 }

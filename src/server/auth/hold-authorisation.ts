@@ -18,7 +18,7 @@ const holdRows = preparedQuery((database: Kysely<Tables>, { root, token, account
     .with("held_account", (from) =>
       from.selectFrom("virtual_accounts").select("id").where("id", "=", account).forShare(),
     )
-    .with("held_team", (from) => from.selectFrom("team_members").select("team").where("member", "=", slug).forShare())
+    .with("held_team", (from) => from.selectFrom("team_members").select("member").where("member", "=", slug).forShare())
     .with("held_grant", (from) =>
       from
         .selectFrom("grants")
