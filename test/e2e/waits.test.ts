@@ -133,9 +133,9 @@ test("F81 rollouts are said to be waited for, and until when", async () => {
   );
   const ended = await source.runHere(["apply", "--yes"]);
   expect(ended.code).toBe(0);
-  const [line, ...more] = waits(ended.stderr);
-  expect(more).toEqual([]);
-  expect(line).toMatch(new RegExp(`^waiting: 2 rollouts, until ${moment} at the latest$`));
+  // On a slow machine, a write may be waited for too.
+  const said = waits(ended.stderr).filter((line) => line.includes("rollout"));
+  expect(said).toEqual([expect.stringMatching(new RegExp(`^waiting: 2 rollouts, until ${moment} at the latest$`))]);
 });
 
 test("F81 a write that may still arrive is said to be waited for, and until when", async () => {
