@@ -65,8 +65,7 @@ export function folderOf({ top, gitFolder }: Repository): string {
   return top ?? gitFolder;
 }
 
-/** Runs git in a repository, and returns its output. */
-export function gitOf(repository: Repository, args: readonly string[], stop: Stop): Promise<string> {
+function gitOf(repository: Repository, args: readonly string[], stop: Stop): Promise<string> {
   return gitAt(folderOf(repository), environmentOf(repository), args, stop);
 }
 
