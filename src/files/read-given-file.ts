@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { fileTypeOf } from "./read-own-file.ts";
 
 /** A file that was named in a flag, in the environment or in the operator's configuration, and cannot be read. */
 export class UnreadableFileError extends Error {
@@ -57,8 +58,7 @@ export function whyUnreadable(error: unknown): string {
 function requireRegular(stat: Stats): void {
   if (stat.isFile()) return;
   if (stat.isDirectory()) throw new UnreadableFileError("cannot be read (EISDIR): it is a folder", {});
-  const what = stat.isFIFO() ? "a pipe" : stat.isSocket() ? "a socket" : "a device";
-  throw new UnreadableFileError(`is ${what}, not a regular file`, {});
+  throw new UnreadableFileError(`is ${fileTypeOf(stat)}, not a regular file`, {});
 }
 
 // A file may grow while it is read, and files of /proc have the size 0.

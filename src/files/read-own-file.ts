@@ -51,10 +51,11 @@ function requireOwnFile(path: string, stat: Stats, { limit, isSecret = false }: 
 /** Refuses everything but a regular file. */
 export function requireRegularFile(path: string, stat: Stats, hint = "check who created it, and remove it"): void {
   if (stat.isFile()) return;
-  throw new UnsafePathError(`${path} is ${kindOf(stat)}, not a regular file`, { hint });
+  throw new UnsafePathError(`${path} is ${fileTypeOf(stat)}, not a regular file`, { hint });
 }
 
-function kindOf(stat: Stats): string {
+/** What is there instead of a regular file, with its article. */
+export function fileTypeOf(stat: Stats): string {
   if (stat.isSymbolicLink()) return "a symbolic link";
   if (stat.isDirectory()) return "a folder";
   if (stat.isFIFO()) return "a pipe";

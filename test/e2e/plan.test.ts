@@ -4,21 +4,9 @@ import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, prompt, service, team } from "../support/manifests.ts";
+import { emptySummary } from "../support/sample-plan.ts";
 import { type Server, serve } from "../support/server.ts";
 import { guarded, type Source, sourceOf } from "../support/source.ts";
-
-const empty = {
-  create: 0,
-  update: 0,
-  keep: 0,
-  ensure: 0,
-  block: 0,
-  orphan: 0,
-  drift: 0,
-  unrecorded: 0,
-  invalid: 0,
-  refused: 0,
-};
 
 /** A source of every kind that has been applied. */
 async function applied(server: Server): Promise<Source> {
@@ -53,8 +41,8 @@ describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => 
     expect(plan.checksum).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(plan.summary).toEqual(
       isFull
-        ? { ...empty, create: 8, notChecked: 8, refused: 2 }
-        : { ...empty, create: 3, ensure: 2, keep: 3, notChecked: 4, refused: 2 },
+        ? { ...emptySummary, create: 8, notChecked: 8, refused: 2 }
+        : { ...emptySummary, create: 3, ensure: 2, keep: 3, notChecked: 4, refused: 2 },
     );
     expect(plan.steps.map(({ identity, wave }) => [identity, wave])).toEqual([
       ["cluster/dev", 0],
@@ -92,7 +80,7 @@ describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => 
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
     const ended = await source.runHere(["plan", "-o", "json"]);
     expect(ended.code).toBe(0);
-    expect(planOf(ended).summary).toEqual({ ...empty, update: 1, keep: 7 });
+    expect(planOf(ended).summary).toEqual({ ...emptySummary, update: 1, keep: 7 });
     expect(planOf(ended).steps).toEqual([
       {
         action: "update",
@@ -149,7 +137,7 @@ name: api
     const path = join(source.folder, "plan.json");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(await readFile(path, "utf8")).summary).toEqual({
-      ...empty,
+      ...emptySummary,
       create: 1,
       update: 1,
       keep: 7,

@@ -3,6 +3,20 @@ import { textDiff } from "../../src/core/diff/text-diff.ts";
 import { splitIdentity } from "../../src/core/manifest.ts";
 import { type Change, type Plan, type Step, summarise } from "../../src/core/plan/plan.ts";
 
+/** The summary of a plan without a step, over no resource. */
+export const emptySummary = {
+  create: 0,
+  update: 0,
+  keep: 0,
+  ensure: 0,
+  block: 0,
+  orphan: 0,
+  drift: 0,
+  unrecorded: 0,
+  invalid: 0,
+  refused: 0,
+} as const;
+
 /** One field that differs, as plans have it. */
 export function sampleChange(label: string, before: Json, after: Json, cause: Change["cause"] = "manifest"): Change {
   return { path: `/${label.replaceAll(".", "/")}`, label, before, after, cause, diff: textDiff(before, after) };

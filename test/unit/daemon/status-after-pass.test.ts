@@ -3,6 +3,7 @@ import { createPassWatch } from "../../../src/daemon/pass-facts.ts";
 import { newStatus, statusAfter } from "../../../src/daemon/status-after-pass.ts";
 import { historyText, statusReport } from "../../../src/render/status.ts";
 import { sampleApplyEvent } from "../../support/sample-apply-event.ts";
+import { emptySummary } from "../../support/sample-plan.ts";
 
 const times = { startedAt: 1_000, endedAt: 2_000, nextAt: 3_000, wanted: "abc" };
 
@@ -60,18 +61,7 @@ test("F51 a commit that is refused is accounted for by its own id, while the las
     outcomes: [],
     diagnostics: [],
   } as const;
-  const planSummary = {
-    create: 0,
-    update: 0,
-    keep: 1,
-    ensure: 0,
-    block: 0,
-    orphan: 0,
-    drift: 0,
-    unrecorded: 0,
-    invalid: 0,
-    refused: 0,
-  };
+  const planSummary = { ...emptySummary, keep: 1 };
   const plan = {
     format_version: "2.1",
     revision: "good",

@@ -11,6 +11,7 @@ import type { Change, Step } from "../../../../src/core/plan/plan.ts";
 import type { ApplyEvent, PassEvent, ReadEvent } from "../../../../src/core/report/events.ts";
 import { type Outcome, summariseOutcomes } from "../../../../src/core/report/report.ts";
 import { faultsOf } from "../../../support/output-schemas.ts";
+import { emptySummary } from "../../../support/sample-plan.ts";
 import { terminalOf } from "../terminal.ts";
 
 const START = Date.UTC(2026, 10, 22, 12);
@@ -86,18 +87,7 @@ function applied(
   };
 }
 
-const planCounts = {
-  create: 0,
-  update: 0,
-  keep: 3,
-  ensure: 0,
-  block: 0,
-  orphan: 0,
-  drift: 0,
-  unrecorded: 0,
-  invalid: 0,
-  refused: 0,
-};
+const planCounts = { ...emptySummary, keep: 3 };
 
 type Clock = { now: number };
 
