@@ -124,26 +124,23 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
   const observed = withoutStale(concluded(seen, seen.dryRuns, sight, context), started, context);
   guardLive(observed, started, context);
   const named = await withTakenNames(queries, observed, observing);
-  const desired = await withValues(started, (identity) => !named.inSync.has(identity), context);
-  const waved = withWaves(desired);
-  const recorded = await openWhereRead(named, context);
-  const rulesFor = await findRules(waved, named, context);
+  let read = await readUndecided(named, started, context);
   const unclear: Diagnostic[] = [];
   const missing = () =>
     context.serverFacts.missing(["getCaller", ...queries.flatMap(({ kind }) => operationsOf(kind))]);
   let known: FoundOwnContent = NOTHING_OWN;
-  const elsewhere = await elsewhereOf(mayBeOrphans, { ...desired, live: named.live });
+  const elsewhere = await elsewhereOf(mayBeOrphans, { ...started, live: named.live });
   let observation = named;
   const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
     ...context,
-    ...desired,
-    desired: waved,
+    ...read.desired,
+    desired: read.waved,
     live: concluded(observation, dryRuns, sight, context).live,
     inSync: observation.inSync,
-    recorded,
+    recorded: read.recorded,
     dryRuns,
-    rulesFor,
-    base: desired.base,
+    rulesFor: read.rulesFor,
+    base: started.base,
     applied: compared.applied,
     own: known.own,
     removed,
@@ -152,20 +149,25 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     sight,
     now: context.now(),
     complete: observation.complete && unclear.length === 0,
-    diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear, ...known.warnings],
+    diagnostics: [...started.diagnostics, ...observation.diagnostics, ...unclear, ...known.warnings],
     orphans,
-    outOfScope: desired.outOfScope ?? 0,
+    outOfScope: started.outOfScope ?? 0,
     guards: null,
   });
   const first = makePlan(input(observation.dryRuns));
   const missingFirst = missing().length;
-  const unchecked = { ...first, ...observation, waved, answered: observation.dryRuns };
+  const unchecked = { ...first, ...observation, waved: read.waved, answered: observation.dryRuns };
   const checking = { ...context, dryRun, unclear, signal, sight };
   const { dryRuns: tried, notChecked } = await preflight(unchecked, checking);
-  const asked = { ...desired, live: named.live, recorded, elsewhere, mayBeOrphans };
+  const asked = { ...started, live: named.live, recorded: read.recorded, elsewhere, mayBeOrphans };
   const answers = await askAboutOrphans(asked, { ...checking, prove: async () => proveDryRun(unchecked, checking) });
-  observation = withAnswers(named, answers);
-  const dryRuns = new Map([...observation.dryRuns, ...tried]);
+  const answered = withAnswers(named, answers);
+  const dryRuns = new Map([...answered.dryRuns, ...tried]);
+  // Dry runs may have shown that something recorded is gone, and then no record is trusted.
+  const { inSync } = withoutStale(concluded(answered, dryRuns, sight, context), started, context);
+  observation = { ...answered, inSync };
+  if (inSync.size < named.inSync.size) read = await readUndecided(observation, started, context);
+  const { desired, waved, recorded, rulesFor } = read;
   const differing = waved.filter(({ manifest: { identity } }) => isUnrecorded(first, identity, recorded));
   const question = { differing, ...observation, dryRuns, rulesFor, writers: writersOf(context) };
   known = await findOwnContent(question, desired, context);
@@ -201,6 +203,16 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     if (next !== null) context.cache?.save(next);
   }
   return livePlan;
+}
+
+type Undecided = Pick<LivePlan, "desired" | "waved" | "recorded" | "rulesFor">;
+
+// What the decisions about resources that are not known to be in sync need.
+async function readUndecided(observation: Observation, started: Desired, context: PlanContext): Promise<Undecided> {
+  const desired = await withValues(started, (identity) => !observation.inSync.has(identity), context);
+  const waved = withWaves(desired);
+  const recorded = await openWhereRead(observation, context);
+  return { desired, waved, recorded, rulesFor: await findRules(waved, observation, context) };
 }
 
 // The applied commit replaces records that are missing.
