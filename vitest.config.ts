@@ -49,7 +49,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     pool: "forks",
     // On two processors: most e2e tests wait for other processes, and for time to pass.
-    maxWorkers: 4,
+    maxWorkers: 6,
     // `npm test` runs the suite: its result is kept for `npm run test:judge`.
     reporters: [...(process.env.npm_lifecycle_event === "test" ? [new SuiteReport(RESULT_FILE)] : []), "default"],
     coverage: { provider: "v8", include: ["src/**"], exclude: ["src/**/generated/**"] },
