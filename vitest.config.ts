@@ -48,8 +48,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     pool: "forks",
-    // On two processors: most e2e tests wait for other processes, and for time to pass.
-    maxWorkers: 6,
+    // On two processors: many tests wait for other processes, and for time to pass.
+    maxWorkers: 5,
     // `npm test` runs the suite: its result is kept for `npm run test:judge`.
     reporters: [...(process.env.npm_lifecycle_event === "test" ? [new SuiteReport(RESULT_FILE)] : []), "default"],
     coverage: { provider: "v8", include: ["src/**"], exclude: ["src/**/generated/**"] },
