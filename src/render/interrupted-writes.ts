@@ -27,10 +27,18 @@ export function interruptedLines(
   writes: readonly InterruptedWrite[],
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
-  return [...Map.groupBy(writes, conclusionOf)].flatMap(([conclusion, alike]) => {
-    const names = alike.map(({ identity }) => printable(identity)).join(", ");
-    const text = `Interrupted write, ${conclusion}: ${names}`;
-    return wrapWords(text, { indent: "", nextIndent: "  ", width }).map((line) => paint("yellow", line));
+  return interruptedTexts(writes, printable).flatMap((text) =>
+    wrapWords(text, { indent: "", nextIndent: "  ", width }).map((line) => paint("yellow", line)),
+  );
+}
+
+/** The same as texts, each resource written by `nameOf`. */
+export function interruptedTexts(
+  writes: readonly InterruptedWrite[],
+  nameOf: (identity: string) => string,
+): readonly string[] {
+  return [...Map.groupBy(writes, conclusionOf)].map(([conclusion, alike]) => {
+    return `Interrupted write, ${conclusion}: ${alike.map(({ identity }) => nameOf(identity)).join(", ")}`;
   });
 }
 

@@ -70,8 +70,11 @@ export function planReport(event: PlanEvent, view: ReportView): string {
   const detailOf = ({ identity }: Step): string | null => details.get(identity) ?? null;
   if (output === "gitlab") return gitlabReport(plan);
   if (output === "markdown") {
-    const shown = ignored === 0 && event.history === undefined ? plan : { ...plan, ignored, ...historyIn(event) };
-    return planMarkdown(shown, { ...reviewed(view), groupOf: resourceGroup, detailOf, showPreflight });
+    const beside = { ...historyIn(event), ...notWritableIn(event), ...interruptedIn(event) };
+    return planMarkdown(
+      { ...plan, ignored, ...beside },
+      { ...reviewed(view), groupOf: resourceGroup, detailOf, showPreflight },
+    );
   }
   const text = planText(plan, {
     ...view,

@@ -14,6 +14,7 @@ import { incompleteText } from "./incomplete-text.ts";
 import { interruptedLines } from "./interrupted-writes.ts";
 import { missingExtensionsText } from "./missing-extensions.ts";
 import { notCheckedCounts } from "./not-checked.ts";
+import { notWritableText } from "./not-writable.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint } from "./paint.ts";
 import { stepLines, titleLine } from "./step.ts";
@@ -133,10 +134,8 @@ function notCheckedLines({ steps }: Plan, { paint, width, showPreflight = false 
 
 // Whoever plans need not be who applies, so this is a remark.
 function notWritableLines({ notWritable = [], paint, width }: PlanView): readonly string[] {
-  if (notWritable.length === 0) return [];
-  const steps = notWritable.reduce((sum, { identities }) => sum + identities.length, 0);
-  const roles = notWritable.map(({ role, identities }) => `${printable(role)} (${identities.length})`);
-  const text = `This token may not write ${count(steps, "step")}, for which apply needs: ${roles.join(", ")}`;
+  const text = notWritableText(notWritable, printable);
+  if (text === null) return [];
   return wrapWords(text, { indent: "", nextIndent: "  ", width }).map((line) => paint("dim", line));
 }
 

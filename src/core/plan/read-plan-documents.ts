@@ -1,4 +1,4 @@
-import type { Failure } from "../../contract/generated/output.ts";
+import type { Failure, InterruptedWrite } from "../../contract/generated/output.ts";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { exitCodes } from "../errors.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
@@ -51,7 +51,9 @@ function readDocument(document: Json): PlanDocument | null {
 }
 
 // All fields that are shown are checked, because the file may come from an untrusted job.
-function isPlan({ revision, server, complete, summary, ignored, steps, diagnostics, history }: JsonObject): boolean {
+function isPlan(plan: JsonObject): boolean {
+  const { revision, server, complete, summary, ignored, steps, diagnostics, history } = plan;
+  const { notWritable = [], interrupted = [] } = plan;
   return (
     isTextOrNull(revision) &&
     typeof server === "string" &&
@@ -60,6 +62,8 @@ function isPlan({ revision, server, complete, summary, ignored, steps, diagnosti
     (ignored === undefined || Number.isSafeInteger(ignored)) &&
     isListOf(steps, isStep) &&
     isReach(history) &&
+    isListOf(notWritable, isNotWritable) &&
+    isListOf(interrupted, isInterrupted) &&
     isListOf(diagnostics, isDiagnostic)
   );
 }
@@ -206,6 +210,20 @@ function isGuard(value: Json): boolean {
   });
 }
 
+function isNotWritable({ role, identities }: JsonObject): boolean {
+  return typeof role === "string" && isTexts(identities);
+}
+
+function isInterrupted({ identity, found, next, token, arrivesUntil }: JsonObject): boolean {
+  return (
+    typeof identity === "string" &&
+    isKeyOf(interruptedFound, found) &&
+    isKeyOf(interruptedNext, next) &&
+    (token === null || isKeyOf(interruptedToken, token)) &&
+    (arrivesUntil === null || (typeof arrivesUntil === "string" && /^[\d:.TZ-]+$/.test(arrivesUntil)))
+  );
+}
+
 function isNotChecked(value: Json): boolean {
   if (!isObject(value) || !isKeyOf(notCheckedReasons, value.reason)) return false;
   const { on = [] } = value;
@@ -213,6 +231,18 @@ function isNotChecked(value: Json): boolean {
 }
 
 type Names<Of extends string> = { readonly [name in Of]: true };
+
+const interruptedFound: Names<InterruptedWrite["found"]> = { made: true, "not-made": true, unknown: true };
+
+const interruptedNext: Names<InterruptedWrite["next"]> = {
+  record: true,
+  send: true,
+  close: true,
+  keep: true,
+  report: true,
+};
+
+const interruptedToken: Names<NonNullable<InterruptedWrite["token"]>> = { delivered: true, lost: true };
 
 const riskNames: Names<Step["risks"][number]> = {
   adopts: true,

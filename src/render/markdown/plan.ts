@@ -2,7 +2,9 @@ import { compareText } from "../../contract/json.ts";
 import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
 import { incompleteMarkdown, incompleteTitle } from "../incomplete-text.ts";
+import { interruptedTexts } from "../interrupted-writes.ts";
 import { notCheckedCounts } from "../not-checked.ts";
+import { notWritableText } from "../not-writable.ts";
 import { orphansText } from "../orphans.ts";
 import { guardCounts } from "../step-guard.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
@@ -38,6 +40,8 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
     ...dangerText(steps),
     ...diagnosticsMarkdown(plan.diagnostics),
     ...(notChecked === "" ? [] : [`${notChecked}.`]),
+    ...[notWritableText(plan.notWritable ?? [], codeSpan)].flatMap((text) => (text === null ? [] : [`${text}.`])),
+    ...interruptedTexts(plan.interrupted ?? [], codeSpan).map((text) => `${text}.`),
     ...orphanParagraphs(plan.summary.orphan - steps.filter(({ action }) => action === "orphan").length, plan.history),
   ];
   const byBlock = Map.groupBy(steps, blockOf);

@@ -79,7 +79,14 @@ const plans: { readonly [name: string]: Plan } = {
       changes: [sampleChange("replicas", 3, 1, "unrecorded")],
     }),
   ]),
-  incomplete: samplePlan([], { complete: false, revision: null }),
+  incomplete: samplePlan([], {
+    ...{ complete: false, revision: null },
+    notWritable: [{ role: "workspace-editor on workspace dev:web", identities: ["service/dev:web/a"] }],
+    interrupted: [
+      { identity: "team/ml", found: "unknown", next: "report", token: null, arrivesUntil: "2026-11-22T11:56:00Z" },
+      { identity: "team/web", found: "made", next: "record", token: null, arrivesUntil: null },
+    ],
+  }),
 };
 
 const drift: DriftReport = {

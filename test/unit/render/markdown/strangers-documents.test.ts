@@ -45,6 +45,8 @@ const strangers: readonly Json[] = [
     ]),
     ignored: 1,
     history: { commits: 1, ended: "start" },
+    notWritable: [{ role: "a", identities: ["a"] }],
+    interrupted: [{ identity: "a", found: "made", next: "record", token: null, arrivesUntil: "2026-11-22T11:56:00Z" }],
     diagnostics: [{ ...sampleFault, related: [{ file: "a", line: 1, column: 1 }], documents: 1 }],
   },
   {
