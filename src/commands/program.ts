@@ -107,8 +107,8 @@ class Program extends Command {
   }
 }
 
-/** A command that may itself report a missing argument, with the flags that are missing. */
-class OneCommand extends Command {
+/** A command that may report a missing argument by itself, together with the flags that are missing. */
+class ReportingCommand extends Command {
   readonly #reportsMissing: boolean;
 
   constructor({ name, reportsMissing = false }: CommandEntry) {
@@ -132,7 +132,7 @@ function termOf(name: string): string {
 const SELECTING = "files and folders of the source to read (default: all)";
 
 function createCommand(entry: CommandEntry, process: ProcessTerminal, done: (exitCode: number) => void): Command {
-  const command = new OneCommand(entry).summary(entry.summary).description(`${capitalised(entry.summary)}.`);
+  const command = new ReportingCommand(entry).summary(entry.summary).description(`${capitalised(entry.summary)}.`);
   if (entry.arguments !== "") command.argument(entry.arguments, entry.argumentsAre ?? SELECTING);
   for (const name of [...entry.flags, ...generalFlags]) command.addOption(flagTable[name].option());
   command

@@ -7,7 +7,7 @@ import { unionVariants } from "../schema/schema-node.ts";
 import { manifestTypes, requiredFields, schemaFor } from "../schema/schemas.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { quoted } from "../yaml/fault.ts";
-import { conflictAt } from "../yaml/merge-conflict.ts";
+import { mergeConflictAt } from "../yaml/merge-conflict.ts";
 import { claimOf, claimsType } from "./claims-type.ts";
 
 /**
@@ -68,7 +68,7 @@ export function detectDocument(
 ): Detected | { readonly is: "broken" } {
   const [first] = faults;
   // Without a blank after its colons, JSON between the markers of a merge conflict is one long text in YAML.
-  const conflict = typeof value === "string" ? conflictAt(chunk.text, chunk.text.search(/\S/)) : null;
+  const conflict = typeof value === "string" ? mergeConflictAt(chunk.text, chunk.text.search(/\S/)) : null;
   if (conflict !== null && claims(chunk.text)) return { is: "faulty", key: "", code: "syntax", ...conflict };
   if (value !== null || first === undefined) return detectManifest(value);
   // A saved plan may exceed the limits of a manifest.

@@ -1,5 +1,5 @@
 import { type Fault, fault, tooDeep } from "./fault.ts";
-import { conflictAt } from "./merge-conflict.ts";
+import { mergeConflictAt } from "./merge-conflict.ts";
 
 /**
  * The first violation of strict JSON or of the depth limit in a text; null when there is none, or the text is empty.
@@ -88,7 +88,7 @@ function readWord(state: State): Fault | null {
 }
 
 function syntax({ text, at }: State, what: string): Fault {
-  const conflict = conflictAt(text, at);
+  const conflict = mergeConflictAt(text, at);
   if (conflict !== null)
     return fault(conflict.offset, "syntax", `not valid JSON: ${conflict.summary}`, conflict.detail);
   const detail = "A `.json` file is strict JSON: no comments, no trailing commas.";

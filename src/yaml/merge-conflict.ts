@@ -14,7 +14,7 @@ export function withoutConflictMarkers(text: string): string {
 }
 
 /** The message for a merge conflict marker in the line of an offset, and where the line starts; null if it has none. */
-export function conflictAt(text: string, offset: number) {
+export function mergeConflictAt(text: string, offset: number) {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   const end = text.indexOf("\n", offset);
   const line = text.slice(start, end < 0 ? text.length : end).trimEnd();
