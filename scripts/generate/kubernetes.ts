@@ -1,8 +1,10 @@
 import { stringify } from "yaml";
 import { deployment } from "./kubernetes/deployment.ts";
 import { gitSyncPatch } from "./kubernetes/git-sync.ts";
+import { statefulSet, withoutSingle } from "./kubernetes/high-availability.ts";
 import { mounts, NAME } from "./kubernetes/names.ts";
 import { claim, disruptionBudget, networkPolicy, service, serviceMonitor } from "./kubernetes/surroundings.ts";
+import { ingress, ingressPolicy } from "./kubernetes/webhooks.ts";
 
 const config = {
   server: "https://platform.example.com",
@@ -39,30 +41,26 @@ export function kubernetesTexts(): readonly (readonly [path: string, text: strin
       configMapGenerator: [{ name: NAME, files: ["holdfast.yaml"] }],
     },
     "git-sync/deployment.yaml": gitSyncPatch,
-    "git-sync/kustomization.yaml": {
-      apiVersion: "kustomize.config.k8s.io/v1alpha1",
-      kind: "Component",
-      patches: [{ path: "deployment.yaml" }],
-      configMapGenerator: [
-        {
-          name: "git-sync",
-          literals: [
-            "GITSYNC_REPO=https://git.example.com/ml/platform.git",
-            "GITSYNC_REF=main",
-            "GITSYNC_USERNAME=git",
-            "GITSYNC_PERIOD=30s",
-          ],
-        },
-      ],
-    },
-    "monitoring/kustomization.yaml": {
-      apiVersion: "kustomize.config.k8s.io/v1alpha1",
-      kind: "Component",
-      resources: ["service-monitor.yaml"],
-    },
+    // Its settings are the overlay's own: a component's generator runs after those of the overlay, which cannot merge with it.
+    "git-sync/kustomization.yaml": component({
+      patches: [{ path: "deployment.yaml", target: { kind: "Deployment|StatefulSet", name: NAME } }],
+    }),
+    "high-availability/kustomization.yaml": component({
+      resources: ["stateful-set.yaml"],
+      patches: withoutSingle.map((patch) => ({ patch: stringify(patch) })),
+    }),
+    "high-availability/stateful-set.yaml": statefulSet,
+    "webhooks/kustomization.yaml": component({ resources: ["ingress.yaml", "network-policy.yaml"] }),
+    "webhooks/ingress.yaml": ingress,
+    "webhooks/network-policy.yaml": ingressPolicy,
+    "monitoring/kustomization.yaml": component({ resources: ["service-monitor.yaml"] }),
     "monitoring/service-monitor.yaml": serviceMonitor,
   };
   return Object.entries(files).map(([name, content]) => [`deploy/kubernetes/${name}`, yamlText(content)]);
+}
+
+function component(content: object): object {
+  return { apiVersion: "kustomize.config.k8s.io/v1alpha1", kind: "Component", ...content };
 }
 
 function yamlText(content: unknown): string {

@@ -1,11 +1,12 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
-import type { Container, PodSpec, Volume } from "kubernetes-types/core/v1.d.ts";
+import type { Deployment, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
+import type { Container, PodSpec, Service, Volume } from "kubernetes-types/core/v1.d.ts";
+import type { Ingress, NetworkPolicy } from "kubernetes-types/networking/v1.d.ts";
 import { expect, test } from "vitest";
-import { parse, parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 import { parseConfig } from "../../src/source/read-config.ts";
+import { kustomize, missingIn, needsKubectl, overlaysIn } from "../support/kustomization.ts";
 
 const folder = join(import.meta.dirname, "../../deploy/kubernetes");
 const read = (file: string): string => readFileSync(join(folder, file), "utf8");
@@ -59,16 +60,12 @@ test("the sidecar keeps to the restricted standard, and the daemon reads what it
   const names = [...volumes, ...(spec?.template.spec?.volumes ?? [])].map(({ name }) => name);
   for (const { name } of [...mounted, ...(sidecar?.volumeMounts ?? [])]) expect(names).toContain(name);
   expect(mounted.find(({ mountPath }) => mountPath === settingOf("GITSYNC_ROOT"))).toMatchObject({ readOnly: true });
-  const { patches, configMapGenerator } = parse(read("git-sync/kustomization.yaml"));
-  expect(patches).toEqual([{ path: "deployment.yaml" }]);
-  expect(sidecar?.envFrom).toEqual([{ configMapRef: { name: configMapGenerator[0].name } }]);
+  expect(sidecar?.envFrom).toEqual([{ configMapRef: { name: "git-sync" } }]);
 });
 
-test("kustomize builds every object", ({ skip }) => {
-  skip(spawnSync("kubectl", ["version", "--client"]).status !== 0, "kubectl is not installed here");
-  const built = spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" });
-  expect(built.stderr).toBe("");
-  const objects = parseAllDocuments(built.stdout).map((document) => document.toJS());
+test("kustomize builds every object", (context) => {
+  needsKubectl(context);
+  const objects = kustomize(folder);
   expect(objects.map(({ kind }) => kind).toSorted()).toEqual([
     "ConfigMap",
     "Deployment",
@@ -79,5 +76,57 @@ test("kustomize builds every object", ({ skip }) => {
   ]);
   const [config] = objects.filter(({ kind }) => kind === "ConfigMap");
   const [deployment] = objects.filter(({ kind }) => kind === "Deployment");
-  expect(JSON.stringify(deployment.spec.template.spec.volumes)).toContain(`"${config.metadata.name}"`);
+  expect(JSON.stringify(deployment?.spec.template.spec.volumes)).toContain(`"${config?.metadata.name}"`);
+});
+
+const page = "docs/kubernetes.md";
+
+test("every file that an overlay of the documentation names is there, and every ConfigMap that it changes", async () => {
+  const overlays = await overlaysIn(page);
+  expect(overlays).toHaveLength(4);
+  for (const overlay of overlays) expect(missingIn(overlay)).toEqual([]);
+});
+
+test("kustomize builds every overlay of the documentation, with the operator's configuration in each", async (context) => {
+  needsKubectl(context);
+  for (const overlay of await overlaysIn(page)) {
+    const objects = kustomize(overlay);
+    expect(objects.map(({ metadata }) => metadata.namespace)).not.toContain(undefined);
+    const configs = objects.filter(({ kind }) => kind === "ConfigMap").map(({ data }) => data["holdfast.yaml"]);
+    expect(configs).toContain("server: https://changed.example.com\n");
+  }
+});
+
+test("two replicas have a volume each, and neither the single pod nor its claim stays", async (context) => {
+  needsKubectl(context);
+  const overlays = await overlaysIn(page);
+  const objects = overlays.map(kustomize).find((built) => built.some(({ kind }) => kind === "StatefulSet")) ?? [];
+  const kinds = objects.map(({ kind }) => kind);
+  expect(kinds).toEqual(expect.not.arrayContaining(["Deployment", "PersistentVolumeClaim"]));
+  const spec: StatefulSet["spec"] = objects.find(({ kind }) => kind === "StatefulSet")?.spec;
+  expect(spec).toMatchObject({ replicas: 2, volumeClaimTemplates: [{ metadata: { name: "state" } }] });
+  // The rest of the pod is that of the single one.
+  const single: Deployment = parse(read("deployment.yaml"));
+  expect(spec?.template.spec?.containers[0]?.args).toEqual(single.spec?.template.spec?.containers[0]?.args);
+});
+
+test("the daemon's policy lets in whom the Ingress for webhooks needs, and out to the control plane's port", () => {
+  const policy: NetworkPolicy = parse(read("network-policy.yaml"));
+  expect(policy.spec?.egress?.[0]?.ports).toContainEqual({ port: 7071, protocol: "TCP" });
+  const webhooks: NetworkPolicy = parse(read("webhooks/network-policy.yaml"));
+  expect(webhooks.spec?.podSelector).toEqual(policy.spec?.podSelector);
+  const { spec }: Ingress = parse(read("webhooks/ingress.yaml"));
+  const paths = spec?.rules?.flatMap(({ http }) => http?.paths ?? []) ?? [];
+  expect(paths.map(({ path }) => path)).toEqual(["/hooks"]);
+  const { metadata, spec: service }: Service = parse(read("service.yaml"));
+  const backend = paths[0]?.backend.service;
+  expect(backend).toEqual({ name: metadata?.name, port: { name: service?.ports?.[0]?.name } });
+  expect(webhooks.spec?.ingress?.[0]?.ports?.[0]?.port).toBe(service?.ports?.[0]?.targetPort);
+});
+
+test("the pod requests the memory that the bench allows a daemon", () => {
+  const row = /^\| memory of a daemon \|.*$/m.exec(readFileSync("docs/performance.md", "utf8"))?.[0] ?? "";
+  const limits = Array.from(row.matchAll(/≤ (\d+) MB/g), ([, megabytes]) => Number(megabytes));
+  const { spec }: Deployment = parse(read("deployment.yaml"));
+  expect(spec?.template.spec?.containers[0]?.resources?.requests?.memory).toBe(`${Math.max(...limits)}M`);
 });

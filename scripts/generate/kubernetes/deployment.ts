@@ -1,19 +1,7 @@
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
-import type { Container, PodSpec, Probe, Volume } from "kubernetes-types/core/v1.d.ts";
+import type { Container, PodSpec, Volume } from "kubernetes-types/core/v1.d.ts";
 import { labels, mounts, NAME, port } from "./names.ts";
-
-const USER = 10_001;
-
-/** What the restricted pod security standard asks of each container. */
-export const restricted = {
-  allowPrivilegeEscalation: false,
-  readOnlyRootFilesystem: true,
-  capabilities: { drop: ["ALL"] },
-};
-
-function probe(path: string, more: Probe): Probe {
-  return { httpGet: { path, port: port.name }, timeoutSeconds: 5, ...more };
-}
+import { confined, probes, restricted } from "./pod.ts";
 
 const container: Container = {
   name: NAME,
@@ -25,9 +13,9 @@ const container: Container = {
     { name: "HOLDFAST_LOG_FORMAT", value: "json" },
   ],
   ports: [{ name: port.name, containerPort: port.number }],
-  livenessProbe: probe("/healthz", { periodSeconds: 20, failureThreshold: 6 }),
-  readinessProbe: probe("/readyz", { periodSeconds: 10 }),
-  resources: { requests: { cpu: "100m", memory: "256Mi" }, limits: { memory: "512Mi" } },
+  ...probes(port.name),
+  // The request is the bench's limit for the peak of a daemon of 10,000 manifests.
+  resources: { requests: { cpu: "100m", memory: "350M" }, limits: { memory: "512Mi" } },
   securityContext: restricted,
   volumeMounts: [
     { name: "state", mountPath: mounts.state },
@@ -37,26 +25,16 @@ const container: Container = {
 };
 
 const volumes: Volume[] = [
-  { name: "state", persistentVolumeClaim: { claimName: `${NAME}-state` } },
   { name: "config", configMap: { name: NAME } },
   // Readable for the pod's group alone.
   { name: "secrets", secret: { secretName: NAME, defaultMode: 0o440 } },
 ];
 
-const pod: PodSpec = {
-  automountServiceAccountToken: false,
-  enableServiceLinks: false,
+/** The daemon's pod, without the volume of its state. */
+export const pod: PodSpec = {
+  ...confined,
   // A pass in flight is finished, and the lease given back.
   terminationGracePeriodSeconds: 60,
-  securityContext: {
-    runAsNonRoot: true,
-    runAsUser: USER,
-    runAsGroup: USER,
-    fsGroup: USER,
-    // The state's files keep their modes: only a new volume is given to the group.
-    fsGroupChangePolicy: "OnRootMismatch",
-    seccompProfile: { type: "RuntimeDefault" },
-  },
   containers: [container],
   volumes,
 };
@@ -71,6 +49,12 @@ export const deployment: Deployment = {
     strategy: { type: "Recreate" },
     revisionHistoryLimit: 3,
     selector: { matchLabels: labels },
-    template: { metadata: { labels }, spec: pod },
+    template: {
+      metadata: { labels },
+      spec: {
+        ...pod,
+        volumes: [{ name: "state", persistentVolumeClaim: { claimName: `${NAME}-state` } }, ...volumes],
+      },
+    },
   },
 };

@@ -1,7 +1,7 @@
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import type { Container } from "kubernetes-types/core/v1.d.ts";
-import { restricted } from "./deployment.ts";
 import { mounts, NAME, port } from "./names.ts";
+import { restricted } from "./pod.ts";
 
 const LINK = "source";
 

@@ -7,5 +7,8 @@ export const labels = { "app.kubernetes.io/name": NAME, "app.kubernetes.io/compo
 /** The port of health, metrics and webhooks, by name and number. */
 export const port = { name: "http", number: 7072 };
 
+/** The port of a control plane that Holdfast serves, by name and number. */
+export const controlPlanePort = { name: "https", number: 7071 };
+
 /** Where the pod finds what the cluster keeps for it. */
 export const mounts = { state: "/state", config: "/etc/holdfast", secrets: "/run/secrets/holdfast", checkout: "/git" };

@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaim, Service } from "kubernetes-types/core/v1.d.ts";
 import type { NetworkPolicy } from "kubernetes-types/networking/v1.d.ts";
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.d.ts";
-import { labels, NAME, port } from "./names.ts";
+import { controlPlanePort, labels, NAME, port } from "./names.ts";
 
 /** The volume of the state: ledger, journal, caches, one-time tokens and repositories. */
 export const claim: PersistentVolumeClaim = {
@@ -40,13 +40,14 @@ export const networkPolicy: NetworkPolicy = {
           { port: 53, protocol: "TCP" },
           { port: 22, protocol: "TCP" },
           { port: 443, protocol: "TCP" },
+          { port: controlPlanePort.number, protocol: "TCP" },
         ],
       },
     ],
   },
 };
 
-/** Lets nodes be drained: one replica cannot be kept while its node goes. */
+/** Lets nodes be drained, one pod after the other: a single replica cannot be kept while its node goes. */
 export const disruptionBudget: PodDisruptionBudget = {
   apiVersion: "policy/v1",
   kind: "PodDisruptionBudget",
