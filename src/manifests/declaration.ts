@@ -42,7 +42,7 @@ const NAMELESS: Named = { identity: null, key: null };
 
 /** The name of a manifest of a kind; a manifest that lacks a field of its key has none. */
 export function nameOf(kind: Kind, type: string, value: JsonObject): Named {
-  if (!keyFields(type).every((field) => isFilled(value[field]))) return NAMELESS;
+  for (const field of keyFields(type)) if (!isFilled(value[field])) return NAMELESS;
   const key = kind.key(value);
   const { version } = value;
   const suffix = kind.hasVersions && Number.isInteger(version) ? `@${version}` : "";

@@ -1,3 +1,4 @@
+import { hasErrors } from "../core/diagnostic.ts";
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import { type Graph, referrersOf, resolveGraph } from "../core/graph.ts";
 import { type DeclaredAt, type InvalidManifest, invalidManifests } from "../core/invalid-manifest.ts";
@@ -137,10 +138,7 @@ export async function loadManifests(
     diagnostics,
     files: files.reduce((sum, file) => sum + (isOurReport(file) ? 0 : 1), 0),
     documents: declarations.length,
-    refused: invalidManifests(
-      declarations.map((declaration) => declaredAt(declaration, invalid)),
-      diagnostics,
-    ),
+    refused: refusedOf(declarations, invalid, diagnostics),
     contents: { at: revision.at, files, filesByPath: namedList(files, ({ file }) => file.path), checks },
   };
 }
@@ -169,6 +167,17 @@ async function checkFaulty(
   };
   await resolveReferences(faulty, { ...checks, refuse });
   await checkEverySemantics(faulty, { ...checks, refuse }, byIdentity([...valid, ...faulty]));
+}
+
+function refusedOf(
+  declarations: readonly Declaration[],
+  invalid: ReadonlySet<Identity>,
+  diagnostics: readonly SourceDiagnostic[],
+): readonly InvalidManifest[] {
+  // A document that declares nothing that is known has an error too.
+  if (invalid.size === 0 && !hasErrors(diagnostics)) return [];
+  const declared = declarations.map((declaration) => declaredAt(declaration, invalid));
+  return invalidManifests(declared, diagnostics);
 }
 
 function declaredAt({ identity, kind, file, line }: Declaration, invalid: ReadonlySet<Identity>): DeclaredAt {

@@ -30,6 +30,7 @@ const SECRET_WORDS =
 const SHORT_NAMES = "pw|sig|psk|code";
 const SECRET_NAME = new RegExp(`(?:${SECRET_WORDS})$|^(?:${SHORT_NAMES})$`, "i");
 const ENDS_WITH_NAME = new RegExp(`(?:${SECRET_WORDS}|${SHORT_NAMES})\\s{0,8}$`, "i");
+const LAST_OF_NAMES = /[degknstwy\s]/i;
 const HARMLESS_NAME = /(?:page|next|continuation|cursor|sync|csrf)[\s_.-]?token$|(?:by|com|tres|over|under)pass$/i;
 
 // A password has any length; the other names also have short values that are no secrets.
@@ -54,7 +55,9 @@ export function mayHaveConnectionSecret(text: string): boolean {
   const hasAt = text.includes("@");
   if (!hasAt && !text.includes("=")) return false;
   for (let at = text.indexOf("="); at >= 0; at = text.indexOf("=", at + 1)) {
-    if (ENDS_WITH_NAME.test(text.slice(Math.max(0, at - 32), at))) return true;
+    // One letter tells most others apart, and the names are searched in few places.
+    if (LAST_OF_NAMES.test(text.charAt(at - 1)) && ENDS_WITH_NAME.test(text.slice(Math.max(0, at - 32), at)))
+      return true;
   }
   for (let at = hasAt ? text.indexOf("://") : -1; at >= 0; at = text.indexOf("://", at + 3)) {
     URL_USER.lastIndex = at;

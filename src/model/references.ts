@@ -34,6 +34,8 @@ const NONE: readonly never[] = [];
  */
 export function usedBy(manifest: JsonObject, pointer = ""): readonly ResourceReference[] {
   const { mounts, artifacts_download: download, components } = manifest;
+  // Most use none.
+  if (mounts === undefined && download === undefined && components === undefined) return NONE;
   const found: ResourceReference[] = [];
   for (const [{ volume_fqn: fqn }, at] of items(mounts)) {
     const key = typeof fqn === "string" ? applicationKey(fqn) : null;

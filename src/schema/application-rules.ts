@@ -53,48 +53,36 @@ const LEAST_MEMORY = 16;
 const MOST_MEMORY = 32_000_000;
 
 function sizes(manifest: JsonObject): readonly SchemaDiagnostic[] {
-  return resourcesOf(manifest).flatMap((place) => SIZES.flatMap((size) => oddSize(size, place)));
+  return resourcesOf(manifest).flatMap(({ pointer, resources }) =>
+    SIZES.filter(({ name, isOdd }) => isOddNumber(resources[name], isOdd)).map(({ name, unit, example }) => {
+      const message = `\`${name}\` is ${resources[name]} ${unit}: is it in another unit?`;
+      return warning(`${pointer}/${name}`, "inconsistent", message, `The unit is ${unit}: ${example}.`);
+    }),
+  );
 }
 
-function isOddMemory(megabytes: number): boolean {
-  return (megabytes > 0 && megabytes < LEAST_MEMORY) || megabytes > MOST_MEMORY;
+function isOddNumber(size: Json | undefined, isOdd: (size: number) => boolean): boolean {
+  return typeof size === "number" && isOdd(size);
 }
 
-type Size = {
-  readonly names: readonly string[];
-  readonly isOdd: (size: number) => boolean;
-  readonly unit: string;
-  readonly example: string;
+const CORES = { isOdd: (cores: number) => cores > MOST_CORES, unit: "cores", example: "`0.5` is half a core" };
+
+const STORAGE = { isOdd: (megabytes: number) => megabytes > MOST_MEMORY, unit: "MB", example: "`2000` is 2 GB" };
+
+const MEMORY = {
+  ...STORAGE,
+  isOdd: (megabytes: number) => (megabytes > 0 && megabytes < LEAST_MEMORY) || megabytes > MOST_MEMORY,
 };
 
-const MEGABYTES = { unit: "MB", example: "`2000` is 2 GB" };
-
-const SIZES: readonly Size[] = [
-  {
-    names: ["cpu_request", "cpu_limit"],
-    isOdd: (cores) => cores > MOST_CORES,
-    unit: "cores",
-    example: "`0.5` is half a core",
-  },
-  { names: ["memory_request", "memory_limit"], isOdd: isOddMemory, ...MEGABYTES },
-  {
-    names: ["ephemeral_storage_request", "ephemeral_storage_limit", "shared_memory_size"],
-    isOdd: (megabytes) => megabytes > MOST_MEMORY,
-    ...MEGABYTES,
-  },
+const SIZES = [
+  { name: "cpu_request", ...CORES },
+  { name: "cpu_limit", ...CORES },
+  { name: "memory_request", ...MEMORY },
+  { name: "memory_limit", ...MEMORY },
+  { name: "ephemeral_storage_request", ...STORAGE },
+  { name: "ephemeral_storage_limit", ...STORAGE },
+  { name: "shared_memory_size", ...STORAGE },
 ];
-
-function oddSize(
-  { names, isOdd, unit, example }: Size,
-  { pointer, resources }: Resources,
-): readonly SchemaDiagnostic[] {
-  return names.flatMap((name) => {
-    const size = resources[name];
-    if (typeof size !== "number" || !isOdd(size)) return [];
-    const message = `\`${name}\` is ${size} ${unit}: is it in another unit?`;
-    return [warning(`${pointer}/${name}`, "inconsistent", message, `The unit is ${unit}: ${example}.`)];
-  });
-}
 
 function bounds({ replicas }: JsonObject): readonly SchemaDiagnostic[] {
   if (!isObject(replicas)) return [];

@@ -5,7 +5,8 @@ import { error, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 
 /** The schedules of an application are such that a cron can run by them: of its trigger, and of its autoscaling. */
 export function schedules({ trigger, replicas }: JsonObject): readonly SchemaDiagnostic[] {
-  const metrics = isObject(replicas) ? replicas.metrics : null;
+  const metrics = isObject(replicas) ? replicas.metrics : undefined;
+  if (metrics === undefined && trigger === undefined) return [];
   const crons = isObject(metrics) ? [{ item: metrics, at: "/replicas/metrics" }] : itemsOf(metrics ?? null);
   return [
     ...(isObject(trigger) ? scheduleFaults(trigger, ["schedule"], "/trigger") : []),

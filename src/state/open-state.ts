@@ -1,6 +1,5 @@
 import type { Identity } from "../core/manifest.ts";
 import type { SealKey } from "../seal/seal-key.ts";
-import { recordedNames } from "./sqlite/recorded-names.ts";
 import { existingKeyIn, isFolderHeld, openSqliteState } from "./sqlite/sqlite-state.ts";
 import type { State, StateOptions, TransferOptions, Transferred } from "./state.ts";
 
@@ -33,6 +32,6 @@ export async function importState(from: string, state: string, options: Transfer
 }
 
 /** The resources that a state has records of, on any server. */
-export function recordedIdentities(place: string): readonly Identity[] {
-  return recordedNames(place);
+export async function recordedIdentities(place: string): Promise<readonly Identity[]> {
+  return (await import("./sqlite/recorded-names.ts")).recordedNames(place);
 }

@@ -19,7 +19,7 @@ export async function checkHold(
   const { folder, readKey, onForgotten } = target.state;
   const { key } = await openState(folder, { keyText: readKey(), onForgotten });
   const read = await readDeclared(target, { now, stopping: signal });
-  requireKnown(hold.what, read, recordedIdentities(folder));
+  requireKnown(hold.what, read, await recordedIdentities(folder));
   const content = read && (await heldContents(read, [hold.what], { key, signal })).contents.get(hold.what);
   return read === null || content === undefined ? hold : { ...hold, content };
 }
