@@ -1,7 +1,9 @@
 import { stringify } from "yaml";
+import { controlPlaneFiles } from "./kubernetes/control-plane/files.ts";
 import { deployment } from "./kubernetes/deployment.ts";
 import { gitSyncPatch } from "./kubernetes/git-sync.ts";
 import { statefulSet, withoutSingle } from "./kubernetes/high-availability.ts";
+import { component, kustomization } from "./kubernetes/kustomization.ts";
 import { mounts, NAME } from "./kubernetes/names.ts";
 import { claim, disruptionBudget, networkPolicy, service, serviceMonitor } from "./kubernetes/surroundings.ts";
 import { ingress, ingressPolicy } from "./kubernetes/webhooks.ts";
@@ -28,18 +30,16 @@ const base = {
   "state.yaml": claim,
 };
 
-/** Everything that deploys the daemon to Kubernetes, by the file that it is kept in. */
+/** Everything that deploys daemon and control plane to Kubernetes, by the file that it is kept in. */
 export function kubernetesTexts(): readonly (readonly [path: string, text: string])[] {
   const files = {
     ...base,
     "holdfast.yaml": config,
-    "kustomization.yaml": {
-      apiVersion: "kustomize.config.k8s.io/v1beta1",
-      kind: "Kustomization",
+    "kustomization.yaml": kustomization({
       resources: Object.keys(base),
       // Its name ends with a digest of its content: a change of it starts the pod anew.
       configMapGenerator: [{ name: NAME, files: ["holdfast.yaml"] }],
-    },
+    }),
     "git-sync/deployment.yaml": gitSyncPatch,
     // Its settings are the overlay's own: a component's generator runs after those of the overlay, which cannot merge with it.
     "git-sync/kustomization.yaml": component({
@@ -55,12 +55,9 @@ export function kubernetesTexts(): readonly (readonly [path: string, text: strin
     "webhooks/network-policy.yaml": ingressPolicy,
     "monitoring/kustomization.yaml": component({ resources: ["service-monitor.yaml"] }),
     "monitoring/service-monitor.yaml": serviceMonitor,
+    ...controlPlaneFiles,
   };
   return Object.entries(files).map(([name, content]) => [`deploy/kubernetes/${name}`, yamlText(content)]);
-}
-
-function component(content: object): object {
-  return { apiVersion: "kustomize.config.k8s.io/v1alpha1", kind: "Component", ...content };
 }
 
 function yamlText(content: unknown): string {

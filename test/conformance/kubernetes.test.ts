@@ -1,34 +1,39 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Deployment, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
-import type { Container, PodSpec, Service, Volume } from "kubernetes-types/core/v1.d.ts";
+import type { Container, Service, Volume } from "kubernetes-types/core/v1.d.ts";
 import type { Ingress, NetworkPolicy } from "kubernetes-types/networking/v1.d.ts";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { parseConfig } from "../../src/source/read-config.ts";
-import { kustomize, missingIn, needsKubectl, overlaysIn } from "../support/kustomization.ts";
+import { kubernetesFaults } from "../support/kubernetes-faults.ts";
+import { filesOf, kustomize, missingIn, needsKubectl, overlaysIn } from "../support/kustomization.ts";
 
 const folder = join(import.meta.dirname, "../../deploy/kubernetes");
 const read = (file: string): string => readFileSync(join(folder, file), "utf8");
 
-test("the pod meets the restricted pod security standard", () => {
-  const { spec }: Deployment = parse(read("deployment.yaml"));
-  const pod: PodSpec | undefined = spec?.template.spec;
-  expect(spec).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } });
-  expect(pod).toMatchObject({
-    enableServiceLinks: false,
-    automountServiceAccountToken: false,
-    securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
-  });
-  const allowed = ["configMap", "secret", "persistentVolumeClaim"];
-  for (const { name, ...volume } of pod?.volumes ?? []) expect(allowed).toContain(Object.keys(volume).join());
-  for (const { securityContext } of pod?.containers ?? []) {
-    expect(securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ["ALL"] },
-    });
-  }
+/** What is built in the repository itself, by its folder. */
+const builds = [".", "control-plane/sqlite", "control-plane/postgres"];
+
+test.each(builds)("%s: pods meet the restricted standard, and every name leads to an object", (build) => {
+  const objects = filesOf(join(folder, build));
+  expect(objects.length).toBeGreaterThan(4);
+  expect(kubernetesFaults(objects)).toEqual([]);
+});
+
+test("rights of a container, a missing volume and a selector of nothing are found", () => {
+  const objects = filesOf(join(folder, "control-plane/sqlite"));
+  const text = JSON.stringify(objects)
+    .replace('"readOnlyRootFilesystem":true', '"readOnlyRootFilesystem":false')
+    .replace('"name":"tls","secret"', '"name":"other","secret"')
+    .replace('"runAsNonRoot":true', '"runAsNonRoot":false')
+    .replace('"claimName":"state-', '"claimName":"')
+    .replace(
+      '"podSelector":{"matchLabels":{"app.kubernetes.io/name":"holdfast"',
+      '"podSelector":{"matchLabels":{"app":"x"',
+    );
+  const faults = kubernetesFaults(JSON.parse(text));
+  expect(faults).toHaveLength(5);
 });
 
 test("a field that Kubernetes does not have does not compile", () => {
@@ -79,27 +84,31 @@ test("kustomize builds every object", (context) => {
   expect(JSON.stringify(deployment?.spec.template.spec.volumes)).toContain(`"${config?.metadata.name}"`);
 });
 
-const page = "docs/kubernetes.md";
+const overlaysOfPages = async () => [
+  ...(await overlaysIn("docs/kubernetes.md")),
+  ...(await overlaysIn("docs/deploy.md")),
+];
 
 test("every file that an overlay of the documentation names is there, and every ConfigMap that it changes", async () => {
-  const overlays = await overlaysIn(page);
-  expect(overlays).toHaveLength(4);
+  const overlays = await overlaysOfPages();
+  expect(overlays).toHaveLength(6);
   for (const overlay of overlays) expect(missingIn(overlay)).toEqual([]);
 });
 
 test("kustomize builds every overlay of the documentation, with the operator's configuration in each", async (context) => {
   needsKubectl(context);
-  for (const overlay of await overlaysIn(page)) {
+  for (const overlay of await overlaysOfPages()) {
     const objects = kustomize(overlay);
     expect(objects.map(({ metadata }) => metadata.namespace)).not.toContain(undefined);
-    const configs = objects.filter(({ kind }) => kind === "ConfigMap").map(({ data }) => data["holdfast.yaml"]);
-    expect(configs).toContain("server: https://changed.example.com\n");
+    const configs = objects.filter(({ kind }) => kind === "ConfigMap").map(({ data }) => Object.values(data).join());
+    expect(configs).toContainEqual(expect.stringMatching(/changed\.example\.com|ml-artifacts/));
+    expect(kubernetesFaults(objects)).toEqual([]);
   }
 });
 
 test("two replicas have a volume each, and neither the single pod nor its claim stays", async (context) => {
   needsKubectl(context);
-  const overlays = await overlaysIn(page);
+  const overlays = await overlaysOfPages();
   const objects = overlays.map(kustomize).find((built) => built.some(({ kind }) => kind === "StatefulSet")) ?? [];
   const kinds = objects.map(({ kind }) => kind);
   expect(kinds).toEqual(expect.not.arrayContaining(["Deployment", "PersistentVolumeClaim"]));

@@ -1,6 +1,13 @@
-import { chmod, chown, cp, glob, readFile, stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { chmod, chown, cp, glob, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { request } from "node:https";
 import { dirname, join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { StatefulSet } from "kubernetes-types/apps/v1.d.ts";
+import type { CronJob } from "kubernetes-types/batch/v1.d.ts";
 import { expect, inject, type TestContext, test } from "vitest";
+import { parse } from "yaml";
 import { needsRoot } from "../support/as-root.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { everyKind } from "../support/manifests.ts";
@@ -8,15 +15,98 @@ import { needsMounts } from "../support/namespace-commands.ts";
 import { type Running, start } from "../support/process.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
+import { createAuthority } from "../unit/client/certificate.ts";
 
-/** A user of a container, and how the volume for the state is given to it. */
-type ContainerUser = { readonly uid: number; readonly gid: number; readonly group: number; readonly mode: number };
+/** A user of a container, and the group that its volumes are given to. */
+type ContainerUser = { readonly uid: number; readonly gid: number; readonly group: number };
 
 test("the image's content runs on a read-only file system as any user in root's group", (context) =>
   runsAs({ uid: 54_321, gid: 0, group: 0, mode: 0o770 }, context));
 
 test("the image's content runs on a read-only file system as a user with an fsGroup", (context) =>
   runsAs({ uid: 10_001, gid: 10_001, group: 4_242, mode: 0o2775 }, context));
+
+test("the control plane runs as it is deployed on SQLite, and its CronJob copies the data meanwhile", async (context) => {
+  needsRoot(context);
+  needsMounts(context);
+  const volume = await temporaryFolder();
+  const { issue, cert } = createAuthority();
+  const certificate = issue("holdfast-control-plane");
+  const secrets = {
+    "tls/tls.crt": certificate.cert,
+    "tls/tls.key": certificate.key,
+    "secrets/server-key": randomBytes(32).toString("base64"),
+  };
+  for (const [file, text] of Object.entries(secrets)) await writeSecret(join(volume, file), text);
+  for (const folder of ["state", "backup"]) {
+    await mkdir(join(volume, folder));
+    await chown(join(volume, folder), 0, FS_GROUP);
+    await chmod(join(volume, folder), 0o2775);
+  }
+  await chmod(volume, 0o755);
+  const inVolume = (text: string) =>
+    text
+      .replaceAll("/run/secrets/holdfast-tls", join(volume, "tls"))
+      .replaceAll("/run/secrets/holdfast", join(volume, "secrets"))
+      .replaceAll("/backup", join(volume, "backup"))
+      .replace(/^7071$/, "0");
+  const deployed: StatefulSet = await deployedAs("stateful-set.yaml");
+  const [container] = deployed.spec?.template.spec?.containers ?? [];
+  const variables = container?.env?.map(({ name, value = "ADMIN-TOKEN-OF-THE-TEST" }) => [name, inVolume(value)]) ?? [];
+  const env = {
+    ...Object.fromEntries(variables),
+    HOLDFAST_STATE: join(volume, "state"),
+    HOLDFAST_DRAIN_SECONDS: "0",
+  };
+  const user = { uid: 10_001, gid: 10_001, group: FS_GROUP };
+  const place = { user, cwd: volume, volume, env };
+  const args = container?.args?.map(inVolume).filter((word) => word !== "--drain-seconds" && word !== "10") ?? [];
+  const serving = await startContainer(["holdfast", ...args], place);
+  const [, url = ""] = await serving.shows("stdout", /^listening on (\S+)\n/);
+  const reply = await askOverTls(`${url.replace("0.0.0.0", "127.0.0.1")}/api/svc/v1/me`, {
+    cert,
+    token: "ADMIN-TOKEN-OF-THE-TEST",
+  });
+  expect(reply).toBe(200);
+
+  const job: CronJob = await deployedAs("backup.yaml");
+  const [copying] = job.spec?.jobTemplate.spec?.template.spec?.containers ?? [];
+  const [shell = "", ...script] = [...(copying?.command ?? []), ...(copying?.args ?? [])];
+  const copied = await startContainer([shell, ...script.map(inVolume)], {
+    ...place,
+    env: { HOLDFAST_STATE: join(volume, "state") },
+  });
+  expect(await copied.ended).toMatchObject({ code: 0 });
+  const [backup = "", ...others] = await readdir(join(volume, "backup"));
+  expect([backup, ...others]).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT\d{6}Z\.db$/)]);
+  using database = new DatabaseSync(join(volume, "backup", backup), { readOnly: true });
+  expect(database.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+  serving.kill("SIGTERM");
+  expect(await serving.ended).toMatchObject({ code: 0 });
+});
+
+const FS_GROUP = 4_242;
+
+async function writeSecret(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text, { mode: 0o440 });
+  await chown(path, 0, FS_GROUP);
+}
+
+async function deployedAs<Kind>(file: string): Promise<Kind> {
+  return parse(await readFile(join("deploy/kubernetes/control-plane/sqlite", file), "utf8"));
+}
+
+/** The status of a reply over TLS, to whoever trusts the certificate's authority alone. */
+async function askOverTls(
+  url: string,
+  { cert, token }: { readonly cert: string; readonly token: string },
+): Promise<number | undefined> {
+  const headers = { authorization: `Bearer ${token}` };
+  const asked = request(url, { ca: cert, servername: "holdfast-control-plane", headers }).end();
+  const [{ statusCode }] = await once(asked, "response");
+  return statusCode;
+}
 
 test("a command starts from one file, loads few more, and reads of Node's modules only what it needs", async () => {
   const folder = join(dirname(inject("holdfast")), "../dist");
@@ -42,7 +132,7 @@ function loadedWith(file: string, imports: ReadonlyMap<string, readonly string[]
   return loaded;
 }
 
-async function runsAs(user: ContainerUser, context: TestContext): Promise<void> {
+async function runsAs(user: ContainerUser & { readonly mode: number }, context: TestContext): Promise<void> {
   needsRoot(context);
   needsMounts(context);
   const server = await serve();
@@ -52,48 +142,52 @@ async function runsAs(user: ContainerUser, context: TestContext): Promise<void> 
   await chown(state, 0, user.group);
   await chmod(state, user.mode);
 
-  const watch = await startContainer(["watch", "--sink", "file"], { user, source: source.folder, state, server });
+  const env = {
+    HOLDFAST_STATE: state,
+    HOLDFAST_ALLOW_PRIVILEGE: "true",
+    HOLDFAST_SERVER: server.url,
+    HOLDFAST_TOKEN: server.token,
+  };
+  const place = { user, cwd: source.folder, volume: state, env };
+  const watch = await startContainer(["holdfast", "watch", "--sink", "file"], place);
   await watch.shows("stdout", /^Applied: [58] created/m);
   watch.kill("SIGTERM");
   expect(await watch.ended).toMatchObject({ code: 0, stderr: expect.not.stringMatching(/error|read-only/i) });
   expect(await stat(join(state, "ledger.db"))).toMatchObject({ uid: user.uid });
 
-  const again = await startContainer(["plan"], { user, source: source.folder, state, server });
+  const again = await startContainer(["holdfast", "plan"], place);
   expect(await again.ended).toMatchObject({ code: 0, stdout: "Plan: nothing to do, 8 unchanged\n" });
 }
 
 type Place = {
   readonly user: ContainerUser;
-  readonly source: string;
-  readonly state: string;
-  readonly server: { readonly url: string; readonly token: string };
+  readonly cwd: string;
+  /** The only folder that can be written. */
+  readonly volume: string;
+  readonly env: { readonly [name: string]: string };
 };
 
-/** Starts the image's launcher as a container would: only the state can be written, and no capability is left. */
-async function startContainer(args: readonly string[], place: Place): Promise<Running> {
-  const { user, source, state, server } = place;
-  const content = join(await temporaryFolder(), "holdfast");
-  await chmod(dirname(content), 0o755);
+/** Starts a command of the image as a container would: only its volume can be written, and no capability is left. */
+async function startContainer([program = "", ...args]: readonly string[], place: Place): Promise<Running> {
+  const { user, cwd, volume, env } = place;
+  const root = await temporaryFolder();
+  await chmod(root, 0o755);
+  const content = join(root, "holdfast");
   await cp(resolve(dirname(inject("holdfast")), ".."), content, { recursive: true });
   await chmod(content, 0o755);
+  await mkdir(join(root, "path"));
+  await symlink(join(content, "deploy/image/holdfast"), join(root, "path/holdfast"));
   const readOnly = 'mount --bind "$0" "$0" && mount -o remount,ro,bind / && cd "$PWD" && exec "$@"';
   const dropping = ["--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"];
   const groups = user.group === user.gid ? ["--clear-groups"] : ["--groups", `${user.group}`];
   return start(args, {
-    cwd: source,
-    env: {
-      PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
-      HOME: state,
-      HOLDFAST_STATE: state,
-      HOLDFAST_ALLOW_PRIVILEGE: "true",
-      HOLDFAST_SERVER: server.url,
-      HOLDFAST_TOKEN: server.token,
-    },
+    cwd,
+    env: { PATH: `${root}/path:${dirname(process.execPath)}:/usr/bin:/bin`, HOME: volume, ...env },
     through: [
-      ...["unshare", "--mount", "sh", "-c", readOnly, state],
+      ...["unshare", "--mount", "sh", "-c", readOnly, volume],
       ...["setpriv", "--reuid", `${user.uid}`, "--regid", `${user.gid}`, ...groups, ...dropping],
       // What would start the bundle without the launcher is passed over.
-      ...["sh", "-c", 'shift 2 && exec "$0" "$@"', join(content, "deploy/image/holdfast")],
+      ...["sh", "-c", 'shift 2 && exec "$0" "$@"', program],
     ],
   });
 }

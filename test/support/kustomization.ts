@@ -33,6 +33,16 @@ export function kustomize(folder: string): readonly KubernetesObject[] {
   return parseAllDocuments(built.stdout).map((document) => document.toJS());
 }
 
+/** The objects in the files that a folder lists, and those of its ConfigMaps, without a change by kustomize. */
+export function filesOf(folder: string): readonly KubernetesObject[] {
+  const { resources = [], configMapGenerator = [] } = kustomizationIn(folder);
+  const paths = resources.map((path) => join(folder, path));
+  return [
+    ...paths.flatMap((path) => (isFolder(path) ? filesOf(path) : [parse(readFileSync(path, "utf8"))])),
+    ...configMapGenerator.map(({ name }) => ({ kind: "ConfigMap", metadata: { name } })),
+  ];
+}
+
 /** What kustomize would miss in a folder: files that are not there, and content for a ConfigMap that nothing generates. */
 export function missingIn(folder: string): readonly string[] {
   const { resources = [], components = [], patches = [], configMapGenerator = [] } = kustomizationIn(folder);
