@@ -6,6 +6,13 @@ export const cluster = { type: "cluster", name: "c1x", cluster_type: "aws-eks", 
 /** A workspace manifest on that cluster. */
 export const workspace = { type: "workspace", name: "ws1", cluster_fqn: "c1x" };
 
+/** A virtual account with all rights. */
+export const account = {
+  type: "virtual-account",
+  name: "ci",
+  permissions: [{ resource_fqn: "holdfast", resource_type: "tenant", role_id: "tenant-admin" }],
+};
+
 /** A service manifest in that workspace. */
 export const service = {
   type: "service",

@@ -1,19 +1,13 @@
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
-import { cluster } from "../conformance/platform.ts";
+import { account, cluster } from "../conformance/platform.ts";
 import { caller, effects, startControlPlane } from "../control-plane.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
 
 const accounts = "/api/svc/v1/virtual-accounts";
 const tokens = "/api/svc/v1/personal-access-tokens";
 const clusters = "/api/svc/v1/clusters";
-const account = {
-  type: "virtual-account",
-  name: "ci",
-  permissions: [{ resource_fqn: "holdfast", resource_type: "tenant", role_id: "tenant-admin" }],
-};
-
 /** A control plane, two callers with all rights, and a connection beside it. */
 async function planted() {
   const plane = await startControlPlane();

@@ -6,7 +6,7 @@ import { Secret } from "../../src/contract/secret.ts";
 import { parseKey } from "../../src/seal/seal-key.ts";
 import type { RolloutDriver } from "../../src/server/rollouts/rollout-driver.ts";
 import { createSimulatedRollouts } from "../../src/server/rollouts/simulated-rollouts.ts";
-import { cluster, plantWorkspace, service, workspace } from "../conformance/platform.ts";
+import { account, cluster, plantWorkspace, service, workspace } from "../conformance/platform.ts";
 import { addUser, type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { chanceFrom, expectAll, type Sent, send, someWrite } from "../support/mixed-writes.ts";
@@ -40,11 +40,6 @@ async function put({ url, token }: { url: string; token: Secret }, path: string,
   return { status: reply.status, text, body: JSON.parse(text) };
 }
 
-const account = {
-  type: "virtual-account",
-  name: "ci",
-  permissions: [{ resource_fqn: "holdfast", resource_type: "tenant", role_id: "tenant-admin" }],
-};
 const apps = "/api/svc/v1/apps";
 // What the killed server had just taken in hand is free after 10 seconds.
 const TAKEN_OVER = { withinMs: 60_000 };
