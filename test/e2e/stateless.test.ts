@@ -148,4 +148,19 @@ test("CI goes on where a person began, corrects what was changed by hand, and ad
   const theirs = { cwd: await clone(), env: { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: other } };
   const byAuthor = planOf(await runHere(["plan", "-o", "json", "--only", "service/dev:web/foreign"], theirs));
   expect(byAuthor.steps).toMatchObject([{ action: "update", causedBy: "unrecorded", risks: [] }]);
+
+  // A manifest that does not say what it declares makes no orphan of it, and nothing is forgotten.
+  await push({ "other.yaml": scaled("other", 3).replace("name:", "nmae:") });
+  const typo = await clone();
+  for (const more of [[], ["--base", "HEAD~1"]]) {
+    const planned = planOf(await ci(typo, "plan", "--partial", "-o", "json", ...more));
+    expect(planned.steps.filter(({ action }) => action === "orphan").map(({ identity }) => identity)).toEqual([
+      "virtual-account/ci",
+    ]);
+    expect(planned.diagnostics).toContainEqual(
+      expect.objectContaining({ code: "may-be-declared", file: "other.yaml" }),
+    );
+  }
+  const forgotten = await ci(typo, "forget", "service/dev:web/other", ...adopts);
+  expect(forgotten).toMatchObject({ code: 5, stderr: expect.stringContaining("other.yaml:") });
 });

@@ -9,6 +9,7 @@ import { redactManifest } from "../redact/redact-manifest.ts";
 import { withWarnings } from "../run-warning.ts";
 import { type BlockedStep, blockDiagnostics } from "./blocked-steps.ts";
 import { notVisible } from "./not-visible.ts";
+import { unclearOrphans } from "./orphans.ts";
 import { type Plan, type Step, summarise, writes } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";
 import { orphanSteps, stepOf } from "./plan-steps.ts";
@@ -18,6 +19,7 @@ export function makePlan(input: PlanInput): PlanWithDecisions {
   const decisions = decideEach(input);
   const declared = input.desired.map((waved) => stepOf(input, waved, decisions.get(waved.manifest.identity)));
   const orphans = input.orphans === "none" ? [] : orphanSteps(input);
+  const unclear = input.orphans === "none" ? [] : unclearOrphans(input);
   const steps = input.orphans === "listed" ? declared.concat(orphans) : declared;
   const hidden = notVisible(input, decisions);
   const drifted = decisions.values().reduce((sum, one) => sum + (one.drifted ? 1 : 0), 0);
@@ -33,7 +35,7 @@ export function makePlan(input: PlanInput): PlanWithDecisions {
       ...(hidden === null ? {} : { notVisible: hidden.count }),
     },
     steps,
-    diagnostics: hidden === null ? input.diagnostics : [...input.diagnostics, hidden.diagnostic],
+    diagnostics: [...input.diagnostics, ...unclear, ...(hidden === null ? [] : [hidden.diagnostic])],
   } as const;
   return { plan: withChecksum(plan, () => checksum(input, steps)), decisions };
 }

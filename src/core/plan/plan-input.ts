@@ -32,6 +32,8 @@ export type PlanInput = LiveView & {
   readonly invalid: ReadonlySet<Identity>;
   /** The selected manifests that are refused. */
   readonly refused: readonly InvalidManifest[];
+  /** Those of the whole source that do not say what they declare. */
+  readonly nameless: readonly InvalidManifest[];
   /** Every record, opened when a decision depends on it. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;

@@ -30,6 +30,7 @@ export type DriftInput = Pick<
   | "complete"
   | "diagnostics"
   | "refused"
+  | "nameless"
   | "orphans"
   | "base"
   | "applied"

@@ -23,6 +23,8 @@ export type Desired = {
   readonly invalid: ReadonlySet<Identity>;
   /** The selected manifests that are refused. */
   readonly refused: readonly InvalidManifest[];
+  /** The refused manifests of the whole source that do not say what they declare. */
+  readonly nameless: readonly InvalidManifest[];
   /** Whether `manifests` is the whole source; orphans are found only then. */
   readonly isWhole: boolean;
   /** The number of resources that are assumed to be in sync and not read; absent where all are read. */

@@ -233,6 +233,7 @@ function desiredOf(
     declared,
     invalid,
     refused: isWhole ? refused : refusedOf(refused, selection),
+    nameless: refused.filter(({ identity }) => identity === ""),
     isWhole,
     base,
     applied,

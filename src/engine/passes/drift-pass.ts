@@ -31,6 +31,7 @@ function driftInput(
     standsIn,
     declared: desired.declared,
     refused: desired.refused,
+    nameless: desired.nameless,
     desired: waved,
     live: observation.live,
     inSync: observation.inSync,

@@ -1,6 +1,8 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
+import { declarersOf } from "../../core/plan/orphans.ts";
 import type { RecordsEvent } from "../../core/report/events.ts";
+import type { Desired } from "../desired/desired.ts";
 import type { Pass } from "../pass.ts";
 import { recordsEvent } from "./records-event.ts";
 
@@ -29,6 +31,7 @@ export async function forgetPass({ connection, read }: Pass, { identities }: For
       },
     );
   }
+  for (const identity of identities) requireReadable(identity, read.desired);
   if (removed !== null) {
     session.serverFacts.agree({ removed: removed.filter(({ identity }) => !identities.includes(identity)) });
     const changes = session.serverFacts.takeChanges();
@@ -36,4 +39,13 @@ export async function forgetPass({ connection, read }: Pass, { identities }: For
   }
   await session.ledger.forget(identities);
   return recordsEvent("forget", session.server, { changed: identities, left: [] });
+}
+
+function requireReadable(identity: Identity, desired: Desired): void {
+  const [unreadable] = declarersOf(identity, desired);
+  if (unreadable === undefined) return;
+  const at = unreadable.line === null ? unreadable.file : `${unreadable.file}:${unreadable.line}`;
+  throw new HoldfastError("refused", `${identity} may be declared by a manifest that cannot be read: ${at}`, {
+    hint: "correct that manifest first; nothing was forgotten",
+  });
 }

@@ -98,6 +98,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     declared: new Set([...manifests.map(({ identity }) => identity), ...declared]),
     invalid: new Set(),
     refused: [],
+    nameless: [],
     live: new Map(Object.entries(live)),
     inSync: new Map(),
     recorded: new Map(receipts.map((receipt) => [receipt.identity, receipt])),

@@ -79,6 +79,7 @@ export async function passes(url: string) {
       declared: new Set(manifests.map(({ identity }) => identity)),
       invalid: new Set<string>(),
       refused: [],
+      nameless: [],
       isWhole: true,
       base: null,
       applied: null,

@@ -553,6 +553,25 @@ describe("orphans", () => {
     expect(plan([], { removed, live: { [gone.identity]: absent } }).plan.summary.orphan).toBe(0);
   });
 
+  test("are not what a manifest may declare that cannot be read, or does not say what it declares", () => {
+    const live = { [gone.identity]: present(gone.written) };
+    const broken = { identity: "", file: "gone.yaml", line: 2, code: "required", message: "`name` is missing" };
+    for (const kind of ["service", ""]) {
+      const { plan: made } = plan([], { recorded: [gone], live, nameless: [{ ...broken, kind }] });
+      expect([made.steps, made.summary.orphan]).toEqual([[], 0]);
+      expect(made.diagnostics).toMatchObject([
+        {
+          severity: "warning",
+          code: "may-be-declared",
+          file: "gone.yaml",
+          summary: expect.stringContaining(gone.identity),
+        },
+      ]);
+    }
+    const { plan: made } = plan([], { recorded: [gone], live, nameless: [{ ...broken, kind: "team" }] });
+    expect([made.summary.orphan, made.diagnostics]).toEqual([1, []]);
+  });
+
   test("are not what is gone from live too, nor what another part of the source declares", () => {
     expect(plan([], { recorded: [gone], live: { [gone.identity]: absent } }).plan.steps).toEqual([]);
     expect(plan([], { recorded: [gone], declared: [gone.identity] }).plan.steps).toEqual([]);
