@@ -1,5 +1,6 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { TargetStatus } from "../core/report/target-status.ts";
-import { askDaemon } from "../daemon/control-socket.ts";
+import { askDaemon, type DaemonReply } from "../daemon/control-socket.ts";
 import { keptStatus } from "../daemon/history.ts";
 import { holdText, readDecisions } from "../daemon/holds.ts";
 import { newStatus } from "../daemon/status-after-pass.ts";
@@ -10,14 +11,14 @@ import type { InvocationOf } from "./command.ts";
 import type { status } from "./declarations/status.ts";
 import type { CommandTarget } from "./targets/create-target.ts";
 import { findTargets } from "./targets/find-targets.ts";
-import { columnsOn, writeResult } from "./terminal.ts";
+import { columnsOn, sayWait, type Terminal, writeResult } from "./terminal.ts";
 
 /** Shows the status of the running daemon, or the status that the last daemon stored. */
 export async function run(invocation: InvocationOf<typeof status>): Promise<number> {
   const { flags, terminal } = invocation;
   await using opened = await findTargets(invocation, { reading: true, unattended: true });
-  const stop = { signal: terminal.stopping };
-  const running = await askDaemon(opened.stateFolder, { method: "GET", path: "/status" }, stop);
+  const names = opened.targets.filter(({ choice }) => choice?.sync !== "off").map(nameOf);
+  const running = await (flags.wait ? syncedDaemon : daemonNow)(opened.stateFolder, names, terminal);
   const known = running?.targets ?? [];
   const targets = opened.targets.map((target) => statusOf(target, known, terminal.now()));
   const daemon = running === null ? null : { pid: running.pid };
@@ -27,8 +28,45 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   return 0;
 }
 
-function statusOf({ choice, remote, state }: CommandTarget, known: readonly TargetStatus[], now: number): TargetStatus {
-  const name = choice?.name ?? "default";
+async function daemonNow(
+  stateFolder: string,
+  _: readonly string[],
+  { stopping: signal }: Terminal,
+): Promise<DaemonReply | null> {
+  return askDaemon(stateFolder, { method: "GET", path: "/status" }, { signal });
+}
+
+const POLL_MS = 500;
+
+// The daemon may start later, or start anew, so its socket is asked again and again.
+async function syncedDaemon(stateFolder: string, names: readonly string[], terminal: Terminal): Promise<DaemonReply> {
+  let said = "";
+  for (;;) {
+    const reply = await daemonNow(stateFolder, names, terminal);
+    const left = names.flatMap((name) => whyNotSynced(reply, name));
+    if (reply !== null && left.length === 0) return reply;
+    const text = reply === null ? `no daemon runs with the state folder ${stateFolder}` : left.join("; ");
+    if (text !== said) sayWait(terminal, text);
+    said = text;
+    await wait(POLL_MS, undefined, { signal: terminal.stopping }).catch(() => terminal.stopping.throwIfAborted());
+  }
+}
+
+function whyNotSynced(reply: DaemonReply | null, name: string): readonly string[] {
+  const found = reply?.targets.find(({ target }) => target === name);
+  if (found === undefined) return [`${name} is not watched`];
+  if (found.sync === "Synced") return [];
+  const why = found.message ?? found.reason;
+  return [`${name} is ${found.sync}${why === null ? "" : `: ${why}`}`];
+}
+
+function nameOf({ choice }: CommandTarget): string {
+  return choice?.name ?? "default";
+}
+
+function statusOf(one: CommandTarget, known: readonly TargetStatus[], now: number): TargetStatus {
+  const { remote, state } = one;
+  const name = nameOf(one);
   const found = known.find(({ target }) => target === name);
   if (found !== undefined) return found;
   const held = readDecisions(state.folder, now).holds.map(holdText);

@@ -36,7 +36,9 @@ export type ServerTimeouts = {
 };
 
 /** The options of a server. */
-export type HttpOptions = Readiness & {
+export type HttpOptions = {
+  /** What `/readyz` says. */
+  readonly readiness: () => Promise<Readiness>;
   readonly log: FastifyBaseLogger;
   /** Translates an error of the application into an HTTP error; null when it does not know the error. */
   readonly explain: (error: unknown) => HttpError | null;
@@ -60,7 +62,7 @@ export type HttpOptions = Readiness & {
  * form of errors.
  */
 export function createHttpServer(options: HttpOptions): FastifyInstance {
-  const { log, unready, standsBy, explain, operations = [], draining, ending } = options;
+  const { log, readiness, explain, operations = [], draining, ending } = options;
   const app = createApp(options, log);
   addMetrics(app, operations, options.addMetrics);
   logRequests(app, log);
@@ -82,10 +84,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     if (isEnding()) reply.header("connection", "close");
     done();
   });
-  addHealthRoutes(app, {
-    unready: async () => (isEnding() ? "ending" : unready()),
-    ...(standsBy === undefined ? {} : { standsBy }),
-  });
+  addHealthRoutes(app, async () => (isEnding() ? { is: "not-ready", reason: "ending" } : readiness()));
   endWithin(app, CLOSING_MS, ending);
   return app;
 }

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Secret } from "../contract/secret.ts";
 import { createByteBudget } from "../http/byte-budget.ts";
+import type { Readiness } from "../http/health.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { createRateLimit } from "../http/rate-limit.ts";
 import { createHttpServer, listen } from "../http/server.ts";
@@ -90,7 +91,7 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
   const draining = new AbortController();
   const app = createHttpServer({
     log,
-    unready: () => unready(context),
+    readiness: () => readiness(context),
     explain: storageHttpError,
     operations: operationNames(),
     draining: draining.signal,
@@ -133,11 +134,13 @@ function followCertificate(server: Server, files: TlsFiles, options: ControlPlan
 // Readiness probes do not wait longer.
 const READY_MS = 2000;
 
-async function unready({ store }: Context): Promise<string | null> {
+async function readiness({ store }: Context): Promise<Readiness> {
   const slow = pause(READY_MS, "unreachable", { ref: false }) satisfies Promise<StoreErrorCode>;
   const fault = await Promise.race([store.unwritable(), slow]).catch(
     (error: unknown) => storeErrorCode(error) ?? "failed",
   );
-  if (fault === null) return null;
-  return fault === "full" ? STORAGE_FULL : STORAGE_UNAVAILABLE;
+  if (fault === null) return { is: "ready" };
+  // Reads are still answered, so a load balancer that takes the server out would only make it worse.
+  if (fault === "full") return { is: "degraded", reason: STORAGE_FULL };
+  return { is: "not-ready", reason: STORAGE_UNAVAILABLE };
 }

@@ -2,7 +2,6 @@ import { statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
 import { team } from "../support/manifests.ts";
 import { serveProcess } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
@@ -31,9 +30,10 @@ test("status and history tell of every commit, while a daemon runs and when none
   });
   expect(await run(["reconcile"])).toMatchObject({ code: 1 });
   const first = await upstream.git("rev-parse", "HEAD");
+  const waiting = run(["status", "--wait", "-o", "json"]);
   const daemon = start(["watch"]);
-  await daemon.shows("stdout", /1 created/);
-  await eventually("the pass has ended", async () => (await json("status")).targets[0].sync === "Synced");
+  expect(await waiting).toMatchObject({ code: 0, stderr: expect.stringContaining("waiting: no daemon runs with") });
+  expect(JSON.parse((await waiting).stdout)).toMatchObject({ targets: [{ sync: "Synced", condition: "Ready" }] });
   const socket = join(folder, ".holdfast/daemon.sock");
   expect(statSync(socket).mode & 0o777).toBe(0o600);
 

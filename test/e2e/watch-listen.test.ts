@@ -24,7 +24,7 @@ function samples(text: string): ReadonlyMap<string, number> {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
 }
 
-test("watch answers health, becomes ready with its first pass, and counts passes and steps", async () => {
+test("watch answers health and readiness, and counts passes and steps", async () => {
   const server = await serve();
   const source = await sourceOf(everyKind, server);
   const watch = source.start(["watch", "--sink", "file", ...listening]);
@@ -60,16 +60,23 @@ test("watch answers health, becomes ready with its first pass, and counts passes
   expect(await watch.ended).toMatchObject({ code: 0 });
 });
 
-test("a watch that cannot reach its control plane is alive and not ready, and says why", async () => {
+test("a watch that cannot reach its control plane is alive and ready, and its metrics say that its target is stalled", async () => {
   const server = await serve();
   const source = await sourceOf(everyKind, server);
   const away = { HOLDFAST_SERVER: "http://127.0.0.1:9", HOLDFAST_CONNECT_TIMEOUT: "0.2" };
   const watch = source.start(["watch", "--sink", "file", ...listening], away);
   const url = await urlOf(watch);
   expect(await get(`${url}/healthz`)).toMatchObject({ status: 200 });
-  expect(await get(`${url}/readyz`)).toEqual({
-    status: 503,
-    text: expect.stringMatching(/"reason":"(?:starting|first-pass-failed)"/),
+  expect(await get(`${url}/readyz`)).toEqual({ status: 200, text: '{"status":"ready"}' });
+  await eventually("the first pass", async () => {
+    const now = samples((await get(`${url}/metrics`)).text);
+    return now.get('holdfast_target_info{target="default",sync="Unknown",condition="Stalled",reason="Failed"}') === 1;
+  });
+  const after = samples((await get(`${url}/metrics`)).text);
+  expect(after.get('holdfast_last_success_timestamp_seconds{target="default"}')).toBe(0);
+  expect(await source.runHere(["status", "--wait", "--timeout", "0.5"])).toMatchObject({
+    code: 9,
+    stderr: expect.stringMatching(/^waiting: default is Unknown: /m),
   });
 });
 

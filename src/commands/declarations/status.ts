@@ -5,6 +5,6 @@ export const status = declareCommand({
   name: "status",
   arguments: "",
   summary: "show what the daemon has done, and what it waits for",
-  flags: ["target", "output"],
-  examples: ["holdfast status", "holdfast status --target prod -o json"],
+  flags: ["target", "wait", "output"],
+  examples: ["holdfast status --target prod -o json", "holdfast status --wait --timeout 600"],
 });

@@ -144,7 +144,10 @@ export const flags = {
   detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),
   noDetailedExitcode: toggleFlag("--no-detailed-exitcode", "exit 0 even if there is drift"),
   yes: toggleFlag("-y, --yes", "do not ask for confirmation"),
-  wait: toggleFlag("--wait", "wait for rollouts (the default)"),
+  wait: toggleFlag(
+    "--wait",
+    "wait: status for targets that are not Synced, other commands for rollouts (their default)",
+  ),
   noWait: toggleFlag("--no-wait", "do not wait for rollouts"),
   waitTimeout: numberFlag("--wait-timeout <s>", "longest wait for rollouts, in seconds (default: 600)", {
     parse: seconds(),

@@ -57,7 +57,10 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
       isAnnounced = true;
       watching = all;
       hooks = webhooksOf(all);
-      server.keep(all.map(({ target }) => target.choice?.name ?? "default"));
+      server.watch({
+        targets: all.map(({ target }) => target.choice?.name ?? "default"),
+        sources: [...new Set(all.flatMap(({ target }) => target.choice?.source?.name ?? []))],
+      });
     },
     observe: (target) => [server.observe(target)],
     meter: server.meter,

@@ -4,7 +4,7 @@ import { createHttpServer, listen } from "../../http/server.ts";
 import type { Log } from "../../log/log.ts";
 import type { Meter } from "../network-meter.ts";
 import { observers, type PassObserver } from "../pass-observer.ts";
-import { createNetworkMetrics } from "./network-metrics.ts";
+import { createNetworkMetrics, type Watched } from "./network-metrics.ts";
 import { createPassMetrics } from "./pass-metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createResourceStates } from "./resource-states.ts";
@@ -32,8 +32,8 @@ export type DaemonServer = AsyncDisposable & {
   readonly meter: Meter;
   /** Returns the observer for the passes of a target. */
   readonly observe: (target: string) => PassObserver;
-  /** Drops all targets except these. */
-  readonly keep: (targets: readonly string[]) => void;
+  /** Shows these targets and sources, and drops all others. */
+  readonly watch: (watched: Watched) => void;
   /** Sets why the latest configuration is refused; null if it is in force. */
   readonly configured: (refusal: string | null) => void;
 };
@@ -48,8 +48,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
   let refusal: string | null = null;
   const app = createHttpServer({
     log,
-    unready: async () => readiness.reason(),
-    standsBy: readiness.standsBy,
+    readiness: async () => readiness.now(),
     explain: () => null,
     addMetrics: (registry) => {
       metrics.register(registry);
@@ -71,8 +70,9 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
     url,
     meter: network,
     observe: (target) => observers([readiness.observe(target), metrics.observe(target, now), states.observe(target)]),
-    keep: (targets) => {
-      for (const each of [readiness, metrics, states]) each.keep(targets);
+    watch: (watched) => {
+      for (const each of [readiness, metrics, states]) each.keep(watched.targets);
+      network.watch(watched);
     },
     configured: (why) => {
       metrics.configured(why === null);

@@ -79,7 +79,7 @@ function defineMetrics() {
     invalid: gauge("holdfast_invalid_manifests", "Invalid manifests, which the last pass left out."),
     success: gauge(
       "holdfast_last_success_timestamp_seconds",
-      "When a pass last left everything that git declares in sync.",
+      "When a pass last succeeded; 0 if none has since the start of the process.",
     ),
     standby: gauge("holdfast_standing_by", "1 while another process holds the lease."),
     reloads: counter("holdfast_configuration_reloads_total", "Changed configurations, by result.", ["result"]),
@@ -93,12 +93,12 @@ function defineMetrics() {
 
 // Every series starts at zero, so that a missing one never means "unknown".
 function initTarget(metrics: Metrics, target: string, isNew: boolean): void {
-  const { passCount, stepCount, writes, lookups, drift, unresolved, invalid, standby } = metrics;
+  const { passCount, stepCount, writes, lookups, drift, unresolved, invalid, success, standby } = metrics;
   forEachPassLabel((labels) => passCount.inc({ target, ...labels }, 0));
   for (const result of stepResults) stepCount.inc({ target, result }, 0);
   for (const result of writeResults) writes.inc({ target, result }, 0);
   for (const result of lookupResults) lookups.inc({ target, result }, 0);
-  if (isNew) for (const metric of [drift, unresolved, invalid, standby]) metric.set({ target }, 0);
+  if (isNew) for (const metric of [drift, unresolved, invalid, success, standby]) metric.set({ target }, 0);
 }
 
 function removeTarget(metrics: Metrics, target: string): void {

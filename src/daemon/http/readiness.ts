@@ -1,58 +1,49 @@
+import type { Readiness } from "../../http/health.ts";
 import { StoreError } from "../../store/store-error.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
-/** The readiness of a daemon, as `/readyz` shows it. */
+/** The readiness of a daemon: whether the process works, whatever its passes come to. */
 export type DaemonReadiness = {
-  /** Observes the passes of a target, which is not ready before its first pass has ended. */
+  /** Observes the passes of a target, which has begun. */
   readonly observe: (target: string) => PassObserver;
   /** Drops all targets except these. */
   readonly keep: (targets: readonly string[]) => void;
-  /** Why the daemon is not ready, as one word that is safe to show without authentication; null when it is ready. */
-  readonly reason: () => string | null;
-  /** Whether a target waits for another process, which writes in its place. */
-  readonly standsBy: () => boolean;
+  readonly now: () => Readiness;
 };
 
-type TargetState = "starting" | "first-pass-failed" | "state-full" | "state-unavailable" | "standing-by" | "ready";
+type TargetState = "begun" | "standing-by" | "state-full" | "state-unavailable";
 
-/** Creates the readiness of a daemon that has run no pass yet. */
+/** Creates the readiness of a daemon that has begun no target yet. */
 export function createReadiness(): DaemonReadiness {
   const states = new Map<string, TargetState>();
-  const fail = (target: string, error: unknown): void => {
-    states.set(target, afterFailure(states.get(target) ?? "starting", error));
-  };
   return {
-    reason: () => {
-      if (states.size === 0) return "starting";
-      return [...states.values()].find((state) => !isReady(state)) ?? null;
-    },
-    standsBy: () => [...states.values()].includes("standing-by"),
+    now: () => readinessOf([...states.values()]),
     keep: (targets) => {
       for (const target of states.keys()) if (!targets.includes(target)) states.delete(target);
     },
     observe: (target) => {
-      states.set(target, states.get(target) ?? "starting");
+      states.set(target, states.get(target) ?? "begun");
       return {
         emit: (event) => {
-          if (["applied", "planned", "taking-over"].includes(event.what)) states.set(target, "ready");
+          if (["applied", "planned", "taking-over"].includes(event.what)) states.set(target, "begun");
           if (event.what === "standing-by") states.set(target, "standing-by");
-          if (event.what === "read" && event.isRefused) fail(target, null);
         },
-        failure: (error) => fail(target, error),
+        failure: (error) => {
+          const fault = storeErrorIn(error);
+          if (fault !== null) states.set(target, fault.code === "full" ? "state-full" : "state-unavailable");
+          else if (states.get(target) === "standing-by") states.set(target, "begun");
+        },
       };
     },
   };
 }
 
-// A failure after the first pass leaves the daemon ready: the last applied state stays in force, and metrics show the failure.
-function afterFailure(state: TargetState, error: unknown): TargetState {
-  const fault = storeErrorIn(error);
-  if (fault !== null) return fault.code === "full" ? "state-full" : "state-unavailable";
-  return isReady(state) ? "ready" : "first-pass-failed";
-}
-
-function isReady(state: TargetState): boolean {
-  return state === "ready" || state === "standing-by";
+function readinessOf(states: readonly TargetState[]): Readiness {
+  if (states.length === 0) return { is: "not-ready", reason: "starting" };
+  // Without its state the daemon can do nothing for the target, and neither can another process on the same volume.
+  const fault = states.find((state) => state === "state-full" || state === "state-unavailable");
+  if (fault !== undefined) return { is: "not-ready", reason: fault };
+  return { is: states.includes("standing-by") ? "standing-by" : "ready" };
 }
 
 function storeErrorIn(error: unknown): StoreError | null {

@@ -25,6 +25,19 @@ export function registerTargetMetrics(
   targets: () => readonly TargetOverview[],
   now: () => number,
 ): void {
+  new Gauge({
+    name: "holdfast_target_info",
+    help: "The status of each target, always 1: the labels are those of holdfast status.",
+    labelNames: ["target", "sync", "condition", "reason"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { status } of targets()) {
+        const { target, sync, condition, reason } = status;
+        this.set({ target, sync, condition, reason: reason ?? "" }, 1);
+      }
+    },
+  });
   for (const [name, help, read] of readings) {
     new Gauge({
       name,

@@ -15,7 +15,7 @@ import { type Certificate, createAuthority } from "../client/certificate.ts";
 function create(options: Partial<HttpOptions> = {}) {
   const app = createHttpServer({
     log: createLog({ level: "silent" }),
-    unready: async () => null,
+    readiness: async () => ({ is: "ready" }),
     explain: () => null,
     ...options,
   });

@@ -6,7 +6,12 @@ import { createLog } from "../../../src/log/log.ts";
 
 async function started() {
   const log = createLog({ level: "silent" });
-  const app = createHttpServer({ log, unready: async () => null, explain: () => null, operations: ["look", "refuse"] });
+  const app = createHttpServer({
+    log,
+    readiness: async () => ({ is: "ready" }),
+    explain: () => null,
+    operations: ["look", "refuse"],
+  });
   const held = Promise.withResolvers<void>();
   app.get("/look", { config: { operation: "look" } }, async () => ({}));
   app.get("/refuse", { config: { operation: "refuse" } }, async () => {

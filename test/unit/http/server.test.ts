@@ -8,7 +8,13 @@ import { createLog } from "../../../src/log/log.ts";
 
 async function started(options: Partial<HttpOptions> = {}): Promise<string> {
   const log = createLog({ level: "silent" });
-  const app = createHttpServer({ log, unready: async () => null, explain: () => null, bodyLimit: 1000, ...options });
+  const app = createHttpServer({
+    log,
+    readiness: async () => ({ is: "ready" }),
+    explain: () => null,
+    bodyLimit: 1000,
+    ...options,
+  });
   app.put("/echo", async ({ body }) => ({ body }));
   app.get("/fails", async () => {
     throw new Error("CANARY-3");
@@ -42,7 +48,7 @@ test("/healthz shows liveness, and /readyz whether requests can be served", asyn
   const url = await started();
   expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: "ok" });
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  const failing = await started({ unready: async () => Promise.reject(new Error("no")) });
+  const failing = await started({ readiness: async () => Promise.reject(new Error("no")) });
   expect((await fetch(`${failing}/readyz`)).status).toBe(503);
   expect((await fetch(`${failing}/healthz`)).status).toBe(200);
 });

@@ -14,7 +14,7 @@ async function started(): Promise<{
   readonly arrived: readonly Socket[];
 }> {
   const log = createLog({ level: "silent" });
-  const app = createHttpServer({ log, unready: async () => null, explain: () => null, timeouts: quick });
+  const app = createHttpServer({ log, readiness: async () => ({ is: "ready" }), explain: () => null, timeouts: quick });
   app.put("/echo", async ({ body }) => ({ body }));
   app.get("/large", async () => "x".repeat(64 * 1024 * 1024));
   onTestFinished(() => app.close());

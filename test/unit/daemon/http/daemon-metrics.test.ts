@@ -107,11 +107,37 @@ test("S19 metrics count passes by cause and result, writes, requests, fetches an
   expect(await value("holdfast_git_fetches_total", { source: "platform", result: "failed" })).toBe(1);
   expect(await value("holdfast_unknown_resources")).toBe(2);
   expect(await value("holdfast_held")).toBe(1);
+  expect(await value("holdfast_target_info", { condition: "Reconciling", reason: "Starting" })).toBe(1);
   expect(await value("holdfast_lease_held")).toBe(1);
   expect(await value("process_heap_bytes")).toBeGreaterThan(1e6);
   expect((await scrape()).has("forged")).toBe(false);
-  server.keep([]);
+  server.watch({ targets: [], sources: [] });
   expect((await scrape()).get("holdfast_passes_total")?.metrics).toEqual([]);
+});
+
+test("every series of a target and of a source exists before its first pass, and none of one that is not watched any more", async () => {
+  const { server, scrape } = await started();
+  server.observe("prod");
+  server.watch({ targets: ["prod"], sources: ["platform"] });
+  const series = async () =>
+    [...(await scrape())].flatMap(([name, { metrics }]) =>
+      metrics
+        .map(({ labels = {}, value }) => ({ name, labels, value }))
+        .filter(({ labels }) => labels.target === "prod" || labels.source === "platform"),
+    );
+  const before = await series();
+  expect(before.map(({ value }) => value).filter((value) => value !== "0")).toEqual([]);
+  const observer = server.observe("prod");
+  observer.begin?.("start");
+  observer.emit(read);
+  observer.emit(sampleApplyEvent([outcome("team/a", { result: "updated", attempts: 1 })]));
+  observer.end?.();
+  server.meter.fetch("platform", "fetched");
+  server.meter.publish("prod", "published");
+  const names = (all: typeof before) => all.map(({ name, labels }) => JSON.stringify([name, labels]));
+  expect(names(await series())).toEqual(names(before));
+  server.watch({ targets: [], sources: [] });
+  expect(await series()).toEqual([]);
 });
 
 test("a clock that jumps back shows no negative age", async () => {

@@ -5,30 +5,32 @@ import { StoreError } from "../../../../src/store/store-error.ts";
 
 const standby: PassEvent = { what: "standing-by", message: "another one has the lease" };
 
-test("a daemon is ready when every target has made a pass, or stands by", () => {
+test("a daemon is ready once it has begun its targets, whatever comes of their passes", () => {
   const readiness = createReadiness();
-  expect(readiness.reason()).toBe("starting");
+  expect(readiness.now()).toEqual({ is: "not-ready", reason: "starting" });
   const [one, other] = [readiness.observe("one"), readiness.observe("other")];
+  expect(readiness.now()).toEqual({ is: "ready" });
+  other.failure(new Error("unreachable"));
+  expect(readiness.now()).toEqual({ is: "ready" });
   one.emit(standby);
-  expect(readiness.reason()).toBe("starting");
-  other.failure(new Error("unreachable"));
-  expect(readiness.reason()).toBe("first-pass-failed");
-  other.emit(standby);
-  expect([readiness.reason(), readiness.standsBy()]).toEqual([null, true]);
-  other.failure(new Error("unreachable"));
+  expect(readiness.now()).toEqual({ is: "standing-by" });
+  one.failure(new Error("unreachable"));
+  expect(readiness.now()).toEqual({ is: "ready" });
+  one.emit(standby);
   one.emit({ what: "taking-over" });
-  expect([readiness.reason(), readiness.standsBy()]).toEqual([null, false]);
+  expect(readiness.now()).toEqual({ is: "ready" });
 });
 
 test("F35 a full disk under the state takes the daemon out of service until a pass succeeds", () => {
   const readiness = createReadiness();
   const target = readiness.observe("prod");
-  target.emit(standby);
   const full = new StoreError("full", "the disk is full");
   target.failure(new Error("the pass failed", { cause: full }));
-  expect(readiness.reason()).toBe("state-full");
+  expect(readiness.now()).toEqual({ is: "not-ready", reason: "state-full" });
+  target.failure(new Error("unreachable"));
+  expect(readiness.now()).toEqual({ is: "not-ready", reason: "state-full" });
   target.failure(new StoreError("inaccessible", "read-only"));
-  expect(readiness.reason()).toBe("state-unavailable");
+  expect(readiness.now()).toEqual({ is: "not-ready", reason: "state-unavailable" });
   target.emit(standby);
-  expect(readiness.reason()).toBeNull();
+  expect(readiness.now()).toEqual({ is: "standing-by" });
 });
