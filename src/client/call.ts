@@ -18,7 +18,7 @@ import type { ClientLog, Reachability } from "./reachability.ts";
 import { isEnvelope } from "./read-envelope.ts";
 import { type Pause, startRetryPolicy } from "./retry-policy.ts";
 import type { ServerClock } from "./server-clock.ts";
-import type { ServerPause } from "./server-pause.ts";
+import { createServerPause, type ServerPause } from "./server-pause.ts";
 import type { WaitNotice } from "./wait-notice.ts";
 import { askedToWait, reasonToWait, withAskedWait } from "./wait-reason.ts";
 
@@ -76,8 +76,10 @@ export type ServerLine = {
 };
 
 /** Creates the function that makes calls to one server. */
-export function createCall(line: ServerLine): Call {
+export function createCall(shared: ServerLine): Call {
+  const keepAlives = keepAliveLine(shared);
   return async (name, content, { signal, ...given }) => {
+    const line = operation(name).isKeepAlive === true ? keepAlives : shared;
     const policy: TryPolicy = { ...given, signals: signal === line.signal ? [signal] : [signal, line.signal] };
     const nextPause = startRetryPolicy(line, policy);
     const notice = line.waitNotice();
@@ -105,6 +107,16 @@ export function createCall(line: ServerLine): Call {
     } finally {
       notice.ends();
     }
+  };
+}
+
+// Keep-alives wait for neither the connections nor the pauses of other requests.
+function keepAliveLine(line: ServerLine): ServerLine {
+  const { keepAlive } = line.dispatchers;
+  return {
+    ...line,
+    dispatchers: { ...line.dispatchers, shared: keepAlive },
+    serverPause: createServerPause(line.clock),
   };
 }
 

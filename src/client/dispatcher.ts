@@ -15,10 +15,14 @@ export type Route = {
   readonly env: Environment;
 };
 
-/** Connections to one server: kept alive and shared, or new for each request that must not use a stale one. */
+/** Connections to one server. */
 export type Dispatchers = {
+  /** Kept open, and used by many requests. */
   readonly shared: Dispatcher;
+  /** New for each request that must not use a stale one. */
   readonly fresh: Dispatcher;
+  /** One for requests that must not wait for others. */
+  readonly keepAlive: Dispatcher;
   readonly close: () => Promise<void>;
 };
 
@@ -32,11 +36,13 @@ export function createDispatchers(route: Route): Dispatchers {
   const proxy = proxyFor(route.address, route.env);
   const tls = { ...authorities(route.caFile), rejectUnauthorized: true as const, timeout: route.connectTimeout };
   const [shared, fresh] = [open(route, proxy, tls), open(route, proxy, tls)];
+  const keepAlive = open({ ...route, concurrency: 1 }, proxy, tls);
   return {
     shared,
     fresh,
+    keepAlive,
     close: async () => {
-      await Promise.all([shared, fresh].map((each) => each.destroy()));
+      await Promise.all([shared, fresh, keepAlive].map((each) => each.destroy()));
     },
   };
 }

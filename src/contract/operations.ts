@@ -46,6 +46,8 @@ export type Operation = {
   /** `one` {data} · `list` {data: [], pagination} · `empty` {} · `bare` an object without envelope. */
   readonly reply: "one" | "list" | "empty" | "bare";
   readonly retry: RetryClass;
+  /** The caller loses a right unless this is answered in time: it goes before other requests, and is limited apart. */
+  readonly isKeepAlive?: true;
   /** What a reconciler cannot do, or does differently, on a control plane without this extension. */
   readonly without?: string;
 };
@@ -370,6 +372,7 @@ export const operations = {
     },
     reply: "one",
     retry: "repeat",
+    isKeepAlive: true,
     without: "nothing but the state folder keeps two writers apart",
   },
   putSecretGroup: {

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import type { Server } from "node:http";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { readGivenFile, whyUnreadable } from "../files/read-given-file.ts";
@@ -26,6 +27,11 @@ export async function renewTls(server: Server, files: TlsFiles): Promise<void> {
   if ("setSecureContext" in server && typeof server.setSecureContext === "function") {
     server.setSecureContext(await readTls(files));
   }
+}
+
+/** When the certificate that `readTls` has read expires, in epoch milliseconds. */
+export function certificateExpiry({ cert }: Pick<SecureContextOptions, "cert">): number | null {
+  return Buffer.isBuffer(cert) ? Date.parse(new X509Certificate(cert).validTo) : null;
 }
 
 function readPem(path: string): Buffer {

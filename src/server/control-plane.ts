@@ -1,13 +1,14 @@
 import type { Server } from "node:http";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { SecureContextOptions } from "node:tls";
 import type { Secret } from "../contract/secret.ts";
 import { createByteBudget } from "../http/byte-budget.ts";
 import type { Readiness } from "../http/health.ts";
 import { isLoopback } from "../http/loopback.ts";
-import { createRateLimit } from "../http/rate-limit.ts";
+import { createRateLimit, type RateLimit } from "../http/rate-limit.ts";
 import { createHttpServer, listen } from "../http/server.ts";
-import { readTls, renewTls, type TlsFiles } from "../http/tls.ts";
+import { certificateExpiry, readTls, renewTls, type TlsFiles } from "../http/tls.ts";
 import { holdExclusiveLock } from "../store/lock-file.ts";
 import { makeFolder } from "../store/make-folder.ts";
 import { StoreError, type StoreErrorCode, storeErrorCode } from "../store/store-error.ts";
@@ -96,7 +97,7 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
     operations: operationNames(),
     draining: draining.signal,
     ending,
-    ...(tls === undefined ? {} : { tls: await readTls(tls) }),
+    ...(tls === undefined ? {} : { tls: await readCertificate(tls, context) }),
   });
   stack.defer(() => app.close());
   // Load balancers need some time to notice that this server is not ready any more.
@@ -112,13 +113,31 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
     documentedOnly,
     bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),
     replies: createByteBudget(options.replyBytes ?? 128 * MIB),
-    rateLimit: rateLimit === 0 ? null : createRateLimit(rateLimit, () => performance.now()),
+    rateLimit: limitOf(rateLimit),
+    // More than a caller with dozens of leases needs.
+    keepAliveLimit: limitOf(rateLimit === 0 ? 0 : Math.max(rateLimit, KEEP_ALIVES_PER_SECOND)),
   });
   if (tls === undefined && !isLoopback(host)) {
     log.warn({ host }, "tokens travel in clear: configure a certificate, or run behind a proxy with TLS");
   }
   addReference(app, { documentedOnly, unknownFields: context.unknownFields });
   return listen(app, host, port);
+}
+
+// Clients refuse an expired certificate, but one that replaces it is loaded without a restart.
+async function readCertificate(files: TlsFiles, { now, log }: Context): Promise<SecureContextOptions> {
+  const read = await readTls(files);
+  const end = certificateExpiry(read);
+  if (end !== null && end <= now()) {
+    log.warn({ certificate: files.certificate, expired: new Date(end).toISOString() }, "the certificate has expired");
+  }
+  return read;
+}
+
+const KEEP_ALIVES_PER_SECOND = 20;
+
+function limitOf(perSecond: number): RateLimit | null {
+  return perSecond === 0 ? null : createRateLimit(perSecond, () => performance.now());
 }
 
 function followCertificate(server: Server, files: TlsFiles, options: ControlPlaneOptions): AsyncDisposable {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { addUser, type Caller, effects, startControlPlane } from "../control-plane.ts";
+import { keptLog } from "../support/kept-log.ts";
 import { statement } from "../support/test-database.ts";
 import { cluster, service, workspace } from "./platform.ts";
 
@@ -103,6 +104,23 @@ test("a lease that ran out is free; its holder has its number again unless anoth
     body: { code: "stale-fencing-token" },
   });
   expect((await write(plane, deploy(), { token: 2, scope: "c1x:ws1", as: devToken })).status).toBe(200);
+});
+
+test("a lease that ends later than any could, since the clock was set back, is cut to the maximum", async () => {
+  const { log, entries } = keptLog();
+  const { admin, data } = await startControlPlane({ maxLeaseSeconds: 60, log });
+  expect(await take(admin, "main", "gone")).toBe(1);
+  await statement(data, "UPDATE leases SET expires_at = ?", [Date.now() + 86_400_000]);
+  const before = Date.now();
+  const held = await ask(admin, "main", "b");
+  expect(held.status).toBe(409);
+  const end = Date.parse(held.body.message.replace("gone has this lease until ", ""));
+  expect(end).toBeLessThanOrEqual(Date.now() + 61_000);
+  expect(end).toBeGreaterThanOrEqual(before + 59_000);
+  const isCut = ({ msg }: { msg: string }) => msg === "a lease ended later than the maximum allows and was cut";
+  expect(entries().filter(isCut)).toEqual([expect.objectContaining({ level: "warn", scope: "main", holder: "gone" })]);
+  // Its end stays: a holder that does not renew it is not waited for longer than that.
+  expect((await ask(admin, "main", "b")).body.message).toBe(held.body.message);
 });
 
 test("F74 a lease excludes those of other holders above it and below it, however they are written", async () => {

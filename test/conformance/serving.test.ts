@@ -1,24 +1,14 @@
-import { Writable } from "node:stream";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { operations } from "../../src/contract/operations.ts";
 import { Secret } from "../../src/contract/secret.ts";
-import { createLog } from "../../src/log/log.ts";
-import { addUser, startControlPlane } from "../control-plane.ts";
+import { addUser, startControlPlane, temporaryFolder } from "../control-plane.ts";
+import { keptLog } from "../support/kept-log.ts";
+import { createAuthority } from "../unit/client/certificate.ts";
 import { cluster, plantWorkspace, service } from "./platform.ts";
 
 const workspaces = "/api/svc/v1/workspaces";
-
-/** A log that keeps its lines. */
-function keptLog() {
-  const lines: string[] = [];
-  const stream = new Writable({
-    write: (chunk, _, done) => {
-      lines.push(String(chunk));
-      done();
-    },
-  });
-  return { log: createLog({ level: "trace", stream }), lines, entries: () => lines.map((line) => JSON.parse(line)) };
-}
 
 test("every operation has its metrics from the start, and every request is counted with its own", async () => {
   const { admin, url } = await startControlPlane();
@@ -53,6 +43,17 @@ test("a caller above the rate limit is told when to retry, and no other caller i
   await expect.poll(async () => (await dev.get(workspaces)).status, { interval: 100, timeout: 60_000 }).toBe(200);
 });
 
+test("requests for leases do not count for the rate limit, and have one of their own", async () => {
+  const plane = await startControlPlane({ rateLimit: 1 });
+  const holder = { holder: "a", ttlSeconds: 60 };
+  const renew = () => plane.admin.put("/api/svc/v1/leases/main", holder);
+  await expect.poll(async () => (await plane.admin.get(workspaces)).status, { timeout: 60_000 }).toBe(429);
+  const statuses = await Promise.all(Array.from({ length: 5 }, async () => (await renew()).status));
+  expect(statuses).toEqual([200, 200, 200, 200, 200]);
+  const flood = await Promise.all(Array.from({ length: 100 }, async () => (await renew()).status));
+  expect(new Set(flood)).toEqual(new Set([200, 429]));
+});
+
 test("unauthenticated requests are limited by address, and authenticated callers are not affected", async () => {
   const plane = await startControlPlane({ rateLimit: 2 });
   const ask = (token: string | null) =>
@@ -63,6 +64,17 @@ test("unauthenticated requests are limited by address, and authenticated callers
   expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(3);
   expect(replies.find(({ status }) => status === 429)?.headers.get("retry-after")).toBe("1");
   expect((await plane.admin.get(workspaces)).status).toBe(200);
+});
+
+test("a certificate that has expired is a warning at the start", async () => {
+  const folder = await temporaryFolder();
+  const files = { certificate: join(folder, "tls.crt"), key: join(folder, "tls.key") };
+  const { cert, key } = createAuthority().issue("server.example.com", Date.UTC(2026, 0, 1));
+  await Promise.all([writeFile(files.certificate, cert), writeFile(files.key, key)]);
+  const { log, entries } = keptLog();
+  await startControlPlane({ tls: files, log });
+  const warning = { level: "warn", certificate: files.certificate, expired: "2026-01-01T00:00:00.000Z" };
+  expect(entries()).toContainEqual(expect.objectContaining({ ...warning, msg: "the certificate has expired" }));
 });
 
 test("S34 every reply is one line of log, and nothing secret is in any of them", async () => {

@@ -13,7 +13,7 @@ export function stopAfter(written: WriteResult, { failFast }: { readonly failFas
   const { status, code } = written.error;
   // Every further write would be refused too, or could not be recorded.
   if (status === 401) return stopped("the control plane has refused the token");
-  if (status === 412) return stopped("the lease was lost to another writer");
+  if (status === 412) return stopped("the lease was lost");
   if (code === LEDGER_UNWRITABLE) return stopped("the ledger cannot be written");
   if (code === OTHER_WRITER) return stopped(otherWriter);
   return failFast ? stopped("another step has failed, and --fail-fast ends the apply there") : null;

@@ -93,11 +93,16 @@ function notGranted(options: LeaseOptions, { message, details }: Pick<Refusal, "
 function notTaken({ scope }: LeaseOptions, sent: Exclude<Sent, { readonly state: "applied" }>): HoldfastError {
   const isRefusal = sent.state === "refused";
   const code = isRefusal && sent.reason === "unauthorized" ? "unauthorized" : "error";
-  const why = isRefusal ? `answered ${sent.status}${sent.message && `: ${sent.message}`}` : whyText(sent);
+  const why = failureText(sent);
   return new HoldfastError(code, `nothing was written: the lease on ${scope} could not be taken: ${why}`, {
     hint: "check the connection to the control plane, and run the command again",
     cause: isRefusal ? undefined : sent.cause,
   });
+}
+
+function failureText(sent: Exclude<Sent, { readonly state: "applied" }>): string {
+  if (sent.state !== "refused") return whyText(sent);
+  return `answered ${sent.status}${sent.message && `: ${sent.message}`}`;
 }
 
 function whyText(sent: Extract<Sent, { readonly state: "ambiguous" | "not-sent" }>): string {
@@ -145,7 +150,8 @@ class RenewingLease implements HeldLease {
   readonly #renewals: Promise<void>;
   #token: number;
   #until: number;
-  #isLost = false;
+  #lostBecause: LossReason | null = null;
+  #failure: string | null = null;
   #renewing: Promise<void> | null = null;
 
   constructor(options: LeaseOptions & { readonly clock: () => number }, { token, until }: Grant) {
@@ -159,7 +165,7 @@ class RenewingLease implements HeldLease {
 
   readonly fencingToken = (): number => this.#token;
 
-  readonly isLost = (): boolean => this.#isLost;
+  readonly isLost = (): boolean => this.#lostBecause !== null;
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort();
@@ -167,7 +173,7 @@ class RenewingLease implements HeldLease {
     releasing.addEventListener("abort", () => this.#cut.abort(), { once: true });
     // A renewal that arrives after the release would take the lease again.
     await this.#renewals;
-    if (this.#isLost || this.#options.signal.aborted) return;
+    if (this.isLost() || this.#options.signal.aborted) return;
     // Without a release the next holder would wait for the lease to expire.
     await putLease(this.#options, { signal: releasing, release: true });
   }
@@ -176,9 +182,9 @@ class RenewingLease implements HeldLease {
     const { scope } = this.#options;
     return {
       send: async (name, content, stop) => {
-        if (!(await this.#isReady())) return lost(scope);
+        if (!(await this.#isReady())) return lost(scope, this.#lostBecause ?? this.#lateness());
         const sent = await writer.send(name, { ...content, fence: { token: this.#token, scope } }, stop);
-        if (sent.state === "refused" && sent.status === 412) this.#isLost = true;
+        if (sent.state === "refused" && sent.status === 412) this.#lostBecause = TAKEN;
         return sent;
       },
     };
@@ -186,17 +192,21 @@ class RenewingLease implements HeldLease {
 
   // A process that was suspended longer than its lease renews it before it sends.
   async #isReady(): Promise<boolean> {
-    if (!this.#isLost && !this.#isSafe()) await this.#renew();
-    return !this.#isLost && this.#isSafe();
+    if (!this.isLost() && !this.#isSafe()) await this.#renew();
+    return !this.isLost() && this.#isSafe();
   }
 
   #isSafe(): boolean {
     return this.#options.clock() + marginOf(this.#options) < this.#until;
   }
 
+  #lateness(): LossReason {
+    return this.#failure === null ? LATE : `${LATE}: ${this.#failure}`;
+  }
+
   async #renewPeriodically(): Promise<void> {
     const signal = AbortSignal.any([this.#ended.signal, this.#options.signal]);
-    while (!signal.aborted && !this.#isLost) {
+    while (!signal.aborted && !this.isLost()) {
       await wait(slackOf(this.#options) / 3, undefined, { signal, ref: false }).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
@@ -215,12 +225,13 @@ class RenewingLease implements HeldLease {
     const requestedAt = this.#options.clock();
     const signal = AbortSignal.any([this.#cut.signal, AbortSignal.timeout(slackOf(this.#options))]);
     const sent = await putLease(this.#options, { signal });
-    if (sent.state === "refused" && sent.status === 409) this.#isLost = true;
+    if (sent.state === "refused" && sent.status === 409) this.#lostBecause = TAKEN;
+    this.#failure = sent.state === "applied" ? null : failureText(sent);
     if (sent.state !== "applied") return;
     // A token one above ours means that our lease expired and no other holder had it since.
     const token = fencingTokenIn(sent.data);
     if (token === null) return;
-    if (token > this.#token + 1) this.#isLost = true;
+    if (token > this.#token + 1) this.#lostBecause = TAKEN;
     this.#token = token;
     this.#until = requestedAt + durationOf(this.#options);
   }
@@ -236,8 +247,14 @@ function putLease(
   return writer.send("putLease", { path: { scope }, body }, { signal });
 }
 
-function lost(scope: string) {
-  const message = `nothing was sent: the lease on ${scope} was lost to another holder, or could not be renewed in time`;
+const TAKEN = "was taken by another holder";
+const LATE = "could not be renewed in time";
+
+/** Why a lease is lost; when it is late, with the failure of the last renewal. */
+type LossReason = typeof TAKEN | `${typeof LATE}${string}`;
+
+function lost(scope: string, why: LossReason) {
+  const message = `nothing was sent: the lease on ${scope} ${why}`;
   const refusal = { reason: "fenced", status: 412, code: "lease-lost", message, details: [] } as const;
   return { state: "refused", ...refusal, attempts: 0 } as const;
 }

@@ -39,6 +39,8 @@ export type OperationRouting = {
   readonly replies: ByteBudget;
   /** Limits requests by caller, and by address for unauthenticated ones; null when there is no limit. */
   readonly rateLimit: RateLimit | null;
+  /** The same for requests that keep a right of their caller alive, which do not count otherwise. */
+  readonly keepAliveLimit: RateLimit | null;
   readonly authenticate: (request: IncomingMessage) => Promise<Principal>;
   readonly authenticateAgain: (request: IncomingMessage) => AuthenticateAgain;
   readonly runOperation: RunOperation;
@@ -51,7 +53,8 @@ export function addOperationRoute(
   served: ServedOperation | undefined,
   routing: OperationRouting,
 ): void {
-  const { method, path } = operation(name);
+  const { method, path, isKeepAlive } = operation(name);
+  const limit = isKeepAlive === true ? routing.keepAliveLimit : routing.rateLimit;
   const principals = new WeakMap<FastifyRequest, Principal>();
   const bodyReservations = new WeakMap<FastifyRequest, BodyReservation>();
   const authenticate = createLimitedAuthentication(routing);
@@ -68,7 +71,7 @@ export function addOperationRoute(
       reservation?.assignTo(principal.name);
       principals.set(request, principal);
       setCaller(request, principal.name);
-      limitRate(routing.rateLimit, principal.name);
+      limitRate(limit, principal.name);
       if (isWrite(name)) reply.header(IDEMPOTENCY_KEY_ACCEPTED, "true");
     },
     handler: (request, reply) => {

@@ -4,17 +4,20 @@ import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:cry
 export type Certificate = { readonly cert: string; readonly key: string };
 
 /** An authority of the test's own, and a way to have it sign; X.509 by hand, since no program for it may be there. */
-export function createAuthority(): { readonly cert: string; readonly issue: (name: string) => Certificate } {
+export function createAuthority(): {
+  readonly cert: string;
+  readonly issue: (name: string, end?: number) => Certificate;
+} {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const signed = (subject: string, key: KeyObject, extensions: Buffer) =>
-    certificate({ subject, key, extensions, signer: privateKey });
+  const signed = (subject: string, key: KeyObject, extensions: Buffer, end = Date.now() + DAY) =>
+    certificate({ subject, key, extensions, signer: privateKey, end });
   return {
     cert: signed("Test authority", publicKey, extension("551d13", sequence(Buffer.from("0101ff", "hex")))),
-    issue: (name) => {
+    issue: (name, end) => {
       const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
       const names = sequence(tagged(0x82, Buffer.from(name)), tagged(0x87, Buffer.from([127, 0, 0, 1])));
       return {
-        cert: signed(name, pair.publicKey, extension("551d11", names)),
+        cert: signed(name, pair.publicKey, extension("551d11", names), end),
         key: pair.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
       };
     },
@@ -26,18 +29,20 @@ type Parts = {
   readonly key: KeyObject;
   readonly extensions: Buffer;
   readonly signer: KeyObject;
+  readonly end: number;
 };
 
 const ECDSA_SHA256 = sequence(oid("2a8648ce3d040302"));
 
-function certificate({ subject, key, extensions, signer }: Parts): string {
-  const day = 86_400_000;
+const DAY = 86_400_000;
+
+function certificate({ subject, key, extensions, signer, end }: Parts): string {
   const body = sequence(
     tagged(0xa0, tagged(0x02, Buffer.from([2]))),
     tagged(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     ECDSA_SHA256,
     commonName("Test authority"),
-    sequence(time(Date.now() - day), time(Date.now() + day)),
+    sequence(time(Date.now() - DAY), time(end)),
     commonName(subject),
     key.export({ type: "spki", format: "der" }),
     tagged(0xa3, sequence(extensions)),

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createWaitNotices } from "../../../src/client/wait-notice.ts";
 import { calm, dial, fakeClock, json, page, serve } from "./server.ts";
@@ -79,6 +80,33 @@ test("F81 whoever is asked to end does not sit out a pause, though its call may 
   stopping.abort(reason);
   await expect(read).rejects.toBe(reason);
   expect(await written).toMatchObject({ state: "not-sent", reason: "aborted" });
+});
+
+describe("a lease is renewed", () => {
+  const lease = { data: { scope: "main", holder: "a", fencingToken: 1, expiresAt: "2026-01-01T00:00:00.000Z" } };
+  const renewal = { path: { scope: "main" }, body: { holder: "a", ttlSeconds: 9 } };
+  const team = { body: { manifest: { type: "team" } } };
+
+  test.each([
+    ["all connections are in use", () => undefined],
+    [
+      "the server has asked for a pause",
+      (response: ServerResponse) => json(response, {}, { status: 429, headers: { "retry-after": "50" } }),
+    ],
+  ])("while %s", async (_, answer) => {
+    const stop = new AbortController();
+    const server = await serve((response, { path }) =>
+      path.includes("/leases/") ? json(response, lease) : answer(response),
+    );
+    const { writer } = dial(server.url, { concurrency: 1, clock: { ...fakeClock(), wait: waitForever } });
+    const waiting = writer.send("putTeam", team, { signal: stop.signal });
+    await vi.waitFor(() => expect(server.seen).toHaveLength(1));
+    const other = writer.send("putTeam", team, { signal: stop.signal });
+    expect(await writer.send("putLease", renewal, calm)).toMatchObject({ state: "applied" });
+    expect(server.seen).toHaveLength(2);
+    stop.abort();
+    await Promise.all([waiting, other]);
+  });
 });
 
 function waitForever(_: number, { signal }: { readonly signal: AbortSignal }): Promise<void> {

@@ -10,6 +10,7 @@ import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler, OperationBody, OperationCall } from "../../http/operation-call.ts";
 import { isScope } from "../../http/writes/write-headers.ts";
 import type { ResourceDefinition } from "../../resource.ts";
+import { cutLongLeases } from "./cut-long-leases.ts";
 import {
   deleteOldLeases,
   issueNumber,
@@ -25,6 +26,7 @@ const putLease: Handler<"putLease"> = async (call, context) => {
   const { principal, path, body } = call;
   checkForm(path.scope, body, context);
   if (!isAllowed(principal, "write", scopeTarget(path.scope))) throw forbidden("you may not write in this scope");
+  await cutLongLeases(context);
   return context.store.write(async (transaction) => {
     await lockLeases(transaction);
     const now = await context.store.time(transaction);

@@ -58,7 +58,24 @@ test("writes carry its number, and once the control plane refuses that nothing m
   expect(late).toMatchObject({ state: "refused", status: 412, code: "stale-fencing-token", attempts: 1 });
   expect(lease.isLost()).toBe(true);
   const more = await lease.writer.send("putTeam", { body: { manifest } }, never);
-  expect(more).toMatchObject({ state: "refused", status: 412, code: "lease-lost", attempts: 0 });
+  const message = "nothing was sent: the lease on main was taken by another holder";
+  expect(more).toMatchObject({ state: "refused", status: 412, code: "lease-lost", message, attempts: 0 });
+});
+
+test("a lease that could not be renewed in time is told from one that another holder took", async () => {
+  const { held, writerOf } = await opened();
+  const data = { scope: "main", holder: "one", fencingToken: 1, expiresAt: "2026-01-01T00:00:00.000Z" };
+  const server = await serveAnswers((response, _, nth) =>
+    nth === 1 ? json(response, { data }) : json(response, { message: "no such role" }, { status: 403 }),
+  );
+  let slept = 0;
+  const clock = () => performance.now() + slept;
+  const lease = await held({ writer: writerOf(new Secret("token"), server.url), clock });
+  slept = 3_600_000;
+  expect(await lease.writer.send("putTeam", { body: { manifest } }, never)).toMatchObject({
+    code: "lease-lost",
+    message: "nothing was sent: the lease on main could not be renewed in time: answered 403: no such role",
+  });
 });
 
 test("F34 after a sleep it is renewed before anything is sent", async () => {
