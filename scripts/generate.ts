@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import { conceptText } from "./generate/concept.ts";
 import { fieldReferenceText } from "./generate/field-reference.ts";
+import { helmTexts } from "./generate/helm.ts";
 import { kindsText, resourcesText, rulesText, sinksText } from "./generate/index-files.ts";
 import { kubernetesTexts } from "./generate/kubernetes.ts";
 import { configTypesText, manifestTypesText } from "./generate/manifest-types.ts";
@@ -54,6 +55,7 @@ async function committedTexts(schemas: Schemas): Promise<Texts> {
     ["docs/schemas.md", fieldReferenceText(schemas)],
     ["docs/concept.svg", conceptText()],
     ...kubernetesTexts(),
+    ...helmTexts(JSON.parse(readFileSync(join(root, "package.json"), "utf8"))),
   ];
 }
 

@@ -1,26 +1,13 @@
 import { stringify } from "yaml";
+import { config } from "./kubernetes/config.ts";
 import { controlPlaneFiles } from "./kubernetes/control-plane/files.ts";
 import { deployment } from "./kubernetes/deployment.ts";
 import { gitSyncPatch } from "./kubernetes/git-sync.ts";
 import { statefulSet, withoutSingle } from "./kubernetes/high-availability.ts";
 import { component, kustomization } from "./kubernetes/kustomization.ts";
-import { mounts, NAME } from "./kubernetes/names.ts";
+import { NAME } from "./kubernetes/names.ts";
 import { claim, disruptionBudget, networkPolicy, service, serviceMonitor } from "./kubernetes/surroundings.ts";
 import { ingress, ingressPolicy } from "./kubernetes/webhooks.ts";
-
-const config = {
-  server: "https://platform.example.com",
-  tokenFile: `${mounts.secrets}/token`,
-  sinks: ["file"],
-  sources: [
-    {
-      name: "platform",
-      url: "https://git.example.com/ml/platform.git",
-      ref: "main",
-      credentials: { tokenFile: `${mounts.secrets}/git-token` },
-    },
-  ],
-};
 
 const base = {
   "deployment.yaml": deployment,

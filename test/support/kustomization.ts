@@ -11,7 +11,12 @@ import { temporaryFolder } from "./folder.ts";
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
 export type KubernetesObject = { readonly kind: string; readonly metadata: ObjectMeta; readonly [field: string]: any };
 
-type Generator = { readonly name: string; readonly behavior?: string; readonly files?: readonly string[] };
+type Generator = {
+  readonly name: string;
+  readonly behavior?: string;
+  readonly files?: readonly string[];
+  readonly literals?: readonly string[];
+};
 type Kustomization = {
   readonly resources?: readonly string[];
   readonly components?: readonly string[];
@@ -39,7 +44,15 @@ export function filesOf(folder: string): readonly KubernetesObject[] {
   const paths = resources.map((path) => join(folder, path));
   return [
     ...paths.flatMap((path) => (isFolder(path) ? filesOf(path) : [parse(readFileSync(path, "utf8"))])),
-    ...configMapGenerator.map(({ name }) => ({ kind: "ConfigMap", metadata: { name } })),
+    ...configMapGenerator.map(({ name, files = [], literals = [] }) => ({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name },
+      data: Object.fromEntries([
+        ...files.map((file) => [file, readFileSync(join(folder, file), "utf8")]),
+        ...literals.map((literal) => literal.split(/=(.*)/s)),
+      ]),
+    })),
   ];
 }
 

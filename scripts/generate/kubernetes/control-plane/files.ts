@@ -2,6 +2,7 @@ import { component, kustomization } from "../kustomization.ts";
 import { backupClaim, databaseBackup, fileBackup } from "./backup.ts";
 import { deployment } from "./deployment.ts";
 import { NAME } from "./names.ts";
+import { settings } from "./settings.ts";
 import { statefulSet } from "./stateful-set.ts";
 import {
   databaseBackupPolicy,
@@ -35,8 +36,9 @@ const variants = {
   },
 };
 
-// Further flags of `serve`, as environment variables. A change starts the pods anew.
-const configMapGenerator = [{ name: NAME, literals: ["HOLDFAST_ARTIFACT_ROOT=s3://example-artifacts/holdfast"] }];
+// A change of it starts the pods anew.
+const literals = Object.entries(settings).map((pair) => pair.join("="));
+const configMapGenerator = [{ name: NAME, literals }];
 
 /** Everything that deploys the control plane, by the file that it is kept in. */
 export const controlPlaneFiles: { readonly [file: string]: object } = {

@@ -15,7 +15,7 @@ export const service: Service = {
   apiVersion: "v1",
   kind: "Service",
   metadata: { name: NAME, labels },
-  spec: { selector: labels, ports: [{ name: port.name, port: port.number, targetPort: port.name }] },
+  spec: { type: "ClusterIP", selector: labels, ports: [{ name: port.name, port: port.number, targetPort: port.name }] },
 };
 
 function policy(name: string, spec: NetworkPolicy["spec"]): NetworkPolicy {
