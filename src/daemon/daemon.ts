@@ -11,9 +11,9 @@ import { type Mode, reconcile } from "../engine/reconcile.ts";
 import type { LockState, Target, TargetConnection } from "../engine/target.ts";
 import { claimsType } from "../manifests/claims-type.ts";
 import { SourceError } from "../source/source-error.ts";
+import type { PassTimes } from "./ended-pass.ts";
 import { loop, type PassCause, type Trigger } from "./loop.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
-import type { PassTimes } from "./status-after-pass.ts";
 
 /** How a daemon runs. */
 export type DaemonContext = PassContext & {
@@ -37,7 +37,7 @@ export type DaemonContext = PassContext & {
   /** Called when a pass begins, with its cause. */
   readonly onPassBegin: (cause: PassCause) => void;
   /** Called after each pass; the next one waits for it. */
-  readonly onPassEnd: (pass: PassTimes) => Promise<void>;
+  readonly onPassEnd: (times: PassTimes & { readonly nextAt: number }) => Promise<void>;
 };
 
 // Only a token or a flag that is refused before the first successful pass ends the daemon.

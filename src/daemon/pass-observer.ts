@@ -1,4 +1,5 @@
 import type { PassEvent } from "../core/report/events.ts";
+import type { EndedPass } from "./ended-pass.ts";
 import type { PassCause } from "./loop.ts";
 
 /** Observes the passes of one target; it never delays them. */
@@ -9,7 +10,7 @@ export type PassObserver = {
   /** Called when a pass fails; the next pass tries again. */
   readonly failure: (error: unknown) => void;
   /** Called when a pass has ended, failed or not. */
-  readonly end?: () => void;
+  readonly end?: (pass: EndedPass) => void;
 };
 
 /** One observer that forwards every call to several. */
@@ -24,8 +25,8 @@ export function observers(all: readonly PassObserver[]): Required<PassObserver> 
     failure: (error) => {
       for (const each of all) each.failure(error);
     },
-    end: () => {
-      for (const each of all) each.end?.();
+    end: (pass) => {
+      for (const each of all) each.end?.(pass);
     },
   };
 }

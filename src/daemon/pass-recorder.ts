@@ -1,9 +1,8 @@
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
+import type { EndedPass, PassSeen } from "./ended-pass.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory, readHistory } from "./history.ts";
 import { holdText, readDecisions } from "./holds.ts";
-import { createPassWatch, type PassSeen } from "./pass-facts.ts";
-import type { PassObserver } from "./pass-observer.ts";
-import { newStatus, type PassTimes, standbyStatus, statusAfter } from "./status-after-pass.ts";
+import { newStatus, standbyStatus, statusAfter } from "./status-after-pass.ts";
 
 /** The inputs of a pass recorder. */
 export type RecorderOptions = {
@@ -20,8 +19,7 @@ export type RecorderOptions = {
 
 /** Records every pass and the outcome of every commit of a target. */
 export type PassRecorder = {
-  readonly observer: PassObserver;
-  readonly onPassEnd: (pass: PassTimes) => Promise<void>;
+  readonly onPassEnd: (pass: EndedPass) => Promise<void>;
   readonly status: () => TargetStatus;
   /** The latest records, oldest first. */
   readonly latest: () => readonly PassRecord[];
@@ -31,7 +29,6 @@ export type PassRecorder = {
 
 /** Creates a recorder that continues from the status and history of an earlier process. */
 export function createPassRecorder({ target, source, folder, now, standsBy, between }: RecorderOptions): PassRecorder {
-  const watch = createPassWatch();
   let status = newStatus(target, source);
   let history: ReturnType<typeof openHistory> | null = null;
   let latest: readonly PassRecord[] = [];
@@ -43,7 +40,6 @@ export function createPassRecorder({ target, source, folder, now, standsBy, betw
     return openHistory(folder, now);
   };
   return {
-    observer: watch.observer,
     status: () => ({ ...status, ...standbyStatus(standsBy()), held: readDecisions(folder, now()).holds.map(holdText) }),
     latest: () => latest,
     nextPass: () =>
@@ -53,16 +49,15 @@ export function createPassRecorder({ target, source, folder, now, standsBy, betw
     onPassEnd: async (pass) => {
       history ??= open();
       const before = status;
-      const seen = watch.take();
-      status = statusAfter(before, seen, pass);
+      status = statusAfter(before, pass);
       const last = status.lastPass;
       if (last !== null && isWorthRecording(last, before.lastPass)) {
-        const records = [...(await supersededBy(status, before, { between, follows: seen.follows, last })), last];
+        const records = [...(await supersededBy(status, before, { between, follows: pass.seen.follows, last })), last];
         history.add(records);
         latest = [...latest, ...records].slice(-MAX_LATEST);
       }
       keepStatus(folder, status);
-      const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.startedAt;
+      const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.times.startedAt;
       const done = waiting.filter(isOver);
       waiting = waiting.filter((one) => !isOver(one));
       for (const { resolve } of done) resolve();

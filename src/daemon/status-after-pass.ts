@@ -1,16 +1,10 @@
 import type { Identity } from "../core/manifest.ts";
 import { redactFailureMessage } from "../core/redact/redact-message.ts";
 import type { ApplyEvent } from "../core/report/events.ts";
-import {
-  applyConclusion,
-  isOnlyHeld,
-  type PassConclusion,
-  passConclusion,
-  reasonsText,
-} from "../core/report/pass-result.ts";
+import { type PassConclusion, reasonsText } from "../core/report/pass-result.ts";
 import type { Outcome } from "../core/report/report.ts";
 import type { InvalidStatus, PassRecord, TargetStatus } from "../core/report/target-status.ts";
-import type { PassSeen } from "./pass-facts.ts";
+import type { EndedPass, PassSeen } from "./ended-pass.ts";
 
 /** The status of a target before its first pass. */
 export function newStatus(target: string, source: string | null): TargetStatus {
@@ -38,26 +32,13 @@ export function standbyStatus(holder: string | null): Partial<TargetStatus> {
   return holder === null ? {} : { condition: "Reconciling", reason: "StandingBy", message: holder };
 }
 
-/** When a pass ran, and which commit its source wanted. */
-export type PassTimes = {
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly nextAt: number;
-  /** The newest commit of the source; null if it has none. */
-  readonly wanted: string | null;
-};
-
-/** A pass after which possibly none follows: then `nextAt` is null. */
-type EndedPass = Omit<PassTimes, "nextAt"> & { readonly nextAt: number | null };
-
 /** The status of a target after a pass. */
-export function statusAfter(before: TargetStatus, seen: PassSeen, times: EndedPass): TargetStatus {
+export function statusAfter(before: TargetStatus, { seen, conclusion, times }: EndedPass): TargetStatus {
   const { applied, planned } = seen;
+  const { result, reasons, left } = conclusion;
   const carriedOut = applied?.report.revision ?? null;
   const wantedRevision = times.wanted ?? revisionRead(before, seen);
-  const { result, reasons } = passConclusion(seen);
-  const isWhole = applied !== null && applyConclusion(applied).result === "applied";
-  const appliedRevision = (isWhole ? carriedOut : null) ?? before.appliedRevision;
+  const appliedRevision = (left?.length === 0 ? carriedOut : null) ?? before.appliedRevision;
   const outcome = { result, reason: reasons[0]?.reason ?? null, message: reasonsText(reasons) };
   const counts = applied?.report.summary ?? planned?.plan.summary ?? before.counts;
   const lastPass: PassRecord = {
@@ -70,8 +51,8 @@ export function statusAfter(before: TargetStatus, seen: PassSeen, times: EndedPa
   };
   return {
     ...before,
-    sync: syncOf(before, seen, wantedRevision === null || wantedRevision === appliedRevision),
-    condition: conditionOf(seen, { result, reasons }),
+    sync: syncOf(before, { planned, left }, wantedRevision === null || wantedRevision === appliedRevision),
+    condition: conditionOf(seen, conclusion),
     reason: outcome.reason,
     message: outcome.message,
     invalid: invalidIn(seen) ?? before.invalid,
@@ -93,19 +74,27 @@ function revisionRead(before: TargetStatus, { applied, planned }: PassSeen): str
 
 const isoTime = (at: number) => new Date(at).toISOString();
 
-function conditionOf({ applied }: PassSeen, { result, reasons }: PassConclusion): TargetStatus["condition"] {
-  if (result === "superseded") return "Reconciling";
-  if (isOnlyHeld(reasons)) return "Held";
-  if (result !== "applied" && result !== "reported") return "Stalled";
-  const isRolling = applied?.report.outcomes.some(({ rollout }) => rollout === "progressing") ?? false;
-  return isRolling ? "Reconciling" : "Ready";
+function conditionOf({ applied }: PassSeen, { verdict }: PassConclusion): TargetStatus["condition"] {
+  switch (verdict) {
+    case "superseded":
+      return "Reconciling";
+    case "held":
+      return "Held";
+    case "failed":
+      return "Stalled";
+    case "succeeded":
+      return applied?.report.outcomes.some(({ rollout }) => rollout === "progressing") ? "Reconciling" : "Ready";
+  }
 }
 
-function syncOf(before: TargetStatus, { applied, planned }: PassSeen, isNewest: boolean): TargetStatus["sync"] {
-  if (applied !== null) {
-    const { reasons } = applyConclusion(applied);
-    if (reasons.length === 0) return isNewest ? "Synced" : "OutOfSync";
-    return reasons.every(({ reason }) => reason === "Unknown") ? "Unknown" : "OutOfSync";
+function syncOf(
+  before: TargetStatus,
+  { planned, left }: Pick<PassSeen, "planned"> & Pick<PassConclusion, "left">,
+  isNewest: boolean,
+): TargetStatus["sync"] {
+  if (left !== null) {
+    if (left.length === 0) return isNewest ? "Synced" : "OutOfSync";
+    return left.every(({ reason }) => reason === "Unknown") ? "Unknown" : "OutOfSync";
   }
   if (planned === null) return before.sync;
   const { create, update, block, invalid } = planned.plan.summary;

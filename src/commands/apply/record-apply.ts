@@ -1,7 +1,7 @@
 import type { ApplyEvent } from "../../core/report/events.ts";
 import { isEverything } from "../../core/selection/select.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory } from "../../daemon/history.ts";
-import { createPassWatch } from "../../daemon/pass-facts.ts";
+import { createPassWatch } from "../../daemon/pass-watch.ts";
 import { newStatus, statusAfter } from "../../daemon/status-after-pass.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
@@ -17,7 +17,7 @@ export function recordApply(
   watch.observer.emit(end);
   const before = { ...newStatus(choice?.name ?? "default", remote?.name ?? null), ...keptStatus(folder) };
   const times = { startedAt, endedAt: now(), nextAt: null, wanted: null };
-  const status = statusAfter(before, watch.take(), times);
+  const status = statusAfter(before, watch.end(times));
   const { lastPass } = status;
   // What was not selected was not looked at, so the status of the whole stays as it is.
   const isWhole = isEverything(rules({}).selection);

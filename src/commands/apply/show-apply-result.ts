@@ -2,6 +2,7 @@ import { isUnreadable } from "../../core/diagnostic.ts";
 import { exitCodes } from "../../core/errors.ts";
 import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
+import { applyConclusion } from "../../core/report/pass-result.ts";
 import { hasBadRollout } from "../../core/report/report.ts";
 import { withWarnings } from "../../core/run-warning.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
@@ -25,11 +26,13 @@ export async function showApplyResult(
   await writeResult(terminal, applyReport({ ...end, report: { ...end.report, diagnostics } }, view));
   // The report comes first; the interruption then sets the exit code.
   terminal.stopping.throwIfAborted();
-  return exitCodeOf(end.report);
+  return applyExitCode(end);
 }
 
-/** 0 if all succeeded, 1 if nothing did, 3 if no manifest is valid, 7 if only a part did, 8 if another writer took over. */
-function exitCodeOf({ outcomes: all, summary }: ApplyEvent["report"]): number {
+/** 0 if the apply succeeded, 1 if nothing did, 3 if no manifest is valid, 7 if only a part did, 8 if another writer took over. */
+export function applyExitCode(end: Pick<ApplyEvent, "report" | "plan">): number {
+  if (applyConclusion(end).verdict === "succeeded") return 0;
+  const { outcomes: all, summary } = end.report;
   const outcomes = all.filter(({ result }) => result !== "invalid");
   if (summary.invalid > 0 && declaredIn(summary) === summary.invalid) return exitCodes.invalid;
   if (
@@ -41,8 +44,7 @@ function exitCodeOf({ outcomes: all, summary }: ApplyEvent["report"]): number {
   if (outcomes.some(({ error }) => error?.status === 412 || error?.code === OTHER_WRITER)) return exitCodes.locked;
   const badRollouts = outcomes.filter(hasBadRollout).length;
   const bad = summary.failed + summary.blocked + summary.unknown + badRollouts;
-  if (bad === 0) return summary.invalid === 0 ? 0 : exitCodes.partial;
-  return bad >= outcomes.length && summary.created + summary.updated === badRollouts
+  return bad > 0 && bad >= outcomes.length && summary.created + summary.updated === badRollouts
     ? exitCodes.error
     : exitCodes.partial;
 }

@@ -3,7 +3,7 @@ import { type DaemonContext, runDaemon } from "../../daemon/daemon.ts";
 import { createTrigger } from "../../daemon/loop.ts";
 import { observers, type PassObserver } from "../../daemon/pass-observer.ts";
 import { createPassRecorder, type PassRecorder } from "../../daemon/pass-recorder.ts";
-import type { PassTimes } from "../../daemon/status-after-pass.ts";
+import { createPassWatch } from "../../daemon/pass-watch.ts";
 import { createLeader, type Leader } from "../../engine/lease/leader.ts";
 import type { Invocation } from "../command.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
@@ -29,11 +29,12 @@ export async function watchTarget(
   { replaced, isReloaded }: Pick<DaemonContext, "replaced" | "isReloaded">,
 ): Promise<void> {
   const reporter = createWatchReporter(invocation, target.choice?.name ?? null);
-  const { begin, emit, failure, end } = observers([reporter, recorder.observer, ...observe(target)]);
+  const watch = createPassWatch();
+  const { begin, emit, failure, end } = observers([watch.observer, reporter, ...observe(target)]);
   const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
   reporter.started(seconds);
   const sync = target.choice?.sync === "report" ? "report" : "heal";
-  const context = {
+  const context: Omit<DaemonContext, keyof Invocation["terminal"]> = {
     emit,
     intervalMs: seconds * 1000,
     driftIntervalMs: (target.choice?.driftInterval ?? seconds) * 1000,
@@ -45,12 +46,13 @@ export async function watchTarget(
     isReloaded,
     onPassBegin: begin,
     onFailure: failure,
-    onPassEnd: (pass: PassTimes) => {
-      end();
-      reporter.idle(pass.nextAt);
+    onPassEnd: (times) => {
+      const pass = watch.end(times);
+      end(pass);
+      reporter.idle(times.nextAt);
       return recorder.onPassEnd(pass);
     },
-  } as const;
+  };
   try {
     await runDaemon(target, { ...invocation.terminal, ...context });
     if (!replaced.aborted) reporter.ended(null);

@@ -1,6 +1,5 @@
 import { needsAdoption } from "../guards/step-guards.ts";
-import type { Step } from "../plan/plan.ts";
-import type { ApplyEvent } from "./events.ts";
+import type { Plan, Step } from "../plan/plan.ts";
 import { placeText } from "./invalid-text.ts";
 import { type ApplyReport, hasBadRollout, type Outcome } from "./report.ts";
 
@@ -26,43 +25,81 @@ export type PassFacts = {
   /** Whether it only reported what it would do. */
   readonly isReport: boolean;
   /** What it applied; null if it ended before. */
-  readonly applied: Pick<ApplyEvent, "report" | "plan"> | null;
+  readonly applied: Applied | null;
 };
 
-/** The result of a pass, and why it did not succeed, most important first. */
-export type PassConclusion = { readonly result: PassResult; readonly reasons: readonly PassReason[] };
+type Applied = {
+  readonly report: Pick<ApplyReport, "outcomes" | "summary">;
+  /** Its steps say whether a blocked resource waits for `adopt`. */
+  readonly plan: Pick<Plan, "steps">;
+};
 
-/** Decides the result of a pass. */
-export function passConclusion({ failure, kept, standby, isRefused, isReport, applied }: PassFacts): PassConclusion {
+/** What a pass means for its target; `held`: a person's hold is the only reason why it did not succeed. */
+export type PassVerdict = "succeeded" | "held" | "failed" | "superseded";
+
+/** The judgement of a pass. */
+export type PassConclusion = {
+  readonly result: PassResult;
+  readonly verdict: PassVerdict;
+  /** Why it did not succeed, most important first. */
+  readonly reasons: readonly PassReason[];
+  /** What its apply left; empty if the commit is applied whole, also when a newer one was refused. Null if it applied none. */
+  readonly left: readonly PassReason[] | null;
+};
+
+/** Decides whether a pass succeeded: whatever tells of the pass derives from this. */
+export function passConclusion(facts: PassFacts): PassConclusion {
+  const left = facts.applied === null ? null : shortfalls(facts.applied.report, facts.applied.plan.steps);
+  const { result, reasons } = resultOf(facts, left);
+  return { result, verdict: verdictOf(result, reasons), reasons, left };
+}
+
+function resultOf(
+  { failure, kept, standby, isRefused, isReport }: PassFacts,
+  left: PassConclusion["left"],
+): Pick<PassConclusion, "result" | "reasons"> {
   if (failure !== null) return { result: "failed", reasons: [failure] };
   if (kept !== null) return { result: "kept", reasons: [kept] };
   if (standby !== null) return { result: "superseded", reasons: [{ reason: "StandingBy", message: standby }] };
   if (isRefused) return { result: "refused", reasons: [SOURCE_REFUSED] };
   if (isReport) return { result: "reported", reasons: [] };
-  if (applied === null) return { result: "failed", reasons: [NOTHING_REPORTED] };
-  return applyConclusion(applied);
+  if (left === null) return { result: "failed", reasons: [NOTHING_REPORTED] };
+  return { result: left.length === 0 ? "applied" : "incomplete", reasons: left };
+}
+
+function verdictOf(result: PassResult, reasons: readonly PassReason[]): PassVerdict {
+  switch (result) {
+    case "applied":
+    case "reported":
+      return "succeeded";
+    case "superseded":
+      return "superseded";
+    case "incomplete":
+    case "failed":
+    case "refused":
+    case "kept":
+      return reasons.every(({ reason }) => reason === "Held") ? "held" : "failed";
+  }
 }
 
 const SOURCE_REFUSED: PassReason = { reason: "SourceRefused", message: "the source has errors" };
 const NOTHING_REPORTED: PassReason = { reason: "Failed", message: "the pass ended without a report" };
 
-/**
- * Decides the result of an apply: it succeeded if everything declared is in sync, or was written and its rollout did not
- * fail.
- */
-export function applyConclusion({ report, plan }: NonNullable<PassFacts["applied"]>): PassConclusion {
-  const reasons = shortfalls(report, plan.steps);
-  return { result: reasons.length === 0 ? "applied" : "incomplete", reasons };
+/** The judgement of an apply by itself: it succeeded if everything declared is in sync, or was written and its rollout did not fail. */
+export function applyConclusion(applied: Applied): PassConclusion {
+  return passConclusion({
+    failure: null,
+    kept: null,
+    standby: null,
+    isRefused: false,
+    isReport: false,
+    applied,
+  });
 }
 
-/** Whether an apply succeeded. */
-export function isWhole(report: Pick<ApplyReport, "outcomes" | "summary">): boolean {
-  return shortfalls(report, []).length === 0;
-}
-
-/** Whether a person's hold is the only reason why a pass did not succeed. */
-export function isOnlyHeld(reasons: readonly PassReason[]): boolean {
-  return reasons.length > 0 && reasons.every(({ reason }) => reason === "Held");
+/** Whether an apply succeeded, from its report alone. */
+export function isWhole(report: Applied["report"]): boolean {
+  return applyConclusion({ report, plan: { steps: [] } }).verdict === "succeeded";
 }
 
 /** Whether a resource was not written because a person holds it, or what it refers to. */
@@ -75,10 +112,7 @@ export function reasonsText(reasons: readonly PassReason[]): string | null {
   return reasons.length === 0 ? null : reasons.map(({ message }) => message).join("; ");
 }
 
-function shortfalls(
-  { outcomes, summary }: Pick<ApplyReport, "outcomes" | "summary">,
-  steps: readonly Step[],
-): readonly PassReason[] {
+function shortfalls({ outcomes, summary }: Applied["report"], steps: readonly Step[]): readonly PassReason[] {
   const all = Object.values(summary).reduce((sum, one) => sum + one, 0);
   const allBlocked = outcomes.filter(({ result }) => result === "blocked");
   const held = allBlocked.filter(isHeld);

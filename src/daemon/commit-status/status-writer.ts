@@ -1,9 +1,9 @@
-import type { ApplyEvent } from "../../core/report/events.ts";
-import { applyConclusion, reasonsText } from "../../core/report/pass-result.ts";
+import { reasonsText } from "../../core/report/pass-result.ts";
 import { readGivenText } from "../../files/read-given-file.ts";
 import type { ForgeStatus } from "../../forge/forge.ts";
 import { type StatusPlace, statusRequest } from "../../forge/status-request.ts";
 import { joinCounts } from "../../render/count-text.ts";
+import type { EndedPass } from "../ended-pass.ts";
 import { type Delivery, postWithRetry } from "../notify/post.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
@@ -24,24 +24,27 @@ export function createStatusWriter(
     if (why !== null) delivery.onTrouble(`the status of commit ${status.commit} was not written: ${why}`);
   };
   return {
-    emit: (event) => {
-      const status = event.what === "applied" ? statusOf(event, target) : null;
+    emit: () => {},
+    failure: () => {},
+    end: (pass) => {
+      const status = commitStatusOf(pass, target);
       if (status === null) return;
       // A later pass over the same commit writes a status only if its state differs.
       if (last?.commit === status.commit && last.state === status.state) return;
       last = status;
       writing = writing.then(() => write(status));
     },
-    failure: () => {},
   };
 }
 
-function statusOf(event: ApplyEvent, target: string): ForgeStatus | null {
-  const { revision, summary } = event.report;
-  if (revision === null) return null;
-  const { result, reasons } = applyConclusion(event);
-  const description =
-    reasonsText(reasons) ?? joinCounts(Object.entries(summary).map(([name, number]) => [number, name]));
-  const state = result === "applied" ? "success" : "failure";
-  return { commit: revision, name: `holdfast/${target}`, state, description };
+/** The status of the commit that a pass applied; null if it applied none. */
+export function commitStatusOf(
+  { seen: { applied }, conclusion: { left } }: EndedPass,
+  target: string,
+): ForgeStatus | null {
+  const commit = applied?.report.revision ?? null;
+  if (applied === null || commit === null || left === null) return null;
+  const { summary } = applied.report;
+  const description = reasonsText(left) ?? joinCounts(Object.entries(summary).map(([name, number]) => [number, name]));
+  return { commit, name: `holdfast/${target}`, state: left.length === 0 ? "success" : "failure", description };
 }

@@ -69,7 +69,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
   return {
     url,
     meter: network,
-    observe: (target) => observers([readiness.observe(target), metrics.observe(target, now), states.observe(target)]),
+    observe: (target) => observers([readiness.observe(target), metrics.observe(target), states.observe(target)]),
     watch: (watched) => {
       for (const each of [readiness, metrics, states]) each.keep(watched.targets);
       network.watch(watched);

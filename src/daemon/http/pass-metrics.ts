@@ -1,9 +1,8 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { ApplyEvent } from "../../core/report/events.ts";
-import { applyConclusion, type PassResult, passConclusion, passResults } from "../../core/report/pass-result.ts";
+import { type PassResult, passResults } from "../../core/report/pass-result.ts";
 import { summariseOutcomes } from "../../core/report/report.ts";
 import { type PassCause, passCauses } from "../loop.ts";
-import { createPassWatch } from "../pass-facts.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
 const stepResults = Object.keys(summariseOutcomes([]));
@@ -21,7 +20,7 @@ function forEachPassLabel(call: (labels: PassLabels) => void): void {
 export type PassMetrics = {
   /** Adds the metrics to the registry of `/metrics`. */
   readonly register: (registry: Registry) => void;
-  readonly observe: (target: string, now: () => number) => PassObserver;
+  readonly observe: (target: string) => PassObserver;
   /** Drops all targets except these. */
   readonly keep: (targets: readonly string[]) => void;
   /** Counts a changed configuration as reloaded, or as refused. */
@@ -48,10 +47,10 @@ export function createPassMetrics(): PassMetrics {
         removeTarget(metrics, target);
       }
     },
-    observe: (target, now) => {
+    observe: (target) => {
       initTarget(metrics, target, !known.has(target));
       known.add(target);
-      return observePasses(metrics, target, now);
+      return observePasses(metrics, target);
     },
   };
 }
@@ -110,16 +109,14 @@ function removeTarget(metrics: Metrics, target: string): void {
   for (const metric of [drift, unresolved, invalid, success, standby]) metric.remove({ target });
 }
 
-function observePasses(metrics: Metrics, target: string, now: () => number): PassObserver {
-  const { passCount, lookups, invalid, standby } = metrics;
-  const watch = createPassWatch();
+function observePasses(metrics: Metrics, target: string): PassObserver {
+  const { passCount, lookups, invalid, success, standby } = metrics;
   let trigger: PassCause = "start";
   return {
     begin: (cause) => {
       trigger = cause;
     },
     emit: (event) => {
-      watch.observer.emit(event);
       switch (event.what) {
         case "standing-by":
           return standby.set({ target }, 1);
@@ -132,20 +129,22 @@ function observePasses(metrics: Metrics, target: string, now: () => number): Pas
         case "planned":
           return invalid.set({ target }, event.plan.summary.invalid);
         case "applied":
-          return recordApply(metrics, target, { event, now });
+          return recordApply(metrics, target, event);
       }
     },
-    failure: watch.observer.failure,
-    end: () => passCount.inc({ target, trigger, result: passConclusion(watch.take()).result }),
+    failure: () => {},
+    end: ({ conclusion: { result, verdict }, times: { endedAt } }) => {
+      passCount.inc({ target, trigger, result });
+      if (verdict === "succeeded") success.set({ target }, Math.floor(endedAt / 1000));
+    },
   };
 }
 
 function recordApply(
-  { stepCount, writes, drift, unresolved, invalid, success }: Metrics,
+  { stepCount, writes, drift, unresolved, invalid }: Metrics,
   target: string,
-  { event, now }: { readonly event: ApplyEvent; readonly now: () => number },
+  { report, plan }: ApplyEvent,
 ): void {
-  const { report, plan } = event;
   for (const [result, count] of Object.entries(report.summary)) stepCount.inc({ target, result }, count);
   const sent = report.outcomes.reduce((all, { attempts }) => all + attempts, 0);
   writes.inc({ target, result: "sent" }, sent);
@@ -154,7 +153,6 @@ function recordApply(
   const { failed, blocked, skipped, unknown } = report.summary;
   unresolved.set({ target }, failed + blocked + skipped + unknown);
   invalid.set({ target }, report.summary.invalid);
-  if (applyConclusion(event).result === "applied") success.set({ target }, Math.floor(now() / 1000));
 }
 
 function counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {

@@ -1,10 +1,9 @@
 import { needsAdoption } from "../../core/guards/step-guards.ts";
 import { isDrifted, type Plan } from "../../core/plan/plan.ts";
 import type { ApplyEvent, PassEvent } from "../../core/report/events.ts";
-import { isHeld, isOnlyHeld, type PassConclusion, passConclusion, reasonsText } from "../../core/report/pass-result.ts";
+import { isHeld, type PassConclusion, reasonsText } from "../../core/report/pass-result.ts";
 import { hasBadRollout } from "../../core/report/report.ts";
 import { count } from "../../render/count-text.ts";
-import { createPassWatch } from "../pass-facts.ts";
 import type { PassObserver } from "../pass-observer.ts";
 import type { Notification, NotificationEvent } from "./notification.ts";
 
@@ -16,7 +15,6 @@ const MAX_DETAILS = 20;
  */
 export function passNotifications(target: string, send: (notification: Notification) => void): PassObserver {
   const notified = new Map<NotificationEvent, string>();
-  const watch = createPassWatch();
   // Whether people were told of trouble since the last pass that succeeded.
   let isBad = false;
   const notify = (notification: Omit<Notification, "target">): void => {
@@ -51,7 +49,6 @@ export function passNotifications(target: string, send: (notification: Notificat
   };
   return {
     emit: (event: PassEvent) => {
-      watch.observer.emit(event);
       if (event.what === "applied") applied(event);
       if (event.what === "planned") planned(event.plan);
       if (event.what === "rolled-out" && hasBadRollout(event)) {
@@ -59,26 +56,25 @@ export function passNotifications(target: string, send: (notification: Notificat
         notify({ event: "failure", revision: null, summary, details: [event.identity] });
       }
     },
-    failure: watch.observer.failure,
-    end: () => {
-      const seen = watch.take();
-      const conclusion = passConclusion(seen);
+    failure: () => {},
+    end: ({ seen, conclusion }) => {
       const revision = seen.applied?.report.revision ?? null;
-      if (conclusion.result === "superseded") return;
-      if (isOnlyHeld(conclusion.reasons)) {
-        // The end of a pass that applied something has named the resources.
-        if (conclusion.result === "kept")
-          notify({ event: "held", revision, summary: textOf(conclusion.reasons), details: [] });
-        return;
+      switch (conclusion.verdict) {
+        case "superseded":
+          return;
+        case "held":
+          // The end of a pass that applied something has named the resources.
+          if (conclusion.result === "kept")
+            notify({ event: "held", revision, summary: textOf(conclusion.reasons), details: [] });
+          return;
+        case "failed":
+          isBad = true;
+          return notify({ event: "stalled", revision, summary: stalledText(conclusion), details: [] });
+        case "succeeded":
+          notified.delete("stalled");
+          if (isBad) send(recovery(target, revision));
+          isBad = false;
       }
-      if (conclusion.result !== "applied" && conclusion.result !== "reported") {
-        isBad = true;
-        notify({ event: "stalled", revision, summary: stalledText(conclusion), details: [] });
-        return;
-      }
-      notified.delete("stalled");
-      if (isBad) send(recovery(target, revision));
-      isBad = false;
     },
   };
 }

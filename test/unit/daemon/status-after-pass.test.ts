@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createPassWatch } from "../../../src/daemon/pass-facts.ts";
+import { createPassWatch } from "../../../src/daemon/pass-watch.ts";
 import { newStatus, statusAfter } from "../../../src/daemon/status-after-pass.ts";
 import { historyText, statusReport } from "../../../src/render/status.ts";
 import { sampleApplyEvent } from "../../support/sample-apply-event.ts";
@@ -12,7 +12,7 @@ test("a pass that took over after a wait has applied nothing", () => {
   watch.observer.emit({ what: "standing-by", message: "ada's process leads" });
   watch.observer.emit({ what: "taking-over" });
   watch.observer.emit({ what: "superseded" });
-  const { lastPass, condition, appliedRevision } = statusAfter(newStatus("prod", null), watch.take(), times);
+  const { lastPass, condition, appliedRevision } = statusAfter(newStatus("prod", null), watch.end(times));
   expect(lastPass).toMatchObject({ result: "superseded", reason: "StandingBy" });
   expect([condition, appliedRevision]).toEqual(["Reconciling", null]);
 });
@@ -24,7 +24,7 @@ test.each([
   const watch = createPassWatch();
   const outcomes = codes.map((code) => ({ result: "blocked", error: { code, message: "why" } }) as const);
   watch.observer.emit(sampleApplyEvent(outcomes));
-  const after = statusAfter(newStatus("prod", null), watch.take(), times);
+  const after = statusAfter(newStatus("prod", null), watch.end(times));
   expect([after.condition, after.lastPass?.result, after.appliedRevision]).toEqual([condition, "incomplete", null]);
 });
 
@@ -34,11 +34,11 @@ test("content that is uncommitted has no revision, also when the pass before it 
   const applied = (revision: string | null) => {
     const event = sampleApplyEvent([{ result: "updated" }]);
     watch.observer.emit({ ...event, report: { ...event.report, revision } });
-    return watch.take();
+    return watch.end(folder);
   };
-  const clean = statusAfter(newStatus("default", null), applied("c0ffee"), folder);
+  const clean = statusAfter(newStatus("default", null), applied("c0ffee"));
   expect(clean.lastPass?.commit).toBe("c0ffee");
-  const edited = statusAfter(clean, applied(null), folder);
+  const edited = statusAfter(clean, applied(null));
   expect([edited.lastPass?.commit, edited.wantedRevision, edited.appliedRevision]).toEqual([null, null, "c0ffee"]);
   expect(edited.sync).toBe("Synced");
   expect(statusReport({ targets: [edited], daemon: null, diagnostics: [] }, "text")).toMatch(
@@ -81,7 +81,7 @@ test("F51 a commit that is refused is accounted for by its own id, while the las
     notUsed: [],
     places: new Map(),
   });
-  const { lastPass, appliedRevision } = statusAfter(newStatus("prod", null), watch.take(), times);
+  const { lastPass, appliedRevision } = statusAfter(newStatus("prod", null), watch.end(times));
   expect(lastPass).toMatchObject({ commit: "abc", result: "kept", reason: "SourceRefused" });
   expect(appliedRevision).toBe("good");
 });

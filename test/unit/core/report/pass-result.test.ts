@@ -57,7 +57,9 @@ test.each<[string, string, Partial<Outcome>]>([
   ["Held", "1 held: team/ml", outcome("blocked", { identity: "team/ml", error: { code: "held", message: "held" } })],
 ])("an apply that left something is incomplete, because of %s", (name, message, left) => {
   const event = sampleApplyEvent([outcome("unchanged"), left]);
-  expect(applyConclusion(event)).toEqual({ result: "incomplete", reasons: [{ reason: name, message }] });
+  const reasons = [{ reason: name, message }];
+  const verdict = name === "Held" ? "held" : "failed";
+  expect(applyConclusion(event)).toEqual({ result: "incomplete", verdict, reasons, left: reasons });
   expect(isWhole(event.report)).toBe(false);
 });
 

@@ -8,6 +8,7 @@ import { statusPlace } from "../../../../src/forge/status-request.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { startReceiver, status } from "../../../support/http-receiver.ts";
+import { observedPass } from "../../../support/observed-pass.ts";
 import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
 
 type Counts = { readonly [result in OutcomeResult]?: number };
@@ -27,18 +28,19 @@ async function writerTo(url: string, provider: "github" | "gitlab" = "github") {
   const troubles: string[] = [];
   const delivery = { now: () => 0, onTrouble: (text: string) => troubles.push(text), timeoutMs: 1000, backoffMs: [1] };
   const place = { provider, apiUrl: url, repository: "ml/platform", target: "prod", tokenFile };
-  return { ...createStatusWriter(place, delivery, new AbortController().signal), troubles };
+  const writer = createStatusWriter(place, delivery, new AbortController().signal);
+  return { pass: (event: ApplyEvent) => void observedPass(writer, [event]), troubles };
 }
 
 test("GitHub is told of a commit once, and again when it ends otherwise", async () => {
   const { url, received } = await startReceiver(status(201));
-  const { emit } = await writerTo(url);
-  emit(applied("c0ffee", { created: 3, unchanged: 2 }));
-  emit(applied("c0ffee", { unchanged: 5 }));
-  emit(applied("c0ffee", { unchanged: 4, failed: 1 }));
-  emit(applied("c0ffee", { unchanged: 3, failed: 1, invalid: 2 }));
-  emit(applied(null, { created: 1 }));
-  emit(applied("decade", { updated: 1, invalid: 1 }));
+  const { pass } = await writerTo(url);
+  pass(applied("c0ffee", { created: 3, unchanged: 2 }));
+  pass(applied("c0ffee", { unchanged: 5 }));
+  pass(applied("c0ffee", { unchanged: 4, failed: 1 }));
+  pass(applied("c0ffee", { unchanged: 3, failed: 1, invalid: 2 }));
+  pass(applied(null, { created: 1 }));
+  pass(applied("decade", { updated: 1, invalid: 1 }));
   await eventually("the statuses", () => received.length === 3);
   expect(received.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
     [
@@ -56,8 +58,8 @@ test("GitHub is told of a commit once, and again when it ends otherwise", async 
 
 test("GitLab is told in its own form, and asked again when it answers 503", async () => {
   const { url, received } = await startReceiver((response, nth) => void response.writeHead(nth < 2 ? 503 : 201).end());
-  const { emit } = await writerTo(url, "gitlab");
-  emit(applied("c0ffee", { blocked: 1 }));
+  const { pass } = await writerTo(url, "gitlab");
+  pass(applied("c0ffee", { blocked: 1 }));
   await eventually("the status", () => received.length === 2);
   expect(received[1]).toMatchObject({ path: "/projects/ml%2Fplatform/statuses/c0ffee" });
   expect(received[1]?.headers).toMatchObject({ "private-token": "status-token" });
@@ -70,8 +72,8 @@ test("GitLab is told in its own form, and asked again when it answers 503", asyn
 
 test("a host that refuses the token is named by the commit, without the token", async () => {
   const { url } = await startReceiver(status(403));
-  const { emit, troubles } = await writerTo(url);
-  emit(applied("c0ffee", {}));
+  const { pass, troubles } = await writerTo(url);
+  pass(applied("c0ffee", {}));
   await eventually("the warning", () => troubles.length === 1);
   expect(troubles).toEqual(["the status of commit c0ffee was not written: it answered 403"]);
 });

@@ -6,6 +6,7 @@ import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts"
 import type { TargetOverview } from "../../../../src/daemon/http/status-route.ts";
 import { newStatus } from "../../../../src/daemon/status-after-pass.ts";
 import { createLog } from "../../../../src/log/log.ts";
+import { observedPass } from "../../../support/observed-pass.ts";
 import { parsePrometheus } from "../../../support/prometheus.ts";
 import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
 
@@ -89,11 +90,8 @@ async function started() {
 
 test("S19 metrics count passes by cause and result, writes, requests, fetches and lookups, whatever a target is called", async () => {
   const { server, value, scrape } = await started();
-  const observer = server.observe(hostile);
-  observer.begin?.("webhook");
-  observer.emit(read);
-  observer.emit(sampleApplyEvent([outcome("team/a", { result: "updated", attempts: 2 }), outcome("team/b", {})]));
-  observer.end?.();
+  const applied = sampleApplyEvent([outcome("team/a", { result: "updated", attempts: 2 }), outcome("team/b", {})]);
+  observedPass(server.observe(hostile), [read, applied], { cause: "webhook" });
   server.meter.request("putTeam", 40, true);
   server.meter.request("putTeam", 30_000, false);
   server.meter.fetch("platform", "failed");
@@ -127,11 +125,8 @@ test("every series of a target and of a source exists before its first pass, and
     );
   const before = await series();
   expect(before.map(({ value }) => value).filter((value) => value !== "0")).toEqual([]);
-  const observer = server.observe("prod");
-  observer.begin?.("start");
-  observer.emit(read);
-  observer.emit(sampleApplyEvent([outcome("team/a", { result: "updated", attempts: 1 })]));
-  observer.end?.();
+  const applied = sampleApplyEvent([outcome("team/a", { result: "updated", attempts: 1 })]);
+  observedPass(server.observe("prod"), [read, applied]);
   server.meter.fetch("platform", "fetched");
   server.meter.publish("prod", "published");
   const names = (all: typeof before) => all.map(({ name, labels }) => JSON.stringify([name, labels]));

@@ -4,17 +4,14 @@ import type { PassEvent } from "../../../../src/core/report/events.ts";
 import type { Outcome } from "../../../../src/core/report/report.ts";
 import type { Notification } from "../../../../src/daemon/notify/notification.ts";
 import { passNotifications } from "../../../../src/daemon/notify/pass-notifications.ts";
+import { observedPass } from "../../../support/observed-pass.ts";
 import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
 
 function observed() {
   const told: Notification[] = [];
   const observer = passNotifications("prod", (notification) => told.push(notification));
   // A pass that reports this, or fails for this reason, and ends.
-  const pass = (what: PassEvent | Error): void => {
-    if (what instanceof Error) observer.failure(what);
-    else observer.emit(what);
-    observer.end?.();
-  };
+  const pass = (what: PassEvent | Error): void => void observedPass(observer, [what]);
   return { ...observer, pass, events: () => told.splice(0).map(({ event }) => event), told };
 }
 

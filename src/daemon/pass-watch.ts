@@ -1,31 +1,28 @@
 import { errorMessage } from "../contract/error-message.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { redactFailureMessage } from "../core/redact/redact-message.ts";
-import type { ApplyEvent, PlanEvent, ReadEvent } from "../core/report/events.ts";
-import type { PassFacts, PassReason } from "../core/report/pass-result.ts";
+import { type PassReason, passConclusion } from "../core/report/pass-result.ts";
 import { SourceError } from "../source/source-error.ts";
+import type { EndedPass, PassSeen, PassTimes } from "./ended-pass.ts";
 import type { PassObserver } from "./pass-observer.ts";
 
-type Seen = Omit<{ -readonly [fact in keyof PassFacts]: PassFacts[fact] }, "applied"> & {
-  follows: NonNullable<ReadEvent["follows"]> | null;
-  applied: ApplyEvent | null;
-  planned: PlanEvent | null;
-};
-
-/** What one pass reported. */
-export type PassSeen = Readonly<Seen>;
+type Seen = { -readonly [fact in keyof PassSeen]: PassSeen[fact] };
 
 /** Collects what one pass reports, until it ends. */
-export type PassWatch = { readonly observer: PassObserver; readonly take: () => PassSeen };
+export type PassWatch = {
+  readonly observer: PassObserver;
+  /** Judges the pass, and starts over for the next one. */
+  readonly end: (times: PassTimes) => EndedPass;
+};
 
-/** Creates a collector; `take` returns what the pass reported, and starts over for the next pass. */
+/** Creates a collector of what passes report. */
 export function createPassWatch(): PassWatch {
   let seen = nothingSeen();
   return {
-    take: () => {
-      const taken = seen;
+    end: (times) => {
+      const ended = { seen, conclusion: passConclusion(seen), times };
       seen = nothingSeen();
-      return taken;
+      return ended;
     },
     observer: {
       emit: (event) => {
