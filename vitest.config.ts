@@ -76,7 +76,8 @@ export default defineConfig({
             "test/conformance/{openapi-client,openapi-requests,typed-clients,reference,one-file-kinds}.test.ts",
             "test/conformance/{malformed-credentials,refusal-details,addons,security-page,sensitive-fields}.test.ts",
             "test/conformance/{guard-predictions,references,yaml-test-suite,bounded-answers,exported-names}.test.ts",
-            "test/conformance/{access-table,kubernetes,helm-chart,links,pass-surfaces,pipelines,resources}.test.ts",
+            "test/conformance/{access-table,links,pass-surfaces,pipelines,resources}.test.ts",
+            "test/conformance/{helm-chart,kubernetes,service-files}.test.ts",
           ],
           // Each file starts control planes of its own, and no module keeps anything between them.
           isolate: false,

@@ -1,27 +1,10 @@
 import { readFileSync } from "node:fs";
-import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { createProgram } from "../../src/commands/program.ts";
-import type { ProcessTerminal } from "../../src/commands/terminal.ts";
 import { exitCodes } from "../../src/core/errors.ts";
 import { kinds } from "../../src/kinds/index.ts";
+import { program } from "../support/command-line.ts";
 
 const readme = readFileSync("README.md", "utf8");
-
-const terminal: ProcessTerminal = {
-  stdin: process.stdin,
-  stdout: process.stdout,
-  stderr: process.stderr,
-  env: {},
-  cwd: process.cwd(),
-  now: () => 0,
-  program: import.meta.dirname,
-  stopping: new AbortController().signal,
-  signal: new AbortController().signal,
-  stop: () => undefined,
-};
-
-const program: Command = createProgram(terminal, "0.0.0", () => undefined);
 
 /** The first cells of the rows of the table under a heading, without their code marks. */
 function firstCells(heading: string): readonly string[] {
