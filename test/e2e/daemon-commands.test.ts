@@ -28,7 +28,7 @@ test("S60 what others manage holds a target's first write, and a running daemon 
   expect(await status()).toMatchObject({
     condition: "Stalled",
     reason: "NotAdopted",
-    message: expect.stringMatching(/somebody else manages service\/dev:web\/api: holdfast adopt records what is live/),
+    message: expect.stringMatching(/blocked until adopted or allowed: service\/dev:web\/api/),
   });
   expect(server.effects()).toEqual(before);
 

@@ -2,6 +2,7 @@ import type { Danger } from "../../contract/generated/output.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { pointerIn, writtenValueAt } from "../diff/pointer.ts";
+import { MAY_EXIST } from "../guards/step-guards.ts";
 import { contentDangers } from "./content-dangers.ts";
 import type { Decision, DecisionInput, Difference } from "./decision.ts";
 import { isWrittenBy } from "./own-content.ts";
@@ -27,7 +28,7 @@ export function dangersOf(one: DecisionInput, decision: Decision, context: RiskC
   const content = contentDangers({ before, after: after ?? written, written });
   const moved = differences.filter(({ cause }) => cause === "drift" || cause === "conflict");
   return [
-    ...(action !== "create" && adopts(one, action, context) ? [fieldsDanger("adopts", lostIn(differences), one)] : []),
+    ...(action === "create" ? NONE : adoptionDangers(one, decision, context)),
     ...(action === "update" && moved.length > 0 ? [fieldsDanger("reverts", moved, one)] : []),
     ...content.filter(({ risk }) => !(isNew && risk === "privilege-growth" && context.isEmbedded)),
   ];
@@ -37,16 +38,18 @@ const NONE: readonly never[] = [];
 
 // A resource without a record is ours only if its content shows it, or if its newest version, or the resource itself, was
 // created for us. What is ensured may exist, and its author is not known.
-function adopts(
-  { recorded, live, dryRun, isOwn }: DecisionInput,
-  action: Decision["action"],
+function adoptionDangers(
+  one: DecisionInput,
+  { action, differences }: Decision,
   { writers }: RiskContext,
-): boolean {
+): readonly Danger[] {
+  const { recorded, live, dryRun, isOwn } = one;
+  if (recorded !== null || isOwn) return NONE;
   // When live cannot be read, the dry run shows that it exists and who created it.
   const answered = dryRun?.state === "answered" && dryRun.row?.id ? dryRun.row : null;
   const row = live.state === "present" ? live.row : answered;
-  if (recorded !== null || isOwn) return false;
-  return row === null ? action === "ensure" : !isWrittenBy(row, writers);
+  if (row === null) return action === "ensure" ? [{ risk: "adopts", path: null, text: MAY_EXIST }] : NONE;
+  return isWrittenBy(row, writers) ? NONE : [fieldsDanger("adopts", lostIn(differences), one)];
 }
 
 function lostIn(differences: readonly Difference[]): readonly Difference[] {

@@ -37,6 +37,9 @@ const guardText: { readonly [risk in Risk]: GuardText } = {
   "version-immutable": remedied("would change the content of a version that exists"),
 };
 
+/** What is dangerous about a write where live cannot be read: nobody knows whose the resource is, if there is one. */
+export const MAY_EXIST = "may exist already and be somebody else's: live cannot be read";
+
 /** How many dangers of a step are listed one by one. */
 export const LISTED = 10;
 
@@ -81,9 +84,8 @@ export function firstWriteGuard(
   if (!isFirst) return null;
   const unadopted = [...decisions].filter(needsAdoption).length;
   if (unadopted === 0) return null;
-  const what =
-    unadopted === 1 ? "a resource that somebody else manages" : `${unadopted} resources that somebody else manages`;
-  return `held back before the target's first write: ${what} must be adopted first; holdfast adopt records what is live`;
+  const what = unadopted === 1 ? "a resource that is or may be" : `${unadopted} resources that are or may be`;
+  return `held back before the target's first write: ${what} somebody else's must be adopted or allowed first`;
 }
 
 /** Whether a step is blocked until its resource is adopted. */
@@ -116,11 +118,18 @@ export function holdBack(
 export function guardDetail(dangers: readonly Danger[]): string {
   const risks = Map.groupBy(dangers, ({ risk }) => risk);
   const texts = [...risks].map(([risk, some]) => dangerText(risk, some));
-  const remedies = new Set([...risks.keys()].map((risk) => guardText[risk].remedy));
+  const remedies = new Set([...risks].map(([risk, some]) => (isUnread(some) ? WRITE_UNREAD : guardText[risk].remedy)));
   return `${texts.join(", ")}; ${[...remedies].join("; ")}`;
 }
 
+const WRITE_UNREAD = "--allow-adopt writes it all the same";
+
+function isUnread(dangers: readonly Danger[]): boolean {
+  return dangers.every(({ text }) => text === MAY_EXIST);
+}
+
 function dangerText(risk: Risk, dangers: readonly Danger[]): string {
+  if (isUnread(dangers)) return MAY_EXIST;
   const texts = dangers.flatMap(({ text }) => (text === "" ? [] : [text]));
   const more = texts.length > LISTED ? `, and ${texts.length - LISTED} more` : "";
   return texts.length === 0

@@ -162,7 +162,7 @@ function invalidVerb({ length }: readonly Outcome[]): string {
 
 function adoptText(unadopted: readonly Outcome[]): string {
   const names = listed(unadopted.map(({ identity }) => identity));
-  return `${unadopted.length} blocked: somebody else manages ${names}: holdfast adopt records what is live`;
+  return `${unadopted.length} blocked until adopted or allowed: ${names}`;
 }
 
 const NAMED = 3;

@@ -100,6 +100,16 @@ describe("a plan that nobody has confirmed is refused", () => {
     expect(guardedSteps(planned, allRisks)).toMatchObject([{ guard: { flags: ["--allow-adopt"] } }]);
   });
 
+  test("for a write where live cannot be read, with what alone allows it", () => {
+    const planned = plan([declare({ type: "team", name: "ml", members: ["ada@x.io"] })], {
+      live: { "team/ml": { state: "unknown", reason: "no-read" } },
+    });
+    const [first] = guardedSteps(planned, new Set<Risk>(["adopts"])).flatMap(guardMessages);
+    expect(first?.diagnostic.summary).toBe(
+      "team/ml may exist already and be somebody else's: live cannot be read; --allow-adopt writes it all the same",
+    );
+  });
+
   test("with who gets which role, each at the field that gives it", () => {
     const members = { type: "team", name: "ml", members: ["zoe@x.io", "ada@x.io"], managers: ["bob@x.io"] };
     const account = {

@@ -71,6 +71,6 @@ test("what somebody else manages is told apart from what is blocked, and all rea
   const { reasons } = applyConclusion(event);
   expect(reasons.map((one) => one.reason)).toEqual(["InvalidManifests", "NotAdopted", "Blocked"]);
   expect(reasonsText(reasons)).toBe(
-    "4 of 6 manifests are invalid: a.yaml, b.yaml, c.yaml, and 1 more; 1 blocked: somebody else manages team/ml: holdfast adopt records what is live; 1 blocked",
+    "4 of 6 manifests are invalid: a.yaml, b.yaml, c.yaml, and 1 more; 1 blocked until adopted or allowed: team/ml; 1 blocked",
   );
 });
