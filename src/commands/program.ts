@@ -4,6 +4,7 @@ import { printableLines } from "../render/escape.ts";
 import { wrapWords } from "../render/wrap.ts";
 import { closestName, editDistance } from "../schema/closest-name.ts";
 import { type CommandEntry, toEntry } from "./command.ts";
+import { adminToken } from "./declarations/admin-token.ts";
 import { adopt } from "./declarations/adopt.ts";
 import { apply } from "./declarations/apply.ts";
 import { backup } from "./declarations/backup.ts";
@@ -70,6 +71,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
   "Control plane:": [
     toEntry(serve, () => import("./serve.ts")),
     toEntry(backup, () => import("./backup.ts")),
+    toEntry(adminToken, () => import("./admin-token.ts")),
     toEntry(revoke, () => import("./revoke.ts")),
     toEntry(whoami, () => import("./whoami.ts")),
   ],

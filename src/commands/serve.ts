@@ -38,7 +38,7 @@ export async function run(invocation: InvocationOf<typeof serve>): Promise<numbe
 async function start(invocation: Invocation, folder: string): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
   const { flags, terminal } = invocation;
   const { artifactRoot, database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
-  const { maxLeaseSeconds, rateLimit, drainSeconds, renewSigningKey, revoke } = flags;
+  const { maxLeaseSeconds, rateLimit, drainSeconds, renewSigningKey, revoke, newAdminToken } = flags;
   const adminToken = terminal.env.HOLDFAST_ADMIN_TOKEN;
   try {
     const read = await readSnapshotOf(invocation);
@@ -58,6 +58,7 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
       ...(drainSeconds === undefined ? {} : { drainSeconds }),
       ...(renewSigningKey === undefined ? {} : { renewSigningKey }),
       ...(revoke === undefined ? {} : { revoke }),
+      ...(newAdminToken === undefined ? {} : { newAdminToken }),
       ...tlsOptions(invocation),
       ...serverKeyOptions(terminal),
       ...(adminToken ? { adminToken: new Secret(adminToken) } : {}),

@@ -12,12 +12,13 @@ import { certificateExpiry, readTls, renewTls, type TlsFiles } from "../http/tls
 import { holdExclusiveLock } from "../store/lock-file.ts";
 import { makeFolder } from "../store/make-folder.ts";
 import { StoreError, type StoreErrorCode, storeErrorCode } from "../store/store-error.ts";
+import { registerAdminToken } from "./auth/admin-token/register.ts";
 import { authenticateUser } from "./auth/authenticate.ts";
-import { registerAdminToken } from "./auth/register-admin-token.ts";
 import type { Context } from "./context.ts";
 import { announceEndpoint } from "./endpoint-file.ts";
 import { addOperationRoutes, operationNames } from "./http/routes.ts";
 import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "./http/storage-http-error.ts";
+import { keepPresence } from "./jobs/presence.ts";
 import { RecurringTask } from "./jobs/recurring-task.ts";
 import { openContext } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
@@ -46,7 +47,10 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   await makeFolder(folder);
   stack.use(lockFolder(folder));
   const context = await openContext(options, folder, stack);
-  const adminToken = await registerAdminToken(context, options.adminToken);
+  const server = context.newId();
+  const { adminToken: given, newAdminToken: isNew = false } = options;
+  const adminToken = await registerAdminToken(context, { server, given, isNew });
+  stack.use(keepPresence(context, server));
   await replaceTokens(options, context);
   if (options.snapshot !== undefined) await importSnapshot(options.snapshot, context);
   if (options.seed !== undefined) await seed(options.seed, resources, context);

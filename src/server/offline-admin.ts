@@ -1,17 +1,30 @@
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { copyDatabase } from "../store/sqlite/copy-database.ts";
+import { endFormerAdminTokens, rotateAdminToken } from "./auth/admin-token/rotate.ts";
 import { DATA_FILE, openContextWithoutJobs } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
 
 /** Revokes the tokens of these subjects in the database; a running server notices within a second. */
-export async function revokeInDatabase(
-  options: Pick<ControlPlaneOptions, "data" | "database" | "serverKey" | "serverKeyFile" | "log">,
-  subjects: readonly string[],
-): Promise<void> {
+export async function revokeInDatabase(options: DataOptions, subjects: readonly string[]): Promise<void> {
   await using stack = new AsyncDisposableStack();
   await revokeTokens(subjects, await openContextWithoutJobs(options, resolve(options.data), stack));
+}
+
+/** What an offline command needs to open the data of a control plane. */
+export type DataOptions = Pick<ControlPlaneOptions, "data" | "database" | "serverKey" | "serverKeyFile" | "log">;
+
+/** Makes a new token of the administrator, in the file that it returns; the former one stays valid. */
+export async function rotateAdminTokenInDatabase(options: DataOptions): Promise<string> {
+  await using stack = new AsyncDisposableStack();
+  return rotateAdminToken(await openContextWithoutJobs(options, resolve(options.data), stack));
+}
+
+/** Ends the administrator's tokens but the newest one, and returns how many. */
+export async function endFormerAdminTokensInDatabase(options: DataOptions): Promise<number> {
+  await using stack = new AsyncDisposableStack();
+  return endFormerAdminTokens(await openContextWithoutJobs(options, resolve(options.data), stack));
 }
 
 /** Copies the database of a data folder to a file, also while a server is running; returns the keys that the copy needs. */

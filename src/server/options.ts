@@ -57,8 +57,10 @@ export type ControlPlaneOptions = {
   readonly drainSeconds?: number;
   /** Subjects (`virtualaccount:ci`, `user:admin`) whose tokens are revoked at the start. */
   readonly revoke?: readonly string[];
-  /** The administrator's token; by default the one in `admin-token` in the data folder. */
+  /** One or two tokens of the administrator, one a line, the newest first; by default `admin-token` in the data folder. */
   readonly adminToken?: Secret;
+  /** Makes a new token of the administrator although the current one is elsewhere. @default false */
+  readonly newAdminToken?: boolean;
   readonly log: Log;
   /** Closes it. */
   readonly signal?: AbortSignal;

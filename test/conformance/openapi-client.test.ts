@@ -93,7 +93,7 @@ test("a client built from the document uses every operation, and every reply is 
   expect(await call("getPersonalAccessToken", { name: "laptop" })).not.toHaveProperty("token");
   expect((await call("getCaller")).data).toMatchObject({ subject: "user:admin", tenantName: "holdfast" });
   const [listed] = (await call("listPersonalAccessTokens", { subject: "user:admin" })).data;
-  expect(listed).toMatchObject({ name: "laptop", createdWith: "user-token/bootstrap" });
+  expect(listed).toMatchObject({ name: "laptop", createdWith: expect.stringMatching(/^user-token\/bootstrap-/) });
   expect(await call("revokePersonalAccessToken", null, { revoke: listed.id })).toEqual({});
   const lease = (await call("putLease", { scope: "prod-eu:ranking" }, example("putLease"))).data;
   expect(lease.fencingToken).toEqual(expect.any(Number));

@@ -109,7 +109,9 @@ describe("backup", () => {
     expect(await readdir(data)).not.toContain("server-key");
     await copyFile(join(server.data, "server-key"), join(data, "server-key"));
     const restored = await serve([], { data });
-    expect(restored.effects()).toEqual(server.effects());
+    // Its admin token was not kept, so it makes a new one.
+    const others = restored.effects().filter(({ operation }) => operation !== "admin-token");
+    expect(others).toEqual(server.effects());
     expect((await restored.call("GET", `/api/svc/v1/secrets/${secret}`)).data.value).toBe("CANARY-value");
   });
 
@@ -162,4 +164,22 @@ describe("revoke", () => {
     expect(absent).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("there is no such file") });
     expect(await readdir(cwd)).toEqual([]);
   });
+});
+
+test("admin-token makes a second token while the server runs, and ends the former one", async () => {
+  const server = await serve();
+  const cwd = await temporaryFolder();
+  const data = ["--data", server.data];
+  const rotated = await run(["admin-token", "rotate", ...data], { cwd });
+  expect(rotated).toMatchObject({ code: 0, stderr: "" });
+  expect(rotated.stdout).toContain(`a new admin token is in ${join(server.data, "admin-token")}; the former one stays`);
+  const newest = (await readFile(join(server.data, "admin-token"), "utf8")).trim();
+  expect(rotated.stdout).not.toContain(newest);
+  expect([await statusOf(server, server.token), await statusOf(server, newest)]).toEqual([200, 200]);
+  expect(await run(["admin-token", "end-former", ...data], { cwd })).toMatchObject({
+    code: 0,
+    stdout: "1 former admin token ended, with the personal tokens created with it\n",
+  });
+  await eventually("it has ended", async () => (await statusOf(server, server.token)) === 401);
+  expect(await run(["admin-token", "renew", ...data], { cwd })).toMatchObject({ code: 3, stdout: "" });
 });

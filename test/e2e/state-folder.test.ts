@@ -59,6 +59,7 @@ const commands = [
   ["serve", "--port", "0"],
   ["backup", "copy.db"],
   ["revoke", "user:admin"],
+  ["admin-token", "rotate"],
 ];
 
 describe("S40 a state folder that a repository brings", () => {

@@ -293,6 +293,56 @@ test("what is taken away on one server is soon refused on the others", async () 
   );
 });
 
+test("a server without the admin token does not start beside another one, and makes a new one once that is gone", async () => {
+  const data = await temporaryFolder();
+  const database = new Secret((await databaseOf(data)) ?? "");
+  const serverKey = new Secret(randomBytes(32).toString("base64"));
+  const start = async (more: { data?: string; newAdminToken?: boolean } = {}) =>
+    startControlPlane({ database, serverKey, data: await temporaryFolder(), ...more });
+  const statusOf = async ({ url }: { url: string }, token: Secret) =>
+    (await caller(url, token).get("/api/svc/v1/me")).status;
+  const one = await start();
+  await expect(start()).rejects.toThrow(/another server on this database was seen \d+ s ago: set HOLDFAST_ADMIN_TOKEN/);
+  expect(await statusOf(one, one.adminToken)).toBe(200);
+  const asked = await start({ newAdminToken: true });
+  expect(await statusOf(asked, asked.adminToken)).toBe(200);
+  await eventually("it has ended everywhere", async () => (await statusOf(one, one.adminToken)) === 401);
+  // The folder has the current token, so it is started again beside the other.
+  await asked.close();
+  const again = await start({ data: asked.data });
+  expect(again.adminToken.open()).toBe(asked.adminToken.open());
+  await again.close();
+  await expect(start({ data: one.data })).rejects.toThrow("in use by another control plane");
+  // As if the last one had been killed a minute ago.
+  await statement(data, "UPDATE servers SET seen_at = seen_at - 60000");
+  const fresh = await start();
+  expect(await statusOf(fresh, asked.adminToken)).toBe(401);
+  expect(await effects(data)).toEqual(
+    [one, asked].flatMap(() => [
+      expect.stringMatching(/^bootstrap admin-token user-token\/bootstrap-/),
+      expect.stringMatching(/^bootstrap admin-token ended-user-token\/bootstrap-/),
+    ]),
+  );
+  await fresh.close();
+  await one.close();
+  expect(await statement(data, "SELECT id FROM servers")).toEqual([]);
+});
+
+test("of servers that start together without a token, one starts", async () => {
+  const data = await temporaryFolder();
+  const database = new Secret((await databaseOf(data)) ?? "");
+  const serverKey = new Secret(randomBytes(32).toString("base64"));
+  const start = async () => startControlPlane({ database, serverKey, data: await temporaryFolder() });
+  const startThree = async () => {
+    const started = await Promise.allSettled([start(), start(), start()]);
+    expect(started.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected", "rejected"]);
+    return started.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  };
+  for (const one of await startThree()) await one.close();
+  // The administrator exists now.
+  await startThree();
+});
+
 test("S35 what a server seals with the former key, while another one has forgotten it, is sealed anew as well", async () => {
   const data = await temporaryFolder();
   const database = new Secret((await databaseOf(data)) ?? "");

@@ -9,6 +9,8 @@ const undo = [
   "DELETE FROM grants WHERE source LIKE 'secret-group/%'",
   "CREATE TABLE fences (principal text NOT NULL, scope text NOT NULL, number bigint NOT NULL, PRIMARY KEY (principal, scope))",
   "DROP TABLE lease_numbers",
+  "DROP TABLE ended_tokens",
+  "DROP TABLE servers",
   "DELETE FROM kysely_migration WHERE name >= '0040'",
 ];
 

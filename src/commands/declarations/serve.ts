@@ -26,6 +26,7 @@ export const serve = declareCommand({
     "drainSeconds",
     "renewSigningKey",
     "revoke",
+    "newAdminToken",
   ],
   examples: [
     "holdfast serve --port 0 --data /var/lib/holdfast",

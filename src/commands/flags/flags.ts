@@ -249,6 +249,7 @@ export const flags = {
   }),
   renewSigningKey: toggleFlag("--renew-signing-key", "sign new tokens of virtual accounts with a new key"),
   revoke: textsFlag("--revoke <subject...>", "revoke the tokens of these subjects, such as virtualaccount:ci"),
+  newAdminToken: toggleFlag("--new-admin-token", "make a new admin token at the start, and end the current one"),
   rolloutSeconds: numberFlag("--rollout-seconds <n>", "seconds that a simulated rollout or job run takes", {
     parse: seconds({ zero: true }),
     byDefault: 2,

@@ -9,7 +9,8 @@ import type { Tables } from "./tables.ts";
 /** An effect to be audited: who did what to which resource (`kind/key`, as `service/c1:ws1/api`). */
 export type Effect = {
   readonly principal: Pick<Principal, "name">;
-  readonly operation: OperationName;
+  /** The operation of the interface, or a command that changes the database itself. */
+  readonly operation: OperationName | "admin-token";
   readonly resource: string;
 };
 
@@ -36,7 +37,7 @@ export async function recordEffect(
     at: new Date(now()).toISOString(),
     // Both were validated before; escaping is a second safeguard for the log.
     principal: oneLine(principal.name),
-    operation: operation(name).number,
+    operation: name === "admin-token" ? name : operation(name).number,
     resource: oneLine(resource),
     key_hash: auditMarks?.keyHash ?? null,
     fencing_number: auditMarks?.fencingNumber ?? null,

@@ -8,6 +8,7 @@ import { secretGrants } from "./migrations/041-secret-grants.ts";
 import { leaseTree } from "./migrations/042-lease-tree.ts";
 import { requiredTexts } from "./migrations/050-required-texts.ts";
 import { absentMembers } from "./migrations/051-absent-members.ts";
+import { rootCredentials } from "./migrations/060-root-credentials.ts";
 
 /** The migrations of the control plane's schema. A released migration never changes. */
 export const migrations: Migrations = {
@@ -28,6 +29,7 @@ export const migrations: Migrations = {
   "0042-lease-tree": leaseTree,
   "0050-required-texts": requiredTexts,
   "0051-absent-members": absentMembers,
+  "0060-root-credentials": rootCredentials,
 };
 
 const resource = { id: "text", created_at: "text", json: "text" } as const;
