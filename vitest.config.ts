@@ -77,7 +77,7 @@ export default defineConfig({
             "test/conformance/{malformed-credentials,refusal-details,addons,security-page,sensitive-fields}.test.ts",
             "test/conformance/{guard-predictions,references,yaml-test-suite,bounded-answers,exported-names}.test.ts",
             "test/conformance/{access-table,links,pass-surfaces,pipelines,resources}.test.ts",
-            "test/conformance/{helm-chart,kubernetes,service-files}.test.ts",
+            "test/conformance/{helm-chart,kubernetes,releases,service-files}.test.ts",
           ],
           // Each file starts control planes of its own, and no module keeps anything between them.
           isolate: false,
