@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Deployment, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
-import type { Container, Service, Volume } from "kubernetes-types/core/v1.d.ts";
+import type { Container, PodSpec, Service, Volume } from "kubernetes-types/core/v1.d.ts";
 import type { Ingress, NetworkPolicy } from "kubernetes-types/networking/v1.d.ts";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { parseConfig } from "../../src/source/read-config.ts";
 import { kubernetesFaults } from "../support/kubernetes-faults.ts";
-import { filesOf, kustomize, missingIn, needsKubectl, overlaysIn } from "../support/kustomization.ts";
+import { filesOf, kustomize, missingIn, needsKubectl, overlayOf, overlaysIn } from "../support/kustomization.ts";
 
 const folder = join(import.meta.dirname, "../../deploy/kubernetes");
 const read = (file: string): string => readFileSync(join(folder, file), "utf8");
@@ -117,6 +117,20 @@ test("two replicas have a volume each, and neither the single pod nor its claim 
   // The rest of the pod is that of the single one.
   const single: Deployment = parse(read("deployment.yaml"));
   expect(spec?.template.spec?.containers[0]?.args).toEqual(single.spec?.template.spec?.containers[0]?.args);
+});
+
+test("two replicas read what git-sync checks out", async (context) => {
+  needsKubectl(context);
+  const overlays = (await overlaysIn("docs/kubernetes.md")).map((one) =>
+    readFileSync(join(one, "kustomization.yaml"), "utf8"),
+  );
+  const withGitSync = overlays.find((text) => text.includes("/git-sync")) ?? "";
+  const both = withGitSync.replace(/^( *- .*)git-sync$/m, "$1high-availability\n$1git-sync");
+  const objects = kustomize(await overlayOf(both));
+  const pod: PodSpec = objects.find(({ kind }) => kind === "StatefulSet")?.spec.template.spec;
+  expect(pod.containers.map(({ name }) => name)).toEqual(["holdfast", "git-sync"]);
+  expect(pod.containers[0]?.args).toContain("--source");
+  expect(kubernetesFaults(objects)).toEqual([]);
 });
 
 test("the daemon's policy lets in whom the Ingress for webhooks needs, and out to the control plane's port", () => {

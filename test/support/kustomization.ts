@@ -94,10 +94,11 @@ export async function overlaysIn(page: string): Promise<readonly string[]> {
   const snippets = [...readFileSync(page, "utf8").matchAll(/^( *)```yaml\n([\s\S]*?)^\1```$/gm)]
     .map(([, indent = "", text = ""]) => text.replaceAll(new RegExp(`^${indent}`, "gm"), ""))
     .filter((text) => text.startsWith("# kustomization.yaml\n"));
-  return Promise.all(snippets.map(overlay));
+  return Promise.all(snippets.map(overlayOf));
 }
 
-async function overlay(text: string): Promise<string> {
+/** A folder with an overlay, which takes its objects from this checkout. */
+export async function overlayOf(text: string): Promise<string> {
   const folder = join(realpathSync(await temporaryFolder()), "overlay");
   await mkdir(folder);
   const here = relative(folder, realpathSync(deploy));
