@@ -64,19 +64,20 @@ async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal
 
 // If the folder differs from its commit, the line number may be another one in the commit.
 async function authorOf(
-  { revision, wanted }: WhyEvent,
+  { revision, wanted, pointer }: WhyEvent,
   { remote, source }: CommandTarget,
   { cwd, stopping: signal }: Terminal,
 ): Promise<LineAuthor | null> {
   if (revision === null) return null;
   const { file, line } = wanted;
-  if (remote !== null) return blameLine(remote.repository, { commit: revision, path: file, line }, { signal });
+  const place = { commit: revision, line, upTo: pointer === "" ? "document" : "line" } as const;
+  if (remote !== null) return blameLine(remote.repository, { ...place, path: file }, { signal });
   const repository = await findRepository(realRoot(source.root), { signal });
   if (repository === null || repository.top === null || repository.isForeign) return null;
   const path = relative(repository.top, realpathSync(resolve(cwd, file)))
     .split(sep)
     .join("/");
-  return blameLine(repository, { commit: revision, path, line }, { signal });
+  return blameLine(repository, { ...place, path }, { signal });
 }
 
 // The commit of the pass during which the value was written, as the history has it.

@@ -23,12 +23,17 @@ export type LiveRow = {
   readonly status?: { readonly status: string; readonly state?: unknown } | null;
 };
 
-/** The subject and time of the last write, for reports; null when the control plane does not report them. */
-export function writerIn({ createdBy, author = createdBy, createdAt }: LiveRow): {
+/**
+ * The subject and time of the last write, for reports; null when the control plane does not report them. A resource without
+ * versions shows only who created it, so that the subject of a later change is null.
+ */
+export function writerIn({ version, stamp, createdBy, author = createdBy, createdAt }: LiveRow): {
   readonly changedBy: LastWrite;
 } | null {
   if (author === undefined) return null;
-  return { changedBy: { subject: author, subjectId: createdBy ?? null, at: createdAt ?? null } };
+  if (version !== undefined || stamp === createdAt)
+    return { changedBy: { subject: author, subjectId: createdBy ?? null, at: createdAt ?? null } };
+  return stamp === null ? null : { changedBy: { subject: null, subjectId: null, at: stamp } };
 }
 
 /** A list that shows many resources of the kind at once. */

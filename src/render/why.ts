@@ -55,7 +55,8 @@ function liveText({ version, subject, at, cause, isSince }: NonNullable<WhyRepor
   const by = subject === null ? "by an unknown subject" : `by ${printable(subject)}`;
   const when = at === null ? "" : `, ${printable(at)}`;
   const since = isSince ? "changed since we wrote" : cause === null ? "as wanted" : cause;
-  return `${since}; newest version${versionText(version)} ${by}${when}`;
+  const what = version === null ? "written" : `newest version${versionText(version)}`;
+  return `${since}; ${what} ${by}${when}`;
 }
 
 const versionText = (version: number | null) => (version === null ? "" : ` v${version}`);
@@ -69,9 +70,8 @@ function commitText({ commit, isUncommitted }: NonNullable<WhyReport["written"]>
 function shown(value: Json, pointer: string): string {
   if (value === null) return "not set";
   const text = JSON.stringify(value);
-  return pointer === "" && text.length > MAX_VALUE_LENGTH
-    ? "(the whole manifest)"
-    : printable(text.slice(0, MAX_VALUE_LENGTH));
+  if (text.length <= MAX_VALUE_LENGTH) return printable(text);
+  return pointer === "" ? "(the whole manifest)" : `${printable(text.slice(0, MAX_VALUE_LENGTH))}…`;
 }
 
 const MAX_VALUE_LENGTH = 60;

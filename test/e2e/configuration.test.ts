@@ -155,10 +155,16 @@ describe("a source whose ledger remembers a configuration", () => {
       expect(ended.stderr).toMatch(/^error: the source no longer has a holdfast\.yaml.*\n {2}→ .*--allow-shrink$/m);
     }
     await write("holdfast.yaml", "paths: [manifests]\n");
-    expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 1 unchanged\n" });
+    expect(await runHere(["apply", "--yes"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("\nApplied: 1 unchanged\n"),
+    });
     await remove("holdfast.yaml");
     expect(await runHere(["apply", "--yes", "--allow-shrink"])).toMatchObject({ code: 0 });
-    expect(await runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 2 unchanged\n" });
+    expect(await runHere(["apply", "--yes"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("\nApplied: 2 unchanged\n"),
+    });
   });
 });
 

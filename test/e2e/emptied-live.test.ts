@@ -64,7 +64,10 @@ describe("a list that stays empty", () => {
   test("F79 has services found by their ids", async () => {
     const { server, proxy, source, before } = await applied(services);
     proxy.inject("listApps", emptyList);
-    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 15 unchanged\n" });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("\nApplied: 15 unchanged\n"),
+    });
     expect(server.effects()).toEqual(before);
   });
 
@@ -145,7 +148,7 @@ describe("what is really gone", () => {
       expect(await source.runHere(["apply", "--yes", "--allow-shrink"], as)).toMatchObject({ code: 0 });
       expect(await source.runHere(["apply", "--yes"], as)).toMatchObject({
         code: 0,
-        stdout: "Applied: 15 unchanged\n",
+        stdout: expect.stringContaining("\nApplied: 15 unchanged\n"),
       });
     },
   );

@@ -82,7 +82,7 @@ describe.each(controlPlaneVariants)("an apply that was killed, on a $name contro
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain(`skipped   ${identity}  not made by an earlier run that was interrupted\n`);
     expect(server.effects()).toHaveLength(before);
-    expect((await run()).stdout).toBe("Applied: 3 unchanged\n");
+    expect((await run()).stdout).toContain("\nApplied: 3 unchanged\n");
   });
 
   test("F75 has its first version found and the changed manifest's made, once each", async () => {

@@ -49,7 +49,7 @@ describe("two applies with state folders of their own on one control plane", () 
     await gate.letGo();
     expect(await apply.ended).toMatchObject({ code: 0 });
     const after = await other.runHere(flags);
-    expect(after).toMatchObject({ code: 0, stdout: "Applied: 6 unchanged\n" });
+    expect(after).toMatchObject({ code: 0, stdout: expect.stringContaining("\nApplied: 6 unchanged\n") });
     expectOneOfEach(server);
   });
 
@@ -166,7 +166,10 @@ describe("a daemon with everything in its source and a pipeline with one workspa
     await eventually("the new commit", async () => (await versions(server)).every((version) => version === 2));
     watch.kill("SIGTERM");
     expect(await watch.ended).toMatchObject({ code: 0 });
-    expect(await pipeline.runHere(applying)).toMatchObject({ code: 0, stdout: "Applied: 20 unchanged\n" });
+    expect(await pipeline.runHere(applying)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("\nApplied: 20 unchanged\n"),
+    });
     expect(await versions(server)).toEqual(twice);
   });
 

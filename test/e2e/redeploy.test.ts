@@ -62,7 +62,10 @@ describe.each([
     expect(await deployments()).toBe(3);
     // The record follows, so nothing has drifted.
     expect(await source.runHere(["drift"])).toMatchObject({ code: 0 });
-    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 5 unchanged\n" });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("\nApplied: 5 unchanged\n"),
+    });
   });
 
   test("S68 a run that is killed after its write is found, and the next one makes no other version", async () => {

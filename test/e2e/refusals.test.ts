@@ -226,7 +226,10 @@ describe("exit code 8 is for a second writer", () => {
     expect(await source.runHere(["drift"])).toMatchObject({ code: 0 });
     watch.kill("SIGKILL");
     await watch.ended;
-    expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
+    expect(await source.runHere(["apply", "--yes"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("\nApplied: 8 unchanged\n"),
+    });
   });
 
   test("a second control plane on the same data is turned away", async () => {

@@ -28,7 +28,7 @@ describe.each(controlPlaneVariants)("on a $name control plane with rollouts that
     const before = server.effects().length;
     expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({
       code: 0,
-      stdout: "Applied: 8 unchanged\n",
+      stdout: expect.stringContaining("\nApplied: 8 unchanged\n"),
     });
     expect(server.effects()).toHaveLength(before);
   });
@@ -74,7 +74,7 @@ describe.each(controlPlaneVariants)("on a $name control plane with rollouts that
     expect(ended.stderr).toContain("error: the time limit of 2 s is over\n");
     expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({
       code: 0,
-      stdout: "Applied: 8 unchanged\n",
+      stdout: expect.stringContaining("\nApplied: 8 unchanged\n"),
     });
   });
 });
@@ -105,7 +105,7 @@ async function expectStopped(
   const before = server.effects().length;
   expect(await source.runHere(["apply", "--yes", "--no-wait"])).toMatchObject({
     code: 0,
-    stdout: "Applied: 8 unchanged\n",
+    stdout: expect.stringContaining("\nApplied: 8 unchanged\n"),
   });
   expect(server.effects()).toHaveLength(before);
 }

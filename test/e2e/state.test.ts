@@ -105,7 +105,7 @@ describe("holdfast state", () => {
     const before = server.effects();
     expect(await source.runHere(["apply", "--yes", "--sink", "file"], moved)).toMatchObject({
       code: 0,
-      stdout: "Applied: 8 unchanged\n",
+      stdout: expect.stringContaining("\nApplied: 8 unchanged\n"),
     });
     expect(server.effects()).toEqual(before);
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));

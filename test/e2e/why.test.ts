@@ -82,7 +82,21 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
     code: 3,
     stderr: expect.stringContaining("service/dev:web/api has no field /nowhere"),
   });
-  expect(await run("why", "service/dev:web/none")).toMatchObject({ code: 3 });
+  expect(await run("why", "service/dev:web/apu")).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining("did you mean service/dev:web/api?"),
+  });
+  // A whole resource was wanted by the commit that last changed any of its lines.
+  const document = JSON.parse((await run("why", "service/dev:web/api", "-o", "json")).stdout);
+  expect(document.wanted.commit).toBe((await upstream.git("log", "-1", "--format=%H", "--", "api.yaml")).trim());
+  await upstream.commit({ "broken.yaml": "type: service\nname: [broken\n" });
+  expect(await run("why", "service/dev:web/none")).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(
+      /broken\.yaml:2:7: error: [\s\S]* may be declared where a manifest cannot be read: \S*broken\.yaml:2/,
+    ),
+  });
+  await upstream.git("reset", "--quiet", "--hard", "HEAD~1");
 
   // Of a repository that is followed, whose history begins with the first fetch.
   const source = { name: "platform", url: upstream.folder, ref: "main" };

@@ -8,7 +8,7 @@ import type { Terminal } from "../terminal.ts";
 export type ApplyHeader = {
   /** The plan that is carried out, unless it was shown with these already. */
   readonly agreed: (planned: PlanEvent) => void;
-  /** Prints the line, once; a plan that leaves everything as it is has none. */
+  /** Prints the line, once. */
   readonly print: () => void;
 };
 
@@ -20,8 +20,7 @@ export function createApplyHeader(
   let text = "";
   return {
     agreed: ({ plan, ...event }) => {
-      const isQuiet = plan.steps.every(({ action }) => action === "keep");
-      text = isQuiet ? "" : sentenceText(`Applying to ${planPlace(plan, { ...event, target })}`, width);
+      text = sentenceText(`Applying to ${planPlace(plan, { ...event, target })}`, width);
     },
     print: () => {
       (output === "text" ? stdout : stderr).write(text);

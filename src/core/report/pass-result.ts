@@ -128,7 +128,12 @@ function shortfalls({ outcomes, summary }: Applied["report"], steps: readonly St
     reasonOf("RolloutFailed", outcomes.filter(hasBadRollout), countText("failed rollouts", "failed rollout")),
     reasonOf("NotAdopted", adopting, adoptText),
     reasonOf("Blocked", blocked, countText("blocked")),
-    reasonOf("Skipped", of("skipped"), countText("skipped")),
+    // A write of an earlier run that was not made and is no longer declared leaves nothing undone.
+    reasonOf(
+      "Skipped",
+      of("skipped").filter(({ interrupted }) => interrupted === undefined),
+      countText("skipped"),
+    ),
     reasonOf("Held", held, (all) => `${all.length} held: ${listed(all.map(({ identity }) => identity))}`),
   ].flat();
 }

@@ -87,9 +87,10 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
   if (!(await isApproved(planned, pass, mode))) return { what: "declined" };
   const following = { ...applyOptions(pass, mode), recovered };
   if (!planned.plan.steps.some(writes)) {
-    // An earlier write has shown whether the server has leases.
-    const hasLease = session.serverFacts.get("putLease") === "yes";
-    if (!hasLease) warnOfOtherWriters(planned, pass, hasLease);
+    // An earlier write may have shown whether the server has leases; where that is not known, this run has no need of one.
+    const leases = session.serverFacts.get("putLease");
+    const hasLease = leases === "yes";
+    if (leases === "no") warnOfOtherWriters(planned, pass, hasLease);
     agree(planned, pass, mode);
     const applied = await applyWithRecovery(planned, session, { ...following, hasLease });
     return withLeaseNote(await applyEvent(applied, planned, pass), session);

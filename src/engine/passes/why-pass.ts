@@ -3,9 +3,11 @@ import { pointerTokens } from "../../contract/json-pointer.ts";
 import type { Decision } from "../../core/decide/decision.ts";
 import { pointerOf, writtenValueAt } from "../../core/diff/pointer.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { writerIn } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { parentOf } from "../../core/parent.ts";
+import { declarersOf } from "../../core/plan/orphans.ts";
 import { redactManifest } from "../../core/redact/redact-manifest.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
 import { lastGoodText, placeText } from "../../core/report/invalid-text.ts";
@@ -13,6 +15,8 @@ import { select } from "../../core/selection/select.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { locateField, readManifest } from "../../manifests/read-manifests.ts";
+import { closestName } from "../../schema/closest-name.ts";
+import type { Desired } from "../desired/desired.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import { type Pass, planContextIn, shapeOf } from "../pass.ts";
 import { planAgainstLive } from "../plan-against-live.ts";
@@ -29,7 +33,7 @@ export type WhyMode = {
 export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent> {
   const { connection, read, context } = pass;
   const { session } = connection;
-  const { identity, pointer } = splitField(asked, read.desired.declared);
+  const { identity, pointer } = splitField(asked, read.desired);
   const manifests = select(read.desired.manifests, { paths: [], only: [identity], kinds: [], exclude: [] });
   const manifest = manifests.find((one) => one.identity === identity);
   if (manifest === undefined) throw await invalidError(identity, pass);
@@ -90,16 +94,32 @@ const VALIDATE = "holdfast validate says why";
 // The longest declared identity counts; the rest is the pointer.
 function splitField(
   asked: string,
-  declared: ReadonlySet<Identity>,
+  desired: Pick<Desired, "declared" | "nameless" | "diagnostics">,
 ): { readonly identity: Identity; readonly pointer: string } {
   for (let end = asked.length; end > 0; end = asked.lastIndexOf("/", end - 1)) {
     const identity = asked.slice(0, end);
-    if (declared.has(identity)) return { identity, pointer: asked.slice(end) };
+    if (desired.declared.has(identity)) return { identity, pointer: asked.slice(end) };
   }
-  throw new HoldfastError("invalid", `${asked} names no resource that the source declares`, {
-    hint: "write an identity such as service/c1:ws1/api, and a field behind it: service/c1:ws1/api/replicas",
+  throw undeclared(asked, desired);
+}
+
+function undeclared(
+  asked: string,
+  { declared, nameless, diagnostics }: Pick<Desired, "declared" | "nameless" | "diagnostics">,
+): HoldfastError {
+  const near = closestName(asked, [...declared]);
+  const mayDeclare = declarersOf(asked, { nameless });
+  const files = new Set(mayDeclare.map(({ file }) => file));
+  const places = mayDeclare.slice(0, MAX_PLACES).map(placeText).join(", ");
+  const unread = files.size === 0 ? "" : `; it may be declared where a manifest cannot be read: ${places}`;
+  return new HoldfastError("invalid", `${asked} names no resource that the source declares${unread}`, {
+    hint: near === undefined ? FORM : `did you mean ${near}?`,
+    diagnostics: diagnostics.filter(({ file, severity }) => severity === "error" && file !== null && files.has(file)),
   });
 }
+
+const MAX_PLACES = 3;
+const FORM = "write an identity such as service/c1:ws1/api, and a field behind it: service/c1:ws1/api/replicas";
 
 type Cause = Decision["differences"][number]["cause"] | null;
 
@@ -113,13 +133,14 @@ function causeAt(decision: Decision | undefined, pointer: string): Cause {
 
 function liveOf(found: Live | undefined, valueIn: (value: Json) => Json, cause: Cause): WhyEvent["live"] {
   if (found?.state !== "present") return null;
-  const { manifest, version, createdBy, author = createdBy, createdAt } = found.row;
+  const { manifest, version = null } = found.row;
+  const { subject = null, subjectId = null, at = null } = writerIn(found.row)?.changedBy ?? {};
   return {
     value: valueIn(manifest),
-    version: version ?? null,
-    subject: author ?? null,
-    subjectId: createdBy ?? null,
-    at: createdAt ?? null,
+    version,
+    subject,
+    subjectId,
+    at,
     cause,
     isSince: cause === "drift" || cause === "conflict",
   };

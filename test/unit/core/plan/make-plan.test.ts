@@ -651,13 +651,22 @@ describe("a plan", () => {
 
   test("names who wrote live beside what live changed, or may have changed, and beside nothing else", () => {
     const by = { createdBy: "id-7", author: "virtualaccount:nightly", createdAt: "2026-11-25T10:00:00.000Z" };
-    const live = { "service/c1:ws1/api": present(service({ replicas: 5 }), by) };
+    const live = { "service/c1:ws1/api": present(service({ replicas: 5 }), { ...by, version: 2 }) };
     const wanted = [declare(service({ replicas: 2 }))];
     const changedBy = { subject: by.author, subjectId: by.createdBy, at: by.createdAt };
     const writers = (around: Around) => plan(wanted, { live, ...around }).plan.steps.map((step) => step.changedBy);
     expect(writers({})).toEqual([changedBy]);
     expect(writers({ recorded: [recorded(service({ replicas: 2 }))] })).toEqual([changedBy]);
     expect(writers({ recorded: [recorded(service({ replicas: 5 }))] })).toEqual([undefined]);
+    // Without versions only the creator is shown, and somebody else may have changed it since.
+    const team = declare({ type: "team", name: "ml", members: ["a@x.io"] });
+    const writersOf = (stamp: string) => {
+      const found = present({ type: "team", name: "ml", members: ["b@x.io"] }, { ...by, stamp });
+      return plan([team], { live: { "team/ml": found } }).plan.steps.map((step) => step.changedBy);
+    };
+    expect(writersOf(by.createdAt)).toEqual([changedBy]);
+    const later = "2026-11-25T11:00:00.000Z";
+    expect(writersOf(later)).toEqual([{ subject: null, subjectId: null, at: later }]);
   });
 
   test("shows what only the server adds on request, beside the rest and with the same checksum", () => {
