@@ -36,6 +36,8 @@ export type CommitSource = {
   readonly kept: () => Promise<string | null>;
   /** Called if objects cannot be read, so that the next `resolve` fetches everything again. */
   readonly onUnreadable: () => void;
+  /** Makes the history of up to `most` commits readable, as far as the remote gives it. */
+  readonly deepen: (most: number, stop: Stop) => Promise<void>;
   /** Ends the backoff: the next `resolve` contacts the remote at once. */
   readonly retryNow: () => void;
 };

@@ -98,15 +98,15 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
   });
   await upstream.git("reset", "--quiet", "--hard", "HEAD~1");
 
-  // Of a repository that is followed, whose history begins with the first fetch.
+  // Of a repository that is followed, whose history is fetched where there is no record.
   const source = { name: "platform", url: upstream.folder, ref: "main" };
   const operator = await operatorOf({ sources: [source], targets: [{ name: "prod" }] }, server);
   const followed = await operator.runHere(["why", "service/dev:web/api", "-o", "json"]);
   expect([followed.code, faultsOf("why", followed.stdout)]).toEqual([0, []]);
-  const newest = (await upstream.git("rev-parse", "HEAD")).trim();
+  const newest = (await upstream.git("log", "-1", "--format=%H", "--", "api.yaml")).trim();
   expect(JSON.parse(followed.stdout)).toMatchObject({
     pointer: "",
-    wanted: { file: "api.yaml", line: 1, commit: newest, isOldest: true },
+    wanted: { file: "api.yaml", line: 1, commit: newest, isOldest: false },
     written: null,
   });
 });

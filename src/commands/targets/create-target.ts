@@ -171,6 +171,7 @@ function newestOf(remote: RemoteWithBackoff, { target, signal, decisions }: Foll
     keep: (commit) => remote.keep(target, commit, { signal }),
     kept: () => remote.kept(target, { signal }),
     onUnreadable: remote.discard,
+    deepen: remote.deepen,
     retryNow: remote.retryNow,
   };
 }

@@ -45,6 +45,7 @@ export function ownHistory({ applied, loading, load, ...options }: Options, sign
       return { manifests, warnings: appliedWarnings(found) };
     }),
     declared: once(async () => {
+      await options.commits?.deepen(options.most, stop);
       const history = await readCommitHistory(options, stop);
       return history && new DeclaredHistory(history, loading);
     }),

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { objectFormatOf } from "../git/git.ts";
 import type { Repository } from "../git/repository-paths.ts";
@@ -59,6 +59,11 @@ export type Remote = {
   readonly keep: (name: string, commit: string, stop: Stop) => Promise<void>;
   /** The commit that `keep` stored under this name; null if there is none. */
   readonly kept: (name: string, stop: Stop) => Promise<string | null>;
+  /**
+   * Fetches the history before the current commit, up to `most` commits, once; where the remote does not give it in
+   * time, less of it is known.
+   */
+  readonly deepen: (most: number, stop: Stop) => Promise<void>;
   /** Makes the next fetch start from scratch, because objects are unreadable. */
   readonly discard: () => void;
 };
@@ -69,6 +74,8 @@ const HEAD = "refs/holdfast/head";
 const PACKS = join("objects", "pack");
 const MAX_BYTES = 2 * 1024 ** 3;
 const MAX_MS = 10 * 60_000;
+/** The first pass waits for the history. */
+const MAX_DEEPEN_MS = 30_000;
 /** Beyond this number of packs git joins them (`gc.autoPackLimit`). */
 const MAX_PACKS = 50;
 /** The interval for checking the size of a running fetch. */
@@ -79,6 +86,7 @@ export function createRemote(options: RemoteOptions): Remote {
   const { name, folder, ref } = options;
   let running: Promise<Fetched> | null = null;
   let isDiscarded = false;
+  let isDeepened = false;
   const lockAndFetch = async (stop: Stop): Promise<Fetched> => {
     await using _lock = await lockRepository(folder, stop);
     if (isDiscarded) clearRepository(folder);
@@ -106,6 +114,12 @@ export function createRemote(options: RemoteOptions): Remote {
       writeRefFile(folder, keptRef(target), commit);
     },
     kept: (target, stop) => commitAt(folder, keptRef(target), stop),
+    deepen: async (most, stop) => {
+      if (isDeepened || !existsSync(join(folder, "shallow"))) return;
+      isDeepened = true;
+      await using _lock = await lockRepository(folder, stop);
+      await deepen(options, most, stop);
+    },
     discard: () => {
       isDiscarded = true;
     },
@@ -131,9 +145,8 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
     return { commit: before, before, change: "unchanged" };
   }
   const depth = before === null ? ["--depth=1"] : ["--update-shallow", "--show-forced-updates"];
-  const flags = ["--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
   const packs = packsIn(folder);
-  const args = ["fetch", ...flags, "--", options.address.url, `+${wanted.name}:${HEAD}`];
+  const args = ["fetch", ...FETCH_FLAGS, ...depth, "--", options.address.url, `+${wanted.name}:${HEAD}`];
   const { code, stderr } = await limited(options, stop, args).catch((error: unknown) => {
     dropPartialFetch(folder, { before, packs }, error);
     throw error;
@@ -154,6 +167,22 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   // Another ref has a history of its own.
   if (!isSameRef) return { commit, before, change: "switched" };
   return { commit, before, change: change ?? (await changeBetween(folder, before, commit, stop)) };
+}
+
+const FETCH_FLAGS = ["--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules"];
+
+// No ref moves: only what lies before the commits that are here already is fetched.
+async function deepen(options: RemoteOptions, most: number, stop: Stop): Promise<void> {
+  const { folder, address, maxMs = MAX_MS } = options;
+  const [before, followed, packs] = [readRefFile(folder, HEAD), followedRef(folder), packsIn(folder)];
+  if (before === null || followed === null) return;
+  const args = ["fetch", ...FETCH_FLAGS, `--deepen=${most}`, "--", address.url, followed];
+  try {
+    await limited({ ...options, maxMs: Math.min(maxMs, MAX_DEEPEN_MS) }, stop, args);
+  } catch (error) {
+    stop.signal.throwIfAborted();
+    dropPartialFetch(folder, { before, packs }, error);
+  }
 }
 
 // A branch names a commit; a tag may name another tag, or a file.

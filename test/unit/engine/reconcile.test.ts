@@ -117,6 +117,7 @@ test.each([
     newest: () => null,
     keep: async () => undefined,
     kept: async () => null,
+    deepen: async () => undefined,
     onUnreadable: () => undefined,
     retryNow: () => undefined,
   };

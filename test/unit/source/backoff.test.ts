@@ -22,6 +22,7 @@ function failing() {
     between: async () => [],
     keep: async () => {},
     kept: async () => null,
+    deepen: async () => undefined,
     discard: () => {},
   };
   const paced = withBackoff(remote, () => time);

@@ -35,6 +35,7 @@ test("F58 a commit that arrives while another one is read has no part in it", as
     newest: () => null,
     keep: async () => {},
     kept: async () => null,
+    deepen: async () => undefined,
     onUnreadable: () => {},
     retryNow: () => {},
   };

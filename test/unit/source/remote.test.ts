@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { blameLine } from "../../../src/source/git/blame-line.ts";
 import { parseRemoteAddress } from "../../../src/source/remote/address.ts";
 import { createRemote, type RemoteOptions } from "../../../src/source/remote/remote.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -46,6 +47,36 @@ describe("a remote that is followed", () => {
     const third = await commit("type: team\nname: three\n");
     expect(await remote.fetch({ signal })).toEqual({ commit: third, before: first, change: "forward" });
     expect(await git(folder, "rev-list", `${first}..${third}`)).toBe(`${third}\n${second}`);
+  });
+
+  test("has the history before its first commit on request, as far as the remote gives it", async () => {
+    const { remote, folder, upstream, first, commit } = await followed();
+    const commits = [first];
+    for (const name of ["two", "three", "four"]) commits.push(await commit(`type: team\nname: ${name}\n`));
+    await remote.fetch({ signal });
+    const known = () => git(folder, "rev-list", "refs/holdfast/head");
+    expect(await known()).toBe(commits[3]);
+    const typeOf = { commit: commits[3] ?? "", path: "team.yaml", line: 1 };
+    expect(await blameLine(remote.repository, typeOf, { signal })).toMatchObject({
+      commit: commits[3],
+      isOldest: true,
+    });
+    await remote.deepen(2, { signal });
+    expect(await blameLine(remote.repository, typeOf, { signal })).toMatchObject({
+      commit: commits[1],
+      isOldest: true,
+    });
+    expect(await known()).toBe(commits.slice(1).toReversed().join("\n"));
+    const fifth = await commit("type: team\nname: five\n");
+    expect(await remote.fetch({ signal })).toMatchObject({ commit: fifth, before: commits[3], change: "forward" });
+    // Once is enough, and a remote that is away takes nothing away.
+    const later = createRemote({
+      ...(await followed()).options,
+      folder,
+      address: parseRemoteAddress(`${upstream}-gone`),
+    });
+    await later.deepen(9, { signal });
+    expect(await known()).toBe([...commits.slice(1), fifth].toReversed().join("\n"));
   });
 
   test("F50 a force-push and an unrelated history are followed, and said to be rewritten", async () => {

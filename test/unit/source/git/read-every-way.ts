@@ -35,7 +35,12 @@ export async function readEveryWay(repository: RandomRepository): Promise<Readin
     const commit = await git(bare, "rev-parse", "main");
     const at = (ref: string, use: "instead" | "compare") => readRevision({ root, base: { ref, use } });
     const idle = { newest: () => null, keep: async () => undefined, kept: async () => null };
-    const calls = { resolve: async () => commit, onUnreadable: () => undefined, retryNow: () => undefined };
+    const calls = {
+      resolve: async () => commit,
+      deepen: async () => undefined,
+      onUnreadable: () => undefined,
+      retryNow: () => undefined,
+    };
     const commits = { repository: { gitFolder: bare, commonFolder: bare, top: null }, ...calls, ...idle };
     const readings = {
       remote: await readRevision({ root, commits }),
