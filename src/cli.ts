@@ -55,6 +55,7 @@ const terminal: ProcessTerminal = {
   cwd: process.cwd(),
   outputFiles: [1, 2].flatMap(fileOf),
   program: import.meta.dirname,
+  version: version(),
   now: Date.now,
   stopping: stopping.signal,
   signal: ending.signal,
@@ -72,7 +73,7 @@ function fileOf(descriptor: number): readonly string[] {
   }
 }
 
-const exitCode = await runCommandLine(process.argv.slice(2), terminal, version());
+const exitCode = await runCommandLine(process.argv.slice(2), terminal);
 process.exitCode = isOutputLost ? worstExitCode([exitCode, exitCodes.error]) : exitCode;
 // Nothing may keep a finished command alive, and all of its output must be out.
 process.stdout.write("", () => process.exit());

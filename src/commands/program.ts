@@ -78,10 +78,10 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
 };
 
 /** The command line: every command with its flags; running one calls `done` with its exit code. */
-export function createProgram(terminal: ProcessTerminal, version: string, done: (exitCode: number) => void): Command {
+export function createProgram(terminal: ProcessTerminal, done: (exitCode: number) => void): Command {
   const program = new Program("holdfast")
     .description("Keeps an ML-platform control plane equal to the manifests in a git repository.")
-    .version(version)
+    .version(terminal.version)
     .helpCommand("help [command]", "show how a command is used")
     .showHelpAfterError("(holdfast --help shows the commands)")
     .configureOutput(outputOf(terminal))

@@ -10,15 +10,11 @@ import { createProgram } from "./program.ts";
 import { columnsOn, hasResult, type ProcessTerminal, writeResult } from "./terminal.ts";
 
 /** Runs a command line, reports why it failed if it did, and returns its exit code. */
-export async function runCommandLine(
-  args: readonly string[],
-  terminal: ProcessTerminal,
-  version: string,
-): Promise<number> {
+export async function runCommandLine(args: readonly string[], terminal: ProcessTerminal): Promise<number> {
   let exitCode = 0;
   try {
     refuseTokenFlag(args);
-    await createProgram(terminal, version, (code) => {
+    await createProgram(terminal, (code) => {
       exitCode = code;
     }).parseAsync(args, { from: "user" });
     return exitCode;

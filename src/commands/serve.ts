@@ -62,6 +62,7 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
       ...tlsOptions(invocation),
       ...serverKeyOptions(terminal),
       ...(adminToken ? { adminToken: new Secret(adminToken) } : {}),
+      version: terminal.version,
       ending: terminal.signal,
       log: terminalLog(invocation),
     });

@@ -21,6 +21,8 @@ export type ProcessTerminal = {
   readonly collect?: (output: Output, text: string) => void;
   /** The folder of the program. */
   readonly program: string;
+  /** The version of the program. */
+  readonly version: string;
   readonly now: () => number;
   /** Aborted by a stop request: no new request is started, requests in flight are finished. */
   readonly stopping: AbortSignal;

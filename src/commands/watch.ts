@@ -18,7 +18,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   const { stopping } = terminal;
   if (stdoutFormat(invocation.flags.output) === "json") terminal.warnings.follow(writeWarning(terminal));
   await using http = await openWatchServer(invocation);
-  await using notifier = createWatchNotifier(terminal);
+  await using notifier = createWatchNotifier({ ...terminal, meter: http.meter });
   const open = (operatorFile: OperatorFile): Promise<OpenWatch> =>
     openWatch(invocation, { operatorFile, meter: http.meter });
   let current = await open(await readOperatorFile(invocation));

@@ -1,5 +1,5 @@
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
-import type { EndedPass, PassSeen } from "./ended-pass.ts";
+import type { EndedPass, PassSeen, PassTimes } from "./ended-pass.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory, readHistory } from "./history.ts";
 import { holdText, readDecisions } from "./holds.ts";
 import { newStatus, standbyStatus, statusAfter } from "./status-after-pass.ts";
@@ -13,6 +13,8 @@ export type RecorderOptions = {
   readonly now: () => number;
   /** Describes the process that this one waits for; null if it waits for none. */
   readonly standsBy: () => string | null;
+  /** Called when a pass has applied a commit whole, with the time since a pass first wanted it. */
+  readonly onApplied?: (waitedMs: number) => void;
   /** The commits after `after`, up to and including `upTo`. */
   readonly between: (after: string, upTo: string) => Promise<readonly string[]>;
 };
@@ -28,7 +30,15 @@ export type PassRecorder = {
 };
 
 /** Creates a recorder that continues from the status and history of an earlier process. */
-export function createPassRecorder({ target, source, folder, now, standsBy, between }: RecorderOptions): PassRecorder {
+export function createPassRecorder({
+  target,
+  source,
+  folder,
+  now,
+  standsBy,
+  onApplied,
+  between,
+}: RecorderOptions): PassRecorder {
   let status = newStatus(target, source);
   let history: ReturnType<typeof openHistory> | null = null;
   let latest: readonly PassRecord[] = [];
@@ -50,6 +60,7 @@ export function createPassRecorder({ target, source, folder, now, standsBy, betw
       history ??= open();
       const before = status;
       status = statusAfter(before, pass);
+      if (status.appliedRevision !== before.appliedRevision) onApplied?.(waitedMs(before, pass.times));
       const last = status.lastPass;
       if (last !== null && isWorthRecording(last, before.lastPass)) {
         const records = [...(await supersededBy(status, before, { between, follows: pass.seen.follows, last })), last];
@@ -66,6 +77,12 @@ export function createPassRecorder({ target, source, folder, now, standsBy, betw
 }
 
 const MAX_LATEST = 10;
+
+function waitedMs({ oldestUnapplied }: TargetStatus, { startedAt, endedAt }: PassTimes): number {
+  const since = oldestUnapplied === null ? startedAt : Date.parse(oldestUnapplied.since);
+  // The clock may have been set back.
+  return Math.max(0, endedAt - since);
+}
 
 // Commits that arrived between two passes are recorded too, as superseded.
 async function supersededBy(

@@ -12,6 +12,14 @@ export function isLoopback(host: string): boolean {
   return loopback.check(name, family === 4 ? "ipv4" : "ipv6");
 }
 
+/**
+ * Whether a request comes from this machine to a server that listens on loopback. The host name counts too: with DNS
+ * rebinding, a page of another site makes a browser call this machine under the host name of that site.
+ */
+export function isOnLoopback(host: string, { hostname }: { readonly hostname: string }): boolean {
+  return isLoopback(host) && isLoopback(hostname);
+}
+
 /** Whether a token sent to a URL travels unencrypted over a network. */
 export function isSentInClear(url: string): boolean {
   const address = URL.parse(url);

@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { OTHER_OPERATION, operationOf } from "./operation-label.ts";
+import { processMetrics } from "./process-metrics.ts";
 import { createRateLimit } from "./rate-limit.ts";
 
 // Labels come from closed sets: no client can create another series.
@@ -11,17 +12,35 @@ const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** The counts of one operation, copied into the registry when metrics are collected. */
 type Counts = { inFlight: number; readonly statuses: Map<string, number>; readonly refusals: Map<number, number> };
 
+/** Where metrics are registered, by who may read them. */
+export type MetricRegistries = {
+  readonly everyone: Registry;
+  /** What helps an attacker, such as versions and limits. */
+  readonly trusted: Registry;
+};
+
+/** What `/metrics` shows besides requests and the process, and to whom. */
+export type MetricsOptions = {
+  /** Adds metrics. */
+  readonly add?: (registries: MetricRegistries) => void;
+  /** Whether the caller may read all metrics. @default nobody */
+  readonly isTrusted?: (request: FastifyRequest) => boolean | Promise<boolean>;
+  /** The version of the program. */
+  readonly version?: string;
+};
+
 /** Counts and times every request by its operation, and adds `/metrics` in the Prometheus format. */
 export function addMetrics(
   app: FastifyInstance,
   operations: readonly string[],
-  addOthers: (registry: Registry) => void = () => {},
+  { add = () => {}, isTrusted = () => false, version }: MetricsOptions = {},
 ): void {
-  const registry = new Registry();
-  addOthers(registry);
+  const registries = { everyone: new Registry(), trusted: new Registry() };
+  add(registries);
   const countsByOperation = new Map([...operations, OTHER_OPERATION].map((operation) => [operation, newCounts()]));
-  const durations = register(registry, countsByOperation);
-  addProcess(registry);
+  const durations = register(registries.everyone, countsByOperation);
+  for (const metric of processMetrics()) registries.everyone.registerMetric(metric);
+  if (version !== undefined) addBuildInfo(registries.trusted, version);
   app.addHook("onRequest", (request, reply, done) => {
     const operation = operationOf(request);
     const counts = countsByOperation.get(operation) ?? newCounts();
@@ -33,8 +52,12 @@ export function addMetrics(
     });
     done();
   });
-  const text = bounded(() => registry.metrics());
-  app.get("/metrics", async (_, reply) => reply.type(registry.contentType).send(await text()));
+  const everyone = bounded(() => registries.everyone.metrics());
+  const trusted = bounded(() => registries.trusted.metrics());
+  app.get("/metrics", async (request, reply) => {
+    const texts = (await isTrusted(request)) ? [await everyone(), await trusted()] : [await everyone()];
+    return reply.type(registries.everyone.contentType).send(texts.join(""));
+  });
 }
 
 const MAX_SCRAPES_PER_SECOND = 20;
@@ -111,32 +134,11 @@ function register(registry: Registry, countsByOperation: ReadonlyMap<string, Cou
   return durations;
 }
 
-// No versions: readers of the metrics should not learn which vulnerabilities apply.
-function addProcess(registry: Registry): void {
-  const registers = [registry];
+function addBuildInfo(registry: Registry, version: string): void {
   new Gauge({
-    name: "process_resident_memory_bytes",
-    help: "Resident memory of the process.",
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
-  });
-  new Gauge({
-    name: "process_heap_bytes",
-    help: "Used heap of V8.",
-    registers,
-    collect() {
-      this.set(process.memoryUsage().heapUsed);
-    },
-  });
-  new Gauge({
-    name: "process_cpu_seconds_total",
-    help: "User and system CPU time of the process.",
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.set((user + system) / 1e6);
-    },
-  });
+    name: "holdfast_build_info",
+    help: "The version of Holdfast and of Node, always 1.",
+    labelNames: ["version", "node_version"],
+    registers: [registry],
+  }).set({ version, node_version: process.version.slice(1) }, 1);
 }

@@ -9,7 +9,6 @@ import {
   fastify,
   LogController,
 } from "fastify";
-import type { Registry } from "prom-client";
 import { NOT_STORED } from "../contract/headers.ts";
 import { BODY_CAP } from "../contract/limits.ts";
 import { logRequests } from "./access-log.ts";
@@ -18,7 +17,7 @@ import { bodyLength } from "./byte-budget.ts";
 import { addHealthRoutes, type Readiness } from "./health.ts";
 import { badRequest, bodyTooLarge, errorBody, HttpError, toHttpError } from "./http-error.ts";
 import { parseJsonBody } from "./json-body.ts";
-import { addMetrics } from "./metrics.ts";
+import { addMetrics, type MetricsOptions } from "./metrics.ts";
 import { parseQueryText } from "./parse-query.ts";
 
 const CLOSING_MS = 10_000;
@@ -46,8 +45,7 @@ export type HttpOptions = {
   readonly bodyLimit?: number;
   /** The values of the `operation` label of metrics. @default none */
   readonly operations?: readonly string[];
-  /** Adds metrics to those of requests and of the process. */
-  readonly addMetrics?: (registry: Registry) => void;
+  readonly metrics?: MetricsOptions;
   /** Certificate and key; plain HTTP without them. */
   readonly tls?: SecureContextOptions;
   readonly timeouts?: Partial<ServerTimeouts>;
@@ -64,7 +62,7 @@ export type HttpOptions = {
 export function createHttpServer(options: HttpOptions): FastifyInstance {
   const { log, readiness, explain, operations = [], draining, ending } = options;
   const app = createApp(options, log);
-  addMetrics(app, operations, options.addMetrics);
+  addMetrics(app, operations, options.metrics);
   logRequests(app, log);
   acceptJsonOnly(app, options.bodyLimit ?? BODY_CAP);
   app.setErrorHandler((error, request, reply) => refuse(explain(error) ?? toHttpError(error), error, request, reply));

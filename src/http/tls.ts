@@ -23,10 +23,10 @@ export async function readTls({ certificate, key }: TlsFiles): Promise<SecureCon
 }
 
 /** Replaces the certificate of a listening server with the current content of its files. */
-export async function renewTls(server: Server, files: TlsFiles): Promise<void> {
-  if ("setSecureContext" in server && typeof server.setSecureContext === "function") {
-    server.setSecureContext(await readTls(files));
-  }
+export async function renewTls(server: Server, files: TlsFiles): Promise<SecureContextOptions> {
+  const read = await readTls(files);
+  if ("setSecureContext" in server && typeof server.setSecureContext === "function") server.setSecureContext(read);
+  return read;
 }
 
 /** When the certificate that `readTls` has read expires, in epoch milliseconds. */

@@ -18,8 +18,10 @@ import type { Context } from "./context.ts";
 import { announceEndpoint } from "./endpoint-file.ts";
 import { addOperationRoutes, operationNames } from "./http/routes.ts";
 import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "./http/storage-http-error.ts";
+import { createTrustedCaller } from "./http/trusted-caller.ts";
 import { keepPresence } from "./jobs/presence.ts";
 import { RecurringTask } from "./jobs/recurring-task.ts";
+import { addServerMetrics, createWriteDurations, type WriteDurations } from "./metrics/server-metrics.ts";
 import { openContext } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { addReference } from "./reference/routes.ts";
@@ -46,7 +48,9 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const folder = resolve(options.data);
   await makeFolder(folder);
   stack.use(lockFolder(folder));
-  const context = await openContext(options, folder, stack);
+  const writes = createWriteDurations();
+  const onWrite = (milliseconds: number): void => writes.observe(milliseconds / 1000);
+  const context = await openContext(options, folder, { stack, onWrite });
   const server = context.newId();
   const { adminToken: given, newAdminToken: isNew = false } = options;
   const adminToken = await registerAdminToken(context, { server, given, isNew });
@@ -55,7 +59,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   if (options.snapshot !== undefined) await importSnapshot(options.snapshot, context);
   if (options.seed !== undefined) await seed(options.seed, resources, context);
   context.scheduleAdvance(context.now());
-  const url = await serveHttp(options, context, stack);
+  const url = await serveHttp(options, context, { stack, writes });
   stack.use(await announceEndpoint(folder, url));
   options.signal?.throwIfAborted();
   const resourcesInUse = stack.move();
@@ -90,18 +94,35 @@ async function importSnapshot(snapshot: Snapshot, context: Context): Promise<voi
   for (const what of await copySnapshot(snapshot, resources, context)) context.log.warn({ what }, "not copied");
 }
 
-async function serveHttp(options: ControlPlaneOptions, context: Context, stack: AsyncDisposableStack): Promise<string> {
+async function serveHttp(
+  options: ControlPlaneOptions,
+  context: Context,
+  { stack, writes }: { readonly stack: AsyncDisposableStack; readonly writes: WriteDurations },
+): Promise<string> {
   const { host = "127.0.0.1", port = 0, documentedOnly = false, rateLimit = 0, drainSeconds = 0, tls, log } = options;
   const { ending = new AbortController().signal } = options;
   const draining = new AbortController();
+  const authenticators = [authenticateUser, ...resources.flatMap(({ authenticate = [] }) => authenticate)];
+  let certificate = tls === undefined ? null : await readCertificate(tls, context);
   const app = createHttpServer({
     log,
     readiness: () => readiness(context),
+    metrics: {
+      ...(options.version === undefined ? {} : { version: options.version }),
+      isTrusted: createTrustedCaller(context, authenticators, host),
+      add: (registries) =>
+        addServerMetrics(registries, writes, {
+          context,
+          gauges: resources.flatMap(({ gauges = [] }) => gauges),
+          readiness: () => readiness(context),
+          certificateExpiry: () => certificate && certificateExpiry(certificate),
+        }),
+    },
     explain: storageHttpError,
     operations: operationNames(),
     draining: draining.signal,
     ending,
-    ...(tls === undefined ? {} : { tls: await readCertificate(tls, context) }),
+    ...(certificate === null ? {} : { tls: certificate }),
   });
   stack.defer(() => app.close());
   // Load balancers need some time to notice that this server is not ready any more.
@@ -109,10 +130,13 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
     draining.abort();
     if (app.server.listening) await pause(drainSeconds * 1000, null, { signal: ending }).catch(() => {});
   });
-  if (tls !== undefined) stack.use(followCertificate(app.server, tls, options));
+  const replaced = (read: SecureContextOptions): void => {
+    certificate = read;
+  };
+  if (tls !== undefined) stack.use(followCertificate(app.server, tls, { ...options, replaced }));
   addOperationRoutes(app, {
     context,
-    authenticators: [authenticateUser, ...resources.flatMap(({ authenticate = [] }) => authenticate)],
+    authenticators,
     served: resources.flatMap(({ operations }) => operations),
     documentedOnly,
     bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),
@@ -144,12 +168,19 @@ function limitOf(perSecond: number): RateLimit | null {
   return perSecond === 0 ? null : createRateLimit(perSecond, () => performance.now());
 }
 
-function followCertificate(server: Server, files: TlsFiles, options: ControlPlaneOptions): AsyncDisposable {
-  const { log, fileCheckSeconds = 5 } = options;
+type CertificateOptions = Pick<ControlPlaneOptions, "log" | "fileCheckSeconds"> & {
+  readonly replaced: (read: SecureContextOptions) => void;
+};
+
+function followCertificate(
+  server: Server,
+  files: TlsFiles,
+  { log, fileCheckSeconds = 5, replaced }: CertificateOptions,
+): AsyncDisposable {
   const now = () => Date.now();
   const next = () => now() + fileCheckSeconds * 1000;
   const failed = (error: unknown) => log.error({ err: error }, "reading the certificate again failed");
-  const task = new RecurringTask(() => renewTls(server, files).then(next), now, failed);
+  const task = new RecurringTask(() => renewTls(server, files).then(replaced).then(next), now, failed);
   task.at(next());
   return { [Symbol.asyncDispose]: () => task.close() };
 }

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { lstatOrNull } from "../files/lstat-or-null.ts";
 import { requireOwnFolder } from "../files/own-folder.ts";
+import { measuredStore } from "../store/measured-store.ts";
 import type { SchemaMode } from "../store/migrate.ts";
 import { openSqliteStore } from "../store/sqlite/open.ts";
 import type { Store } from "../store/store.ts";
@@ -22,13 +23,13 @@ import { type KeySource, openServerKeys, type ServerKeys } from "./secrets/serve
 /** The SQLite database in a data folder, unless PostgreSQL is used. */
 export const DATA_FILE = "control-plane.db";
 
-/** Opens the context of operations and starts the background jobs; the stack closes them. */
+/** Opens the context of operations and starts the background jobs; the stack closes them. `onWrite` is told of each write. */
 export async function openContext(
   options: ControlPlaneOptions,
   folder: string,
-  stack: AsyncDisposableStack,
+  { stack, onWrite }: { readonly stack: AsyncDisposableStack; readonly onWrite: (milliseconds: number) => void },
 ): Promise<Context> {
-  const store = stack.use(await openData(options, folder, "migrate"));
+  const store = measuredStore(stack.use(await openData(options, folder, "migrate")), onWrite);
   const source = keySource(options, folder);
   const { context, serverKeys } = await contextOn(store, source, options, (moment) => jobs.scheduleAdvance(moment));
   const isChanging = source.from !== "text" || store.isShared;

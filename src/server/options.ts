@@ -57,6 +57,8 @@ export type ControlPlaneOptions = {
   readonly drainSeconds?: number;
   /** Subjects (`virtualaccount:ci`, `user:admin`) whose tokens are revoked at the start. */
   readonly revoke?: readonly string[];
+  /** The version of the program, which metrics show to callers who read the whole tenant. */
+  readonly version?: string;
   /** One or two tokens of the administrator, one a line, the newest first; by default `admin-token` in the data folder. */
   readonly adminToken?: Secret;
   /** Makes a new token of the administrator although the current one is elsewhere. @default false */

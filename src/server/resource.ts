@@ -4,6 +4,7 @@ import type { Context } from "./context.ts";
 import type { Tables } from "./database/tables.ts";
 import type { ServedOperation } from "./http/define-operation.ts";
 import type { ReferenceTarget } from "./manifest/reference-target.ts";
+import type { ResourceGauge } from "./metrics/resource-gauge.ts";
 import type { Schemas } from "./openapi/schemas/json-schema.ts";
 import type { SeedRule } from "./seed/seed-rule.ts";
 import type { SnapshotPart } from "./snapshot/snapshot-part.ts";
@@ -35,6 +36,8 @@ export type ResourceDefinition = {
   /** Advances rollouts or runs; returns when to run again, like a background job. */
   readonly advance?: (context: Context) => Promise<number | null>;
   readonly jobs?: readonly BackgroundJob[];
+  /** Numbers for the metrics. */
+  readonly gauges?: readonly ResourceGauge[];
   /** Deletes expired rows, once an hour. */
   readonly forget?: (transaction: Transaction<Tables>, context: Context) => Promise<void>;
   /** Schemas of manifests without a file in `schemas/`, or that the server accepts in another form. */

@@ -1,6 +1,15 @@
 import type { Kysely, Transaction } from "kysely";
 import type { StoreErrorCode } from "./store-error.ts";
 
+/** How the connections of a pool are used now. */
+export type ConnectionUse = {
+  readonly pool: "read" | "write";
+  readonly idle: number;
+  readonly busy: number;
+  /** Queries that wait for a connection. */
+  readonly waiters: number;
+};
+
 /**
  * A database with many concurrent writers. Their changes may share one commit; a write resolves only after the commit
  * with its change is durable.
@@ -25,6 +34,8 @@ export type Store<Tables> = AsyncDisposable & {
    * has failed on a full disk, this tries a write, to detect when there is space again.
    */
   unwritable(): Promise<StoreErrorCode | null>;
+  /** The connections to a database server; none for a file. */
+  connections(): readonly ConnectionUse[];
   /** Waits for pending writes and closes the database. */
   close(): Promise<void>;
 };

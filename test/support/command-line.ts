@@ -10,13 +10,14 @@ const terminal: ProcessTerminal = {
   cwd: process.cwd(),
   now: () => 0,
   program: import.meta.dirname,
+  version: "0.0.0",
   stopping: new AbortController().signal,
   signal: new AbortController().signal,
   stop: () => undefined,
 };
 
 /** The command line with all commands and flags; it runs none. */
-export const program: Command = createProgram(terminal, "0.0.0", () => undefined);
+export const program: Command = createProgram(terminal, () => undefined);
 
 /** What of a command line is no command, or no flag of that command. */
 export function unknownIn([name = "", ...words]: readonly string[]): readonly string[] {

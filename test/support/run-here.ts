@@ -38,7 +38,7 @@ async function runIn(
   const [stopping, cutting] = [new AbortController(), new AbortController()];
   const terminal = {
     ...{ stdin, stdout, stderr, env, cwd, now: Date.now },
-    ...{ program: import.meta.dirname, stopping: stopping.signal, signal: cutting.signal },
+    ...{ program: import.meta.dirname, version: "0.0.0", stopping: stopping.signal, signal: cutting.signal },
     stop: (reason: HoldfastError) => {
       stopping.abort(reason);
       setTimeout(() => cutting.abort(reason), GRACE_MS).unref();
@@ -46,7 +46,7 @@ async function runIn(
   };
   Object.assign(stderr, { isTTY: answer !== undefined });
   const said = Promise.all([text(stdout), text(stderr)]);
-  const code = await runCommandLine(args, terminal, "0.0.0");
+  const code = await runCommandLine(args, terminal);
   requireResultLast(args, last(), endsWithResult);
   stdout.end();
   stderr.end();

@@ -36,12 +36,13 @@ export async function serveHere(flags: readonly string[], cwd: string): Promise<
     env: { PATH: process.env.PATH, HOME: cwd },
     cwd,
     program: import.meta.dirname,
+    version: "0.0.0",
     now: Date.now,
     stopping: stopping.signal,
     signal: new AbortController().signal,
     stop,
   };
-  const ended = createProgram(terminal, "0.0.0", () => {}).parseAsync(["node", "holdfast", "serve", ...flags]);
+  const ended = createProgram(terminal, () => {}).parseAsync(["node", "holdfast", "serve", ...flags]);
   const url = await Promise.race([
     listening,
     ended.then(() => {

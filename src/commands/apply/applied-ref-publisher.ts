@@ -51,7 +51,7 @@ export function appliedRefPublisher(
   const isDebug = flags.logLevel === "debug" || flags.logLevel === "trace";
   const warn = (why: string): void => {
     known = null;
-    meter?.publish(choice.name, "failed");
+    meter?.count("refPushes", choice.name, "failed");
     terminal.warnings.add(runWarning("not-published", `${published.ref} was not published: ${why}`));
   };
   const publish = async (commit: string): Promise<void> => {
@@ -67,7 +67,7 @@ export function appliedRefPublisher(
       if (now.is !== "read" || now.commit !== commit) return warn("another writer moved the ref; it was not changed");
     }
     known = Promise.resolve({ is: "read", commit });
-    meter?.publish(choice.name, "published");
+    meter?.count("refPushes", choice.name, "published");
     if (isDebug) stderr.write(`${published.ref} is at ${commit.slice(0, 12)}\n`);
   };
   return {

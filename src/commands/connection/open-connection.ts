@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import type { Meter } from "../../daemon/network-meter.ts";
+import type { Meter } from "../../daemon/meter.ts";
 import { openSession } from "../../engine/session.ts";
 import { defaultSink } from "../../engine/sinks/index.ts";
 import type { LockState, Rules, TargetConnection } from "../../engine/target.ts";

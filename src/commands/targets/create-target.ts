@@ -200,13 +200,15 @@ function measured(remote: Remote, meter: TargetUse["meter"]): Remote {
   return {
     ...remote,
     fetch: async (stop) => {
+      const begunAt = performance.now();
       let result: "fetched" | "failed" = "failed";
       try {
         const fetched = await remote.fetch(stop);
         result = "fetched";
         return fetched;
       } finally {
-        meter.fetch(remote.name, result);
+        meter.count("fetches", remote.name, result);
+        meter.fetched(remote.name, performance.now() - begunAt);
       }
     },
   };

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { createStatusWriter } from "../../daemon/commit-status/status-writer.ts";
+import type { Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { statusPlace } from "../../forge/status-request.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
@@ -12,7 +13,7 @@ import { deliveryTo } from "./notifier.ts";
 export function commitStatusObservers(
   { choice }: CommandTarget,
   { sources }: Pick<OperatorConfig, "sources">,
-  terminal: Terminal,
+  terminal: Terminal & { readonly meter: Meter | undefined },
 ): readonly PassObserver[] {
   const source = sources?.find(({ name }) => name === choice?.source?.name);
   if (choice === null || !source?.commitStatus) return [];
@@ -28,5 +29,5 @@ export function commitStatusObservers(
     );
   }
   const options = { ...place, target: choice.name, tokenFile: resolve(terminal.cwd, tokenFile) };
-  return [createStatusWriter(options, deliveryTo(terminal), terminal.stopping)];
+  return [createStatusWriter(options, deliveryTo(terminal, "commitStatuses"), terminal.stopping)];
 }

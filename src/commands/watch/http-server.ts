@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { Secret } from "../../contract/secret.ts";
 import type { Webhook } from "../../daemon/http/webhooks.ts";
-import type { Meter } from "../../daemon/network-meter.ts";
+import type { Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
+import type { OperatorConfig } from "../../source/read-config.ts";
 import type { Invocation } from "../command.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import type { Terminal } from "../terminal.ts";
@@ -12,8 +13,8 @@ import type { WatchedTarget } from "./watched-target.ts";
 
 /** The HTTP server of `watch`. */
 export type WatchServer = AsyncDisposable & {
-  /** Serves these targets and their webhooks from now on, and drops all others. */
-  readonly show: (watching: readonly WatchedTarget[]) => void;
+  /** Serves these targets, their webhooks and receivers from now on, and drops all others. */
+  readonly show: (watching: readonly WatchedTarget[], operator: Pick<OperatorConfig, "notifications">) => void;
   readonly observe: (target: string) => readonly PassObserver[];
   /** Measures network requests; undefined if there is no server to show the metrics. */
   readonly meter: Meter | undefined;
@@ -40,8 +41,9 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
     now,
     stopping,
     hookOf: (source) => hooks.get(source),
+    token: pageTokenReader(terminal),
+    version: terminal.version,
     page: {
-      token: pageTokenReader(terminal),
       targets: () =>
         watching.map(({ recorder, leader }) => ({
           status: recorder.status(),
@@ -52,7 +54,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
   });
   let isAnnounced = false;
   return {
-    show: (all) => {
+    show: (all, { notifications = [] }) => {
       if (!isAnnounced) terminal.stderr.write(`health and metrics on ${server.url}\n`);
       isAnnounced = true;
       watching = all;
@@ -60,6 +62,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
       server.watch({
         targets: all.map(({ target }) => target.choice?.name ?? "default"),
         sources: [...new Set(all.flatMap(({ target }) => target.choice?.source?.name ?? []))],
+        receivers: notifications.map(({ name }) => name),
       });
     },
     observe: (target) => [server.observe(target)],

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { runWarning } from "../../core/run-warning.ts";
+import type { Meter } from "../../daemon/meter.ts";
 import type { Notification } from "../../daemon/notify/notification.ts";
 import type { Notifier } from "../../daemon/notify/notifier.ts";
 import type { Delivery } from "../../daemon/notify/post.ts";
@@ -23,14 +24,14 @@ export type WatchNotifier = AsyncDisposable & {
 };
 
 /** Creates a notifier; its code is loaded when a configuration first names a receiver. */
-export function createWatchNotifier(terminal: Terminal): WatchNotifier {
+export function createWatchNotifier(terminal: Terminal & { readonly meter: Meter | undefined }): WatchNotifier {
   let notifier: Notifier | null = null;
   return {
     configure: async ({ notifications }) => {
       const receivers = receiversOf(notifications, terminal.cwd);
       if (notifier === null && receivers.length > 0) {
         const { createNotifier } = await import("../../daemon/notify/notifier.ts");
-        notifier = createNotifier(deliveryTo(terminal));
+        notifier = createNotifier(deliveryTo(terminal, "notifications"));
       }
       notifier?.replaceReceivers(receivers);
     },
@@ -45,10 +46,19 @@ export function receiversOf(notifications: OperatorConfig["notifications"], cwd:
   return (notifications ?? []).map((entry) => receiverOf(entry, cwd));
 }
 
-/** The delivery settings of `watch`: a failed delivery is a warning. */
-export function deliveryTo({ now, warnings }: Pick<Terminal, "now" | "warnings">): Delivery {
-  const onTrouble = (text: string): void => warnings.add(runWarning("not-delivered", text));
-  return { now, onTrouble, timeoutMs: TIMEOUT_MS, backoffMs: BACKOFF_MS };
+/** The delivery settings of `watch`: a failed delivery is a warning, and each is counted. */
+export function deliveryTo(
+  { now, warnings, meter }: Pick<Terminal, "now" | "warnings"> & { readonly meter: Meter | undefined },
+  what: "notifications" | "commitStatuses",
+): Delivery {
+  return {
+    now,
+    onTrouble: (text) => warnings.add(runWarning("not-delivered", text)),
+    onEnd: (name, result) => meter?.count(what, name, result),
+    onDrop: (receiver) => meter?.count("notifications", receiver, "dropped"),
+    timeoutMs: TIMEOUT_MS,
+    backoffMs: BACKOFF_MS,
+  };
 }
 
 function receiverOf(entry: Entry, cwd: string): ReceiverOptions {

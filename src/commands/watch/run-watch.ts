@@ -1,7 +1,7 @@
 import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { PassCause } from "../../daemon/loop.ts";
-import type { Meter } from "../../daemon/network-meter.ts";
+import type { Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
 import { printable } from "../../render/escape.ts";
@@ -51,13 +51,13 @@ export async function openWatch(
   const active = opened.targets.filter(({ choice }) => choice?.sync !== "off");
   if (active.length === 0) throw nothingToDo();
   for (const target of active) requireLastingState(target);
-  const watching = watchedTargets(active, resources, terminal);
+  const watching = watchedTargets(active, resources, { ...terminal, meter });
   const { operator } = opened;
   receiversOf(operator.notifications, terminal.cwd);
   const followers = new Map(
     active.map((target) => {
       const publishing = publishObserver(resources.use(appliedRefPublisher(target, invocation, meter)));
-      return [target, [...commitStatusObservers(target, operator, terminal), publishing]];
+      return [target, [...commitStatusObservers(target, operator, { ...terminal, meter }), publishing]];
     }),
   );
   let hasWorked = false;
@@ -110,7 +110,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
     },
     failure: () => {},
   };
-  http.show(watching);
+  http.show(watching, opened.operator);
   await notifier.configure(opened.operator);
   const replaced = new AbortController();
   const ended = new AbortController();

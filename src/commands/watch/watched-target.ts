@@ -1,6 +1,7 @@
 import PQueue from "p-queue";
 import { type DaemonContext, runDaemon } from "../../daemon/daemon.ts";
 import { createTrigger } from "../../daemon/loop.ts";
+import type { Meter } from "../../daemon/meter.ts";
 import { observers, type PassObserver } from "../../daemon/pass-observer.ts";
 import { createPassRecorder, type PassRecorder } from "../../daemon/pass-recorder.ts";
 import { createPassWatch } from "../../daemon/pass-watch.ts";
@@ -66,7 +67,7 @@ export async function watchTarget(
 export function watchedTargets(
   targets: readonly CommandTarget[],
   resources: AsyncDisposableStack,
-  terminal: Invocation["terminal"],
+  terminal: Invocation["terminal"] & { readonly meter: Meter | undefined },
 ): readonly WatchedTarget[] {
   const leaderOf = leadersFor(targets, resources);
   return targets.map((target) => {
@@ -93,14 +94,16 @@ function leadersFor(
 function recorderOf(
   { choice, remote, state }: CommandTarget,
   { standsBy }: Leader,
-  { now, signal }: Invocation["terminal"],
+  { now, signal, meter }: Parameters<typeof watchedTargets>[2],
 ): PassRecorder {
+  const name = choice?.name ?? "default";
   return createPassRecorder({
-    target: choice?.name ?? "default",
+    target: name,
     source: remote?.name ?? null,
     folder: state.folder,
     now,
     standsBy,
+    onApplied: (waitedMs) => meter?.applied(name, waitedMs),
     between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
   });
 }

@@ -21,6 +21,7 @@ export function createStatusWriter(
   const write = async (status: ForgeStatus): Promise<void> => {
     const token = () => readGivenText(tokenFile).trim();
     const why = await postWithRetry(() => statusRequest(place, token(), status), delivery, signal);
+    delivery.onEnd?.(target, why === null ? "delivered" : "failed");
     if (why !== null) delivery.onTrouble(`the status of commit ${status.commit} was not written: ${why}`);
   };
   return {

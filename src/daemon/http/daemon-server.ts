@@ -2,15 +2,16 @@ import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { createHttpServer, listen } from "../../http/server.ts";
 import type { Log } from "../../log/log.ts";
-import type { Meter } from "../network-meter.ts";
+import type { Meter } from "../meter.ts";
 import { observers, type PassObserver } from "../pass-observer.ts";
-import { createNetworkMetrics, type Watched } from "./network-metrics.ts";
+import { createPageAccess, type PageAccessOptions } from "./page-access.ts";
 import { createPassMetrics } from "./pass-metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createResourceStates } from "./resource-states.ts";
 import { addStatusRoute, type StatusRouteOptions } from "./status-route.ts";
 import { registerTargetMetrics } from "./target-metrics.ts";
 import { addWebhooks, type Webhook } from "./webhooks.ts";
+import { createWorkMetrics, type Watched } from "./work-metrics.ts";
 
 /** The inputs of a daemon's HTTP server. */
 export type DaemonServerOptions = {
@@ -22,8 +23,12 @@ export type DaemonServerOptions = {
   readonly stopping: AbortSignal;
   /** The webhook of the named source; undefined if it has none. */
   readonly hookOf: (source: string) => Webhook | undefined;
-  /** The token and the targets of the status page. */
-  readonly page: Pick<StatusRouteOptions, "token" | "targets">;
+  /** The token of the status page, which also shows all metrics; null if there is none now. */
+  readonly token: PageAccessOptions["token"];
+  /** The targets of the status page. */
+  readonly page: Pick<StatusRouteOptions, "targets">;
+  /** The version of the program. */
+  readonly version: string;
 };
 
 /** The HTTP server of a daemon; disposal closes it. */
@@ -32,7 +37,7 @@ export type DaemonServer = AsyncDisposable & {
   readonly meter: Meter;
   /** Returns the observer for the passes of a target. */
   readonly observe: (target: string) => PassObserver;
-  /** Shows these targets and sources, and drops all others. */
+  /** Shows these targets, sources and receivers, and drops all others. */
   readonly watch: (watched: Watched) => void;
   /** Sets why the latest configuration is refused; null if it is in force. */
   readonly configured: (refusal: string | null) => void;
@@ -40,25 +45,30 @@ export type DaemonServer = AsyncDisposable & {
 
 /** Starts a daemon's HTTP server, with health, readiness, metrics, status and webhooks. */
 export async function startDaemonServer(options: DaemonServerOptions): Promise<DaemonServer> {
-  const { host, port, log, now, stopping, hookOf, page } = options;
+  const { host, port, log, now, stopping, hookOf, page, token, version } = options;
+  const access = createPageAccess({ host, token, now });
   const readiness = createReadiness();
   const metrics = createPassMetrics();
-  const network = createNetworkMetrics();
+  const work = createWorkMetrics();
   const states = createResourceStates();
   let refusal: string | null = null;
   const app = createHttpServer({
     log,
     readiness: async () => readiness.now(),
     explain: () => null,
-    addMetrics: (registry) => {
-      metrics.register(registry);
-      network.register(registry);
-      registerTargetMetrics(registry, page.targets, now);
+    metrics: {
+      version,
+      isTrusted: access.isTrusted,
+      add: ({ everyone }) => {
+        metrics.register(everyone);
+        work.register(everyone);
+        registerTargetMetrics(everyone, page.targets, now);
+      },
     },
     draining: stopping,
   });
-  addWebhooks(app, hookOf);
-  addStatusRoute(app, { ...page, host, now, resources: states.of, refusal: () => refusal });
+  addWebhooks(app, hookOf, work);
+  addStatusRoute(app, { ...page, now, requireAccess: access.require, resources: states.of, refusal: () => refusal });
   const url = await listen(app, host, port).catch((cause: unknown) => {
     const why = errorMessage(cause);
     throw new HoldfastError("error", `--listen ${host}:${port} is not possible: ${why}`, {
@@ -68,11 +78,11 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
   });
   return {
     url,
-    meter: network,
+    meter: work,
     observe: (target) => observers([readiness.observe(target), metrics.observe(target), states.observe(target)]),
     watch: (watched) => {
       for (const each of [readiness, metrics, states]) each.keep(watched.targets);
-      network.watch(watched);
+      work.watch(watched);
     },
     configured: (why) => {
       metrics.configured(why === null);

@@ -2,11 +2,11 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { Secret } from "../../contract/secret.ts";
 import { HttpError } from "../../http/http-error.ts";
-import { isLoopback } from "../../http/loopback.ts";
+import { isOnLoopback } from "../../http/loopback.ts";
 import { createRateLimit } from "../../http/rate-limit.ts";
 
-/** The access rules of the status page. */
-export type PageAccess = {
+/** What the access to the status page depends on. */
+export type PageAccessOptions = {
   /** The address that the server listens on. */
   readonly host: string;
   /** Read again for each request; null if there is no token now. */
@@ -14,26 +14,45 @@ export type PageAccess = {
   readonly now: () => number;
 };
 
+/** The access rules of what is not for everyone. */
+export type PageAccess = {
+  /** Refuses a request without access to the status page. */
+  readonly require: (request: FastifyRequest) => void;
+  /** Whether a request may read all metrics: it comes from this machine, or has the token. */
+  readonly isTrusted: (request: FastifyRequest) => boolean;
+};
+
 /** Requests per second, counted apart with and without a valid token, so that unauthenticated requests block no allowed one. */
 const MAX_PER_SECOND = 10;
 
 /**
- * Refuses a request without access to the status page. The token is sent as a bearer token, or by browsers as the password of
- * HTTP Basic. If no token is configured, only this machine has access.
+ * Creates the access rules. The token is sent as a bearer token, or by browsers as the password of HTTP Basic. If no token is
+ * configured, only this machine has access.
  */
-export function requirePageAccess({ host, token, now }: PageAccess): (request: FastifyRequest) => void {
+export function createPageAccess({ host, token, now }: PageAccessOptions): PageAccess {
   const limit = createRateLimit(MAX_PER_SECOND, now);
-  return (request) => {
-    const isAllowed = hasAccess(request, host, token());
-    const wait = limit(isAllowed ? "allowed" : "refused");
-    if (wait > 0) throw tooMany(wait);
-    if (!isAllowed) throw unauthenticated();
+  const hasAccess = (request: FastifyRequest): boolean => {
+    const expected = token();
+    return expected === null ? isOnLoopback(host, request) : hasToken(request, expected);
+  };
+  return {
+    require: (request) => {
+      const isAllowed = hasAccess(request);
+      const wait = limit(isAllowed ? "allowed" : "refused");
+      if (wait > 0) throw tooMany(wait);
+      if (!isAllowed) throw unauthenticated();
+    },
+    isTrusted: (request) => {
+      if (isOnLoopback(host, request)) return true;
+      if (request.headers.authorization === undefined) return false;
+      // Guesses are limited together with those at the status page.
+      const isAllowed = hasAccess(request);
+      return limit(isAllowed ? "allowed" : "refused") === 0 && isAllowed;
+    },
   };
 }
 
-function hasAccess({ headers, hostname }: FastifyRequest, host: string, token: Secret | null): boolean {
-  // DNS rebinding: a page of another site can make a browser call this machine under the host name of that site.
-  if (token === null) return isLoopback(host) && isLoopback(hostname);
+function hasToken({ headers }: FastifyRequest, token: Secret): boolean {
   return timingSafeEqual(sha256(credentialIn(headers.authorization ?? "")), sha256(token.open()));
 }
 

@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { ApplyEvent } from "../../core/report/events.ts";
 import { type PassResult, passResults } from "../../core/report/pass-result.ts";
 import { summariseOutcomes } from "../../core/report/report.ts";
@@ -9,6 +9,8 @@ const stepResults = Object.keys(summariseOutcomes([]));
 const writeResults = ["sent", "skipped-equal"] as const;
 const lookupResults = ["hit", "miss"] as const;
 const reloadResults = ["reloaded", "refused"] as const;
+
+const passSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
 type PassLabels = { readonly trigger: PassCause; readonly result: PassResult };
 
@@ -70,6 +72,17 @@ function defineMetrics() {
       "target",
       "result",
     ]),
+    durations: new Histogram({
+      name: "holdfast_pass_duration_seconds",
+      help: "Time of a pass, without one that waited on standby.",
+      labelNames: ["target"],
+      buckets: passSeconds,
+      registers: [],
+    }),
+    declared: gauge(
+      "holdfast_declared_resources",
+      "Resources that the source declares, those of invalid manifests included.",
+    ),
     drift: gauge("holdfast_drifted_resources", "Resources that had drifted when the last pass began."),
     unresolved: gauge(
       "holdfast_unresolved_resources",
@@ -92,25 +105,29 @@ function defineMetrics() {
 
 // Every series starts at zero, so that a missing one never means "unknown".
 function initTarget(metrics: Metrics, target: string, isNew: boolean): void {
-  const { passCount, stepCount, writes, lookups, drift, unresolved, invalid, success, standby } = metrics;
+  const { passCount, stepCount, writes, lookups, durations, declared, drift, unresolved, invalid, success, standby } =
+    metrics;
   forEachPassLabel((labels) => passCount.inc({ target, ...labels }, 0));
   for (const result of stepResults) stepCount.inc({ target, result }, 0);
   for (const result of writeResults) writes.inc({ target, result }, 0);
   for (const result of lookupResults) lookups.inc({ target, result }, 0);
-  if (isNew) for (const metric of [drift, unresolved, invalid, success, standby]) metric.set({ target }, 0);
+  if (!isNew) return;
+  durations.zero({ target });
+  for (const metric of [declared, drift, unresolved, invalid, success, standby]) metric.set({ target }, 0);
 }
 
 function removeTarget(metrics: Metrics, target: string): void {
-  const { passCount, stepCount, writes, lookups, drift, unresolved, invalid, success, standby } = metrics;
+  const { passCount, stepCount, writes, lookups, durations, declared, drift, unresolved, invalid, success, standby } =
+    metrics;
   forEachPassLabel((labels) => passCount.remove({ target, ...labels }));
   for (const result of stepResults) stepCount.remove({ target, result });
   for (const result of writeResults) writes.remove({ target, result });
   for (const result of lookupResults) lookups.remove({ target, result });
-  for (const metric of [drift, unresolved, invalid, success, standby]) metric.remove({ target });
+  for (const metric of [durations, declared, drift, unresolved, invalid, success, standby]) metric.remove({ target });
 }
 
 function observePasses(metrics: Metrics, target: string): PassObserver {
-  const { passCount, lookups, invalid, success, standby } = metrics;
+  const { passCount, lookups, durations, declared, invalid, success, standby } = metrics;
   let trigger: PassCause = "start";
   return {
     begin: (cause) => {
@@ -125,6 +142,7 @@ function observePasses(metrics: Metrics, target: string): PassObserver {
         case "read":
           lookups.inc({ target, result: "hit" }, event.knownFiles);
           lookups.inc({ target, result: "miss" }, event.files - event.knownFiles);
+          declared.set({ target }, event.documents);
           return;
         case "planned":
           return invalid.set({ target }, event.plan.summary.invalid);
@@ -133,8 +151,9 @@ function observePasses(metrics: Metrics, target: string): PassObserver {
       }
     },
     failure: () => {},
-    end: ({ conclusion: { result, verdict }, times: { endedAt } }) => {
+    end: ({ conclusion: { result, verdict }, times: { startedAt, endedAt } }) => {
       passCount.inc({ target, trigger, result });
+      if (verdict !== "superseded") durations.observe({ target }, Math.max(0, endedAt - startedAt) / 1000);
       if (verdict === "succeeded") success.set({ target }, Math.floor(endedAt / 1000));
     },
   };

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/report/target-status.ts";
-import { type PageAccess, requirePageAccess } from "./page-access.ts";
+import type { PageAccess } from "./page-access.ts";
 import { renderStatusPage, statusPageHeaders } from "./render-status-page.ts";
 import { isTroubled } from "./resource-states.ts";
 
@@ -13,7 +13,9 @@ export type TargetOverview = {
 };
 
 /** The inputs of the status route. */
-export type StatusRouteOptions = PageAccess & {
+export type StatusRouteOptions = {
+  readonly requireAccess: PageAccess["require"];
+  readonly now: () => number;
   readonly targets: () => readonly TargetOverview[];
   /** Why the latest configuration is refused; null if it is in force. */
   readonly refusal: () => string | null;
@@ -27,9 +29,8 @@ const MAX_ON_PAGE = 500;
 
 /** Adds `GET /status`: an HTML page for browsers, JSON for other clients. */
 export function addStatusRoute(app: FastifyInstance, options: StatusRouteOptions): void {
-  const requireAccess = requirePageAccess(options);
   app.get("/status", async (request, reply) => {
-    requireAccess(request);
+    options.requireAccess(request);
     reply.header("vary", "accept");
     if (!(request.headers.accept ?? "").includes("text/html")) return statusDocument(options, MAX_IN_JSON);
     return reply.headers(statusPageHeaders).send(renderStatusPage(statusDocument(options, MAX_ON_PAGE), options.now()));

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { BODY_CAP } from "../../contract/limits.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { bodyTooLarge, HttpError } from "../../http/http-error.ts";
+import type { Meter } from "../meter.ts";
 
 /** The push webhook of a source. */
 export type Webhook = {
@@ -25,7 +26,7 @@ const dummyKey = randomBytes(32);
  * Adds `POST /hooks/<source>` for GitHub and GitLab. The body is only hashed, never parsed: it can name no repository,
  * branch or commit.
  */
-export function addWebhooks(app: FastifyInstance, hookOf: HookOf): void {
+export function addWebhooks(app: FastifyInstance, hookOf: HookOf, { count }: Pick<Meter, "count">): void {
   const seen = new Set<string>();
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -34,10 +35,17 @@ export function addWebhooks(app: FastifyInstance, hookOf: HookOf): void {
     );
     scope.post("/hooks/:source", async (request, reply) => {
       const source = sourceOf(request);
+      const hook = hookOf(source);
       const key = keyFor(hookOf, request);
       const digest = Buffer.isBuffer(request.body) ? request.body : createHmac("sha256", key).digest();
-      if (!isAuthentic(request.headers, digest, key)) throw unauthenticated();
-      if (isNew(seen, `${source} ${deliveryOf(request.headers)}`)) hookOf(source)?.fire();
+      if (!isAuthentic(request.headers, digest, key)) {
+        // Only the names of sources become labels.
+        if (hook !== undefined) count("webhooks", source, "refused");
+        throw unauthenticated();
+      }
+      const isFirst = isNew(seen, `${source} ${deliveryOf(request.headers)}`);
+      if (isFirst) hook?.fire();
+      count("webhooks", source, isFirst ? "accepted" : "repeated");
       return reply.code(202).send({ accepted: true });
     });
   });

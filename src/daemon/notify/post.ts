@@ -6,6 +6,10 @@ export type Delivery = {
   readonly now: () => number;
   /** Called with a text that says what could not be delivered, and why. */
   readonly onTrouble: (text: string) => void;
+  /** Called with the name of the receiver or the target when a delivery has ended. */
+  readonly onEnd?: (name: string, result: "delivered" | "failed") => void;
+  /** Called with the name of a receiver that loses its oldest notification, since too many wait. */
+  readonly onDrop?: (receiver: string) => void;
   /** Milliseconds for one attempt. */
   readonly timeoutMs: number;
   /** Milliseconds before each retry. */

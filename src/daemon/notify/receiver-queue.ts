@@ -48,6 +48,7 @@ export function createReceiver(options: ReceiverOptions, delivery: Delivery): Re
     add: (notification) => {
       if (!concerns(options, notification)) return;
       // The oldest is dropped: the current state matters more.
+      if (waiting.length === MAX_WAITING) delivery.onDrop?.(options.name);
       waiting = [...waiting, notification].slice(-MAX_WAITING);
       working ??= Promise.resolve()
         .then(work)
@@ -76,6 +77,7 @@ async function deliver(
 ): Promise<void> {
   const message = messageOf(options.type, notifications, delivery.now());
   const why = await postWithRetry(() => requestTo(options, message), delivery, signal);
+  delivery.onEnd?.(options.name, why === null ? "delivered" : "failed");
   if (why !== null) delivery.onTrouble(troubleText(options, why));
 }
 

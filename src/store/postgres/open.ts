@@ -1,7 +1,8 @@
 import { Kysely, sql } from "kysely";
+import type { Pool } from "pg";
 import type { Secret } from "../../contract/secret.ts";
 import { type Migrations, migrate, requireSchema, type SchemaMode } from "../migrate.ts";
-import type { Store } from "../store.ts";
+import type { ConnectionUse, Store } from "../store.ts";
 import { StoreError, type StoreErrorCode, storeErrorCode } from "../store-error.ts";
 import { publicAddress } from "./address.ts";
 import { CommitMarkerPool, createMarkersTable, deleteOldMarkers } from "./commit-markers.ts";
@@ -33,11 +34,13 @@ export async function openPostgresStore<Tables>(
     const why = code === "unreachable" ? whyText(error) : "";
     throw new StoreError(code, `${place}: ${reasons[code] ?? "it could not be opened"}${why}`, { cause: error });
   }
-  const read = new Kysely<Tables>({ dialect: postgresDialect(openPool(address, { connections: READERS })) });
+  const pools = {
+    read: openPool(address, { connections: READERS }),
+    write: openPool(address, { connections: WRITERS }),
+  };
+  const read = new Kysely<Tables>({ dialect: postgresDialect(pools.read) });
   const writer = new PostgresWriter<Tables>(
-    new Kysely<Tables>({
-      dialect: postgresDialect(openPool(address, { connections: WRITERS }), new CommitMarkerPool()),
-    }),
+    new Kysely<Tables>({ dialect: postgresDialect(pools.write, new CommitMarkerPool()) }),
     limits,
   );
   const close = async () => {
@@ -51,9 +54,14 @@ export async function openPostgresStore<Tables>(
     commits: () => writer.commits,
     isShared: true,
     unwritable: () => unwritable(read, writer),
+    connections: () => [useOf("read", pools.read), useOf("write", pools.write)],
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function useOf(pool: ConnectionUse["pool"], { totalCount, idleCount, waitingCount }: Pool): ConnectionUse {
+  return { pool, idle: idleCount, busy: totalCount - idleCount, waiters: waitingCount };
 }
 
 async function clockTime<Tables>(database: Kysely<Tables>): Promise<number> {

@@ -77,6 +77,7 @@ async function open<Tables>(
       if (!(await hasFreeSpace(path))) return "full";
       return changes.isFull ? tryWrite(changes) : null;
     },
+    connections: () => [],
     close,
     [Symbol.asyncDispose]: close,
   };

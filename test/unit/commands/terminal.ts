@@ -41,6 +41,7 @@ export function terminalOf({ cwd, env = {}, answers }: Person): TestTerminal {
     warnings: createWarnings({ stderr }),
     env,
     cwd,
+    version: "0.0.0",
     program: import.meta.dirname,
     now: Date.now,
     stopping: stopping.signal,

@@ -5,6 +5,7 @@ import { defineOperation } from "../../http/define-operation.ts";
 import { refTo } from "../../openapi/schemas/json-schema.ts";
 import type { ResourceDefinition } from "../../resource.ts";
 import { advanceRollouts } from "../../rollouts/advance-rollouts.ts";
+import { rolloutGauge } from "../../rollouts/rollout-gauge.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
 import { findWorkspaceFqn } from "../workspace.ts";
 import { putApp } from "./deploy.ts";
@@ -60,6 +61,7 @@ export const resource: ResourceDefinition = {
   snapshot: [applicationSnapshotPart],
   manifestSchemas: applicationSchemas,
   advance: advanceRollouts,
+  gauges: [rolloutGauge],
 };
 
 async function workspaceFqnOf({ workspaceId }: JsonObject, database: Kysely<Tables>): Promise<string | undefined> {

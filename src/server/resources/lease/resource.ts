@@ -11,6 +11,7 @@ import type { Handler, OperationBody, OperationCall } from "../../http/operation
 import { isScope } from "../../http/writes/write-headers.ts";
 import type { ResourceDefinition } from "../../resource.ts";
 import { cutLongLeases } from "./cut-long-leases.ts";
+import { leaseGauge } from "./lease-gauge.ts";
 import {
   deleteOldLeases,
   issueNumber,
@@ -74,6 +75,7 @@ export const resource: ResourceDefinition = {
       },
     }),
   ],
+  gauges: [leaseGauge],
   forget: async (transaction, { store }) => deleteOldLeases(transaction, await store.time(transaction)),
 };
 

@@ -35,6 +35,7 @@ import {
 } from "./account.ts";
 import { accountSubjectType, authenticateAccount } from "./authenticate-account.ts";
 import { isExpired } from "./expiry.ts";
+import { expiryGauge } from "./expiry-gauge.ts";
 import { issueToken } from "./issue-token.ts";
 import { accountSchemas } from "./openapi-schemas.ts";
 import { rotateTokens } from "./rotate.ts";
@@ -115,6 +116,7 @@ export const resource: ResourceDefinition = {
   snapshot: [accountSnapshotPart],
   manifestSchemas: accountSchemas,
   jobs: [{ name: "rotation", run: rotateTokens }],
+  gauges: [expiryGauge],
   authenticate: authenticateAccount,
 };
 

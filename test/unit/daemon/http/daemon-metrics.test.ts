@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import type { ReadEvent } from "../../../../src/core/report/events.ts";
 import type { Outcome } from "../../../../src/core/report/report.ts";
@@ -60,8 +59,9 @@ async function started() {
     now: () => clock,
     stopping: new AbortController().signal,
     hookOf: () => undefined,
+    token: () => null,
+    version: "1.2.3",
     page: {
-      token: () => null,
       targets: () => {
         collected += 1;
         return [overview];
@@ -94,7 +94,7 @@ test("S19 metrics count passes by cause and result, writes, requests, fetches an
   observedPass(server.observe(hostile), [read, applied], { cause: "webhook" });
   server.meter.request("putTeam", 40, true);
   server.meter.request("putTeam", 30_000, false);
-  server.meter.fetch("platform", "failed");
+  server.meter.count("fetches", "platform", "failed");
   const target = { target: expect.stringContaining("forged") };
   const passes = (await scrape()).get("holdfast_passes_total")?.metrics.filter((one) => one.value !== "0");
   expect(passes).toEqual([{ value: "1", labels: { ...target, trigger: "webhook", result: "applied" } }]);
@@ -109,29 +109,36 @@ test("S19 metrics count passes by cause and result, writes, requests, fetches an
   expect(await value("holdfast_lease_held")).toBe(1);
   expect(await value("process_heap_bytes")).toBeGreaterThan(1e6);
   expect((await scrape()).has("forged")).toBe(false);
-  server.watch({ targets: [], sources: [] });
+  server.watch({ targets: [], sources: [], receivers: [] });
   expect((await scrape()).get("holdfast_passes_total")?.metrics).toEqual([]);
 });
 
 test("every series of a target and of a source exists before its first pass, and none of one that is not watched any more", async () => {
   const { server, scrape } = await started();
   server.observe("prod");
-  server.watch({ targets: ["prod"], sources: ["platform"] });
+  server.watch({ targets: ["prod"], sources: ["platform"], receivers: ["oncall"] });
   const series = async () =>
     [...(await scrape())].flatMap(([name, { metrics }]) =>
       metrics
         .map(({ labels = {}, value }) => ({ name, labels, value }))
-        .filter(({ labels }) => labels.target === "prod" || labels.source === "platform"),
+        .filter(({ labels }) =>
+          [labels.target, labels.source, labels.receiver].some((name) =>
+            ["prod", "platform", "oncall"].includes(name ?? ""),
+          ),
+        ),
     );
   const before = await series();
   expect(before.map(({ value }) => value).filter((value) => value !== "0")).toEqual([]);
   const applied = sampleApplyEvent([outcome("team/a", { result: "updated", attempts: 1 })]);
   observedPass(server.observe("prod"), [read, applied]);
-  server.meter.fetch("platform", "fetched");
-  server.meter.publish("prod", "published");
+  server.meter.count("fetches", "platform", "fetched");
+  server.meter.fetched("platform", 40);
+  server.meter.applied("prod", 1000);
+  server.meter.count("notifications", "oncall", "dropped");
+  server.meter.count("refPushes", "prod", "published");
   const names = (all: typeof before) => all.map(({ name, labels }) => JSON.stringify([name, labels]));
   expect(names(await series())).toEqual(names(before));
-  server.watch({ targets: [], sources: [] });
+  server.watch({ targets: [], sources: [], receivers: [] });
   expect(await series()).toEqual([]);
 });
 
@@ -154,17 +161,4 @@ test("a flood of scrapes and probes is answered, and collects no more than some 
   const most = 21 + Math.ceil(((performance.now() - startedAt) / 1000) * 20);
   expect(collected() / perScrape).toBeLessThanOrEqual(most);
   expect(most).toBeLessThan(400);
-});
-
-test("the page on operations names every metric that the daemon shows, and no other", async () => {
-  const { server, scrape } = await started();
-  server.observe("prod");
-  const page = readFileSync("docs/operations.md", "utf8");
-  const documented = page.matchAll(/^\| `((?:holdfast|process)_\w+)(?:\{[\w,]+\})?`/gm);
-  expect([...new Set(Array.from(documented, ([, name = ""]) => name))].toSorted()).toEqual(
-    [...(await scrape()).keys()].toSorted(),
-  );
-  const used = Array.from(page.matchAll(/`[^`]*?\b((?:holdfast|process)_\w+)[^`]*`/g), ([, name = ""]) => name);
-  const known = new Set([...(await scrape()).keys()].flatMap((name) => [name, `${name}_bucket`, `${name}_count`]));
-  expect(used.filter((name) => !known.has(name))).toEqual([]);
 });

@@ -87,7 +87,9 @@ async function started(
     now: () => NOW,
     stopping: new AbortController().signal,
     hookOf: () => undefined,
-    page: { token: () => (token === null ? null : new Secret(token)), targets: () => targets },
+    token: () => (token === null ? null : new Secret(token)),
+    version: "0.0.0",
+    page: { targets: () => targets },
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
   server.observe("prod").emit(sampleApplyEvent(outcomes));

@@ -20,8 +20,8 @@ async function receiving(secret: string | null = SECRET) {
       rings += 1;
     },
   };
-  const page = { token: () => null, targets: () => [] };
-  const options = { host: "127.0.0.1", port: 0, log, now: Date.now, stopping: stopping.signal, page };
+  const own = { token: () => null, version: "0.0.0", page: { targets: () => [] } };
+  const options = { host: "127.0.0.1", port: 0, log, now: Date.now, stopping: stopping.signal, ...own };
   const server = await startDaemonServer({
     ...options,
     hookOf: (source) => (source === "platform" ? platform : undefined),
