@@ -35,9 +35,14 @@ function driftLine(report: DriftReport): string {
     [orphan, orphan === 1 ? "orphan" : "orphans"],
     [unchanged, "unchanged"],
   ]);
-  const head = drifted + unrecorded + absent === 0 ? "none" : "";
+  const head = drifted + unrecorded + absent > 0 ? "" : noneWhere(unknown, report.complete);
   const tail = incompleteText(report);
   return `Drift: ${[head, text].filter((part) => part !== "").join("; ")}${tail}`;
+}
+
+// What was not seen may differ.
+function noneWhere(unknown: number, isComplete: boolean): string {
+  return unknown === 0 && isComplete ? "none" : "none found";
 }
 
 /** Layout of a drift report. */
@@ -67,7 +72,7 @@ export function driftText(
   const note = stand === null ? [] : wrapWords(printable(stand), { indent: "", width }).map((one) => paint("dim", one));
   const [orphans, moved] = [shown.filter(isOrphan), shown.filter((entry) => !isOrphan(entry))];
   const notes = orphanNotes({ counted: report.summary.orphan - orphans.length, history: report.history }, view);
-  if (shown.length === 0) return [line, ...note, ...notes, ""].join("\n");
+  if (shown.length === 0) return [...note, ...wrapWords(line, { indent: "", width }), ...notes, ""].join("\n");
   return [
     ...wrapWords(`Drift on ${serverText(report.server, view.target ?? null)}: ${SIDES}`, { indent: "", width }),
     ...callerAccessLines(view.access ?? null, view),

@@ -64,7 +64,7 @@ export function planText(plan: Plan, view: PlanView): string {
     ...interruptedLines(view.interrupted ?? [], view),
     ...orphanNotes({ counted: plan.summary.orphan - listed, history: view.history }, view),
   ];
-  if (shown.length === 0) return [summary, ...notes, ""].join("\n");
+  if (shown.length === 0) return [...wrapWords(summary, { indent: "", width: view.width }), ...notes, ""].join("\n");
   const body = bodyLines(shown, view);
   const end = wrapWords(summary, { indent: "", width: view.width }).map((line) => view.paint("bold", line));
   const isLong = body.join("\n").split("\n").length > (view.rows ?? ROWS);
@@ -156,7 +156,8 @@ function planLine(plan: Plan, ignored: number): string {
     [orphan, orphan === 1 ? "orphan" : "orphans"],
     [ignored, ignored === 1 ? "field ignored" : "fields ignored"],
   ]);
-  const head = acting === "" ? `nothing to do, ${keep} unchanged` : `${acting}, ${keep} unchanged`;
+  const nothing = plan.complete ? "nothing to do" : "nothing to do that is known";
+  const head = `${acting === "" ? nothing : acting}, ${keep} unchanged`;
   const tail = rest === "" ? "" : `; ${rest}`;
   return `Plan: ${head}${tail}${incompleteText(plan)}`;
 }

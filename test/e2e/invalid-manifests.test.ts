@@ -167,7 +167,7 @@ test("commands with --partial say what they leave out, and never that all is wel
   expect(plan.code).toBe(1);
   expect(planOf(plan)).toMatchObject({ complete: false, summary: { keep: 46, invalid: 2 } });
   expect((await source.runHere(["plan", "--partial"])).stdout).toBe(
-    "Plan: nothing to do, 46 unchanged; 2 invalid (incomplete: invalid manifests are left out)\n",
+    "Plan: nothing to do that is known, 46 unchanged; 2 invalid (incomplete: invalid manifests are left out)\n",
   );
   const drift = await source.runHere(["drift", "--partial", "-o", "json"]);
   expect(drift.code).toBe(1);

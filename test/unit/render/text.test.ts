@@ -184,7 +184,7 @@ Plan: 1 to create, 1 to update, 1 to ensure, 1 blocked, 1 unchanged; 1 drifted,
     const steps = [step("team/ml", { action: "keep", reason: "by-ledger" }), step("cluster/c1", { action: "keep" })];
     expect(shown(planOf(steps))).toBe("Plan: nothing to do, 2 unchanged\n");
     expect(shown(planOf(steps, { complete: false }))).toBe(
-      "Plan: nothing to do, 2 unchanged (incomplete: live could not be read in full)\n",
+      "Plan: nothing to do that is known, 2 unchanged (incomplete: live could not be\nread in full)\n",
     );
   });
 
