@@ -3,7 +3,8 @@ import { faultCode } from "../contract/fault-code.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Answer } from "./call-outcome.ts";
-import { ClientError } from "./client-error.ts";
+import { isEnvelope } from "./read-envelope.ts";
+import type { Refusal } from "./refusal.ts";
 import type { Address } from "./server-address.ts";
 
 /** Decides from the first answers whether the address belongs to a control plane. */
@@ -29,7 +30,7 @@ export function createFirstContact(
   return {
     isOver: () => isOver,
     misdirected: async (name, answer) => {
-      if (isProper(answer)) isOver = true;
+      if (isProper(name, answer)) isOver = true;
       if (isOver || operation(name).retry !== "read") return null;
       if (protocol === "https:" && answer.state === "not-sent" && NO_TLS.test(faultCode(answer.cause) ?? "")) {
         return wrong(`${origin} does not speak TLS`, `if plain HTTP is intended, use http: --server ${other("http")}`);
@@ -46,11 +47,11 @@ function wrong(message: string, hint: string): HoldfastError {
   return new HoldfastError("error", message, { hint });
 }
 
-// A control plane sends errors in the documented form and answers that can be parsed. A missing route proves nothing: a
-// control plane also reports it for a path below the wrong base path.
-function isProper(answer: Answer): boolean {
-  if (answer.state !== "refused") return answer.state === "answered";
-  return answer.refusal.code !== null && answer.refusal.reason !== "route-missing";
+// A control plane sends errors and successes in the documented form. A missing route proves nothing: a control plane also
+// reports it for a path below the wrong base path.
+function isProper(name: OperationName, answer: Answer): boolean {
+  if (answer.state === "answered") return isEnvelope(name, answer.value);
+  return answer.state === "refused" && answer.refusal.code !== null && answer.refusal.reason !== "route-missing";
 }
 
 // A server that speaks TLS closes a plain connection, or answers in HTTP that it requires TLS.
@@ -59,13 +60,40 @@ function isCutOff(answer: Answer): boolean {
   return answer.state === "ambiguous" && (answer.ambiguity === "connection-lost" || answer.ambiguity === "protocol");
 }
 
-// A success that is not in the documented form: a page of another server, or of a portal in between.
-function unlikeControlPlane(name: OperationName, answer: Answer, origin: string): ClientError | null {
-  if (answer.state !== "ambiguous" || answer.ambiguity !== "protocol" || answer.status === null) return null;
-  const why = answer.cause instanceof Error ? `: ${answer.cause.message}` : "";
-  const message = `the server at ${origin} does not look like a control plane${why}`;
-  return new ClientError("protocol", message, { operation: name, status: answer.status, cause: answer.cause });
+// An answer that no control plane gives: of another server, or of a gateway or portal in between.
+function unlikeControlPlane(name: OperationName, answer: Answer, origin: string): HoldfastError | null {
+  // What a control plane answers where it has no such route is its own affair.
+  const what = isDocumented(operation(name)) ? strangeness(answer) : null;
+  if (what === null) return null;
+  const { method, path } = operation(name);
+  return wrong(
+    `the server at ${origin} does not look like a control plane: it answers ${method} ${path} with ${what}`,
+    "check that --server is the control plane's own address, and that no gateway or sign-in page answers in its place",
+  );
 }
+
+function strangeness(answer: Answer): string | null {
+  switch (answer.state) {
+    case "answered":
+      return `${answer.status} and JSON of another form`;
+    case "refused":
+      return isStrangeRefusal(answer.refusal) ? `${answer.refusal.status} and no reason` : null;
+    case "ambiguous":
+      if (answer.ambiguity === "redirect") return "a redirect, which is not followed";
+      if (answer.ambiguity !== "protocol" || answer.status === null) return null;
+      return answer.cause instanceof Error ? answer.cause.message.replace(/^answered /, "") : String(answer.status);
+    case "not-sent":
+      return null;
+  }
+}
+
+// The page of a gateway has no message that could be read.
+function isStrangeRefusal({ status, code, message, details }: Refusal): boolean {
+  return STRANGE_REFUSALS.has(status) && code === null && message === "" && details.length === 0;
+}
+
+// Those of a proxy that asks to sign in, of a firewall, or of a server that takes other requests. 401 is about the token.
+const STRANGE_REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 407, 410, 415, 421, 451]);
 
 // Every control plane has the documented routes.
 function withoutRoute(name: OperationName, answer: Answer, origin: string): HoldfastError | null {

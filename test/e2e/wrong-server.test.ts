@@ -46,19 +46,35 @@ test("a path below a control plane's address is recognised by the routes that ar
   );
 });
 
-test("a server that is no control plane is recognised by its first answer", async () => {
-  const server = createServer((_, response) => {
-    response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>Welcome</title>");
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const source = await sourceOf(everyKind);
-  const ended = await source.runHere([...plan, url], { HOLDFAST_TOKEN: "some-token" });
-  expect(ended.code).toBe(1);
-  expect(ended.stderr).toContain(`the server at ${url} does not look like a control plane: answered 200, and `);
-});
+const page = "<!doctype html><title>Welcome</title>";
+
+test.each([
+  ["a page", 200, { "content-type": "text/html" }, page, "200, and the reply is not JSON"],
+  ["an empty reply", 200, { "content-type": "application/json" }, "", "200, and the reply is empty"],
+  ["JSON of its own", 200, { "content-type": "application/json" }, '{"status":"ok"}', "200 and JSON of another form"],
+  ["a list of its own", 200, { "content-type": "application/json" }, "[]", "200 and JSON of another form"],
+  ["a sign-in", 302, { location: "https://login.example.com/" }, "", "a redirect, which is not followed"],
+  ["a firewall", 403, { "content-type": "text/html" }, page, "403 and no reason"],
+  ["another protocol", 400, { "content-type": "text/html" }, page, "400 and no reason"],
+])(
+  "a server that is no control plane is recognised by its first answer, such as %s",
+  async (_, status, headers, body, what) => {
+    const server = createServer((request, response) => {
+      request.resume();
+      response.writeHead(status, headers).end(body);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const source = await sourceOf(everyKind);
+    const ended = await source.runHere([...plan, url], { HOLDFAST_TOKEN: "some-token" });
+    expect(ended).toMatchObject({ code: 1, stdout: "" });
+    expect(ended.stderr).toMatch(/^error: the server at .*\n {2}→ check that --server is .*\n$/);
+    expect(ended.stderr).toContain(`${url} does not look like a control plane: it answers GET /api/`);
+    expect(ended.stderr).toContain(`with ${what}`);
+  },
+);

@@ -30,6 +30,16 @@ async function serveReply(bytes: string) {
   return serveBytes((socket) => socket.on("data", () => socket.write(bytes)));
 }
 
+/** A reader that has had one proper answer, after which the server answers otherwise. */
+async function afterFirstContact(respond: Parameters<typeof serve>[0]) {
+  const server = await serve((response, request, nth) =>
+    nth === 1 ? json(response, cluster) : respond(response, request, nth),
+  );
+  const { reader } = dial(server.url);
+  await reader.get("getCluster", where, calm);
+  return { server, reader };
+}
+
 test("F1 a server that is not there is tried again for the time of the first contact, and warned of once", async () => {
   const clock = fakeClock();
   const { log, lines } = listening();
@@ -207,8 +217,7 @@ test.each([
   ["bytes that are no text", { "content-type": "application/json" }, Buffer.from([0x7b, 0xff, 0x7d]), 200],
   ["a deep nest", { "content-type": "application/json" }, `{"data":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, 200],
 ])("F13 %s is a protocol error, never an absent resource", async (_, headers, body, status) => {
-  const server = await serve((response) => response.writeHead(status, headers).end(body));
-  const { reader } = dial(server.url);
+  const { reader } = await afterFirstContact((response) => response.writeHead(status, headers).end(body));
   await expect(reader.get("getCluster", where, calm)).rejects.toMatchObject({ reason: "protocol", status });
   await expect(reader.list("listClusters", {}, calm)).rejects.toMatchObject({ reason: "protocol" });
 });
@@ -253,13 +262,15 @@ test("a row that declares nothing is still a row", async () => {
 
 test.each([301, 302, 303, 307, 308])("F16 S8 a %d is not followed, and the bearer stays here", async (status) => {
   const other = await serve((response) => json(response, cluster));
-  const server = await serve((response) => response.writeHead(status, { location: `${other.url}/x` }).end());
-  await expect(dial(server.url).reader.get("getCluster", where, calm)).rejects.toMatchObject({
+  const { server, reader } = await afterFirstContact((response) =>
+    response.writeHead(status, { location: `${other.url}/x` }).end(),
+  );
+  await expect(reader.get("getCluster", where, calm)).rejects.toMatchObject({
     reason: "protocol",
     message: expect.stringContaining("redirect"),
   });
   expect(other.seen).toEqual([]);
-  expect(server.seen).toHaveLength(1);
+  expect(server.seen).toHaveLength(2);
 });
 
 test("F5 a body that ends before its length is asked for again", async () => {
@@ -356,10 +367,10 @@ test("F17 a gzip bomb is not unpacked, a gzip reply is", async () => {
 test.each(["gzip, gzip", Array(1000).fill("gzip").join(", "), "br", "x"])(
   "F17 an encoding that was not requested is a protocol error: %.10s",
   async (encoding) => {
-    const server = await serve((response) =>
+    const { reader } = await afterFirstContact((response) =>
       response.writeHead(200, { "content-encoding": encoding }).end(gzipSync(JSON.stringify(cluster))),
     );
-    await expect(dial(server.url).reader.get("getCluster", where, calm)).rejects.toMatchObject({ reason: "protocol" });
+    await expect(reader.get("getCluster", where, calm)).rejects.toMatchObject({ reason: "protocol" });
   },
 );
 
