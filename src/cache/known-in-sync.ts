@@ -128,10 +128,11 @@ function isFoundInSync(kind: Kind, { row, digest, manifests, found }: Found, bas
 function matchesLiveAndReceipt(
   kind: Kind,
   { value }: Manifest,
-  { manifest: live }: LiveRow,
+  { manifest: live, disabledAt }: LiveRow,
   receipt: ReceiptHead | undefined,
   { shapeOf, ledger }: SyncBasis,
 ): boolean {
+  if (disabledAt !== undefined) return false;
   if (receipt === undefined) return isFastEqual(kind, shapeOf(kind.type), value, live);
   const { mark, digest } = receipt;
   if (mark === undefined || digest === undefined) return false;

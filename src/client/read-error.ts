@@ -51,7 +51,8 @@ export function readError(
   }
 }
 
-function refusalError(name: OperationName, { reason, status, code, message, details }: Refusal): ClientError {
+/** The error of a request that the server refused. */
+export function refusalError(name: OperationName, { reason, status, code, message, details }: Refusal): ClientError {
   const { method, path } = operation(name);
   const suffix = message === "" ? "" : `: ${message}`;
   const context = { operation: name, status, serverCode: code, details };

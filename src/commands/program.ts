@@ -9,6 +9,7 @@ import { adopt } from "./declarations/adopt.ts";
 import { apply } from "./declarations/apply.ts";
 import { backup } from "./declarations/backup.ts";
 import { comment } from "./declarations/comment.ts";
+import { disable } from "./declarations/disable.ts";
 import { drift } from "./declarations/drift.ts";
 import { forget } from "./declarations/forget.ts";
 import { history } from "./declarations/history.ts";
@@ -73,6 +74,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(backup, () => import("./backup.ts")),
     toEntry(adminToken, () => import("./admin-token.ts")),
     toEntry(revoke, () => import("./revoke.ts")),
+    toEntry(disable, () => import("./disable.ts")),
     toEntry(whoami, () => import("./whoami.ts")),
   ],
 };

@@ -411,6 +411,15 @@ export const operations = {
     retry: "read",
     without: "the token's roles are unknown, so absence is concluded only from what the interface documents",
   },
+  disableSubject: {
+    number: "E16",
+    method: "POST",
+    path: "/api/svc/v1/subjects/disable",
+    summary: "Disable a virtual account or a user for good",
+    body: { subject: requiredText },
+    reply: "empty",
+    retry: "repeat",
+  },
 } as const satisfies { readonly [name: string]: Operation };
 
 /** The name of an operation in the table. */
@@ -454,6 +463,7 @@ export type Replies = {
   listPersonalAccessTokens: PersonalAccessToken;
   revokePersonalAccessToken: Record<string, never>;
   getCaller: Caller;
+  disableSubject: Record<string, never>;
 };
 
 type Where<Test> = { [Name in OperationName]: (typeof operations)[Name] extends Test ? Name : never }[OperationName];

@@ -19,6 +19,8 @@ export type LiveRow = {
   readonly createdBy?: string;
   /** The same subject as reports show it: `virtualaccount:ci-deployer`. */
   readonly author?: string;
+  /** When it was disabled for good: it cannot be written any more. */
+  readonly disabledAt?: string;
   /** The newest deployment's status, where the kind rolls out. */
   readonly status?: { readonly status: string; readonly state?: unknown } | null;
 };

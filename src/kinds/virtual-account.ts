@@ -2,12 +2,13 @@ import type { VirtualAccountManifest } from "../contract/generated/manifests.ts"
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 import { authorIn } from "../core/subject.ts";
 
-const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, createdAt, createdBySubject, updatedAt }) => ({
+const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, metadata, createdAt, createdBySubject, updatedAt }) => ({
   key: name,
   id: id || null,
   manifest,
   stamp: updatedAt,
   createdAt,
+  ...(typeof metadata?.disabled === "string" && { disabledAt: metadata.disabled }),
   ...authorIn(createdBySubject),
 });
 

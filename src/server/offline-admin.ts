@@ -4,12 +4,15 @@ import { copyDatabase } from "../store/sqlite/copy-database.ts";
 import { endFormerAdminTokens, rotateAdminToken } from "./auth/admin-token/rotate.ts";
 import { DATA_FILE, openContextWithoutJobs } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
-import { revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
+import { type RevokedSubject, revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
 
 /** Revokes the tokens of these subjects in the database; a running server notices within a second. */
-export async function revokeInDatabase(options: DataOptions, subjects: readonly string[]): Promise<void> {
+export async function revokeInDatabase(
+  options: DataOptions,
+  subjects: readonly string[],
+): Promise<readonly RevokedSubject[]> {
   await using stack = new AsyncDisposableStack();
-  await revokeTokens(subjects, await openContextWithoutJobs(options, resolve(options.data), stack));
+  return await revokeTokens(subjects, await openContextWithoutJobs(options, resolve(options.data), stack));
 }
 
 /** What an offline command needs to open the data of a control plane. */

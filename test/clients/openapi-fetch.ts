@@ -100,6 +100,7 @@ export async function callEveryOperation(baseUrl: string, fetch: typeof globalTh
   const token = await done(client.GET("/api/svc/v1/personal-access-tokens/{name}", { params: { path: name } }));
   await done(client.GET("/api/svc/v1/personal-access-tokens"));
   await done(client.POST("/api/svc/v1/personal-access-tokens", { body: { revoke: text(token.data.id) } }));
+  await done(client.POST("/api/svc/v1/subjects/disable", { body: { subject: "virtualaccount:ci" } }));
   await done(
     client.PUT("/api/svc/v1/leases/{scope}", {
       params: { path: { scope: workspace_fqn } },

@@ -182,6 +182,14 @@ const rows: readonly Row[] = [
     absent: 200,
   },
   {
+    name: "disableSubject",
+    ask: async (caller, place, { makeAccount }) =>
+      caller.post(`${svc}/subjects/disable`, { subject: `virtualaccount:${await makeAccount(place)}` }),
+    allowed: administrators,
+    refused: denied,
+    absent: 404,
+  },
+  {
     name: "putLease",
     what: "of a workspace",
     ask: lease((place) => `${place}:ws1`),

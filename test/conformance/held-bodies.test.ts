@@ -38,6 +38,7 @@ const writes = {
   putLease: () => ({ holder: "a", ttlSeconds: 60 }),
   putSecretGroup: () => ({ manifest: { type: "secret-group", name: "put", integrationId: "builtin", secrets } }),
   revokePersonalAccessToken: ({ token }: Ids) => ({ revoke: token }),
+  disableSubject: () => ({ subject: "virtualaccount:leaver" }),
 } as const satisfies { readonly [name in keyof typeof operations]?: (ids: Ids) => object };
 
 const pathOf = (name: string) =>
@@ -82,6 +83,7 @@ async function planted() {
   const tokenOf = async (name: string) =>
     (await admin.put(accounts, account(name, "tenant-admin"))).body.token as string;
   const [losesRole, losesToken] = [await tokenOf("loses-role"), await tokenOf("loses-token")];
+  await tokenOf("leaver");
   const personal = (await caller(url, new Secret(losesToken)).get(`${tokens}/held`)).body;
   const stage = (await admin.post("/api/ml/v1/artifact-versions/stage", { manifest: { ...model, name: "open" } })).body;
   const target = (await admin.get(`${tokens}/target`)).body;

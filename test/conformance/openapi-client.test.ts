@@ -95,6 +95,8 @@ test("a client built from the document uses every operation, and every reply is 
   const [listed] = (await call("listPersonalAccessTokens", { subject: "user:admin" })).data;
   expect(listed).toMatchObject({ name: "laptop", createdWith: expect.stringMatching(/^user-token\/bootstrap-/) });
   expect(await call("revokePersonalAccessToken", null, { revoke: listed.id })).toEqual({});
+  await call("putVirtualAccount", null, { manifest: { ...example("putVirtualAccount").manifest, name: "leaver" } });
+  expect(await call("disableSubject", null, { subject: "virtualaccount:leaver" })).toEqual({});
   const lease = (await call("putLease", { scope: "prod-eu:ranking" }, example("putLease"))).data;
   expect(lease.fencingToken).toEqual(expect.any(Number));
 

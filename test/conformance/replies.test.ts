@@ -55,6 +55,7 @@ const calls: {
   getCaller: ["caller", ({ account, callAs }) => read(callAs(account.token), "/api/svc/v1/me")],
   listPersonalAccessTokens: ["personalAccessToken", listTokens],
   revokePersonalAccessToken: ["nothing", revokeToken],
+  disableSubject: ["nothing", disable],
   putLease: ["lease", ({ admin }) => sent(admin.put("/api/svc/v1/leases/c1x%3Aws1", { holder: "h", ttlSeconds: 60 }))],
 };
 
@@ -206,6 +207,13 @@ async function listTokens({ admin, account, callAs }: World): Promise<Body> {
 async function revokeToken({ admin }: World): Promise<Body> {
   const { data } = await read(admin, "/api/svc/v1/personal-access-tokens/short-lived");
   return sent(admin.post("/api/svc/v1/personal-access-tokens", { revoke: data.id }));
+}
+
+async function disable({ admin }: World): Promise<Body> {
+  const permissions = [{ resource_fqn: "holdfast", resource_type: "tenant", role_id: "tenant-member" }];
+  const manifest = { type: "virtual-account", name: "leaver", permissions };
+  const { data } = await sent(admin.put("/api/svc/v1/virtual-accounts", { manifest }));
+  return sent(admin.post("/api/svc/v1/subjects/disable", { subject: `virtualaccount:${data.name}` }));
 }
 
 const everyone = { subject: "team:everyone", role_id: "ml-repo-viewer" };

@@ -95,6 +95,18 @@ test("a snapshot is a copy that a plan can be tried on, and takes nothing but re
   expect((await second.admin.put(ROOTS.models, { manifest: next })).body.data.manifest.version).toBe(3);
 });
 
+test("an account that is disabled is disabled in the copy", async () => {
+  const first = await live();
+  await first.admin.post("/api/svc/v1/subjects/disable", { subject: "virtualaccount:ci" });
+  const { snapshot } = await sightOf(first.url, first.adminToken);
+  const second = await startControlPlane({ snapshot });
+  const [origin] = await rows(first.admin, "/api/svc/v1/virtual-accounts");
+  const [account] = await rows(second.admin, "/api/svc/v1/virtual-accounts");
+  expect(account.metadata).toEqual({ disabled: origin.metadata.disabled });
+  const written = await second.admin.put("/api/svc/v1/virtual-accounts", { manifest: origin.manifest });
+  expect(written).toMatchObject({ status: 409, body: { code: "disabled" } });
+});
+
 test("secrets are placeholders, accounts have no token, and roles are the same", async () => {
   const first = await live();
   const { snapshot } = await sightOf(first.url, first.adminToken);

@@ -144,7 +144,9 @@ describe("revoke", () => {
     const cwd = await temporaryFolder();
     expect(await run(args, { cwd })).toMatchObject({
       code: 0,
-      stdout: "the tokens of virtualaccount:ci are void\n",
+      stdout:
+        "the tokens of virtualaccount:ci are void\n  it and its roles stay, and new tokens may be issued to it\n" +
+        "  holdfast disable virtualaccount:ci ends that for good\n",
       stderr: "",
     });
     await eventually("it is void", async () => (await statusOf(server, robot)) === 401, { withinMs: 60_000 });

@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
-import { reportOf } from "../support/json-output.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { account, everyKind, service } from "../support/manifests.ts";
 import type { Ended } from "../support/process.ts";
 import { makeSecretGroup } from "../support/secret-group.ts";
@@ -156,3 +156,30 @@ async function expectInNoFile(secret: string, folder: string, except: readonly s
     for (const disguise of disguises(secret)) expect([file, bytes.includes(disguise)]).toEqual([file, false]);
   }
 }
+
+test("an account that is disabled is blocked in every plan, and whoever may not disable it is told why", async () => {
+  const server = await serve();
+  const source = await sourceOf(everyKind, server);
+  expect(await source.runHere(["apply", "--yes", "--sink", "file"])).toMatchObject({ code: 0 });
+  expect(await source.runHere(["disable", "virtualaccount:ci"])).toMatchObject({ code: 3, stdout: "" });
+  const disabled = await source.runHere(["disable", "virtualaccount:ci", "--yes"]);
+  const stdout = "virtualaccount:ci is disabled: its tokens are void, and it gets no new ones\n";
+  expect(disabled).toMatchObject({ code: 0, stdout });
+  // The second one has what the first has read.
+  for (const args of [
+    ["plan", "-o", "json"],
+    ["plan", "-o", "json"],
+  ]) {
+    const { steps } = planOf(await source.runHere(args));
+    expect(steps).toEqual([
+      expect.objectContaining({ identity: "virtual-account/ci", action: "block", reason: "disabled" }),
+    ]);
+  }
+  const text = await source.runHere(["plan"]);
+  expect(text.stdout).toMatch(/virtual-account\/ci.*\n.*disabled for good/);
+  const unknown = await source.runHere(["disable", "user:nobody", "--yes"]);
+  expect(unknown).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("user:nobody was not found") });
+  const without = await serve(["--documented-only"]);
+  const refused = await (await sourceOf({}, without)).runHere(["disable", "user:nobody", "--yes"]);
+  expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("the extension E16") });
+});

@@ -88,6 +88,8 @@ export type World = {
   readonly next: () => number;
   /** Makes a personal access token of the account at a place, and answers its id. */
   readonly makeToken: (place: Place) => Promise<string>;
+  /** Makes a virtual account like the one at a place, and answers its name. */
+  readonly makeAccount: (place: Place) => Promise<string>;
 };
 
 const absent: Ids = { app: "absent", job: "absent", artifact: "absent", stage: "absent", secret: "absent" };
@@ -122,8 +124,14 @@ export async function plantWorld(): Promise<World> {
     place === "absent"
       ? place
       : (await accounts[place].get(`/api/svc/v1/personal-access-tokens/t${next()}`)).body.data.id;
+  const makeAccount = async (place: Place) => {
+    const name = `${place}${next()}`;
+    const manifest = { ...manifests.account(place), name };
+    if (place !== "absent") await plane.admin.put("/api/svc/v1/virtual-accounts", { manifest });
+    return name;
+  };
   await Promise.all([makeToken("own"), makeToken("foreign")]);
-  return { callers, ids: { own: own.ids, foreign: foreign.ids, absent }, next, makeToken };
+  return { callers, ids: { own: own.ids, foreign: foreign.ids, absent }, next, makeToken, makeAccount };
 }
 
 async function plantAt(admin: Caller, place: Place): Promise<{ readonly ids: Ids; readonly token: string }> {

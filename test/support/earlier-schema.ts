@@ -11,6 +11,7 @@ const undo = [
   "DROP TABLE lease_numbers",
   "DROP TABLE ended_tokens",
   "DROP TABLE servers",
+  "DROP TABLE disabled_subjects",
   "DELETE FROM kysely_migration WHERE name >= '0040'",
 ];
 

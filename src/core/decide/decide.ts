@@ -75,7 +75,7 @@ function isRefusal(
 
 function decideAbsent(one: DecisionInput, newest: number): Decision {
   const { manifest, kind, dryRun } = one;
-  if (dryRun?.state === "refused") return refuse(one, "refused", dryRun.message);
+  if (dryRun?.state === "refused") return refuse(one, refusalReason(dryRun), dryRun.message);
   const { version } = manifest.value;
   const skipsVersion = kind.hasVersions && typeof version === "number" && version > newest + 1;
   const declaresPrevious = manifest.references.some(
@@ -86,7 +86,7 @@ function decideAbsent(one: DecisionInput, newest: number): Decision {
 
 function decideUnknown(one: DecisionInput): Decision {
   const { shape, recorded, dryRun } = one;
-  if (dryRun?.state === "refused" && !isSameAsWritten(one)) return refuse(one, "refused", dryRun.message);
+  if (dryRun?.state === "refused" && !isSameAsWritten(one)) return refuse(one, refusalReason(dryRun), dryRun.message);
   if (recorded === null) return dryRun?.state === "forbidden" ? forbidden(one) : act(one, "ensure", {});
   const [desired, written] = [contentFor(one, one.manifest.value), contentFor(one, recorded.written)];
   if (equal(desired, written)) return trust(one);
@@ -110,13 +110,14 @@ function trust(one: DecisionInput): Decision {
 
 function decidePresent(one: DecisionInput, row: LiveRow): Decision {
   const { shape, dryRun, kind, manifest } = one;
+  if (row.disabledAt !== undefined) return block("disabled", { detail: `since ${row.disabledAt}` });
   if (isSurelyKept(one, row)) return { ...NOTHING, action: "keep" };
   const [desired, live] = [contentFor(one, manifest.value), contentFor(one, row.manifest)];
   if (equal(desired, live)) return { ...NOTHING, action: "keep" };
   const echo = dryRunContent(one);
   const found = compareFields(one, live, echo ?? expectedLive(shape, desired, recordedContent(one)));
   const acted = found.differences.filter(({ cause }) => isActedOn(cause));
-  if (acted.length > 0 && dryRun?.state === "refused") return refuse(one, "refused", dryRun.message, found);
+  if (acted.length > 0 && dryRun?.state === "refused") return refuse(one, refusalReason(dryRun), dryRun.message, found);
   const isFixed = kind.hasVersions && manifest.value.version !== undefined;
   if (isFixed && acted.some(({ tokens: [first = ""] }) => !inPlaceFields.includes(first))) {
     return block("immutable", found);
@@ -157,6 +158,11 @@ function act(one: DecisionInput, action: "create" | "update" | "ensure", found: 
   const isNew = action !== "update";
   if (isNew && kind.issuesToken?.(manifest.value) && !hasSink) return block("token-sink", found);
   return { ...NOTHING, ...found, action };
+}
+
+// Our control plane uses this code; any other refusal counts as a refused manifest.
+function refusalReason({ code }: { readonly code?: string | null }): "disabled" | "refused" {
+  return code === "disabled" ? "disabled" : "refused";
 }
 
 // When a reference is missing, report it instead of the refusal that it caused.

@@ -25,6 +25,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   "model-version-write":
     "POST /api/ml/v1/model-versions is not known to register versions on this control plane: set modelVersionWrite: post when it does",
   refused: "the control plane refuses this manifest",
+  disabled: "it was disabled for good and cannot be written: remove it from the source",
   "type-changed":
     "an application of another type has this name, and a type never changes: choose another name, or remove that one first",
   unreadable: "live could not be read, so nothing is decided",

@@ -9,6 +9,7 @@ import { leaseTree } from "./migrations/042-lease-tree.ts";
 import { requiredTexts } from "./migrations/050-required-texts.ts";
 import { absentMembers } from "./migrations/051-absent-members.ts";
 import { rootCredentials } from "./migrations/060-root-credentials.ts";
+import { disabledSubjects } from "./migrations/061-disabled-subjects.ts";
 
 /** The migrations of the control plane's schema. A released migration never changes. */
 export const migrations: Migrations = {
@@ -30,6 +31,7 @@ export const migrations: Migrations = {
   "0050-required-texts": requiredTexts,
   "0051-absent-members": absentMembers,
   "0060-root-credentials": rootCredentials,
+  "0061-disabled-subjects": disabledSubjects,
 };
 
 const resource = { id: "text", created_at: "text", json: "text" } as const;

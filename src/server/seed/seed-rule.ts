@@ -13,6 +13,8 @@ export type ExistenceCheck = {
   readonly body: JsonObject | undefined;
   /** Reads from the reply whether it exists. */
   readonly exists: (reply: Json) => boolean;
+  /** The code of a refusal that shows that it exists. */
+  readonly refusedAs?: string;
 };
 
 /** How manifests of a type are seeded. */
@@ -24,13 +26,17 @@ export type SeedRule = {
 };
 
 /** Seeds a resource when a dry run shows that it is new: its reply has no `id` (or no other given member). */
-export function seedByDryRun(operation: OperationName, { id = "id" }: { readonly id?: string } = {}): SeedRule {
+export function seedByDryRun(
+  operation: OperationName,
+  { id = "id", ...more }: { readonly id?: string } & Pick<ExistenceCheck, "refusedAs"> = {},
+): SeedRule {
   return {
     operation,
     existenceCheck: (manifest) => ({
       operation,
       query: new Map(),
       body: { manifest, dryRun: true },
+      ...more,
       exists: (reply) => {
         const data = isObject(reply) && isObject(reply.data) ? reply.data : {};
         return typeof data[id] === "string";

@@ -85,12 +85,20 @@ async function createIfAbsent(
   context: Context,
 ): Promise<"created" | "exists"> {
   await prepare?.(manifest, context);
-  const check = existenceCheck(manifest);
-  if (check.exists(await call(check.operation, check))) return "exists";
+  if (await exists(existenceCheck(manifest), call)) return "exists";
   const reply = await call(operation, { query: new Map(), body: { manifest } });
   const token = isObject(reply) ? text(reply.token) : undefined;
   if (token !== undefined) writeToken(context, text(manifest.name) ?? "", token);
   return "created";
+}
+
+async function exists(check: ExistenceCheck, call: CallOperation): Promise<boolean> {
+  try {
+    return check.exists(await call(check.operation, check));
+  } catch (error) {
+    if (error instanceof HttpError && error.code === check.refusedAs) return true;
+    throw error;
+  }
 }
 
 // An existing file belongs to an account that does not exist any more.

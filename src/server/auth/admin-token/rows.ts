@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
+import type { Subject } from "../../../contract/generated/resources.ts";
 import type { Secret } from "../../../contract/secret.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
@@ -17,6 +18,11 @@ declare module "../../database/tables.ts" {
 const ADMIN = "admin";
 
 const principal = systemPrincipal("bootstrap");
+
+/** Whether a subject is the administrator. */
+export function isAdministrator({ subjectType, subjectId }: Pick<Subject, "subjectType" | "subjectId">): boolean {
+  return subjectType === "user" && subjectId === ADMIN;
+}
 
 /** A valid token of the administrator. */
 export type AdminTokenRow = Pick<Tables["tokens"], "hash" | "name" | "created_at">;

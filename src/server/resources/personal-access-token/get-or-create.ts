@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { badRequest } from "../../../http/http-error.ts";
 import { tokenHash } from "../../auth/authenticate.ts";
+import { requireEnabled } from "../../auth/disabled-subjects.ts";
 import { type Principal, tenant } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
@@ -22,6 +23,7 @@ export const getPersonalAccessToken: Handler<"getPersonalAccessToken"> = async (
   return context.store.write(async (transaction) => {
     const meanwhile = await findToken(transaction, principal, name, context);
     if (meanwhile !== null) return { data: answer(meanwhile), beside: { created: false } };
+    await requireEnabled(transaction, principal.name);
     // An invalid token of the same name is replaced.
     const { subjectId: owner_id, subjectType: owner_type } = principal.subject;
     await transaction

@@ -1,63 +1,104 @@
 import type { Transaction } from "kysely";
+import { isDisabled } from "../../auth/disabled-subjects.ts";
 import { systemPrincipal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import type { Tables } from "../../database/tables.ts";
 import { OptionsError } from "../../options.ts";
 import { isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
-import { builtinSecretPath, withoutTokens, withToken } from "../virtual-account/account.ts";
+import { builtinSecretPath, type StoredAccount, withoutTokens, withToken } from "../virtual-account/account.ts";
 import { accountSubjectType } from "../virtual-account/authenticate-account.ts";
 import { issueToken } from "../virtual-account/issue-token.ts";
 import { findAccount, saveAccount } from "../virtual-account/rows.ts";
+import { findOwner, type TokenOwner } from "./rows.ts";
 
 const principal = systemPrincipal("revocation");
 
+/** What is left of a subject whose tokens were revoked. */
+export type RevokedSubject = {
+  readonly subject: string;
+  /** Whether it never gets a token again. */
+  readonly isDisabled: boolean;
+  /** The secret with its new token; null when it has none. */
+  readonly newTokenAt: string | null;
+};
+
 /**
  * Revokes all tokens of these subjects (`virtualaccount:ci`, `user:dev@example.com`), their personal access tokens
- * included; an account with a secret store gets a new token there.
+ * included; an account with a secret store gets a new token there, unless it is disabled.
  */
-export async function revokeTokens(subjects: readonly string[], context: Context): Promise<void> {
+export async function revokeTokens(subjects: readonly string[], context: Context): Promise<readonly RevokedSubject[]> {
+  const revoked: RevokedSubject[] = [];
   for (const subject of subjects) {
-    await context.store.write((transaction) => revokeOf(transaction, subject, context));
+    revoked.push(await context.store.write((transaction) => revokeOf(transaction, subject, context)));
     context.log.warn({ subject }, "its tokens were revoked");
   }
+  return revoked;
 }
 
-async function revokeOf(transaction: Transaction<Tables>, subject: string, context: Context): Promise<void> {
+/** Ends the tokens of a virtual account or a user: those that it was given, and its personal ones. */
+export async function endTokensOf(
+  transaction: Transaction<Tables>,
+  { subjectType, subjectId }: TokenOwner,
+): Promise<void> {
+  if (subjectType === accountSubjectType) {
+    await transaction.deleteFrom("jwts").where("account_id", "=", subjectId).execute();
+  } else {
+    await transaction.deleteFrom("tokens").where("user_id", "=", subjectId).execute();
+  }
+  await deletePersonalTokens(transaction, { subjectType, subjectId });
+}
+
+async function revokeOf(transaction: Transaction<Tables>, subject: string, context: Context): Promise<RevokedSubject> {
   const [type, ...rest] = subject.split(":");
   const name = rest.join(":");
-  if (type === accountSubjectType) return revokeAccount(transaction, name, context);
-  const user = type === "user" ? await findUser(transaction, name) : null;
+  const state = { subject, isDisabled: await isDisabled(transaction, subject) };
+  if (type === accountSubjectType) return { ...state, newTokenAt: await revokeAccount(transaction, name, context) };
+  const user = type === "user" ? await findOwner(transaction, subject) : null;
   if (user === null) throw new OptionsError(`there is no subject ${subject}`);
-  await deletePersonalTokens(transaction, "user", user);
+  await deletePersonalTokens(transaction, user);
   const resource = `personal-access-token/${subject}`;
   await recordEffect(transaction, context, { principal, operation: "getPersonalAccessToken", resource });
+  return { ...state, newTokenAt: null };
 }
 
-async function revokeAccount(transaction: Transaction<Tables>, name: string, context: Context): Promise<void> {
+// Returns the secret with the new token.
+async function revokeAccount(transaction: Transaction<Tables>, name: string, context: Context): Promise<string | null> {
   const account = await findAccount(transaction, name);
   if (account === null) throw new OptionsError(`there is no virtual account "${name}"`);
-  await transaction.deleteFrom("jwts").where("account_id", "=", account.id).execute();
-  await deletePersonalTokens(transaction, accountSubjectType, account.id);
+  await endTokensOf(transaction, { subjectType: accountSubjectType, subjectId: account.id });
   const bare = withoutTokens({ ...account, updatedAt: timestamp(context) });
-  const path = builtinSecretPath(account.manifest);
-  if (path === null || !(await isPathAvailable(transaction, name, path))) {
+  const secret = await secretForToken(transaction, account);
+  if (secret === null) {
     await saveAccount(transaction, bare);
   } else {
     const now = context.now();
     const { jwtId, token } = await issueToken(transaction, account, now, context);
-    await storeToken(transaction, principal, { account: name, path, token }, context);
+    await storeToken(transaction, principal, { account: name, path: secret, token }, context);
     await saveAccount(transaction, withToken(bare, jwtId, now, null));
   }
   const resource = `virtual-account/${name}`;
   await recordEffect(transaction, context, { principal, operation: "putVirtualAccount", resource });
+  return secret;
 }
 
-async function deletePersonalTokens(transaction: Transaction<Tables>, type: string, id: string): Promise<void> {
-  await transaction.deleteFrom("personal_tokens").where("owner_type", "=", type).where("owner_id", "=", id).execute();
+/** Where a new token of the account can be stored; null where it gets none. */
+async function secretForToken(
+  transaction: Transaction<Tables>,
+  { name, manifest }: StoredAccount,
+): Promise<string | null> {
+  const path = builtinSecretPath(manifest);
+  if (path === null || (await isDisabled(transaction, `${accountSubjectType}:${name}`))) return null;
+  return (await isPathAvailable(transaction, name, path)) ? path : null;
 }
 
-async function findUser(transaction: Transaction<Tables>, slug: string): Promise<string | null> {
-  const row = await transaction.selectFrom("users").select("id").where("slug", "=", slug).executeTakeFirst();
-  return row?.id ?? null;
+async function deletePersonalTokens(
+  transaction: Transaction<Tables>,
+  { subjectType, subjectId }: TokenOwner,
+): Promise<void> {
+  await transaction
+    .deleteFrom("personal_tokens")
+    .where("owner_type", "=", subjectType)
+    .where("owner_id", "=", subjectId)
+    .execute();
 }

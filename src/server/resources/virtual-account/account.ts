@@ -63,6 +63,16 @@ export function withoutTokens(account: StoredAccount): StoredAccount {
   return withSchedule({ ...rest, jwts: [] });
 }
 
+/** The account without tokens, which never gets one again. */
+export function disabledAccount(account: StoredAccount, disabled: string): StoredAccount {
+  return withoutTokens({ ...account, updatedAt: disabled, metadata: { disabled } });
+}
+
+// When the account was disabled for good; null while it is not.
+function disabledAt({ metadata }: Pick<AccountRow, "metadata">): string | null {
+  return text(metadata.disabled) ?? null;
+}
+
 /** The last day on which an account is valid; null when it never expires. */
 export function lastDay({ expiration_date: date }: JsonObject): string | null {
   return text(date) ?? null;
@@ -109,6 +119,7 @@ const MIN_GRACE_DAYS = 1;
 function withSchedule(account: StoredAccount): StoredAccount {
   const { nextScheduledRotation: _, ...rest } = account;
   const { manifest, jwts } = rest;
+  const disabled = disabledAt(account);
   const [current, ...former] = jwts;
   const end = endOfDay(lastDay(manifest));
   const expiry = end === null ? NEVER : new Date(end).toISOString();
@@ -120,7 +131,10 @@ function withSchedule(account: StoredAccount): StoredAccount {
     ...rest,
     jwts: current === undefined ? [] : [{ ...current, expiry }, ...former],
     ...(next !== null && { nextScheduledRotation: new Date(next).toISOString() }),
-    metadata: next !== null && secretStoreOf(manifest) === null ? { rotation: NOT_ROTATED } : {},
+    metadata: {
+      ...(disabled !== null && { disabled }),
+      ...(next !== null && secretStoreOf(manifest) === null && { rotation: NOT_ROTATED }),
+    },
   };
 }
 

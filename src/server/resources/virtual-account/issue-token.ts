@@ -1,8 +1,10 @@
 import type { Transaction } from "kysely";
 import type { Secret } from "../../../contract/secret.ts";
+import { requireEnabled } from "../../auth/disabled-subjects.ts";
 import { signToken } from "../../auth/jwt.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
+import { accountSubjectType } from "./authenticate-account.ts";
 import type { AccountRow } from "./tables.ts";
 
 /** Issues a token for an account; only its id is stored. */
@@ -12,6 +14,7 @@ export async function issueToken(
   now: number,
   { newId, signingKeys }: Pick<Context, "newId" | "signingKeys">,
 ): Promise<{ readonly jwtId: string; readonly token: Secret }> {
+  await requireEnabled(transaction, `${accountSubjectType}:${name}`);
   const jwtId = newId();
   const key = signingKeys.newest();
   const token = await signToken(key, { jwtId, accountId, name }, now);

@@ -5,6 +5,7 @@ import type { Secret } from "../../../contract/secret.ts";
 import { HttpError } from "../../../http/http-error.ts";
 import { checkSemantics } from "../../../schema/check-semantics.ts";
 import { isTenantAdmin, readsTenant } from "../../auth/access.ts";
+import { requireEnabled } from "../../auth/disabled-subjects.ts";
 import { permissionGrants } from "../../auth/grants.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
@@ -112,7 +113,9 @@ export const resource: ResourceDefinition = {
     }),
   ],
   references: [{ kind: "virtual-account", existing: namesOf }],
-  seeds: { "virtual-account": { ...seedByDryRun("putVirtualAccount"), prepare: assignSeededSecret } },
+  seeds: {
+    "virtual-account": { ...seedByDryRun("putVirtualAccount", { refusedAs: "disabled" }), prepare: assignSeededSecret },
+  },
   snapshot: [accountSnapshotPart],
   manifestSchemas: accountSchemas,
   jobs: [{ name: "rotation", run: rotateTokens }],
@@ -136,6 +139,7 @@ async function decideAccount(
   context: Context,
 ): Promise<WriteDecision<StoredAccount>> {
   const decision = await decideWrite(writeRules, principal, manifest, context, database);
+  await requireEnabled(database, `${accountSubjectType}:${decision.resource.name}`);
   const integration = secretStoreOf(manifest)?.integration ?? builtinStore;
   if (integration === builtinStore) return decision;
   throw new HttpError(424, "secret-store-failed", "the secret store of this integration cannot be reached from here");

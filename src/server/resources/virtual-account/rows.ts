@@ -6,11 +6,19 @@ import { lastDay, rotationTime, type StoredAccount } from "./account.ts";
 
 /** The virtual account of that name, visible or not. */
 export async function findAccount(database: Kysely<Tables>, name: string): Promise<StoredAccount | null> {
-  const row = await database
-    .selectFrom("virtual_accounts")
-    .select(["id", "json"])
-    .where("name", "=", name)
-    .executeTakeFirst();
+  return accountOf(await accountRows(database).where("name", "=", name).executeTakeFirst());
+}
+
+/** The virtual account of that id. */
+export async function findAccountById(database: Kysely<Tables>, id: string): Promise<StoredAccount | null> {
+  return accountOf(await accountRows(database).where("id", "=", id).executeTakeFirst());
+}
+
+function accountRows(database: Kysely<Tables>) {
+  return database.selectFrom("virtual_accounts").select(["id", "json"]);
+}
+
+function accountOf(row: Pick<Tables["virtual_accounts"], "id" | "json"> | undefined): StoredAccount | null {
   return row === undefined ? null : { ...fromText(row.json), id: row.id };
 }
 

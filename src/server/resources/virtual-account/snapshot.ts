@@ -1,5 +1,6 @@
 import type { Transaction } from "kysely";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
+import { recordDisabled } from "../../auth/disabled-subjects.ts";
 import { type Context, timestamp } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import { readRowFields } from "../../snapshot/read-row.ts";
@@ -11,7 +12,8 @@ import {
   snapshotPrincipal,
 } from "../../snapshot/snapshot-part.ts";
 import { assignToAccount } from "../secret-group/account-tokens.ts";
-import { builtinSecretPath, makeAccount } from "./account.ts";
+import { builtinSecretPath, disabledAccount, makeAccount } from "./account.ts";
+import { accountSubjectType } from "./authenticate-account.ts";
 import { findAccount, saveAccount } from "./rows.ts";
 
 const ROWS = "virtualAccounts";
@@ -23,10 +25,14 @@ async function copyAccount(transaction: Transaction<Tables>, row: JsonObject, co
   if (!name) return notCopied("its manifest has no name");
   if ((await findAccount(transaction, name)) !== null) return { result: "exists" };
   const input = { manifest: { ...manifest, name }, existing: null, ...facts };
-  await saveAccount(
-    transaction,
-    makeAccount(input, () => id ?? context.newId()),
-  );
+  const account = makeAccount(input, () => id ?? context.newId());
+  const disabled_at = isObject(row.metadata) ? text(row.metadata.disabled) : undefined;
+  if (disabled_at === undefined) {
+    await saveAccount(transaction, account);
+  } else {
+    await recordDisabled(transaction, { subject: `${accountSubjectType}:${name}`, disabled_at });
+    await saveAccount(transaction, disabledAccount(account, disabled_at));
+  }
   return { result: "copied", resource: `virtual-account/${name}` };
 }
 

@@ -233,6 +233,25 @@ describe("what cannot be read", () => {
   });
 });
 
+describe("an account that is disabled for good", () => {
+  const since = "2026-11-21T09:30:00.000Z";
+
+  test("is blocked, whether it equals its manifest or not", () => {
+    const disabled = present(account, { disabledAt: since });
+    for (const desired of [account, { ...account, expiration_date: "2027-01-01" }]) {
+      const step = against(desired, disabled, { recorded: [recorded(desired)] });
+      expect(step).toMatchObject({ action: "block", reason: "disabled", decision: { detail: `since ${since}` } });
+    }
+  });
+
+  test("is blocked where only a dry run shows it", () => {
+    const dryRuns = new Map([
+      ["virtual-account/ci", { state: "refused", message: "it is disabled", code: "disabled" } as const],
+    ]);
+    expect(against(account, unread, { dryRuns })).toMatchObject({ action: "block", reason: "disabled" });
+  });
+});
+
 describe("a dry run that may not be made", () => {
   test("does not hide what live shows", () => {
     const dryRuns = new Map([["service/c1:ws1/api", { state: "forbidden" } as const]]);
