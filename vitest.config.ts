@@ -76,7 +76,7 @@ export default defineConfig({
             "test/conformance/{openapi-client,openapi-requests,typed-clients,reference,one-file-kinds}.test.ts",
             "test/conformance/{malformed-credentials,refusal-details,addons,security-page,sensitive-fields}.test.ts",
             "test/conformance/{guard-predictions,references,yaml-test-suite,bounded-answers,exported-names}.test.ts",
-            "test/conformance/{access-table,links,pass-surfaces,pipelines,resources}.test.ts",
+            "test/conformance/{access-table,alerts,links,pass-surfaces,pipelines,resources}.test.ts",
             "test/conformance/{helm-chart,kubernetes,releases,service-files}.test.ts",
           ],
           // Each file starts control planes of its own, and no module keeps anything between them.

@@ -5,9 +5,14 @@ import { deployment } from "./kubernetes/deployment.ts";
 import { gitSyncPatch } from "./kubernetes/git-sync.ts";
 import { statefulSet, withoutSingle } from "./kubernetes/high-availability.ts";
 import { component, kustomization } from "./kubernetes/kustomization.ts";
-import { NAME } from "./kubernetes/names.ts";
+import { labels, NAME } from "./kubernetes/names.ts";
 import { claim, disruptionBudget, networkPolicy, service, serviceMonitor } from "./kubernetes/surroundings.ts";
 import { ingress, ingressPolicy } from "./kubernetes/webhooks.ts";
+import { dashboard } from "./monitoring/dashboard.ts";
+import { daemonRule } from "./monitoring/prometheus-rule.ts";
+
+const FOLDER = "deploy/kubernetes";
+const DASHBOARD = "dashboard.json";
 
 const base = {
   "deployment.yaml": deployment,
@@ -40,11 +45,25 @@ export function kubernetesTexts(): readonly (readonly [path: string, text: strin
     "webhooks/kustomization.yaml": component({ resources: ["ingress.yaml", "network-policy.yaml"] }),
     "webhooks/ingress.yaml": ingress,
     "webhooks/network-policy.yaml": ingressPolicy,
-    "monitoring/kustomization.yaml": component({ resources: ["service-monitor.yaml"] }),
+    "monitoring/kustomization.yaml": component({
+      resources: ["prometheus-rule.yaml", "service-monitor.yaml"],
+      configMapGenerator: [
+        {
+          name: `${NAME}-dashboard`,
+          files: [DASHBOARD],
+          // Grafana's sidecar looks for the label, and the name is no reason to start a pod anew.
+          options: { disableNameSuffixHash: true, labels: { ...labels, grafana_dashboard: "1" } },
+        },
+      ],
+    }),
+    "monitoring/prometheus-rule.yaml": daemonRule,
     "monitoring/service-monitor.yaml": serviceMonitor,
     ...controlPlaneFiles,
   };
-  return Object.entries(files).map(([name, content]) => [`deploy/kubernetes/${name}`, yamlText(content)]);
+  return [
+    ...Object.entries(files).map(([name, content]) => [`${FOLDER}/${name}`, yamlText(content)] as const),
+    [`${FOLDER}/monitoring/${DASHBOARD}`, `${JSON.stringify(dashboard, null, 2)}\n`],
+  ];
 }
 
 function yamlText(content: unknown): string {

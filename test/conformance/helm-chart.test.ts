@@ -52,8 +52,10 @@ const validate = new Ajv({ strict: true, allErrors: true }).compile(schema);
 
 test.each(equal)("with %j the chart has the objects of the files for kustomize", (values, folders) => {
   const monitored = values.serviceMonitors === true ? monitors.flatMap(filesOf) : [];
-  // Rules and dashboards are for kustomize alone.
-  const expected = [...folders.flatMap(filesOf), ...monitored.filter(({ kind }) => kind === "ServiceMonitor")];
+  const expected = [
+    ...folders.flatMap(filesOf),
+    ...monitored.filter(({ kind }) => ["ServiceMonitor", "PrometheusRule"].includes(kind)),
+  ];
   expect(sorted(renderChart(chart, values))).toEqual(sorted(expected));
 });
 

@@ -12,6 +12,7 @@ import {
   service,
   serviceMonitor,
 } from "../kubernetes/control-plane/surroundings.ts";
+import { controlPlaneRule } from "../monitoring/prometheus-rule.ts";
 import { nested, optional, podBindings, scalar } from "./bindings.ts";
 import type { Place } from "./place.ts";
 import type { Binding, ChartObject, Condition } from "./template.ts";
@@ -89,6 +90,7 @@ export const controlPlaneObjects: readonly ChartObject[] = [
       scalar("controlPlane.tlsSecretName", ...["spec", "endpoints", "0", "tlsConfig", "ca", "secret", "name"]),
     ],
   },
+  { file: "prometheus-rule", object: controlPlaneRule, when: [enabled, { value: "serviceMonitors" }], bindings: [] },
   {
     file: "backup",
     object: fileBackup,

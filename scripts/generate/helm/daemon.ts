@@ -4,6 +4,7 @@ import { statefulSet } from "../kubernetes/high-availability.ts";
 import { NAME } from "../kubernetes/names.ts";
 import { claim, disruptionBudget, networkPolicy, service, serviceMonitor } from "../kubernetes/surroundings.ts";
 import { ingress, ingressPolicy } from "../kubernetes/webhooks.ts";
+import { daemonRule } from "../monitoring/prometheus-rule.ts";
 import { nested, podBindings, scalar } from "./bindings.ts";
 import type { ChartObject, Condition } from "./template.ts";
 
@@ -46,7 +47,13 @@ export const daemonObjects: readonly ChartObject[] = [
       nested("daemon.egressPorts", "spec", "egress", "0", "ports"),
     ],
   },
-  { file: "service-monitor", object: serviceMonitor, when: [enabled, { value: "serviceMonitors" }], bindings: [] },
+  {
+    file: "service-monitor",
+    object: serviceMonitor,
+    when: [enabled, { value: "serviceMonitors" }],
+    bindings: [scalar("daemon.secretName", "spec", "endpoints", "0", "authorization", "credentials", "name")],
+  },
+  { file: "prometheus-rule", object: daemonRule, when: [enabled, { value: "serviceMonitors" }], bindings: [] },
   {
     file: "webhooks",
     object: ingress,

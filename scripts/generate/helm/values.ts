@@ -25,7 +25,10 @@ export const chartValues: { readonly [path: string]: ChartValue } = {
     demands: { minLength: 1 },
   },
   imagePullSecrets: { description: "Secrets with credentials of the registry, each as { name }", initial: [] },
-  serviceMonitors: { description: "Whether the Prometheus operator scrapes what is deployed", initial: false },
+  serviceMonitors: {
+    description: "Whether the Prometheus operator scrapes what is deployed, and gets the alerts",
+    initial: false,
+  },
 
   "daemon.enabled": { description: "Whether the daemon is deployed", initial: true },
   "daemon.highAvailability": {

@@ -62,7 +62,12 @@ type ServiceMonitor = {
   readonly metadata: { readonly name: string; readonly labels: { readonly [name: string]: string } };
   readonly spec: {
     readonly selector: { readonly matchLabels: { readonly [name: string]: string } };
-    readonly endpoints: readonly { readonly port: string; readonly path: string; readonly interval: string }[];
+    readonly endpoints: readonly {
+      readonly port: string;
+      readonly path: string;
+      readonly interval: string;
+      readonly authorization: { readonly credentials: { readonly name: string; readonly key: string } };
+    }[];
   };
 };
 
@@ -73,6 +78,14 @@ export const serviceMonitor: ServiceMonitor = {
   metadata: { name: NAME, labels },
   spec: {
     selector: { matchLabels: labels },
-    endpoints: [{ port: port.name, path: "/metrics", interval: "30s" }],
+    endpoints: [
+      {
+        port: port.name,
+        path: "/metrics",
+        interval: "30s",
+        // Without it `holdfast_build_info` is left out.
+        authorization: { credentials: { name: NAME, key: "ui-token" } },
+      },
+    ],
   },
 };

@@ -1,3 +1,4 @@
+import { controlPlaneRule } from "../../monitoring/prometheus-rule.ts";
 import { component, kustomization } from "../kustomization.ts";
 import { backupClaim, databaseBackup, fileBackup } from "./backup.ts";
 import { deployment } from "./deployment.ts";
@@ -48,7 +49,8 @@ export const controlPlaneFiles: { readonly [file: string]: object } = {
   }),
   ...Object.assign({}, ...Object.entries(variants).map(([name, files]) => inFolder(name, variant(files)))),
   ...inFolder("monitoring", {
-    "kustomization.yaml": component({ resources: ["service-monitor.yaml"] }),
+    "kustomization.yaml": component({ resources: ["prometheus-rule.yaml", "service-monitor.yaml"] }),
+    "prometheus-rule.yaml": controlPlaneRule,
     "service-monitor.yaml": serviceMonitor,
   }),
 };
