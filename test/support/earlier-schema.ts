@@ -2,6 +2,8 @@ import { statement } from "./test-database.ts";
 
 // What the migrations from 0040 on have made.
 const undo = [
+  "DROP TABLE ended_tokens",
+  "DROP TABLE servers",
   "ALTER TABLE personal_tokens DROP COLUMN credential",
   "ALTER TABLE personal_tokens DROP COLUMN made_with",
   "ALTER TABLE personal_tokens DROP COLUMN last_used_at",
