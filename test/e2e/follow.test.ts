@@ -152,6 +152,17 @@ describe("watch on a git repository", () => {
     expect((await push("wrong")).status).toBe(401);
     expect((await push("CANARY-secret")).status).toBe(202);
     await daemon.shows("stdout", /team\/web/);
+    await eventually("what was counted and timed", async () => {
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      return [
+        'holdfast_webhooks_total{source="platform",result="accepted"} 1',
+        'holdfast_webhooks_total{source="platform",result="refused"} 1',
+        'holdfast_git_fetch_duration_seconds_count{source="platform"} 2',
+        'holdfast_commit_apply_duration_seconds_count{target="prod"} 2',
+        'holdfast_pass_duration_seconds_count{target="prod"} 2',
+        'holdfast_declared_resources{target="prod"} 2',
+      ].every((line) => metrics.includes(`\n${line}\n`));
+    });
     expect(daemon.stderr() + daemon.stdout() + folder).not.toContain("CANARY");
   });
 

@@ -72,6 +72,10 @@ test("a changed configuration is taken up between passes, and a broken one leave
   });
   expect(server.effects()).toHaveLength(2);
   expect(await metric("holdfast_configuration_refused")).toBe("holdfast_configuration_refused 0");
+  await eventually("the deliveries are counted", async () => {
+    const line = await metric('holdfast_notifications_total{receiver="events",result="delivered"}');
+    return Number(line?.split(" ").at(-1)) >= 2;
+  });
   const told = receiver.received.map(({ body }) => JSON.parse(body).type);
   expect(told).toEqual(
     expect.arrayContaining(["dev.holdfast.configuration-refused", "dev.holdfast.configuration-reloaded"]),
