@@ -66,7 +66,7 @@ function appliedOf(set: readonly string[]): ApplyEvent {
   return sampleApplyEvent(all as readonly Outcome[], set.includes("adopts") ? [adopting] : []);
 }
 
-const read = { what: "read", isRefused: true, files: 1, knownFiles: 0 } as ReadEvent;
+const read = { what: "read", isRefused: true, files: 1, knownFiles: 0, documents: 1 } as ReadEvent;
 const kept = (reason: string): PassEvent => ({
   what: "kept",
   reason,
