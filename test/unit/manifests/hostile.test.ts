@@ -54,7 +54,7 @@ describe("a hostile text blocks nothing, takes little memory and is reported", (
   });
 
   test("B20: nor where it is so large that it is read aside", async () => {
-    const all = Object.entries(hostileTexts).map(([name, make], index) => [nameOf(name, index), make(100 * KiB)]);
+    const all = Object.entries(hostileTexts).map(([name, make], index) => [nameOf(name, index), make(72 * KiB)]);
     const { held, said } = await provenCostsOf(Object.fromEntries(all), Number.POSITIVE_INFINITY);
     expect(held).toBeLessThan(MAX_HELD);
     expect(said.size).toBe(all.length);
