@@ -6,7 +6,7 @@ import { namingFields } from "../model/manifest-fields.ts";
 import type { ReplacedFile } from "../source/git/first-parent-line.ts";
 import type { HistoryFiles, HistoryStep } from "../source/read-commit-history.ts";
 import type { SourceFile } from "../source/revision.ts";
-import { ExactThread } from "../yaml/read-yaml.ts";
+import { ExactProcess } from "../yaml/read-yaml.ts";
 import type { Declaration } from "./declaration.ts";
 import { type LoadOptions, readAll, readingOf } from "./load-manifests.ts";
 
@@ -89,7 +89,7 @@ export class DeclaredHistory {
     const unread = [...new Set(blobs)].filter((blob) => !this.#declarations.has(blob));
     const files = unread.flatMap((blob) => this.#fileOf(blob) ?? []);
     if (files.length > 0) {
-      await using exact = new ExactThread();
+      await using exact = new ExactProcess();
       for (const { file, content } of await readAll(files, readingOf(this.#options, { exact, signal })))
         this.#declarations.set(file.blob ?? "", content.declarations);
     }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { hasErrors } from "../core/diagnostic.ts";
 import type { RevisionFiles } from "../source/revision.ts";
-import { ExactThread } from "../yaml/read-yaml.ts";
+import { ExactProcess } from "../yaml/read-yaml.ts";
 import { checkEverySemantics, hasParent } from "./check-semantics.ts";
 import type { Declaration } from "./declaration.ts";
 import { diagnosticList, type Refuse } from "./diagnostic-list.ts";
@@ -21,7 +21,7 @@ export async function loadChanged(
   if (before.refused.length > 0) return null;
   const { changed } = revision.since;
   const changedFiles = revision.filesByPath.among(changed);
-  await using exact = new ExactThread();
+  await using exact = new ExactProcess();
   const reading = readingOf(options, { exact, signal });
   const files = await readAll(changedFiles, reading);
   const earlierFiles = before.contents.filesByPath.among(changed);

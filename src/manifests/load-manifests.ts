@@ -9,7 +9,7 @@ import { once } from "../model/once.ts";
 import type { Limits } from "../source/limits.ts";
 import { pacer } from "../source/pacer.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
-import { ExactThread } from "../yaml/read-yaml.ts";
+import { ExactProcess } from "../yaml/read-yaml.ts";
 import { type CheckBasis, type Checking, checkEverySemantics } from "./check-semantics.ts";
 import type { Declaration } from "./declaration.ts";
 import { diagnosticList, type Refuse } from "./diagnostic-list.ts";
@@ -99,7 +99,7 @@ export async function loadManifests(
   const found = diagnosticList();
   for (const diagnostic of revision.diagnostics) found.add(diagnostic);
   const { external = [] } = options.rules;
-  await using exact = new ExactThread();
+  await using exact = new ExactProcess();
   const reading = readingOf(options, { exact, signal });
   const { pause } = reading;
   const files = await readAll(revision.files, reading);

@@ -9,7 +9,7 @@ import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { ParsedDocument, ParsedFile } from "../yaml/document.ts";
 import { lineFinder, locator } from "../yaml/locator.ts";
-import { type ExactThread, readYaml } from "../yaml/read-yaml.ts";
+import { type ExactProcess, readYaml } from "../yaml/read-yaml.ts";
 import { checkAlone } from "./check-semantics.ts";
 import { type Declaration, declaredValue, nameOf, namingFieldsIn } from "./declaration.ts";
 import { envelopeFault } from "./detect-envelope.ts";
@@ -42,7 +42,7 @@ export type DeclareRules = {
 /** What reading a file needs. */
 export type DeclareOptions = DeclareRules & {
   /** Reads what is not plain YAML. */
-  readonly exact: ExactThread;
+  readonly exact: ExactProcess;
   readonly signal: AbortSignal;
   /** Yields to the event loop between documents when it is due. */
   readonly pause: () => Promise<void> | undefined;

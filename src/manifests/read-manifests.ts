@@ -1,7 +1,7 @@
 import type { Manifest } from "../core/manifest.ts";
 import type { Position } from "../model/position.ts";
 import { pacer } from "../source/pacer.ts";
-import { ExactThread } from "../yaml/read-yaml.ts";
+import { ExactProcess } from "../yaml/read-yaml.ts";
 import type { Rereading } from "./rereadable-file.ts";
 import { isParsed, type SourceHead, type UnparsedManifest } from "./source-manifest.ts";
 
@@ -12,7 +12,7 @@ export async function readManifests<One extends Manifest | UnparsedManifest>(
   manifests: readonly One[],
   { signal }: Stop,
 ): Promise<readonly (One & Manifest)[]> {
-  await using exact = new ExactThread();
+  await using exact = new ExactProcess();
   return await readManifestsBy(manifests, { exact, signal });
 }
 
@@ -36,7 +36,7 @@ export async function readManifest<One extends Manifest | UnparsedManifest>(
   manifest: One,
   { signal }: Stop,
 ): Promise<One & Manifest> {
-  await using exact = new ExactThread();
+  await using exact = new ExactProcess();
   return await withValue(manifest, { exact, signal });
 }
 
@@ -52,7 +52,7 @@ export type ManifestField = { readonly manifest: SourceHead; readonly pointer: s
 
 /** The position of a field in its file. */
 export async function locateField({ manifest, pointer }: ManifestField, { signal }: Stop): Promise<Position> {
-  await using exact = new ExactThread();
+  await using exact = new ExactProcess();
   return await positionOf({ manifest, pointer }, { exact, signal });
 }
 
@@ -61,7 +61,7 @@ export async function locateFields<Field extends ManifestField>(
   fields: readonly Field[],
   { signal }: Stop,
 ): Promise<readonly (Field & { readonly position: Position })[]> {
-  await using exact = new ExactThread();
+  await using exact = new ExactProcess();
   const located: (Field & { readonly position: Position })[] = [];
   for (const field of fields) located.push({ ...field, position: await positionOf(field, { exact, signal }) });
   return located;

@@ -5,11 +5,11 @@ import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { formatOf, type ParsedDocument, type ReadOptions } from "../yaml/document.ts";
 import { lineFinder, locator } from "../yaml/locator.ts";
-import { type ExactThread, readYaml } from "../yaml/read-yaml.ts";
+import { type ExactProcess, readYaml } from "../yaml/read-yaml.ts";
 import { worthReading } from "./detect-manifest.ts";
 
 /** What reading a file again needs. */
-export type Rereading = { readonly exact: ExactThread; readonly signal: AbortSignal };
+export type Rereading = { readonly exact: ExactProcess; readonly signal: AbortSignal };
 
 /** Finds a field of a document in its file by JSON Pointer. */
 export type LocateField = (pointer: string, reading: Rereading) => Promise<Position>;

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { formatOf } from "../yaml/document.ts";
-import { ExactThread, readYaml } from "../yaml/read-yaml.ts";
+import { ExactProcess, readYaml } from "../yaml/read-yaml.ts";
 import { isManifestFile } from "./ignore-files.ts";
 import { defaultLimits } from "./limits.ts";
 import { pacer } from "./pacer.ts";
@@ -28,7 +28,7 @@ export async function everyFileParses(
   { signal }: { readonly signal: AbortSignal },
 ): Promise<boolean> {
   const pause = pacer(signal);
-  await using exact = new ExactThread();
+  await using exact = new ExactProcess();
   // A configuration that does not parse is never applied: the last good revision stays.
   for (const path of paths.filter((each) => isManifestFile(basename(each)))) {
     if (!(await parses(path, isMeant, exact))) return false;
@@ -38,7 +38,7 @@ export async function everyFileParses(
   return true;
 }
 
-async function parses(path: string, isMeant: IsMeant, exact: ExactThread): Promise<boolean> {
+async function parses(path: string, isMeant: IsMeant, exact: ExactProcess): Promise<boolean> {
   const opened = readRegularFile(path, defaultLimits.fileBytes);
   if (opened.is !== "read" || opened.size > opened.bytes.length) return true;
   const format = formatOf(basename(path)) ?? "yaml";

@@ -12,7 +12,7 @@ import { validateConfig } from "../schema/validate.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { fault } from "../yaml/fault.ts";
 import { type Locate, lineFinder, locator } from "../yaml/locator.ts";
-import { ExactThread, readYaml } from "../yaml/read-yaml.ts";
+import { ExactProcess, readYaml } from "../yaml/read-yaml.ts";
 import { diagnosticInFile, fileDiagnostic, keyOrValue, wordingOf } from "./file-diagnostic.ts";
 import { defaultLimits } from "./limits.ts";
 import { readRegularFile } from "./read-regular-file.ts";
@@ -125,7 +125,7 @@ export async function parseConfig(
   bytes: Uint8Array,
   origin: Pick<ConfigFile, "isInSource"> & { readonly file: string },
 ): Promise<ConfigFile> {
-  await using exact = new ExactThread();
+  await using exact = new ExactProcess();
   const options = { format: "yaml", limits: defaultLimits, worthy: null } as const;
   const { text, faults, documents } = await readYaml(bytes, options, exact);
   const positionAt = lineFinder(text);

@@ -96,12 +96,12 @@ describe("the source", () => {
     expect(files.filter((file) => readFileSync(join("src", file), "utf8").includes('"js-yaml"'))).toEqual([]);
   });
 
-  it("runs the exact reader in its thread only", () => {
+  it("runs the exact reader in its process only", () => {
     const entering = [...imports].flatMap(([file, targets]) => {
       const entered = targets.filter((target) => target.startsWith("yaml/exact/"));
       return dirname(file) === "yaml/exact" ? [] : entered.map((target) => `${file} → ${target}`);
     });
-    expect(entering).toEqual(["yaml/read-yaml.ts → yaml/exact/exact-thread.ts"]);
+    expect(entering).toEqual(["yaml/read-yaml.ts → yaml/exact/exact-process.ts"]);
     const calling = [...imports].filter(([, targets]) => targets.includes("yaml/exact/exact-reader.ts"));
     expect(calling.map(([file]) => file)).toEqual(["yaml/exact/worker.ts"]);
   });
@@ -175,11 +175,11 @@ describe("the source", () => {
     ["src/daemon/probe.ts", "../commands/watch.ts"],
     ["src/daemon/probe.ts", "../cache/source-facts-cache.ts"],
     ["src/daemon/probe.ts", "../yaml/read-yaml.ts"],
-    ["src/source/probe.ts", "../yaml/exact/exact-thread.ts"],
+    ["src/source/probe.ts", "../yaml/exact/exact-process.ts"],
     ["src/commands/input/probe.ts", "../../yaml/fast/read-plain.ts"],
     ["src/manifests/probe.ts", "yaml"],
     ["src/yaml/probe.ts", "yaml"],
-    ["src/yaml/probe.ts", "./exact/exact-thread.ts"],
+    ["src/yaml/probe.ts", "./exact/exact-process.ts"],
     ["src/yaml/fast/probe.ts", "../exact/exact-reader.ts"],
     ["src/yaml/read-yaml.ts", "./exact/exact-reader.ts"],
     ["src/yaml/exact/probe.ts", "js-yaml"],

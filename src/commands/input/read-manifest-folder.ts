@@ -11,7 +11,7 @@ import { readFolder } from "../../source/read-folder.ts";
 import type { SourceFile } from "../../source/revision.ts";
 import type { Fault } from "../../yaml/fault.ts";
 import { lineFinder } from "../../yaml/locator.ts";
-import { ExactThread, readYaml } from "../../yaml/read-yaml.ts";
+import { ExactProcess, readYaml } from "../../yaml/read-yaml.ts";
 
 /**
  * Reads every manifest of a folder by the rules of a source, which also skip foreign documents. The first error in a manifest
@@ -39,13 +39,13 @@ async function documentsOf(folder: string, stop: Stop): Promise<readonly SeedDoc
   const { files, diagnostics } = await readFolder(place, stop);
   const broken = diagnostics.find(({ severity }) => severity === "error");
   if (broken !== undefined) throw refusal(broken.file ?? folder, broken.summary, broken.detail);
-  await using exact = new ExactThread();
+  await using exact = new ExactProcess();
   const documents: SeedDocument[] = [];
   for (const file of files) documents.push(...(await documentsIn(file, exact, stop)));
   return documents;
 }
 
-async function documentsIn(file: SourceFile, exact: ExactThread, stop: Stop): Promise<readonly SeedDocument[]> {
+async function documentsIn(file: SourceFile, exact: ExactProcess, stop: Stop): Promise<readonly SeedDocument[]> {
   const { path } = file;
   const bytes = await file.bytes(stop);
   const oversize = detectOversize(file, bytes, defaultLimits, claims);

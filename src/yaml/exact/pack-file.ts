@@ -42,7 +42,7 @@ function packDocument(
     to: chunk.offset + chunk.text.length,
     isExplicit: chunk.isExplicit,
     readBy,
-    // A structure that is nested too deeply cannot be received from a thread.
+    // A structure that is nested too deeply cannot be received from a process.
     fieldOffsets: found && limitFieldOffsets(found, limits),
   };
 }

@@ -1,5 +1,4 @@
 import { threadCpuUsage } from "node:process";
-import { parentPort } from "node:worker_threads";
 import type { ReadOptions } from "../document.ts";
 import { parseFile } from "../parse-file.ts";
 import { exactReader } from "./exact-reader.ts";
@@ -8,30 +7,37 @@ import { type PackedFile, pack } from "./pack-file.ts";
 /** A request to read one file. */
 export type ReadRequest = {
   readonly id: number;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
   readonly options: ReadOptions;
 };
 
+/** Why a file has no result: it needs too much of something, or the parser itself failed. */
+export type Refused = "time" | "memory" | "crash";
+
 /** The parsed file; null in the first message, which reports that the worker is ready. */
 export type WorkerReply = {
-  readonly file: PackedFile | null;
+  readonly file: PackedFile | Refused | null;
   /** Of the request; null in the first message. */
   readonly id: number | null;
-  /** CPU time in milliseconds that the worker has used. */
+  /** CPU time in milliseconds that the worker's main thread has used. */
   readonly spent: number;
 };
 
-function reply(id: number | null, file: PackedFile | null): void {
+function reply(id: number | null, file: WorkerReply["file"]): void {
   const { user, system } = threadCpuUsage();
   const message: WorkerReply = { id, file, spent: (user + system) / 1000 };
-  parentPort?.postMessage(message);
+  process.send?.(message);
 }
 
-parentPort?.on("message", (request: ReadRequest | null) => {
-  // Without its port, the thread has nothing to wait for.
-  if (request === null) return parentPort?.close();
-  const { id, bytes, options } = request;
-  const parsed = parseFile(bytes, options, exactReader);
-  reply(id, parsed === null ? { faults: [], documents: [] } : pack(parsed, options.limits));
-});
+function read({ bytes, options }: ReadRequest): PackedFile | Refused {
+  try {
+    const parsed = parseFile(bytes, options, exactReader);
+    return parsed === null ? { faults: [], documents: [] } : pack(parsed, options.limits);
+  } catch (error) {
+    // An oversized string or a stack overflow is a RangeError.
+    return error instanceof RangeError ? "memory" : "crash";
+  }
+}
+
+process.on("message", (request: ReadRequest) => reply(request.id, read(request)));
 reply(null, null);

@@ -32,7 +32,7 @@ import { readFolder } from "../../../src/source/read-folder.ts";
 import { fileStatus } from "../../../src/source/read-regular-file.ts";
 import { filesByPath, type RevisionFiles, type SourceFile } from "../../../src/source/revision.ts";
 import { existingKey } from "../../../src/state/open-state.ts";
-import { type Cost, ExactThread } from "../../../src/yaml/exact/exact-thread.ts";
+import { type Cost, ExactProcess } from "../../../src/yaml/exact/exact-process.ts";
 import { needsPermissions } from "../../support/as-root.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll } from "../../support/git.ts";
@@ -50,7 +50,7 @@ const files: Files = {
   "foreign.yaml": "kind: Deployment\n",
 };
 
-/** Takes the exact reader, whose thread takes time to start. */
+/** Takes the exact reader, whose process takes time to start. */
 const exact: Files = { "anchor.yaml": "type: team\nmembers: &all [a@x.io]\nmanagers: *all\nname: anchored\n" };
 
 /** What reading a folder gives, with or without what an earlier reading knew. */
@@ -283,7 +283,7 @@ describe("a source read again", () => {
       { signal },
     );
     const remembered = async (most?: Cost) => {
-      await using exact = new ExactThread(most);
+      await using exact = new ExactProcess(most);
       const diagnostics: Diagnostic[] = [];
       const rules = {
         kindOf,

@@ -3,7 +3,7 @@ import type { LoadRules } from "../../../src/manifests/load-manifests.ts";
 import { resolveReferences } from "../../../src/manifests/resolve-references.ts";
 import { pacer } from "../../../src/source/pacer.ts";
 import { readConfig } from "../../../src/source/read-config.ts";
-import { ExactThread } from "../../../src/yaml/read-yaml.ts";
+import { ExactProcess } from "../../../src/yaml/read-yaml.ts";
 import { longestEventLoopDelay } from "../../support/event-loop-delay.ts";
 import { processorMs } from "../../support/processor-time.ts";
 import { declare, service as serviceIn } from "../core/given.ts";
@@ -51,7 +51,7 @@ describe("globs as many and as wild as they may be", () => {
     const ending = new AbortController();
     setImmediate(() => ending.abort(new Error("the end")));
     const pause = pacer(ending.signal);
-    await using exact = new ExactThread();
+    await using exact = new ExactProcess();
     const reading = { exact, signal: ending.signal };
     const context = { declared: new Set(["workspace/c1:other"]), external, refuse: () => undefined, reading, pause };
     await expect(resolveReferences(manifests, context)).rejects.toThrow("the end");

@@ -5,7 +5,7 @@ import { escapePointer } from "../../../src/contract/json-pointer.ts";
 import { excerptOf } from "../../../src/core/redact/masked-excerpt.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import type { ParsedFile } from "../../../src/yaml/document.ts";
-import { ExactThread } from "../../../src/yaml/exact/exact-thread.ts";
+import { ExactProcess } from "../../../src/yaml/exact/exact-process.ts";
 import { lineFinder, locator } from "../../../src/yaml/locator.ts";
 import { folderOf, loadRevision, read, write } from "../source/source.ts";
 import { parsed } from "./parsed.ts";
@@ -86,8 +86,8 @@ describe(`inputs of every sort (SEED=${seed})`, () => {
   });
 
   test("what is read aside is what would be read here", { timeout }, async () => {
-    await using aside = new ExactThread();
-    // The thread's start is not part of the time that there is for looking.
+    await using aside = new ExactProcess();
+    // The process's start is not part of the time that there is for looking.
     await aside.read(Buffer.from(""), { format: "yaml", limits: defaultLimits, worthy: null });
     await fc.assert(
       fc.asyncProperty(texts, formats, async (text, format) => {

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
-import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import type { ParsedFile, ReadOptions } from "../../../src/yaml/document.ts";
-import { type Cost, ExactThread } from "../../../src/yaml/exact/exact-thread.ts";
+import { type Cost, ExactProcess } from "../../../src/yaml/exact/exact-process.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
 
@@ -13,7 +12,7 @@ const sound = "type: team\nname: t\nmembers: [a@example.com]\n";
 /** Texts that only the exact parser can be asked about, and which keep it busy for seconds. */
 const busy = `a: &x [${"b, ".repeat(60_000)}b]\n`;
 
-const read = (reader: ExactThread, text: string, how: ReadOptions = reading) => reader.read(Buffer.from(text), how);
+const read = (reader: ExactProcess, text: string, how: ReadOptions = reading) => reader.read(Buffer.from(text), how);
 const faultsOf = ({ faults }: ParsedFile) =>
   faults.map(({ code, summary, detail }) => `${code}: ${summary}. ${detail}`);
 
@@ -32,7 +31,7 @@ describe("a file that costs too much is refused, and the next one is read", () =
   ];
 
   test.each(refusals)("%s", async (_, most, said) => {
-    await using aside = new ExactThread(most);
+    await using aside = new ExactProcess(most);
     const files = await Promise.all([read(aside, busy), read(aside, sound)]);
     expect(files.map(faultsOf)).toEqual([[said], []]);
     expect(files.map(({ documents }) => documents.map(({ value }) => value))).toEqual([
@@ -44,7 +43,7 @@ describe("a file that costs too much is refused, and the next one is read", () =
   test.each([1000, 2000, 3000, 5000])(
     "B14: %d levels of brackets, and no other file has their answer",
     async (depth) => {
-      await using aside = new ExactThread();
+      await using aside = new ExactProcess();
       const deep = `type: team\nname: deep\nenv: ${"[".repeat(depth)}${"]".repeat(depth)}\n`;
       const texts = [
         deep,
@@ -62,7 +61,7 @@ describe("a file that costs too much is refused, and the next one is read", () =
   );
 
   test("B30: a parser that fails in a way of its own", async () => {
-    await using aside = new ExactThread();
+    await using aside = new ExactProcess();
     // What no caller gives: the parser runs into it as it would into a fault of its own.
     const limits: Limits = JSON.parse("null");
     const files = await Promise.all([read(aside, sound, { ...reading, limits }), read(aside, sound)]);
@@ -77,46 +76,17 @@ describe("a file that costs too much is refused, and the next one is read", () =
   });
 });
 
-describe("one thread ends before the next one starts", () => {
-  /** The starts and ends of threads, in their order, from now to the end of the test. */
-  function watchThreads(): readonly string[] {
-    const seen: string[] = [];
-    const watch = (worker: Worker) => {
-      seen.push("start");
-      worker.once("exit", () => seen.push("end"));
-    };
-    process.on("worker", watch);
-    onTestFinished(() => {
-      process.off("worker", watch);
-    });
-    return seen;
-  }
-
-  test("B15: where a file takes too long, and others were asked for while its thread ended", async () => {
-    const seen = watchThreads();
-    const aside = new ExactThread({ milliseconds: 100, mebibytes: 64 });
-    const first = read(aside, busy);
-    const others = [read(aside, busy), read(aside, sound), first.then(() => read(aside, sound))];
-    const files = await Promise.all([first, ...others]);
-    expect(files.map(({ faults }) => faults.map(({ code }) => code))).toEqual([["too-slow"], ["too-slow"], [], []]);
-    await aside[Symbol.asyncDispose]();
-    expect(seen).toEqual(["start", "end", "start", "end", "start", "end"]);
-  });
-
-  test("B30: where the parser fails", async () => {
-    const seen = watchThreads();
-    const aside = new ExactThread();
-    const limits: Limits = JSON.parse("null");
-    const [failed] = await Promise.all([read(aside, sound, { ...reading, limits }), read(aside, sound)]);
-    expect(failed?.faults.map(({ code }) => code)).toEqual(["unreadable"]);
-    await aside[Symbol.asyncDispose]();
-    expect(seen).toEqual(["start", "end", "start", "end"]);
-  });
+test("B15: files that were asked for while a process ended for too much time are read by the next", async () => {
+  await using aside = new ExactProcess({ milliseconds: 100, mebibytes: 64 });
+  const first = read(aside, busy);
+  const others = [read(aside, busy), read(aside, sound), first.then(() => read(aside, sound))];
+  const files = await Promise.all([first, ...others]);
+  expect(files.map(({ faults }) => faults.map(({ code }) => code))).toEqual([["too-slow"], ["too-slow"], [], []]);
 });
 
 describe("a reader that is done with", () => {
-  test("ends its thread, and gives no answer any more", async () => {
-    const aside = new ExactThread();
+  test("ends its process, and gives no answer any more", async () => {
+    const aside = new ExactProcess();
     const reads = [read(aside, busy), read(aside, sound)];
     const ended = Promise.allSettled(reads);
     await aside[Symbol.asyncDispose]();
@@ -125,22 +95,50 @@ describe("a reader that is done with", () => {
   });
 
   test("keeps no process alive, nor does one that only waits for the next file", async () => {
-    const cwd = await temporaryFolder();
-    const script = (last: string) => `
-      import { ExactThread } from ${JSON.stringify(resolve("src/yaml/exact/exact-thread.ts"))};
-      const aside = new ExactThread();
-      const file = await aside.read(Buffer.from("a: &x 1"), ${JSON.stringify(reading)});
-      console.log(JSON.stringify(file.documents[0].value));
-      ${last}`;
     for (const last of ["await aside[Symbol.asyncDispose]();", ""]) {
-      const child = startNode(["--input-type=module", "--eval", script(last)], { cwd });
+      const child = await start(`
+        const file = await aside.read(Buffer.from("a: &x 1"), ${JSON.stringify(reading)});
+        console.log(JSON.stringify(file.documents[0].value));
+        ${last}`);
       expect(await child.ended).toEqual({ code: 0, signal: null, stdout: '{"a":1}\n', stderr: "" });
     }
   });
+
+  test("ends its process also where that does nothing any more and the owner is killed", async () => {
+    const child = await start(`
+      await aside.read(Buffer.from("a: &x 1"), ${JSON.stringify(reading)});
+      const { pid } = process;
+      console.log(readFileSync(\`/proc/\${pid}/task/\${pid}/children\`, "utf8"));
+      setInterval(() => undefined, 1000);`);
+    const worker = Number((await child.shows("stdout", /^\d+ $/mu))[0]);
+    process.kill(worker, "SIGSTOP");
+    onTestFinished(() => void (isAlive(worker) && process.kill(worker, "SIGKILL")));
+    child.kill("SIGKILL");
+    await child.ended;
+    await expect.poll(() => isAlive(worker), { timeout: 20_000 }).toBe(false);
+  });
 });
 
+async function start(script: string) {
+  const module = JSON.stringify(resolve("src/yaml/exact/exact-process.ts"));
+  const before = `
+    import { readFileSync } from "node:fs";
+    import { ExactProcess } from ${module};
+    const aside = new ExactProcess();`;
+  return startNode(["--input-type=module", "--eval", `${before}\n${script}`], { cwd: await temporaryFolder() });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 test("a text that has its turn after many others is read all the same", async () => {
-  await using aside = new ExactThread({ milliseconds: 500, mebibytes: 64 });
+  await using aside = new ExactProcess({ milliseconds: 500, mebibytes: 64 });
   const texts = Array.from({ length: 20 }, (_, n) => `a: &x ${n}\n`);
   const files = await Promise.all(texts.map((text) => read(aside, text)));
   expect(files.map(({ documents }) => documents[0]?.value)).toEqual(texts.map((_, n) => ({ a: n })));
