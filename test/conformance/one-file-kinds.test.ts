@@ -51,12 +51,12 @@ describe("an invented kind, of one file, one schema and one example,", () => {
     const invented = join(import.meta.dirname, "invented-kind");
     cpSync(join(invented, "data-sync.ts.txt"), join(copy, "src/kinds/data-sync.ts"));
     cpSync(join(invented, "data-sync.json"), join(copy, "schemas/data-sync.json"));
-    await run(process.execPath, ["scripts/generate.ts"], { cwd: copy });
+    for (const script of ["generate", "build"]) await run(process.execPath, [`scripts/${script}.ts`], { cwd: copy });
 
     const example = readFileSync(join(invented, "orders.yaml"), "utf8");
     const source = await sourceOf({ ...everyKind, "orders.yaml": example });
     const holdfast = async (...args: readonly string[]) =>
-      (await run(process.execPath, [join(copy, "src/cli.ts"), ...args], { cwd: source.folder })).stdout;
+      (await run(process.execPath, [join(copy, "dist/holdfast.js"), ...args], { cwd: source.folder })).stdout;
     expect(await holdfast("validate")).toContain("9 manifests in 9 files: valid");
     expect(await holdfast("plan", "--embedded")).toMatch(/^\+ data-sync\/orders /m);
     expect(await holdfast("apply", "--embedded", "--yes")).toMatch(/created +data-sync\/dev:web\/orders/);

@@ -60,7 +60,7 @@ const TERMINATE =
 /** How `serve` ends that cannot start, its database being the given one. */
 async function refusedStart(database: string) {
   const cwd = await temporaryFolder();
-  const cli = join(import.meta.dirname, "../../src/cli.ts");
+  const cli = join(inject("processes") ?? "", "cli/holdfast.js");
   return startNode([cli, "serve", "--port", "0", "--data", "data"], { cwd, env: { HOLDFAST_DATABASE: database } })
     .ended;
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { databaseOf } from "./test-database.ts";
 
@@ -24,7 +24,11 @@ export type ApartOptions = {
 /** Starts a control plane in a process of its own; it is killed when the test is over. */
 export async function serveApart(data: string, options: ApartOptions = {}): Promise<Apart> {
   const { rolloutSeconds = 0, shared, aheadMs = 0 } = options;
-  const script = new URL("../conformance/serve-child.ts", import.meta.url).pathname;
+  const bundles = inject("processes");
+  const script =
+    bundles === undefined
+      ? new URL("../conformance/serve-child.ts", import.meta.url).pathname
+      : join(bundles, "serve/serve-child.js");
   const database = options.database ?? (await databaseOf(data)) ?? undefined;
   const clock = `const { now } = Date; Date.now = () => now() + ${aheadMs};`;
   const args = ["--import", `data:text/javascript,${encodeURIComponent(clock)}`, script];
