@@ -34,7 +34,8 @@ type Programs = { readonly initdb: string; readonly postgres: string };
 type User = { readonly uid?: number; readonly gid?: number };
 
 const PASSWORD = "CANARY-postgres-password";
-const UNSAFE = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+// Tables are small and short-lived: neither their safety nor their upkeep is worth the time.
+const WITHOUT_UPKEEP = ["autovacuum=off", "jit=off", "fsync=off", "synchronous_commit=off", "full_page_writes=off"];
 
 // PostgreSQL ends when the standard input of this shell does, so it never outlives the process that started it, however
 // that one ends. SIGINT is a fast shutdown.
@@ -56,7 +57,7 @@ export async function startPostgres({
   else copyCluster(join(copyOf, "data"), data);
   const port = await freePort();
   const all = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=300", ...settings];
-  const flags = [...all, ...(durable ? [] : UNSAFE)].flatMap((setting) => ["-c", setting]);
+  const flags = [...all, ...(durable ? [] : WITHOUT_UPKEEP)].flatMap((setting) => ["-c", setting]);
   const run = () => startServer([postgres, "-D", data, "-p", String(port), ...flags], user);
   let server: ChildProcess = await run();
   const stop = async () => {
