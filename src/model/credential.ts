@@ -1,6 +1,9 @@
 /** The text that outputs show in place of a value that could be a secret. */
 export const MASK = "(sensitive)";
 
+/** The same for the newer of two values that differ. */
+export const CHANGED_MASK = "(sensitive, changed)";
+
 const CREDENTIAL_VALUES = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
   /\bA[KS]IA[0-9A-Z]{16}\b/,

@@ -1,7 +1,5 @@
-import { MASK } from "../model/credential.ts";
 import { printable } from "./escape.ts";
 import { looksAlike, sameLength, visibleText } from "./look-alike.ts";
-import { CHANGED_MASK } from "./show-sides.ts";
 
 /** Lines of a diff, printable and such that a removed line never looks like the added line that replaces it. */
 export function distinctLines(lines: readonly string[], columns: number): readonly string[] {
@@ -34,7 +32,6 @@ function runEnd(lines: readonly string[], from: number, sign: string): number {
 }
 
 function distinct(before: string, after: string, columns: number): readonly [string, string] {
-  if (before.endsWith(MASK) && before === after) return [before, before.slice(0, -MASK.length) + CHANGED_MASK];
   const isAlike = looksAlike(printable(before), printable(after));
   const [was, is] = isAlike ? [visibleText(before), visibleText(after)] : [printable(before), printable(after)];
   const same = sameLength(was, is);

@@ -1,11 +1,8 @@
 import type { Json } from "../contract/json.ts";
-import { MASK } from "../model/credential.ts";
+import { CHANGED_MASK, MASK } from "../model/credential.ts";
 import { printable } from "./escape.ts";
 import { looksAlike, sameLength, visibleText } from "./look-alike.ts";
 import { showValue } from "./show-value.ts";
-
-/** The other side of a masked value that differs. */
-export const CHANGED_MASK = "(sensitive, changed)";
 
 /** Characters kept before the first difference of two very long values. */
 const MAX_LEAD = 1000;

@@ -1,6 +1,7 @@
 import type { Cause, Change } from "../../contract/generated/output.ts";
-import type { Json } from "../../contract/json.ts";
+import { equal, type Json } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
+import { CHANGED_MASK, MASK } from "../../model/credential.ts";
 import { fieldShape } from "../../model/normal-form.ts";
 import { redactValue } from "../redact/sensitive-fields.ts";
 import type { FieldDifference } from "./differences.ts";
@@ -14,13 +15,17 @@ export type Sides = {
   readonly live: Json | undefined;
 };
 
-/** A difference as reports show it: possible secrets are masked. */
+/**
+ * A difference as reports show it: possible secrets are masked. Within a list or an object, `after` marks those that
+ * differ, because both sides would look equal otherwise.
+ */
 export function changeOf(
   { tokens, before, after, sensitive }: FieldDifference,
   cause: Cause,
   { shape, manifest, live }: Sides,
 ): Change {
-  const [was, is] = [redactValue(before, sensitive), redactValue(after, sensitive)];
+  const was = redactValue(before, sensitive);
+  const is = redactValue(after, sensitive, (hidden, other) => markChanged(hidden, other, after), before);
   return {
     // A removed field exists only in live.
     path: pointerIn(shape, after === undefined ? [live, manifest] : [manifest, live], tokens),
@@ -30,6 +35,11 @@ export function changeOf(
     cause,
     diff: textDiff(was, is),
   };
+}
+
+// A difference that is itself a secret needs no mark.
+function markChanged(hidden: Json, other: Json | undefined, whole: Json | undefined): Json {
+  return hidden === whole || other === undefined || equal(hidden, other) ? MASK : CHANGED_MASK;
 }
 
 /**

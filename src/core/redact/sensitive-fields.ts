@@ -1,4 +1,4 @@
-import { compareText, isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { compareText, isObject, type Json, type JsonObject, own } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import { isSecretText } from "../../model/connection-secret.ts";
 import { MASK } from "../../model/credential.ts";
@@ -39,21 +39,32 @@ function isNamedSecret({ name }: JsonObject): boolean {
   return typeof name === "string" && isSecretKey(name);
 }
 
+/** What is shown in place of a secret; `other` is what the compared value has in its place, if there is one. */
+export type Mask = (hidden: Json, other: Json | undefined) => Json;
+
 /** The value as outputs may show it: possible secrets are masked, references to secrets are not. */
 export function redactValue(
   value: Json | undefined,
   sensitive = false,
-  mask: (hidden: Json) => Json = () => MASK,
+  mask: Mask = () => MASK,
+  compared?: Json,
 ): Json {
   if (value === undefined || value === null) return null;
   if (isSecretReference(value)) return value;
-  if (sensitive) return mask(value);
-  if (typeof value === "string") return isSecretText(value) ? mask(value) : value;
-  if (Array.isArray(value)) return value.map((item: Json) => redactValue(item, false, mask));
+  if (sensitive) return mask(value, compared);
+  if (typeof value === "string") return isSecretText(value) ? mask(value, compared) : value;
+  if (Array.isArray(value)) {
+    const others = Array.isArray(compared) ? compared : [];
+    return value.map((item: Json, index) => redactValue(item, false, mask, others[index]));
+  }
   if (!isObject(value)) return value;
+  const others = isObject(compared) ? compared : {};
   return Object.fromEntries(
     Object.entries(value)
       .toSorted(([a], [b]) => compareText(a, b))
-      .map(([key, field]) => [key, redactValue(field, isSecretKey(key) || keepsSecret(value, key), mask)]),
+      .map(([key, field]) => {
+        const hidden = isSecretKey(key) || keepsSecret(value, key);
+        return [key, redactValue(field, hidden, mask, own(others, key))];
+      }),
   );
 }

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/contract/json.ts";
 import { equal } from "../../../src/contract/json.ts";
+import { changeOf } from "../../../src/core/diff/change.ts";
 import { textDiff } from "../../../src/core/diff/text-diff.ts";
 import type { Change } from "../../../src/core/plan/plan.ts";
 import { changeLines, changeSummary } from "../../../src/render/change.ts";
@@ -9,7 +10,7 @@ import { fieldDiff } from "../../../src/render/markdown/field-diff.ts";
 import { plain } from "../../../src/render/paint.ts";
 import { showSides } from "../../../src/render/show-sides.ts";
 
-const changeOf = (before: Json, after: Json): Change => ({
+const changed = (before: Json, after: Json): Change => ({
   path: "/env/A",
   label: "env.A",
   before,
@@ -18,8 +19,8 @@ const changeOf = (before: Json, after: Json): Change => ({
   diff: textDiff(before, after),
 });
 const linesOf = (before: Json, after: Json) =>
-  changeLines([changeOf(before, after)], { paint: plain, width: 80, by: null }).map((line) => line.trimEnd());
-const markdownOf = (before: Json, after: Json) => fieldDiff([changeOf(before, after)]).map((line) => line.trimEnd());
+  changeLines([changed(before, after)], { paint: plain, width: 80, by: null }).map((line) => line.trimEnd());
+const markdownOf = (before: Json, after: Json) => fieldDiff([changed(before, after)]).map((line) => line.trimEnd());
 
 describe("two different values never look equal", () => {
   test.each([
@@ -36,7 +37,48 @@ describe("two different values never look equal", () => {
     expect(line).toMatch(expected);
     const [was, is] = markdownOf(before, after).slice(-2);
     expect(was?.slice(1)).not.toBe(is?.slice(1));
-    expect(changeSummary(changeOf(before, after))).toMatch(expected);
+    expect(changeSummary(changed(before, after))).toMatch(expected);
+  });
+
+  const secret = (n: number) => `postgres://app:CANARY${n}@db/app`;
+  const argument = (n: number) => [`--db=${secret(n)}`, "--verbose"];
+  test.each<readonly [string, Json, Json, string]>([
+    ["in a list", ["a", secret(1), secret(2)], ["a", secret(1), secret(3)], '"(sensitive)","(sensitive, changed)"]'],
+    [
+      "in an object in a list",
+      [{ password: "CANARY1" }],
+      [{ password: "CANARY2" }],
+      '"password":"(sensitive, changed)"',
+    ],
+    [
+      "in a list of lists",
+      [argument(1), argument(2)],
+      [argument(1), argument(3)],
+      '["(sensitive, changed)","--verbose"]',
+    ],
+    [
+      "in a list in another order",
+      [secret(1), secret(2)],
+      [secret(2), secret(1)],
+      '["(sensitive, changed)","(sensitive, changed)"]',
+    ],
+    ["at the end of a list", [secret(1)], [secret(1), secret(2)], '["(sensitive)","(sensitive)"]'],
+  ])("with secrets %s", (_, before, after, expected) => {
+    const found = { tokens: ["env", "A"], before, after, sensitive: false };
+    const shape = { is: "free" } as const;
+    const change = changeOf(found, "manifest", {
+      shape,
+      manifest: { env: { A: after } },
+      live: { env: { A: before } },
+    });
+    const text = changeLines([change], { paint: plain, width: 200, by: null }).join("\n");
+    const [was = "", is = ""] = text.replace(/^.*env\.A +/, "").split(" → ");
+    expect(was).not.toContain("changed");
+    expect(is).toContain(expected);
+    expect(was).not.toBe(is);
+    const markdown = fieldDiff([change]).join("\n");
+    expect(markdown).toContain(expected.includes("changed") ? "(sensitive, changed)" : "(sensitive)");
+    expect(JSON.stringify([change, text, markdown])).not.toContain("CANARY");
   });
 
   test("in lines of a text", () => {
@@ -64,7 +106,7 @@ describe("two different values never look equal", () => {
       [{ a: `${long}1` }, { a: `${long}2` }],
       [`https://h/${"p".repeat(60)}1`, `https://h/${"p".repeat(60)}2`],
     ] satisfies [Json, Json][]) {
-      const summary = changeSummary({ ...changeOf(before, after), diff: null });
+      const summary = changeSummary({ ...changed(before, after), diff: null });
       const [was = "", is = ""] = summary.replace(/^\S+ /, "").split(" → ");
       expect(was).not.toBe(is);
     }
