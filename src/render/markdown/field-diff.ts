@@ -1,4 +1,5 @@
 import { isObject, type Json } from "../../contract/json.ts";
+import { textDiff } from "../../core/diff/text-diff.ts";
 import type { Change, Step } from "../../core/plan/plan.ts";
 import { distinctLines } from "../distinct-lines.ts";
 import { type GrantChange, grantsIn, splitGrants } from "../grants.ts";
@@ -36,16 +37,18 @@ function linesOf({ path, label, before, after, cause, diff }: Change): readonly 
     return [...grants, ...valueLines(rest, "")].map((line) => `+ ${line}`);
   }
   const head = `@@ ${label === "" ? "(everything)" : label} (${cause}) @@`;
-  if (diff !== null) return [head, ...diff.split("\n").filter((line) => line !== "")];
-  if (isLeaf(before) && isLeaf(after)) {
-    const [was, is] = showSides(before, after);
-    return [head, `- ${was}`, `+ ${is}`];
-  }
-  return [head, ...sideLines("-", before), ...sideLines("+", after)];
+  if (before === null || after === null) return [head, ...sideLines("-", before), ...sideLines("+", after)];
+  // Of two long lists only the lines around a difference are shown.
+  const lines = diff ?? (typeof before === "object" && typeof after === "object" ? jsonDiff(before, after) : null);
+  if (lines !== null) return [head, ...lines.split("\n").filter((line) => line !== "")];
+  const [was, is] = showSides(before, after);
+  return [head, `- ${was}`, `+ ${is}`];
 }
 
-function isLeaf(value: Json): boolean {
-  return value !== null && typeof value !== "object";
+// Without commas at the ends of lines: a line does not differ because another one follows it.
+function jsonDiff(...sides: readonly [Json, Json]): string | null {
+  const [before, after] = sides.map((side) => `${JSON.stringify(side, null, 2).replace(/,$/gm, "")}\n`);
+  return textDiff(before ?? "", after ?? "");
 }
 
 function sideLines(sign: string, value: Json): readonly string[] {

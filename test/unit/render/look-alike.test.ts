@@ -112,6 +112,22 @@ describe("two different values never look equal", () => {
     }
   });
 
+  test("in long lists and objects, with the lines around the difference", () => {
+    const list = (changed: Json) => Array.from({ length: 300 }, (_, at) => (at === 250 ? changed : `--option-${at}`));
+    const object = (changed: Json) => [Object.fromEntries(list(changed).map((value, at) => [`k${at}`, value]))];
+    for (const [before, after] of [
+      [list("old"), list("new")],
+      [list("old"), list("old").toSpliced(251, 0, "new")],
+      [object("old"), object("new")],
+      [list("old"), "new"],
+      [[], ["new"]],
+    ] satisfies [Json, Json][]) {
+      const markdown = markdownOf(before, after);
+      expect(markdown.filter((line) => /^\+.*"?new"?$/.test(line))).toHaveLength(1);
+      expect(markdown.length).toBeLessThan(20);
+    }
+  });
+
   test("whatever they are", () => {
     const value = fc.oneof(
       fc.jsonValue(),
