@@ -1,28 +1,53 @@
 import { printable } from "./escape.ts";
 
-// Letters of other scripts, dashes and quotes that most fonts draw like a character of ASCII.
-const DRAWN_LIKE = new Map<string, string>();
-for (const [others, ascii] of [
-  ["аеорсхуіјѕһԁԛԝАВЕКМНОРСТХУІЈЅ", "aeopcxyijshdqwABEKMHOPCTXYIJS"],
-  ["οανρΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "oavpABEZHIKMNOPTYX"],
-  ["‐‑‒–—−‘’“”·", "------''\"\"."],
-] as const) {
-  for (const [at, character] of [...others].entries()) DRAWN_LIKE.set(character, ascii.charAt(at));
-}
-
-// What a reader sees of a line: no blanks at its end, and no difference between characters that are drawn alike.
-function seen(line: string): string {
-  const plain = /^[\x20-\x7e]*$/.test(line) ? line : line.normalize("NFKC").replace(/[^\x20-\x7e]/gu, drawnLike);
-  return plain.trimEnd();
-}
-
-function drawnLike(character: string): string {
-  return DRAWN_LIKE.get(character) ?? (/\p{Zs}/u.test(character) ? " " : character);
-}
+// Readers tell the characters of one script apart, but not always those of two.
+const SCRIPTS = [
+  /^\p{Script=Latin}$/u,
+  /^\p{Script=Greek}$/u,
+  /^\p{Script=Cyrillic}$/u,
+  /^\p{Script=Arabic}$/u,
+  /^\p{Script=Hebrew}$/u,
+  /^\p{Script=Devanagari}$/u,
+  /^\p{Script=Thai}$/u,
+  /^\p{Script=Han}$/u,
+  /^\p{Script=Hiragana}$/u,
+  /^\p{Script=Katakana}$/u,
+  /^\p{Script=Hangul}$/u,
+  /^\p{Extended_Pictographic}$/u,
+];
+const ASCII = /^[\x20-\x7e]*$/;
 
 /** Whether two printable lines look equal. */
 export function looksAlike(line: string, other: string): boolean {
-  return seen(line) === seen(other);
+  const [left, right] = [seen(line), seen(other)];
+  if (left === right) return true;
+  if (ASCII.test(left) && ASCII.test(right)) return false;
+  const [some, others] = [[...left], [...right]];
+  return some.length === others.length && some.every((one, at) => areDrawnAlike(one, others[at] ?? ""));
+}
+
+// What a reader sees of a line: no blanks at its end, and no difference between forms of the same character.
+function seen(line: string): string {
+  const plain = ASCII.test(line)
+    ? line
+    : line
+        .replace(/\p{Variation_Selector}/gu, "")
+        .normalize("NFKC")
+        .replace(/\p{Zs}/gu, " ");
+  return plain.trimEnd();
+}
+
+function areDrawnAlike(one: string, other: string): boolean {
+  if (one === other) return true;
+  const hasAscii = [one, other].map((character) => ASCII.test(character));
+  if (hasAscii[0] === hasAscii[1]) return !(hasAscii[0] || areOfOneScript(one, other));
+  // A letter with an accent is told from the letter; one that is drawn otherwise, such as a dotless i, may not be.
+  const base = (hasAscii[0] ? other : one).normalize("NFD").charAt(0);
+  return !(ASCII.test(base) && areOfOneScript(one, other));
+}
+
+function areOfOneScript(one: string, other: string): boolean {
+  return SCRIPTS.some((script) => script.test(one) && script.test(other));
 }
 
 /** A text with everything visible: characters outside ASCII and blanks at its end as `\uXXXX`. */

@@ -30,6 +30,19 @@ describe("two different values never look equal", () => {
     ["a no-break space", "a b", "a\u00a0b", /\\u00a0/],
     ["a dash", "a-b", "a\u2010b", /\\u2010/],
     ["a zero-width space", "ab", "a\u200bb", /\\u200b/],
+    ["a Greek letter", "visa", "\u03bdisa", /\\u03bdisa/],
+    ["two letters of scripts other than Latin", "\u043eme", "\u03bfme", /"\\u043eme" → "\\u03bfme"/],
+    ["a letter of Armenian", "oslo", "\u0585slo", /\\u0585slo/],
+    ["a letter of Cherokee", "ALPHA", "\u13aaLPHA", /\\u13aaLPHA/],
+    ["full-width letters", "api", "\uff41\uff50\uff49", /\\uff41\\uff50\\uff49/],
+    ["a mathematical letter", "api", "\ud835\udc1api", /\\ud835\\udc1api/],
+    ["a dotless letter", "mail", "ma\u0131l", /ma\\u0131l/],
+    ["a digit of another script", "v1", "v\u0661", /v\\u0661/],
+    ["a slash of another block", "a/b", "a\u2215b", /a\\u2215b/],
+    ["a filler", "ab", "a\u3164b", /\\u3164/],
+    ["a blank symbol", "ab", "a\u2800b", /\\u2800/],
+    ["a variation selector", "\u2764", "\u2764\ufe0f", /"\\u2764" → "\\u2764\\ufe0f"/],
+    ["a reserved code point without width", "ab", "a\u2065b", /\\u2065/],
     ["a number and a text", 1, "1", /1 → "1"/],
     ["masked values", "(sensitive)", "(sensitive)", /\(sensitive\) → \(sensitive, changed\)/],
   ])("with %s", (_, before, after, expected) => {
@@ -38,6 +51,17 @@ describe("two different values never look equal", () => {
     const [was, is] = markdownOf(before, after).slice(-2);
     expect(was?.slice(1)).not.toBe(is?.slice(1));
     expect(changeSummary(changed(before, after))).toMatch(expected);
+  });
+
+  test.each([
+    ["Müller", "Mueller"],
+    ["cafe", "café"],
+    ["猫", "犬"],
+    ["привет", "привод"],
+    ["schön", "schon"],
+    ["👍", "👎"],
+  ])("and %s is shown as it is beside %s", (before, after) => {
+    expect(changeSummary(changed(before, after))).toMatch(new RegExp(`${before}"? → "?${after}`));
   });
 
   const secret = (n: number) => `postgres://app:CANARY${n}@db/app`;
@@ -133,7 +157,22 @@ describe("two different values never look equal", () => {
       fc.jsonValue(),
       fc.string({ unit: "grapheme" }),
       fc.string({
-        unit: fc.constantFrom("a", "\u0430", " ", "\u00a0", "\u200b", "\n", "e\u0301", "\u00e9", "-", "\u2010"),
+        unit: fc.constantFrom(
+          "a",
+          "\u0430",
+          "\uff41",
+          "\u3164",
+          "\ufe0f",
+          "\u2764",
+          " ",
+          "\u00a0",
+          "\u200b",
+          "\n",
+          "e\u0301",
+          "\u00e9",
+          "-",
+          "\u2010",
+        ),
       }),
     );
     fc.assert(
