@@ -2,20 +2,24 @@ import { isCredential, MASK } from "./credential.ts";
 
 // Each of these ends with the secret.
 const PASSWORDS = [
-  // `scheme://user:password@host`. A user alone is shown, and so is a reference such as `secret://tenant:group:key`.
-  /\b(?!(?:[a-z0-9.+-]{1,30}-)?secret:)[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]{0,256}:([^\s/@]{1,256})(?=@)/gi,
+  // `scheme://user:password@host`. A user alone is shown, and so are a reference such as `secret://tenant:group:key`, a
+  // port before a query, and the tag of an image before its digest.
+  /\b(?!(?:[a-z0-9.+-]{1,30}-)?secret:)[a-z][\w+.-]{1,30}:\/\/[^\s/:@?#]{0,256}:(?!\d{1,5}[?#])([^\s/@]{1,256}(?:@[^\s/@?#,;&"']{1,256}){0,4})(?=@(?!sha256:))/gi,
   // Go's drivers: `user:password@tcp(host)`.
   /^[^\s:/@]{1,256}:(\S{1,256})(?=@(?:tcp6?|udp|unix|cloudsql)\()/gi,
   /\bjdbc:oracle:(?:thin|oci8?):[^\s/@:]{1,256}\/([^\s@]{1,256})(?=@)/gi,
   // Drivers that separate their properties in other ways than `?`, `&` and `;`.
   /\bjdbc:(?:db2|informix-sqli|as400|derby)[^\s;]{1,1024}:(?:password|pwd)=([^\s;&]{1,256})/gi,
-  /\bjdbc:(?:mysql|mariadb|oracle)[^\s;]{1,1024}[(,](?:password|pwd)=([^\s),&;]{1,256})/gi,
+  /\bjdbc:[a-z][^\s;]{1,1024}[(,/](?:password|pwd|logdata)=("[^"]{1,256}"|'[^']{1,256}'|[^\s),&;]{1,256})/gi,
 ];
 
+// A quotation contains its own last mark doubled.
+const QUOTED = `"(?:[^"]|""){1,1024}"|'(?:[^']|''){1,1024}'|\\{(?:[^}]|\\}\\}){1,1024}\\}|<[^<>]{1,64}>`;
+const NAME = "([a-z][\\w .:$-]{0,63}?)";
 // A key and its value, after `?`, `&`, `;` or `#`, or at the start of the text.
-const VALUE = `("[^"]{1,1024}"|'[^']{1,1024}'|\\{[^{}]{1,1024}\\}|<[^<>]{1,64}>|[^\\s;&]{1,4096})`;
-const PAIR = new RegExp(`[?&;#]\\s{0,8}([a-z][\\w .:$-]{0,63}?)\\s{0,8}=\\s{0,8}${VALUE}`, "gi");
-const FIRST_PAIR = new RegExp(`^([a-z][\\w.:$-]{0,63})=${VALUE}`, "gi");
+const QUERY_PAIR = new RegExp(`[?&#]\\s{0,8}${NAME}\\s{0,8}=\\s{0,8}(${QUOTED}|[^\\s;&]{1,4096})`, "gi");
+const PROPERTY = new RegExp(`;\\s{0,8}${NAME}\\s{0,8}=\\s{0,8}(${QUOTED}|[^\\s;]{1,4096})`, "gi");
+const FIRST_PAIR = new RegExp(`^([a-z][\\w.:$-]{0,63})=(${QUOTED}|[^\\s;&]{1,4096})`, "gi");
 // Kafka: `…LoginModule required username="user" password="password";`.
 const LOGIN_MODULE = /LoginModule\s[^;]{0,1024}?\s(\w{0,32}(?:password|secret|token))\s?=\s?("[^"]{1,1024}")/gi;
 
@@ -31,7 +35,10 @@ const SHORT_NAMES = "pw|sig|psk|code";
 const SECRET_NAME = new RegExp(`(?:${SECRET_WORDS})$|^(?:${SHORT_NAMES})$`, "i");
 const ENDS_WITH_NAME = new RegExp(`(?:${SECRET_WORDS}|${SHORT_NAMES})\\s{0,8}$`, "i");
 const LAST_OF_NAMES = /[degknstwy\s]/i;
-const HARMLESS_NAME = /(?:page|next|continuation|cursor|sync|csrf)[\s_.-]?token$|(?:by|com|tres|over|under)pass$/i;
+const HARMLESS_NAME = /(?:page|next|continuation|cursor|sync|csrf)[\s_.-]?token$/i;
+// Filters, and the special tokens of language models.
+const HARMLESS_WORDS =
+  /(?:by|com|tres|over|under|(?:low|high|band|all|single|multi|first|second)[\s_.-]?)pass$|(?:^|[\s_.-])(?:pad|bos|eos|unk|sep|cls|mask|stop|start|end|special|image|audio)[\s_.-]?token(?:[\s_.-]?ids?)?$/i;
 
 // A password has any length; the other names also have short values that are no secrets.
 const SHORTEST: readonly (readonly [name: RegExp, length: number])[] = [
@@ -45,6 +52,11 @@ const FILLED_IN =
 const HIDDEN = /^(?:\*+|x{3,}|\.{3}|…)$|secret:\/\/|\(sensitive\)/i;
 const STATEMENT = /^(?:true|false|yes|no|on|off|null|none|required|optional|enabled|disabled)$/i;
 
+/** Whether a name ends like that of a secret and means something else, such as `low_pass` and `pad_token`. */
+export function isHarmlessName(name: string): boolean {
+  return HARMLESS_WORDS.test(name);
+}
+
 /** Whether a text contains a secret of a connection string, such as the password in a URL or after `;Pwd=`. */
 export function hasConnectionSecret(text: string): boolean {
   return mayHaveConnectionSecret(text) && findSecrets(text).next().done === false;
@@ -52,6 +64,10 @@ export function hasConnectionSecret(text: string): boolean {
 
 /** A quick test of a text, or of a whole file: false if nothing in it is such a secret. */
 export function mayHaveConnectionSecret(text: string): boolean {
+  return mayHaveSecret(text) || (ENCODED.test(text) && mayHaveSecret(decode(text).text));
+}
+
+function mayHaveSecret(text: string): boolean {
   const hasAt = text.includes("@");
   if (!hasAt && !text.includes("=")) return false;
   for (let at = text.indexOf("="); at >= 0; at = text.indexOf("=", at + 1)) {
@@ -71,9 +87,8 @@ export function redactConnectionSecrets(text: string): string {
   let shown = "";
   let end = 0;
   for (const { from, to } of [...findSecrets(text)].toSorted((a, b) => a.from - b.from)) {
-    if (from < end) continue;
-    shown += text.slice(end, from) + MASK;
-    end = to;
+    if (from >= end) shown += text.slice(end, from) + MASK;
+    end = Math.max(end, to);
   }
   return shown + text.slice(end);
 }
@@ -88,14 +103,41 @@ const DRIVER_HOSTS = ["@tcp", "@udp(", "@unix(", "@cloudsql("];
 
 type Span = { readonly from: number; readonly to: number };
 
+// `=` or `:` of a connection string that is itself a value of a URL, as in `?odbc_connect=…%3BPWD%3D…`.
+const ENCODED = /%3[ad]/i;
+
 function* findSecrets(text: string): Generator<Span> {
+  yield* findPlainSecrets(text);
+  if (!ENCODED.test(text)) return;
+  for (const { 0: part, index } of text.matchAll(/[^&\s]+/g)) {
+    if (!ENCODED.test(part)) continue;
+    const { text: decoded, offsets } = decode(part);
+    for (const { from, to } of findPlainSecrets(decoded)) {
+      yield { from: index + (offsets[from] ?? 0), to: index + (offsets[to] ?? part.length) };
+    }
+  }
+}
+
+// The text without percent-encoding, and the offset of each of its characters in the original. Only ASCII is decoded,
+// because no other character separates anything.
+function decode(text: string): { readonly text: string; readonly offsets: readonly number[] } {
+  const offsets: number[] = [];
+  const decoded = text.replace(/%([0-7][\da-f])|./gis, (found, code: string | undefined, at: number) => {
+    offsets.push(at);
+    return code === undefined ? found : String.fromCharCode(Number.parseInt(code, 16));
+  });
+  return { text: decoded, offsets: [...offsets, text.length] };
+}
+
+function* findPlainSecrets(text: string): Generator<Span> {
   const hasPairs = text.includes("=");
   if (text.includes("@") || (hasPairs && text.includes("jdbc:"))) {
     for (const pattern of PASSWORDS) yield* spansOf(text, pattern);
   }
   if (!hasPairs) return;
-  for (const pattern of [PAIR, FIRST_PAIR, LOGIN_MODULE]) yield* spansOf(text, pattern);
-  if (ONLY_PAIRS.test(text)) yield* spansOf(text, EACH_PAIR);
+  const found = [QUERY_PAIR, PROPERTY, FIRST_PAIR, LOGIN_MODULE].flatMap((pattern) => [...spansOf(text, pattern)]);
+  yield* found;
+  if (found.length === 0 && ONLY_PAIRS.test(text)) yield* spansOf(text, EACH_PAIR);
 }
 
 function* spansOf(text: string, pattern: RegExp): Generator<Span> {
@@ -108,7 +150,7 @@ function* spansOf(text: string, pattern: RegExp): Generator<Span> {
 }
 
 function isSecret(name: string, value: string): boolean {
-  if (!SECRET_NAME.test(name) || HARMLESS_NAME.test(name)) return false;
+  if (!SECRET_NAME.test(name) || HARMLESS_NAME.test(name) || isHarmlessName(name)) return false;
   const bare = /^(["'])(.*)\1$/s.exec(value)?.[2] ?? value;
   if (bare === "" || FILLED_IN.test(bare) || HIDDEN.test(bare) || STATEMENT.test(bare)) return false;
   return bare.length >= (SHORTEST.find(([names]) => names.test(name))?.[1] ?? 1);

@@ -1,6 +1,6 @@
 import { compareText, isObject, type Json, type JsonObject, own } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
-import { isSecretText } from "../../model/connection-secret.ts";
+import { isHarmlessName, isSecretText } from "../../model/connection-secret.ts";
 import { MASK } from "../../model/credential.ts";
 
 const SECRET_KEY =
@@ -11,7 +11,7 @@ const HARMLESS_KEY = /^(?:max|min|num|total|n)[-_].*tokens?$|(?:fqn|_name|_path|
 
 /** Whether a field's name marks its value as a secret. */
 export function isSecretKey(name: string): boolean {
-  return SECRET_KEY.test(name) && !HARMLESS_KEY.test(name);
+  return SECRET_KEY.test(name) && !HARMLESS_KEY.test(name) && !isHarmlessName(name);
 }
 
 /** Whether the whole value is a reference to a secret, which is not a secret itself. */

@@ -7,7 +7,7 @@ import { hasConnectionSecret, redactConnectionSecrets } from "../../../src/model
 import { MASK } from "../../../src/model/credential.ts";
 import { service, shapeOf } from "../core/given.ts";
 import { loadFiles } from "../source/source.ts";
-import { withoutSecret, withSecret } from "./connection-strings.ts";
+import { withMarksInSecret, withoutSecret, withSecret } from "./connection-strings.ts";
 
 const canary = "CaNaRy9Pw7xyZ";
 const secrets = withSecret.map((form) => form.replace("~", canary));
@@ -28,6 +28,13 @@ describe("connection strings", () => {
     expect(shown.startsWith(before.replace(/["'{]$/, ""))).toBe(true);
     if (!form.includes("code=") && !form.includes("SSL Password"))
       expect(shown.endsWith(after.replace(/^["'}]/, ""))).toBe(true);
+    expect(redactFailureMessage(text)).not.toContain(canary);
+  });
+
+  test.each(withMarksInSecret)("%s holds a secret with marks of its syntax", (form, shown) => {
+    const text = form.replace("~", canary);
+    expect(redactConnectionSecrets(text)).toBe(shown);
+    expect([hasConnectionSecret(text), redactValue(text)]).toEqual([true, MASK]);
     expect(redactFailureMessage(text)).not.toContain(canary);
   });
 
@@ -91,6 +98,10 @@ describe("connection strings", () => {
       "LoginModule a ",
       'a="',
       "a = ",
+      ';a=""',
+      ";a={}}",
+      "%3Ba%3D",
+      "a://b:c@",
     ]) {
       for (const end of ["", "=", "@", "=@tcp("]) hasConnectionSecret(part.repeat(20_000 / part.length) + end);
     }

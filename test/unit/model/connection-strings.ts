@@ -22,6 +22,8 @@ export const withSecret: readonly string[] = [
   "bolt://neo4j:~@graph:7687",
   "sftp://app:~@files/in",
   "see http://app:~@proxy:3128 for it",
+  "oracle+cx_oracle://app:~@db:1521/?service_name=app",
+  "hive+http_auth://app:~@hive:10000/default",
   // JDBC.
   "jdbc:postgresql://db:5432/app?user=app&password=~",
   "jdbc:postgresql://db/app?password=~&user=app&ssl=true",
@@ -46,6 +48,10 @@ export const withSecret: readonly string[] = [
   "jdbc:trino://t:443/hive?user=app&password=~&SSL=true",
   "jdbc:h2:mem:test;USER=sa;PASSWORD=~",
   "jdbc:clickhouse://ch:8123/logs?user=app&password=~",
+  "jdbc:teradata://td/USER=app,PASSWORD=~",
+  "jdbc:teradata://td/PASSWORD=~,DATABASE=app",
+  "jdbc:teradata://td/DATABASE=app,USER=app,PASSWORD='~',TMODE=ANSI",
+  "jdbc:teradata://td/LOGMECH=LDAP,LOGDATA=~",
   // ADO.NET, ODBC and OLE DB.
   "Server=db;Database=app;User Id=sa;Password=~;",
   "Password=~;Server=db;User Id=sa",
@@ -57,6 +63,9 @@ export const withSecret: readonly string[] = [
   "Provider=SQLOLEDB;Data Source=db;User Id=sa;Password='~'",
   "Host=db;Username=app;Password=~;SSL Password=x",
   "Dsn=app;uid=u;Pass=~",
+  // A connection string as a value of a URL.
+  "mssql+pyodbc:///?odbc_connect=DRIVER%3D%7BODBC+Driver+18%7D%3BSERVER%3Ddb%3BUID%3Dsa%3BPWD%3D~%3BEncrypt%3Dyes",
+  "https://proxy.example.com/?target=postgres%3A%2F%2Fapp%3A~%40db%2Fapp",
   // Azure.
   "DefaultEndpointsProtocol=https;AccountName=shop;AccountKey=~;EndpointSuffix=core.windows.net",
   "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=RootManage;SharedAccessKey=~",
@@ -92,6 +101,24 @@ export const withSecret: readonly string[] = [
   "sqs://sqs.eu-west-1.amazonaws.com/1/q?access_key_id=x&secret_access_key=~",
   "amqp://mq?username=app&password=~",
   "couchbase://cb?sasl_password=~",
+];
+
+/** Connection strings whose secret has marks of their syntax, and the same as messages show them. */
+export const withMarksInSecret: readonly (readonly [text: string, shown: string])[] = [
+  ["postgres://app:~@rd@db:5432/app", "postgres://app:(sensitive)@db:5432/app"],
+  ["postgres://app:~#1?@db:5432/app", "postgres://app:(sensitive)@db:5432/app"],
+  ['Server=db;Password="a""~""b";Encrypt=True', "Server=db;Password=(sensitive);Encrypt=True"],
+  ["Server=db;Password='a''~';Encrypt=True", "Server=db;Password=(sensitive);Encrypt=True"],
+  ["Server=db;PWD={a}}~;{b}}};Encrypt=yes", "Server=db;PWD=(sensitive);Encrypt=yes"],
+  ["Server=db;Pwd=a&~;Encrypt=yes", "Server=db;Pwd=(sensitive);Encrypt=yes"],
+  [
+    "x:///?odbc_connect=server%3ddb%3bpwd%3d%7ba%7d%7d~%7d%3bencrypt%3dyes",
+    "x:///?odbc_connect=server%3ddb%3bpwd%3d(sensitive)%3bencrypt%3dyes",
+  ],
+  [
+    "x:///?odbc_connect=SERVER%3Ddb%3BPWD%3Da%26~&timeout=5",
+    "x:///?odbc_connect=SERVER%3Ddb%3BPWD%3D(sensitive)&timeout=5",
+  ],
 ];
 
 /** Texts that look like those, and hold no secret. */
@@ -166,6 +193,15 @@ export const withoutSecret: readonly string[] = [
   'org.apache.kafka.common.security.plain.PlainLoginModule required username="app" password="${KAFKA_PASSWORD}";',
   "x == y && password != null",
   "monkey=banana&turkey=12345678&hockey=puck1234",
+  "https://example.com?email=ada@example.com",
+  "https://example.com:8443?email=ada@example.com&next=a:b@c",
+  "https://example.com:8443#ada:x@example.com",
+  "docker://redis:7@sha256:0123456789abcdef",
+  "https://dsp.example.com/filter?low_pass=2000&high-pass=20&band_pass=30",
+  "https://llm.example.com/v1?pad_token=something&eos_token=end_of_text&mask-token=whatever",
+  "https://example.com/?next=%2Flogin%3Fuser%3Dada%26low_pass%3D2000",
+  "mssql+pyodbc:///?odbc_connect=DRIVER%3D%7BODBC+Driver+18%7D%3BSERVER%3Ddb%3BTrusted_Connection%3Dyes",
+  "jdbc:teradata://td/DATABASE=app,TMODE=ANSI",
   "text/html; charset=utf-8",
   "max-age=31536000; includeSubDomains; preload",
 ];

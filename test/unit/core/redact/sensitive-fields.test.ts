@@ -31,6 +31,9 @@ describe("names", () => {
   test.each([
     "max_tokens",
     "min_new_tokens",
+    "pad_token",
+    "eos_token_id",
+    "LOW_PASS",
     "secret_fqn",
     "token_url",
     "PASSWORD_FILE",
