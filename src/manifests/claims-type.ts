@@ -1,5 +1,5 @@
 import { manifestTypes } from "../schema/schemas.ts";
-import { withoutConflictMarkers } from "../yaml/merge-conflict.ts";
+import { conflictSides } from "../yaml/merge-conflict.ts";
 
 /**
  * Whether a text that cannot be parsed names a manifest type where a manifest does. Only then do its faults count, since
@@ -15,10 +15,10 @@ export function claimTester(types: readonly string[]): (text: string) => boolean
   const inBlock = new RegExp(`^${MARK}([ \\t]*)["']?type["']?${value}`, "gm");
   const key = `"type"|'type'|(?<![\\w"'$@-])type`;
   const inBrackets = new RegExp(`((?:${key})${value})|"(?:[^"\\\\\\n]|\\\\.)*"|[{}[\\]]`, "g");
-  return (text) => {
-    const kept = withoutConflictMarkers(text);
-    return IN_BRACKETS.test(kept) ? claimsInBrackets(kept, inBrackets) : claimsInBlock(kept, inBlock);
-  };
+  return (text) =>
+    conflictSides(text).some((side) =>
+      IN_BRACKETS.test(side) ? claimsInBrackets(side, inBrackets) : claimsInBlock(side, inBlock),
+    );
 }
 
 /** A pattern for a text in which a key, given as a pattern, has one of these types as its value, at any depth. */

@@ -114,7 +114,7 @@ function typed(type: string, value: JsonObject): Detected {
     const detail = `Write \`type: ${near}\`.`;
     return { is: "faulty", key: "type", summary: "an unknown `type`", detail };
   }
-  if (near === undefined) return unknownType(type);
+  if (near === undefined || !hasOnlyFieldsOf(value, near)) return unknownType(type);
   return { ...unknownType(type), detail: `Did you mean \`${near}\`?`, mayBeOurs: true };
 }
 
@@ -152,22 +152,32 @@ function hasFieldsOf(value: JsonObject, type: string): boolean {
   return topFields(type).required.some((key) => key !== "name" && Object.hasOwn(value, key));
 }
 
-// A sigil before `type` is the envelope of another language: `_type`, `$type`, `@type`.
-const SIGIL = /^[^\p{L}\p{N}\s]+type$/iu;
+// Beside a field of another kind, a word that is similar to a type is a type of another tool.
+function hasOnlyFieldsOf(value: JsonObject, type: string): boolean {
+  const { known } = topFields(type);
+  return Object.keys(value).every((key) => key === "type" || known.has(key));
+}
 
-// A key that is almost `type` is meant as one only if its value is a kind, and fields of that kind are beside it.
+// A sigil before the key is the envelope of another language: `_type`, `$type`, `@type`.
+const SIGIL = /^[^\p{L}\p{N}\s]+/u;
+
+// A key that is almost `type`, or `kind` as Kubernetes writes it, is meant as one only if its value is a kind, and
+// fields of that kind are beside it.
 function nearMiss(value: JsonObject): Detected | null {
-  const keys = Object.keys(value);
+  const keys = Object.keys(value).filter((key) => isNearType(key.replace(SIGIL, "")));
   if (keys.some((key) => SIGIL.test(key))) return null;
+  if (typeof value.kind === "string" && !Object.hasOwn(value, "apiVersion")) keys.push("kind");
   for (const key of keys) {
     const word = value[key];
-    if (typeof word !== "string" || closestName(key, ["type"]) === undefined) continue;
+    if (typeof word !== "string") continue;
     const type = closestName(word, manifestTypes);
     if (type === undefined || !hasFieldsOf(value, type)) continue;
     return { is: "faulty", key, summary: `no \`type\`, but ${quoted(key)}`, detail: `Write \`type: ${type}\`.` };
   }
   return null;
 }
+
+const isNearType = (key: string) => closestName(key, ["type"]) !== undefined;
 
 function untyped(value: JsonObject): Detected {
   const types = manifestTypes.filter((each) => looksLike(value, each));

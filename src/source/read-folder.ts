@@ -1,14 +1,17 @@
 import { HoldfastError } from "../core/errors.ts";
 import { type CheckoutRead, readCheckout } from "./checkout-files.ts";
 import { countLeftOut } from "./count-left-out.ts";
+import { isWithin } from "./equals-head.ts";
 import type { FolderFile } from "./folder-file.ts";
+import { changedFiles, type FileChange } from "./git/changed-files.ts";
 import { commitOfFolder } from "./git/compare-to-commit.ts";
+import type { Stop } from "./git/git.ts";
 import { type Head, headOf } from "./git/tree.ts";
-import type { Limits } from "./limits.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
 import { openManifestFile } from "./open-manifest-file.ts";
 import { pacer } from "./pacer.ts";
 import { filesByPath, type RevisionFiles } from "./revision.ts";
-import { realRoot } from "./source-root.ts";
+import { CONFIG_NAME, realRoot } from "./source-root.ts";
 import { type FolderOptions, type FolderWalk, findManifestFiles, noPath, startWalk } from "./walk-folder.ts";
 
 /** The files of a folder, and those that its commit has and the folder lacks, by path below the root. */
@@ -39,7 +42,8 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
   walk.place.head = commit;
   const { files, missing } = await filesOf(walk, walked, commit, signal);
   const byPath = filesByPath(files);
-  const checkedOut = commit === null ? { commit } : commitOfFolder(files, commit, missing.length);
+  const changed = commit === null ? [] : await changedDecidingFiles(walk, commit, { signal });
+  const checkedOut = commit === null ? { commit } : commitOfFolder(files, commit, missing.length + changed.length);
   const leftOut = countLeftOut(walk, (path) => byPath.named(path) !== undefined);
   const { at, diagnostics } = walk;
   return { ...checkedOut, at, root, files, filesByPath: byPath, diagnostics, ...leftOut, missing };
@@ -55,6 +59,15 @@ async function filesOf(
   const [absent] = walk.absentStarts;
   if (absent !== undefined) throw noPath(absent);
   return { files: walked, missing: [] };
+}
+
+// By another configuration or other ignore files, the folder has other manifests than the commit.
+function changedDecidingFiles(walk: FolderWalk, head: Head, stop: Stop): Promise<readonly FileChange[]> {
+  const { root, isForeign = false } = walk;
+  const committed = head.deciding.keys().filter((path) => path.startsWith("../") || isWithin(walk, path));
+  const paths = new Set([CONFIG_NAME, ...walk.ownIgnoreFiles, ...committed]);
+  const at = { root, head: { ...head, blobs: head.deciding }, isForeign, limit: defaultLimits.fileBytes };
+  return changedFiles([...paths], at, stop);
 }
 
 function tooLarge({ totalBytes }: Limits): HoldfastError {

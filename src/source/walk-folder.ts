@@ -12,6 +12,7 @@ import {
   isHiddenBy,
   isManifestFile,
   isSkippedName,
+  OWN_IGNORE_FILE,
   openIgnoreFiles,
   type Scope,
   scopesOf,
@@ -65,6 +66,8 @@ export type FolderWalk = Omit<FolderOptions, "paths"> & {
   readonly seen: Set<string>;
   /** Ignore files that were read, so that each fault is reported once. */
   readonly ignoreFiles: Set<string>;
+  /** Holdfast's own among them, by path; those above the root begin with `../`. */
+  readonly ownIgnoreFiles: Set<string>;
   /** The files and folders that ignore files leave out, by path. */
   readonly leftOut: Map<string, LeftOut>;
   /** Links that an ignore rule of git matches; if they are tracked, it does not count. */
@@ -85,7 +88,12 @@ export function startWalk(options: FolderOptions): FolderWalk {
     limit: options.limits.fileBytes,
     head: null,
   };
-  const seen = { seen: new Set<string>(), queued: new Set<string>(), ignoreFiles: new Set<string>() };
+  const seen = {
+    seen: new Set<string>(),
+    queued: new Set<string>(),
+    ignoreFiles: new Set<string>(),
+    ownIgnoreFiles: new Set<string>(),
+  };
   const leftOut = new Map<string, LeftOut>();
   const ignoredLinks = new Set<string>();
   const fresh = { queue: [], found: [], ...seen, leftOut, ignoredLinks, absentStarts: [], diagnostics: [] };
@@ -105,6 +113,7 @@ function realPath(path: string): string {
 export async function findManifestFiles(walk: FolderWalk, pause: ReturnType<typeof pacer>): Promise<readonly string[]> {
   const outer = outerScopes(walk.root, walk.cwd, walk.repository);
   walk.diagnostics.push(...outer.faults);
+  for (const path of outer.own) walk.ownIgnoreFiles.add(path);
   for (const start of walk.starts) {
     queueStart(walk, start, outer.scopes);
     const pausing = pause();
@@ -159,6 +168,7 @@ function withScopeOf(walk: FolderWalk, folder: string, above: readonly Scope[]):
   const { scopes, faults } = scopesOf(base, files, { above });
   walk.diagnostics.push(...faults.filter(({ file }) => file !== null && !walk.ignoreFiles.has(file)));
   for (const file of files) walk.ignoreFiles.add(file.display);
+  if (files.some(({ isOwn }) => isOwn)) walk.ownIgnoreFiles.add(base + OWN_IGNORE_FILE);
   return scopes.length === 0 ? above : [...above, ...scopes];
 }
 

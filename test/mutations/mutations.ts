@@ -56,7 +56,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "redacting sensitive fields",
-    find: "if (sensitive) return mask(value);",
+    find: "if (sensitive) return mask(value, compared);",
     replace: "",
     killedBy: {
       project: "e2e",

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import type { Stamp } from "../file-stamp.ts";
 import { fileStatus, readRegularFile } from "../read-regular-file.ts";
 import { blobId } from "./blobs.ts";
@@ -18,7 +18,7 @@ type Place = {
   readonly limit: number;
 };
 
-/** Those of a few files, by path relative to the root, that git does not call unchanged since the commit. */
+/** Those of a few files, by path relative to the root (`../…` above it), that git does not call unchanged since the commit. */
 export async function changedFiles(
   paths: readonly string[],
   { root, head, isForeign, limit }: Place,
@@ -50,14 +50,16 @@ async function unchangedPaths(
   const prefix = prefixIn(view.repository, root);
   // What is staged is a change too.
   const committed = differing.flatMap(({ path, stamp }) => {
-    const entry = view.entries.get(prefix + path);
+    const entry = view.entries.get(posix.join(prefix, path));
     return entry === undefined || entry.blob !== head.blobs.get(path) ? [] : [{ path, stamp, entry }];
   });
   const isTaken = ({ path, entry }: (typeof committed)[number]): boolean =>
     isTakenFromIndex(view, entry, fileStatus(join(root, path)) !== undefined);
   const looked = committed.flatMap(({ path, stamp, entry }) =>
-    stamp === null ? [] : [{ path: prefix + path, stamp, entry }],
+    stamp === null ? [] : [{ path: posix.join(prefix, path), stamp, entry }],
   );
   const equal = await view.unchangedAmong(looked, stop);
-  return new Set(committed.filter((one) => isTaken(one) || equal.has(prefix + one.path)).map(({ path }) => path));
+  return new Set(
+    committed.filter((one) => isTaken(one) || equal.has(posix.join(prefix, one.path))).map(({ path }) => path),
+  );
 }

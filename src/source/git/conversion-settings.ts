@@ -2,11 +2,12 @@ import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { runGit } from "../remote/run-git.ts";
-import { environmentOf, folderOf, outsideRepositories, type Stop } from "./git.ts";
+import { environmentForSettings, folderOf, outsideRepositories, type Stop } from "./git.ts";
+import type { StampCheck } from "./index-entries.ts";
 import { quotedPath } from "./quoted-path.ts";
 import type { Repository } from "./repository-paths.ts";
 
-/** The settings that decide how git writes files into a checkout. None of them names a program. */
+/** The settings that decide how git writes files into a checkout, and finds them unchanged. None of them names a program. */
 export type ConversionSettings = {
   /** The text of a git configuration with them. */
   readonly configuration: string;
@@ -14,14 +15,12 @@ export type ConversionSettings = {
   readonly isSparse: boolean;
   /** Whether links are written as links; else as files that hold their target. */
   readonly hasLinks: boolean;
+  readonly stampCheck: StampCheck;
 };
 
-const NAMES = ["autocrlf", "eol", "symlinks", "sparsecheckout"];
+const NAMES = ["autocrlf", "eol", "symlinks", "sparsecheckout", "checkstat", "trustctime"];
 
 const SPARSE_PATTERNS = "info/sparse-checkout";
-
-// Where git looks for the configuration of the user and of the machine.
-const PLACES = ["XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"];
 
 /** Reads the settings of a checkout as its user has them; of another user's, only what its own file says. */
 export async function conversionSettings(
@@ -33,11 +32,9 @@ export async function conversionSettings(
   const place = isForeign ? ["--file", join(commonFolder, "config")] : [];
   const names = isForeign ? NAMES : [...NAMES, "attributesfile"];
   const args = ["config", ...place, "--null", "--get-regexp", `^core\\.(${names.join("|")})$`];
-  const { GIT_CONFIG_NOSYSTEM: _, ...env } = isForeign ? outsideRepositories() : environmentOf(repository);
-  const places = PLACES.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
   const run = {
     folder: isForeign ? tmpdir() : folderOf(repository),
-    env: { ...env, ...Object.fromEntries(places) },
+    env: isForeign ? outsideRepositories() : environmentForSettings(repository),
     signal,
   };
   const { stdout } = await runGit(args, run);
@@ -53,6 +50,10 @@ export async function conversionSettings(
     // The setting may be in a file of the work tree alone, which is not read of another user.
     isSparse: isTrue(values.get("sparsecheckout") ?? String(isForeign && existsSync(join(gitFolder, SPARSE_PATTERNS)))),
     hasLinks: isTrue(values.get("symlinks") ?? "true"),
+    stampCheck: {
+      isMinimal: values.get("checkstat")?.toLowerCase() === "minimal",
+      trustsChangeTime: isTrue(values.get("trustctime") ?? "true"),
+    },
   };
 }
 

@@ -27,6 +27,7 @@ function environment(): Environment {
     GIT_ALLOW_PROTOCOL: "none",
     GIT_NO_LAZY_FETCH: "1",
     GIT_NO_REPLACE_OBJECTS: "1",
+    ...given(["GIT_ATTR_NOSYSTEM"]),
   };
 }
 
@@ -42,22 +43,56 @@ export function environmentOf({ top, gitFolder, commonFolder, isTemporary }: Rep
   return {
     ...environment(),
     // The folder has no user configuration.
-    ...(isTemporary ? { HOME: gitFolder, GIT_ATTR_NOSYSTEM: "1" } : {}),
+    ...(isTemporary ? { HOME: gitFolder } : {}),
     GIT_DIR: gitFolder,
     GIT_COMMON_DIR: commonFolder,
     ...(top === null ? {} : { GIT_WORK_TREE: top }),
-    // The repository's own configuration could name a program here.
-    ...configured({ "core.fsmonitor": "false", "safe.bareRepository": "explicit" }),
+    ...configured(OVERRIDES),
   };
 }
 
+// The repository's own configuration could name a program here.
+const OVERRIDES: readonly (readonly [string, string])[] = [
+  ["core.fsmonitor", "false"],
+  ["safe.bareRepository", "explicit"],
+];
+
+/** The environment of git for a command that reads nothing but settings, as the environment of the user has them too. */
+export function environmentForSettings(repository: Repository): Environment {
+  const { GIT_CONFIG_NOSYSTEM: _, ...env } = environmentOf(repository);
+  const count = Number(process.env.GIT_CONFIG_COUNT ?? 0);
+  const theirs = Array.from({ length: Number.isInteger(count) && count > 0 ? Math.min(count, 1000) : 0 }, (_, nth) => {
+    const [key = "", value = ""] = ["KEY", "VALUE"].map((what) => process.env[`GIT_CONFIG_${what}_${nth}`]);
+    return [key, value] as const;
+  }).filter(([key]) => key !== "");
+  return { ...env, ...configured([...theirs, ...OVERRIDES]), ...given(SETTINGS_FROM) };
+}
+
+// Where git looks for the configuration of the user and of the machine, and what `git -c` gives to what it starts.
+const SETTINGS_FROM = [
+  "XDG_CONFIG_HOME",
+  "GIT_CONFIG_GLOBAL",
+  "GIT_CONFIG_SYSTEM",
+  "GIT_CONFIG_NOSYSTEM",
+  "GIT_CONFIG_PARAMETERS",
+];
+
+function given(names: readonly string[]): Environment {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
 // Settings that override every configuration file.
-function configured(settings: { readonly [key: string]: string }): Environment {
-  const pairs = Object.entries(settings).flatMap(([key, value], index) => [
+function configured(settings: readonly (readonly [string, string])[]): Environment {
+  const pairs = settings.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
   ]);
-  return { GIT_CONFIG_COUNT: `${pairs.length / 2}`, ...Object.fromEntries(pairs) };
+  return { GIT_CONFIG_COUNT: `${settings.length}`, ...Object.fromEntries(pairs) };
 }
 
 /** The working directory of git for a repository. */
@@ -92,7 +127,7 @@ async function gitAt(folder: string, env: Environment, args: readonly string[], 
 /** Whether git accepts another user's repository at this folder, because `safe.directory` names it. */
 export async function acceptsOwner(folder: string, stop: Stop): Promise<boolean> {
   // Git checks the owner only if it searches for the repository itself. It must find the one here, not one further up.
-  const found = { GIT_CEILING_DIRECTORIES: dirname(folder), ...configured({ "safe.bareRepository": "all" }) };
+  const found = { GIT_CEILING_DIRECTORIES: dirname(folder), ...configured([["safe.bareRepository", "all"]]) };
   try {
     await gitAt(folder, { ...environment(), ...found }, ["rev-parse", "--git-dir"], stop);
     return true;

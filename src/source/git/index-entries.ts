@@ -72,13 +72,22 @@ function stampIn([, changed, changedRest, modified, modifiedRest, inode, size]: 
 /** The index keeps the lower 32 bits of sizes and inodes. */
 const WORD = 2 ** 32;
 
+/** How git compares a file with its stamp in the index (`core.checkStat`, `core.trustCtime`). */
+export type StampCheck = {
+  /** Whole seconds and the size alone. */
+  readonly isMinimal: boolean;
+  readonly trustsChangeTime: boolean;
+};
+
 /** Whether a file has the stamp that the index has of it. */
-export function hasIndexStamp(now: Stamp, known: Stamp): boolean {
-  const isSame = (a: number, b: number): boolean => Math.abs(a - b) < 1e-3;
+export function hasIndexStamp(now: Stamp, known: Stamp, { isMinimal, trustsChangeTime }: StampCheck): boolean {
+  const isSame = isMinimal
+    ? (a: number, b: number) => Math.floor(a / 1e3) === Math.floor(b / 1e3)
+    : (a: number, b: number) => Math.abs(a - b) < 1e-3;
   return (
     now.size % WORD === known.size &&
-    now.inode % WORD === known.inode &&
+    (isMinimal || now.inode % WORD === known.inode) &&
     isSame(now.modified, known.modified) &&
-    isSame(now.changed, known.changed)
+    (!trustsChangeTime || isSame(now.changed, known.changed))
   );
 }

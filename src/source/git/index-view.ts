@@ -3,7 +3,7 @@ import { basename } from "node:path/posix";
 import type { Stamp } from "../file-stamp.ts";
 import { fileStatus } from "../read-regular-file.ts";
 import { runGit } from "../remote/run-git.ts";
-import { conversionSettings } from "./conversion-settings.ts";
+import { type ConversionSettings, conversionSettings } from "./conversion-settings.ts";
 import { environmentOf, repositoryFailure, type Stop } from "./git.ts";
 import { hasIndexStamp, type IndexEntry, readGitIndex } from "./index-entries.ts";
 import { locateRepository, type Repository } from "./repository-paths.ts";
@@ -56,7 +56,7 @@ export async function openIndexView(
       ...settings,
       repository,
       entries,
-      unchangedAmong: (files, stop) => unchangedFiles(repository, entries, files, { writtenAt, ...stop }),
+      unchangedAmong: (files, stop) => unchangedFiles(repository, entries, files, { writtenAt, ...settings, ...stop }),
       [Symbol.dispose]: () => repository[Symbol.dispose](),
     };
   } catch (error) {
@@ -74,7 +74,7 @@ async function unchangedFiles(
   repository: TemporaryRepository,
   entries: ReadonlyMap<string, IndexEntry>,
   files: readonly DifferingFile[],
-  { writtenAt, ...stop }: Stop & { readonly writtenAt: number },
+  { writtenAt, stampCheck, ...stop }: Stop & Pick<ConversionSettings, "stampCheck"> & { readonly writtenAt: number },
 ): Promise<ReadonlySet<string>> {
   if (files.length === 0) return new Set();
   const filtered = await filteredPaths(repository, files, stop);
@@ -82,7 +82,7 @@ async function unchangedFiles(
   const unknown: DifferingFile[] = [];
   for (const file of files) {
     const { path, stamp, entry } = file;
-    const hasStamp = entry.stamp !== null && hasIndexStamp(stamp, entry.stamp);
+    const hasStamp = entry.stamp !== null && hasIndexStamp(stamp, entry.stamp, stampCheck);
     const isFiltered = filtered.has(path);
     // A file as young as the index may have changed since without its stamp changing. Only its content tells then,
     // which is not to be had of a filter that is not run.

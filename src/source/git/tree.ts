@@ -1,6 +1,9 @@
+import { basename, relative } from "node:path/posix";
 import { HoldfastError } from "../../core/errors.ts";
+import { OWN_IGNORE_FILE } from "../ignore-files.ts";
 import { defaultLimits, tooMany } from "../limits.ts";
 import { runGit } from "../remote/run-git.ts";
+import { CONFIG_NAME } from "../source-root.ts";
 import {
   environmentOf,
   folderOf,
@@ -22,6 +25,8 @@ export type Head = {
   readonly links: readonly string[];
   /** Submodules, by path relative to the folder. */
   readonly submodules: readonly string[];
+  /** Blob id of each file that decides which files are read, by path relative to the folder: `../…` for one above it. */
+  readonly deciding: ReadonlyMap<string, string>;
 };
 
 /** The mode of a symbolic link in a tree. */
@@ -48,14 +53,24 @@ export async function headOf(repository: Repository, folder: string, stop: Stop)
   const blobs = new Map<string, string>();
   const submodules: string[] = [];
   const links: string[] = [];
+  const deciding = new Map<string, string>();
   // Sizes are left out: in a partial clone, git would need the blobs of files that are not checked out.
   for (const { mode, blob, path } of await listTree(repository, commit, stop, { withSizes: false })) {
+    if (isDeciding(path, prefix) && mode.startsWith("100")) deciding.set(relative(prefix, path), blob);
     if (!path.startsWith(prefix)) continue;
     if (mode.startsWith("100")) blobs.set(path.slice(prefix.length), blob);
     else if (mode === LINK_MODE) links.push(path.slice(prefix.length));
     else if (mode === SUBMODULE_MODE) submodules.push(path.slice(prefix.length));
   }
-  return { commit, format: objectFormatOf(commit), blobs, links, submodules };
+  return { commit, format: objectFormatOf(commit), blobs, links, submodules, deciding };
+}
+
+// The configuration of the folder itself, and ignore files in it, below it and above it.
+function isDeciding(path: string, prefix: string): boolean {
+  const name = basename(path);
+  const folder = path.slice(0, -name.length);
+  if (name === CONFIG_NAME) return folder === prefix;
+  return name === OWN_IGNORE_FILE && (folder.startsWith(prefix) || prefix.startsWith(folder));
 }
 
 type ListOptions = {

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { ParsedFile, ReadOptions } from "../document.ts";
 import { fault } from "../fault.ts";
 import { unpack } from "./pack-file.ts";
-import type { ReadRequest, Refused, WorkerReply } from "./worker.ts";
+import type { ReadRequest, RefusedRead, WorkerReply } from "./worker.ts";
 
 /** The limits on time and memory for reading one file. */
 export type Cost = {
@@ -61,7 +61,7 @@ export class ExactProcess implements AsyncDisposable {
   #sent: readonly Job[] = [];
   #worker: ChildProcess | null = null;
   /** Why the worker is about to end; null while it is not. */
-  #refused: Refused | null = null;
+  #refused: RefusedRead | null = null;
   #lastId = 0;
   #isReady = false;
   #isWatched = false;
@@ -167,7 +167,7 @@ export class ExactProcess implements AsyncDisposable {
     this.#send();
   }
 
-  #stop(worker: ChildProcess, why: Refused): void {
+  #stop(worker: ChildProcess, why: RefusedRead): void {
     this.#refused = why;
     this.#isReady = false;
     worker.kill("SIGKILL");
@@ -257,11 +257,11 @@ const REFUSED = {
   ),
 } as const;
 
-function refusal(why: Refused): ParsedFile {
+function refusal(why: RefusedRead): ParsedFile {
   return { text: "", faults: [REFUSED[why]], documents: [] };
 }
 
 // V8 aborts at its limit, and the system kills what needs too much.
-function refusedBy(signal: NodeJS.Signals | null): Refused {
+function refusedBy(signal: NodeJS.Signals | null): RefusedRead {
   return signal === "SIGABRT" || signal === "SIGKILL" ? "memory" : "crash";
 }

@@ -1,7 +1,7 @@
 import { faultyDocument, type ParsedDocument } from "../document.ts";
-import type { Fault } from "../fault.ts";
+import { type Fault, fault } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
-import { CONFLICT } from "../merge-conflict.ts";
+import { firstMergeConflict } from "../merge-conflict.ts";
 import type { ExactReader } from "../parse-file.ts";
 import type { Chunk } from "../split-documents.ts";
 import { type AliasBudget, build } from "./build-value.ts";
@@ -20,7 +20,8 @@ type ExactOptions = { readonly checksText: boolean; readonly aliases: AliasBudge
 function readExact(chunk: Chunk, limits: YamlLimits, options: ExactOptions): ParsedDocument | null {
   const parsed = parseExact(chunk.text, limits);
   const shifted = (faults: readonly Fault[]) => faults.map((each) => shift(each, chunk.offset));
-  if ("faults" in parsed) return { ...faultyDocument(chunk, shifted(withoutEchoes(parsed.faults))), readBy: "exact" };
+  if ("faults" in parsed)
+    return { ...faultyDocument(chunk, shifted(withoutEchoes(parsed.faults, chunk.text))), readBy: "exact" };
   const { root } = parsed;
   if (root === null) return chunk.isExplicit ? faultyDocument(chunk, []) : null;
   const { value, faults, offset, hasCredentials, respellings } = build(root, limits, options);
@@ -41,9 +42,12 @@ function shift({ other, ...found }: Fault, by: number): Fault {
   return other === undefined ? shifted : { ...shifted, other: Math.max(0, other) + by };
 }
 
-// Each conflict marker and each line of a template causes a fault, and so do the lines between, so only one is reported.
-function withoutEchoes(faults: readonly Fault[]): readonly Fault[] {
-  const cause = faults.find(({ summary }) => summary.endsWith(CONFLICT)) ?? faults.find(isTemplateFault);
+// Each conflict marker and each line of a template causes faults, wherever the parser notices, so only the cause is reported.
+function withoutEchoes(faults: readonly Fault[], text: string): readonly Fault[] {
+  const conflict = firstMergeConflict(text);
+  if (conflict !== null)
+    return [fault(conflict.offset, "syntax", `not valid YAML: ${conflict.summary}`, conflict.detail)];
+  const cause = faults.find(isTemplateFault);
   return cause === undefined ? faults : [cause];
 }
 

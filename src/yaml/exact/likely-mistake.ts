@@ -1,5 +1,4 @@
 import type { ErrorCode } from "yaml";
-import { mergeConflictAt } from "../merge-conflict.ts";
 import { findUnclosed } from "./find-unclosed.ts";
 
 /** The most likely mistake behind a parser error. */
@@ -13,7 +12,6 @@ export function likelyMistake(error: ParserError, text: string): Mistake {
   const { code, offset } = error;
   const line = lineAt(text, offset);
   const found =
-    mergeConflictAt(text, offset) ??
     template(line) ??
     unclosed(error, text) ??
     (code === "MULTILINE_IMPLICIT_KEY" || code === "BLOCK_AS_IMPLICIT_KEY" ? misplaced(error, line, text) : null) ??

@@ -12,11 +12,11 @@ export type ReadRequest = {
 };
 
 /** Why a file has no result: it needs too much of something, or the parser itself failed. */
-export type Refused = "time" | "memory" | "crash";
+export type RefusedRead = "time" | "memory" | "crash";
 
 /** The parsed file; null in the first message, which reports that the worker is ready. */
 export type WorkerReply = {
-  readonly file: PackedFile | Refused | null;
+  readonly file: PackedFile | RefusedRead | null;
   /** Of the request; null in the first message. */
   readonly id: number | null;
   /** CPU time in milliseconds that the worker's main thread has used. */
@@ -29,7 +29,7 @@ function reply(id: number | null, file: WorkerReply["file"]): void {
   process.send?.(message);
 }
 
-function read({ bytes, options }: ReadRequest): PackedFile | Refused {
+function read({ bytes, options }: ReadRequest): PackedFile | RefusedRead {
   try {
     const parsed = parseFile(bytes, options, exactReader);
     return parsed === null ? { faults: [], documents: [] } : pack(parsed, options.limits);

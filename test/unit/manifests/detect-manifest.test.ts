@@ -18,6 +18,8 @@ describe("a document of another tool beside manifests", () => {
     "$type: service\nname: x\nimage: x\n",
     "'@type': job\nname: x\nimage: x\ntrigger: x\n",
     ".type: job\nimage: x\n",
+    "_typ: job\nname: x\nimage: x\n",
+    "$types: service\nname: x\nimage: x\n",
     "types: [feat, job]\nname: x\nimage: x\ntrigger: x\n",
     "Type: job\n",
     "Type: job\nname: x\n",
@@ -28,6 +30,7 @@ describe("a document of another tool beside manifests", () => {
     "type: [service, job]\nimage: x\n",
     "kind: service\nname: x\n",
     "kind: Job\napiVersion: batch/v1\nmetadata: { name: x }\nspec: {}\n",
+    "kind: service\napiVersion: serving/v1\nname: x\nimage: x\n",
     "members: [ada@example.com]\n",
     "services:\n  web:\n    volumes:\n    - type: volume\n      source: x\n",
   ])("is counted as one without a type, and nothing is said: %j", async (text) => {
@@ -66,11 +69,19 @@ describe("a document of another tool beside manifests", () => {
   });
 });
 
+test("a type that is similar to one of ours beside a field of another kind is another tool's", async () => {
+  const device = "type: device\nname: x\nserial: 3\n";
+  expect(await foundIn(device)).toMatchObject({ said: [], foreign: { documents: 1, types: new Map([["device", 1]]) } });
+  expect((await foundIn("type: servce\nname: x\nreplicas: 3\n")).said).toEqual(["warning unknown-type"]);
+});
+
 describe("a document that is meant as ours is an error", () => {
   test.each([
     ["tpye: service\nname: x\nimage: { type: image, image_uri: x }\n", "no-type"],
     ["Type: workspace\nname: x\ncluster_fqn: cl1\n", "no-type"],
     ["types: job\nimage: x\n", "no-type"],
+    ["kind: service\nname: x\nimage: x\nreplicsa: 2\n", "no-type"],
+    ["kind: workspace\ncluster_fqn: cl1\n", "no-type"],
     ["type: servce\nname: x\nimage: x\n", "no-type"],
     ["name: x\nmembers: [ada@example.com]\n", "no-type"],
     ["type: service\n", "missing-field", false],
@@ -106,12 +117,15 @@ describe("a manifest of ours", () => {
     expect(diagnostics).toMatchObject([{ code: "encrypted", line: 3, column: 11 }]);
   });
 
-  test("may follow a byte-order mark, also in a later document", async () => {
-    const { manifests, diagnostics } = await loadFiles({
-      "a.yaml": `\ufeff${team}\ufeff---\n${team.replace("name: t", "name: u")}`,
-    });
-    expect([manifests.length, diagnostics]).toEqual([2, []]);
-  });
+  test.each(["\ufeff---\n", "...\n\ufeff", "... # end\n\ufeff---\n", "...\n\ufeff# next\n"])(
+    "may follow a byte-order mark, also in a later document: %j",
+    async (between) => {
+      const { manifests, diagnostics } = await loadFiles({
+        "a.yaml": `\ufeff${team}${between}${team.replace("name: t", "name: u")}`,
+      });
+      expect([manifests.length, diagnostics]).toEqual([2, []]);
+    },
+  );
 
   test.each(["a.json", "a.yaml"])("with a merge conflict around the whole of %s is told so", async (file) => {
     const text = '<<<<<<< HEAD\n{"type":"team","name":"a"}\n=======\n{"type":"team","name":"b"}\n>>>>>>> x\n';
@@ -119,6 +133,17 @@ describe("a manifest of ours", () => {
     expect(diagnostics).toMatchObject([{ code: "syntax", line: 1, column: 1, severity: "error" }]);
     expect(diagnostics[0]?.summary).toContain("a merge conflict that is not resolved");
   });
+
+  test.each(["a.json", "a.yaml"])(
+    "with a merge conflict that closes braces before the type of %s is told so",
+    async (file) => {
+      const text =
+        '{\n"labels": {\n<<<<<<< HEAD\n"a": "1"},\n=======\n"a": "2"},\n>>>>>>> x\n"type": "team", "name": "a"}';
+      const { diagnostics } = await loadFiles({ [file]: text });
+      expect(diagnostics).toMatchObject([{ code: "syntax", line: 3, column: 1, severity: "error" }]);
+      expect(diagnostics[0]?.summary).toContain("a merge conflict that is not resolved");
+    },
+  );
 
   test("with a merge conflict in JSON is told so", async () => {
     const text =

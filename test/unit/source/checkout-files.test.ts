@@ -1,6 +1,16 @@
-import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { leftOutText } from "../../../src/render/left-out-files.ts";
 import type { RevisionFiles } from "../../../src/source/revision.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -108,6 +118,68 @@ describe("what git calls unchanged is read as it was committed", () => {
     expect(touched).toMatchObject({ commit: null, changedSince: { files: 1 } });
     expect(await stateOf(touched)).toEqual({ "a.yaml": team.replace("ml", "smudged"), "b.yaml": team });
     expect(existsSync(ran)).toBe(false);
+  });
+
+  test("S3 what a filter wrote, by those parts of the stamps in the index that git is told to look at", async () => {
+    const root = await checkedOut({ ".gitattributes": "*.yaml filter=secret\n", "a.yaml": team });
+    write(root, { "a.yaml": `# smudged\n${team}` });
+    await git(root, "config", "filter.secret.clean", "grep -v smudged");
+    utimesSync(join(root, "a.yaml"), 1e9, 1e9);
+    await git(root, "update-index", "a.yaml");
+    await expectUnchanged(root, { "a.yaml": team });
+    // Another inode, as a copy of the checkout has them, then another part of the second.
+    cpSync(join(root, "a.yaml"), join(root, "b"), { preserveTimestamps: true });
+    renameSync(join(root, "b"), join(root, "a.yaml"));
+    expect((await read(root)).commit).toBe(null);
+    await git(root, "config", "core.trustctime", "false");
+    expect((await read(root)).commit).toBe(null);
+    await git(root, "config", "core.checkStat", "minimal");
+    await expectUnchanged(root, { "a.yaml": team });
+    utimesSync(join(root, "a.yaml"), 1e9, 1e9 + 0.5);
+    await expectUnchanged(root, { "a.yaml": team });
+    await git(root, "config", "core.trustctime", "true");
+    // The time of the change is of another second.
+    await git(root, "-c", "core.trustctime=false", "update-index", "--refresh");
+    utimesSync(join(root, "a.yaml"), 1e9, 1e9 + 1);
+    expect((await read(root)).commit).toBe(null);
+  });
+
+  test("line ends by a setting of the environment", async () => {
+    const root = await checkedOut({ "a.yaml": team, "b.yaml": team });
+    write(root, { "a.yaml": team.replaceAll("\n", "\r\n") });
+    expect((await read(root)).commit).toBe(null);
+    vi.stubEnv("GIT_CONFIG_COUNT", "2");
+    for (const [nth, [key = "", value]] of [
+      ["user.name", "x"],
+      ["core.autocrlf", "true"],
+    ].entries()) {
+      vi.stubEnv(`GIT_CONFIG_KEY_${nth}`, key);
+      vi.stubEnv(`GIT_CONFIG_VALUE_${nth}`, value);
+    }
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await expectUnchanged(root, { "a.yaml": team, "b.yaml": team });
+  });
+
+  test.each([
+    ["its configuration", "in", "in/holdfast.yaml", "{}\n", "server: https://x.io\n"],
+    ["an ignore file", "in", "in/.holdfastignore", "x.yaml\n", "b.yaml\n"],
+    ["an ignore file below", "in", "in/below/.holdfastignore", "x.yaml\n", "b.yaml\n"],
+    ["an ignore file above", "in", ".holdfastignore", "x.yaml\n", "b.yaml\n"],
+  ])("nothing where %s is changed, new or gone", async (_, folder, path, before, after) => {
+    const top = await checkedOut({ "in/a.yaml": team, "in/below/b.yaml": team, [path]: before });
+    const root = join(top, folder);
+    expect((await read(root)).commit).toBe(await git(top, "rev-parse", "HEAD"));
+    write(top, { [path]: after });
+    const isChanged = { commit: null, changedSince: { commit: await git(top, "rev-parse", "HEAD") } };
+    expect(await read(root)).toMatchObject(isChanged);
+    expect(await read(root)).not.toHaveProperty("untracked");
+    rmSync(join(top, path));
+    expect(await read(root)).toMatchObject(isChanged);
+    await git(top, "rm", "--quiet", "--cached", path);
+    await git(top, "commit", "--quiet", "--message", "Remove it");
+    expect((await read(root)).commit).toBe(await git(top, "rev-parse", "HEAD"));
+    write(top, { [path]: after });
+    expect(await read(root)).toMatchObject({ commit: null });
   });
 
   test("files marked assume-unchanged or skip-worktree, edited or removed", async () => {
