@@ -1,4 +1,4 @@
-import { isCredential, MASK } from "./credential.ts";
+import { isCredential, MASK, SHORTEST_CREDENTIAL } from "./credential.ts";
 
 // Each of these ends with the secret.
 const PASSWORDS = [
@@ -96,6 +96,16 @@ export function redactConnectionSecrets(text: string): string {
 /** Whether a text is in a known credential format or contains a secret of a connection string. */
 export function isSecretText(text: string): boolean {
   return isCredential(text) || hasConnectionSecret(text);
+}
+
+/** A name as outputs may show it: one that is itself a secret is masked. */
+export function redactName(name: string): string {
+  return isSecretName(name) ? MASK : name;
+}
+
+/** Whether a name is itself a secret. Almost no name is long enough. */
+export function isSecretName(name: string): boolean {
+  return name.length >= SHORTEST_CREDENTIAL && isSecretText(name);
 }
 
 const URL_USER = /:\/\/[^\s/:@]{0,256}:[^\s/@]{1,256}@/y;

@@ -1,5 +1,6 @@
 import { isObject } from "../contract/json.ts";
 import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
+import { redactName } from "../model/connection-secret.ts";
 import { escapeName } from "../model/unprintable.ts";
 import { closestName } from "./closest-name.ts";
 import type { ValidatorError } from "./compiled-validator.ts";
@@ -71,9 +72,10 @@ export function describeError(
   }
 }
 
-/** A name as messages show it: truncated, with invisible characters and unusual spaces escaped. */
+/** A name as messages show it: truncated, without secrets, with invisible characters and unusual spaces escaped. */
 function shown(name: string): string {
-  return escapeName(name.length > 64 ? `${name.slice(0, 64)}…` : name);
+  const safe = redactName(name);
+  return escapeName(safe.length > 64 ? `${safe.slice(0, 64)}…` : safe);
 }
 
 function named(pointer: string): string {
@@ -107,7 +109,7 @@ function exampleOf(pointer: string, node: SchemaNode | undefined): string | unde
   const [example] = node?.examples ?? [];
   const [name = ""] = pointerTokens(pointer).toReversed();
   return typeof example === "string" || typeof example === "number"
-    ? `For example: \`${name}: ${example}\`.`
+    ? `For example: \`${shown(name)}: ${example}\`.`
     : undefined;
 }
 
@@ -170,7 +172,7 @@ function formOfMap(pointer: string, { node, value }: Field): string | undefined 
   if (lines.length === 0 || lines.length !== value.length) return undefined;
   const [name = ""] = pointerTokens(pointer).toReversed();
   const rest = lines.length > MAX_FORMS ? ", …" : "";
-  return `Write each \`name\` as a key with its value: \`${name}: { ${lines.slice(0, MAX_FORMS).join(", ")}${rest} }\`.`;
+  return `Write each \`name\` as a key with its value: \`${shown(name)}: { ${lines.slice(0, MAX_FORMS).join(", ")}${rest} }\`.`;
 }
 
 /** More of them would not make the form clearer. */

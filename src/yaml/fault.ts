@@ -1,4 +1,5 @@
-import { isCredential, MASK } from "../model/credential.ts";
+import { isSecretText } from "../model/connection-secret.ts";
+import { MASK } from "../model/credential.ts";
 import { escapeUnprintable } from "../model/unprintable.ts";
 
 /** An error or warning at an offset in a text (UTF-16 code units from 0). */
@@ -49,7 +50,7 @@ const MAX_QUOTED_LENGTH = 80;
 
 /** A name as messages show it: in back quotes, shortened, with invisible characters escaped. A credential is masked. */
 export function quoted(name: string): string {
-  if (isCredential(name)) return MASK;
+  if (isSecretText(name)) return MASK;
   const short = name.length > MAX_QUOTED_LENGTH ? `${name.slice(0, MAX_QUOTED_LENGTH)}…` : name;
   return `\`${escapeUnprintable(short).replaceAll("`", "\\u0060")}\``;
 }

@@ -6,6 +6,7 @@ import { withoutVersion } from "../diff/compared-content.ts";
 import { expectedLive } from "../diff/expected-live.ts";
 import { fastEqual } from "../diff/fast-equal.ts";
 import { isActedOn } from "../diff/field-cause.ts";
+import { redactPointer } from "../diff/pointer.ts";
 import { type CausedBy, causedByDifferences, causedByManifest } from "../diff/step-cause.ts";
 import type { Kind, LiveRow } from "../kind.ts";
 import type { UnknownReason } from "../live.ts";
@@ -177,7 +178,11 @@ function refuse(
   if (serverMessage === undefined) return block(reason, found);
   const pointer = dryRun?.state === "refused" ? (dryRun.pointer ?? null) : null;
   const message = redactMessage(serverMessage, shape, manifest.value);
-  return block(reason, { ...found, pointer, detail: pointer === null ? message : `${pointer}: ${message}` });
+  return block(reason, {
+    ...found,
+    pointer,
+    detail: pointer === null ? message : `${redactPointer(pointer)}: ${message}`,
+  });
 }
 
 function block(reason: Reason, found: Partial<Decision> = {}): Decision {

@@ -1,7 +1,7 @@
 import type { Danger } from "../../contract/generated/output.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
 import { isActedOn } from "../diff/field-cause.ts";
-import { pointerIn, writtenValueAt } from "../diff/pointer.ts";
+import { pointerIn, redactPointer, writtenValueAt } from "../diff/pointer.ts";
 import { MAY_EXIST } from "../guards/step-guards.ts";
 import { contentDangers } from "./content-dangers.ts";
 import type { Decision, DecisionInput, Difference } from "./decision.ts";
@@ -66,6 +66,7 @@ function fieldsDanger(
   const paths = fields.map(({ tokens }) => pointerIn(shape, [found, manifest.value], tokens));
   const more = paths.length > LISTED ? ` and ${paths.length - LISTED} more` : "";
   const isWritten = (path: string): boolean => writtenValueAt(manifest.value, pointerTokens(path)) !== undefined;
-  const path = paths.find(isWritten) ?? paths[0] ?? null;
-  return { risk, path, text: paths.slice(0, LISTED).join(", ") + more };
+  const path = paths.find(isWritten) ?? paths[0];
+  const listed = paths.slice(0, LISTED).map(redactPointer);
+  return { risk, path: path === undefined ? null : redactPointer(path), text: listed.join(", ") + more };
 }

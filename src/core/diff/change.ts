@@ -1,11 +1,12 @@
 import type { Cause, Change } from "../../contract/generated/output.ts";
 import { equal, type Json } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
+import { redactName } from "../../model/connection-secret.ts";
 import { CHANGED_MASK, MASK } from "../../model/credential.ts";
 import { fieldShape } from "../../model/normal-form.ts";
 import { redactValue } from "../redact/sensitive-fields.ts";
 import type { FieldDifference } from "./differences.ts";
-import { pointerIn } from "./pointer.ts";
+import { pointerIn, redactPointer } from "./pointer.ts";
 import { textDiff } from "./text-diff.ts";
 
 /** The two sides of a difference, not normalised; paths point into them. */
@@ -28,7 +29,7 @@ export function changeOf(
   const is = redactValue(after, sensitive, (hidden, other) => markChanged(hidden, other, after), before);
   return {
     // A removed field exists only in live.
-    path: pointerIn(shape, after === undefined ? [live, manifest] : [manifest, live], tokens),
+    path: redactPointer(pointerIn(shape, after === undefined ? [live, manifest] : [manifest, live], tokens)),
     label: labelOf(shape, tokens),
     before: was,
     after: is,
@@ -43,18 +44,19 @@ function markChanged(hidden: Json, other: Json | undefined, whole: Json | undefi
 }
 
 /**
- * A field's display name, such as `image.image_uri`; items of a keyed list are named by their key, as in
+ * A field's display name, such as `image.image_uri`, its secrets masked; items of a keyed list are named by their key, as in
  * `ports[8080:TCP].host`.
  */
 export function labelOf(shape: Shape, tokens: readonly string[]): string {
   let label = "";
   let at = shape;
   for (const token of tokens) {
+    const shown = redactName(token);
     if (at.is === "list") {
-      label += `[${token}]`;
+      label += `[${shown}]`;
       at = at.items;
     } else {
-      label += name(token, label === "");
+      label += name(shown, label === "");
       at = fieldShape(at, token);
     }
   }

@@ -1,11 +1,17 @@
 import { isObject, type Json } from "../../contract/json.ts";
-import { escapePointer } from "../../contract/json-pointer.ts";
+import { escapePointer, pointerTokens } from "../../contract/json-pointer.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
+import { redactName } from "../../model/connection-secret.ts";
 import { fieldShape, itemPlaces } from "../../model/normal-form.ts";
 
 /** The JSON Pointer of a path of field names and list indexes. */
 export function pointerOf(tokens: readonly string[]): string {
   return tokens.map((token) => `/${escapePointer(token)}`).join("");
+}
+
+/** A JSON Pointer as outputs may show it: names that are secrets are masked. */
+export function redactPointer(pointer: string): string {
+  return pointerOf(pointerTokens(pointer).map(redactName));
 }
 
 /** The value at a path of field names and list indexes; undefined when there is none. */

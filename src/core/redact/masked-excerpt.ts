@@ -1,4 +1,5 @@
-import { isCredential, MASK } from "../../model/credential.ts";
+import { isSecretText } from "../../model/connection-secret.ts";
+import { MASK } from "../../model/credential.ts";
 import { isSecretKey, redactValue } from "./sensitive-fields.ts";
 
 /** A line of a source file as a report may show it, and the column of the caret (from 1). */
@@ -27,7 +28,7 @@ export function excerptOf(line: string, column: number): Excerpt | null {
   const caret = column > start && shown !== value ? start + 1 : column;
   if (caret > WIDEST || lead.length > WIDEST) return null;
   const text = line.slice(0, start) + shown;
-  if (isCredential(text)) return null;
+  if (isSecretText(text)) return null;
   return { line: text.length > WIDEST ? `${text.slice(0, WIDEST)}${MARK}` : text, column: caret };
 }
 

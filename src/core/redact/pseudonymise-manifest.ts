@@ -83,7 +83,10 @@ function standIn(shape: Shape | undefined, value: Json, keeps: boolean, digest: 
 
 function envOf(env: JsonObject, digest: Digest): JsonObject {
   return Object.fromEntries(
-    Object.entries(env).map(([name, value]) => [name, isSecretReference(value) ? value : hidden(value, digest)]),
+    Object.entries(env).map(([name, value]) => [
+      pseudonymiseName(name, digest),
+      isSecretReference(value) ? value : hidden(value, digest),
+    ]),
   );
 }
 

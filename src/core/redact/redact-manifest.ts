@@ -1,8 +1,8 @@
-import { compareText, isObject, type Json } from "../../contract/json.ts";
+import { isObject, type Json } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import { MASK } from "../../model/credential.ts";
 import { fieldShape } from "../../model/normal-form.ts";
-import { isSensitiveField, redactValue } from "./sensitive-fields.ts";
+import { isSensitiveField, redactFields, redactValue } from "./sensitive-fields.ts";
 
 /** Masking options. */
 type Masking = { readonly mask?: (hidden: Json) => Json; readonly sensitive?: boolean };
@@ -18,12 +18,9 @@ export function redactManifest(
     return value.map((item: Json) => redactManifest(shape.items, item, { mask, sensitive: hidden }));
   }
   if (!isObject(value)) return redactValue(value, sensitive, mask);
-  const redacted = Object.keys(value)
-    .sort(compareText)
-    .map((name): [string, Json] => {
-      const inner = fieldShape(shape, name);
-      const hidden = sensitive || isSensitiveField(shape, inner, name, value);
-      return [name, redactManifest(inner, value[name] ?? null, { mask, sensitive: hidden })];
-    });
-  return Object.fromEntries(redacted);
+  return redactFields(value, { mask }, (name, field) => {
+    const inner = fieldShape(shape, name);
+    const hidden = sensitive || isSensitiveField(shape, inner, name, value);
+    return redactManifest(inner, field, { mask, sensitive: hidden });
+  });
 }

@@ -1,6 +1,6 @@
 import { compareText, isObject, type Json, type JsonObject, own } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
-import { isHarmlessName, isSecretText } from "../../model/connection-secret.ts";
+import { isHarmlessName, isSecretName, isSecretText } from "../../model/connection-secret.ts";
 import { MASK } from "../../model/credential.ts";
 
 const SECRET_KEY =
@@ -58,13 +58,26 @@ export function redactValue(
     return value.map((item: Json, index) => redactValue(item, false, mask, others[index]));
   }
   if (!isObject(value)) return value;
-  const others = isObject(compared) ? compared : {};
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([a], [b]) => compareText(a, b))
-      .map(([key, field]) => {
-        const hidden = isSecretKey(key) || keepsSecret(value, key);
-        return [key, redactValue(field, hidden, mask, own(others, key))];
-      }),
-  );
+  const others = isObject(compared) ? compared : null;
+  return redactFields(value, { mask, compared: others }, (key, field) => {
+    const hidden = isSecretKey(key) || keepsSecret(value, key);
+    return redactValue(field, hidden, mask, others === null ? undefined : own(others, key));
+  });
+}
+
+/** An object with sorted keys, its fields as `shownField` gives them. Keys that are secrets are masked and counted. */
+export function redactFields(
+  value: JsonObject,
+  { mask, compared = null }: { readonly mask: Mask; readonly compared?: JsonObject | null },
+  shownField: (key: string, field: Json) => Json,
+): JsonObject {
+  let hidden = 0;
+  const shownKey = (key: string): string => {
+    if (!isSecretName(key)) return key;
+    const other = compared === null ? undefined : Object.hasOwn(compared, key) ? key : null;
+    hidden += 1;
+    return `${String(mask(key, other))}${hidden === 1 ? "" : ` ${hidden}`}`;
+  };
+  const keys = Object.keys(value).sort(compareText);
+  return Object.fromEntries(keys.map((key) => [shownKey(key), shownField(key, value[key] ?? null)]));
 }

@@ -82,6 +82,22 @@ describe("connection strings", () => {
     expect(found.map(({ code, line }) => `${line} ${code}`)).toContain("5 literal-secret");
   });
 
+  test("are masked in keys, whatever is said of them", async () => {
+    const key = JSON.stringify(`postgres://app:${canary}@db/app`);
+    const manifest = `type: service\nname: api\nworkspace_fqn: cl1:ws1\nimage: { type: image, image_uri: x }\nreplicas: 1\n`;
+    const { diagnostics } = await loadFiles({
+      "a.yaml": `${manifest}${key}: 1\n`,
+      "b.yaml": `${manifest}env: { ${key}: 1, ${key}: 2 }\n`,
+      "c.yaml": `${manifest}env: { ${key}: [1] }\n`,
+      "d.yaml": `${manifest}values: { ${key}: { password: plain } }\n`,
+      "e.yaml": `${manifest}env: [{ name: ${key}, value: x }]\n`,
+    });
+    expect(new Set(diagnostics.map(({ file }) => file))).toEqual(
+      new Set(["a.yaml", "b.yaml", "c.yaml", "d.yaml", "e.yaml"]),
+    );
+    expect(JSON.stringify(diagnostics)).not.toContain(canary);
+  });
+
   test("are found in linear time", () => {
     const started = performance.now();
     for (const part of [

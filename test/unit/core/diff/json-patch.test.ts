@@ -214,6 +214,27 @@ describe("a secret", () => {
     expect(step.patch).toHaveLength(2);
   });
 
+  test("in a key is in no part of a step, and two such keys differ", () => {
+    const named = (n: number) => ({ [`postgres://app:CANARY${n}@db/app`]: "x" });
+    const given = (n: number) => service({ env: named(n), kustomize: { patch: { list: [named(n)] } } });
+    for (const step of [
+      against(given(1), present(given(2))),
+      against(given(1), present(service())),
+      against(given(1), { state: "absent" }),
+    ]) {
+      const { decision: _decision, ...shown } = step;
+      expect(JSON.stringify(shown)).not.toContain("CANARY");
+      expect(step.changes.length).toBeGreaterThan(0);
+    }
+    const { changes, patch } = against(given(1), present(given(2)));
+    expect(changes.map(({ label, path, before, after }) => [label, path, before, after])).toEqual([
+      ['env["(sensitive)"]', "/env/(sensitive)", null, "x"],
+      ['env["(sensitive)"]', "/env/(sensitive)", "x", null],
+      ["kustomize.patch.list", "/kustomize/patch/list", [{ "(sensitive)": "x" }], [{ "(sensitive, changed)": "x" }]],
+    ]);
+    expect(patch).toContainEqual({ op: "remove", path: "/env/(sensitive)" });
+  });
+
   test("is not what a reference to a secret is", () => {
     const reference = "secret://tenant:group:key";
     const step = against(

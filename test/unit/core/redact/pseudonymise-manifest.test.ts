@@ -35,6 +35,8 @@ test("names, references, numbers and typed texts are kept, and addresses are not
     replicas: 3,
     env: { LEVEL: "CANARY", KEY: "secret://tenant:group:key" },
   };
+  const named = { ...manifest, env: { "https://u:CANARY@h.example": "x" } };
+  expect(JSON.stringify(pseudonymiseManifest(shapeOf("service"), named, digest))).not.toContain("CANARY@");
   const shown = pseudonymiseManifest(shapeOf("service"), manifest, digest);
   expect(shown).toMatchObject({
     ...manifest,

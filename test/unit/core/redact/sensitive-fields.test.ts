@@ -102,6 +102,11 @@ describe("redacting", () => {
     });
   });
 
+  test("masks keys that are secrets, and counts them", () => {
+    const value = { "https://u:p1@h.example": 1, "https://u:p2@h.example": 2, plain: 3 };
+    expect(redactValue({ value })).toEqual({ value: { [MASK]: 1, [`${MASK} 2`]: 2, plain: 3 } });
+  });
+
   test("masks what a Kubernetes Secret in a patch keeps, in values and in differences", () => {
     const held = (text: string) => ({
       kind: "Secret",
