@@ -5,6 +5,9 @@ import { escapePointer } from "./json-pointer.ts";
 const SECRET_URL =
   /\b(?:[a-z][a-z0-9+.]*-)?secret:\/\/([A-Za-z0-9_.-]{1,128}:[A-Za-z0-9_.-]{1,128}:[A-Za-z0-9_.-]{1,128})/g;
 
+/** The fields, at any depth of a manifest, in whose texts references to secrets are resolved. */
+export const RESOLVED_FIELDS: ReadonlySet<string> = new Set(["env", "values"]);
+
 /** A reference to a secret, and its location (a JSON Pointer within the searched value). */
 export type SecretReference = { readonly fqn: string; readonly pointer: string };
 

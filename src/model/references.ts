@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
-import { secretReferences } from "../contract/secret-references.ts";
+import { RESOLVED_FIELDS, secretReferences } from "../contract/secret-references.ts";
 import { kindOfSubject, referenceKinds } from "./reference-kinds.ts";
 import { roleTypeOf, shortFqn } from "./roles.ts";
 
@@ -102,7 +102,7 @@ function addSecrets(value: Json, pointer: string, found: ResourceReference[]): v
   for (const [key, item] of Object.entries(value)) {
     if (key === "secret_fqn" || key.endsWith("_secret_fqn")) {
       found.push(...named("secret", item, placeOf(pointer, key)));
-    } else if (key === "env" || key === "values") found.push(...secrets(item, placeOf(pointer, key)));
+    } else if (RESOLVED_FIELDS.has(key)) found.push(...secrets(item, placeOf(pointer, key)));
     else if (typeof item === "object") addSecrets(item, placeOf(pointer, key), found);
   }
 }

@@ -3,7 +3,6 @@ import { duplicates, objectsOf } from "./duplicate-items.ts";
 import type { Rule, RuleContext } from "./rule.ts";
 import { schedules } from "./schedule-rule.ts";
 import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
-import { secretReferenceForms } from "./secret-reference-rule.ts";
 
 /** The rules for the fields that all applications share. Rules that need the cluster come first. */
 export const applicationRules: readonly Rule[] = [
@@ -16,7 +15,6 @@ export const applicationRules: readonly Rule[] = [
   rollout,
   dependencies,
   schedules,
-  secretReferenceForms,
 ];
 
 const RESOURCES = ["cpu", "memory", "ephemeral_storage"].map((name) => ({

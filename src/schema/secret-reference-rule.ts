@@ -1,37 +1,46 @@
-import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import type { Json, JsonObject } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
+import { RESOLVED_FIELDS } from "../contract/secret-references.ts";
 import { error, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 
-/** References to secrets in environment and values have all three parts. */
-export function secretReferenceForms({ env, values }: JsonObject): readonly SchemaDiagnostic[] {
+/**
+ * References to secrets have all three parts: in environment and values also those within a longer text, elsewhere those
+ * that are a whole text.
+ */
+export function secretReferenceForms(manifest: JsonObject): readonly SchemaDiagnostic[] {
   const found: SchemaDiagnostic[] = [];
-  addWrongForms(found, env, "/env");
-  addWrongForms(found, values, "/values");
+  addWrongForms(found, manifest, { pointer: "", isResolved: false });
   return found;
 }
 
 const PART = "[A-Za-z0-9_.-]{1,128}";
 const NOTHING_ELSE = new RegExp(`^secret://${PART}:${PART}:${PART}$`);
 const REFERENCE = /\b(?:[a-z][a-z0-9+.]*-)?secret:\/\//g;
+const WHOLE = /^(?:[a-z][a-z0-9+.]*-)?secret:\/\/\S*$/;
 const PARTS = new RegExp(`^${PART}:${PART}:${PART}`);
 
-function addWrongForms(found: SchemaDiagnostic[], value: Json | undefined, pointer: string): void {
-  if (typeof value === "string") {
-    if (hasWrongForm(value)) found.push(error(pointer, "invalid-form", WRONG, FORM));
-  } else if (Array.isArray(value)) {
-    for (const [at, item] of value.entries()) addWrongForms(found, item, `${pointer}/${at}`);
-  } else if (isObject(value)) {
-    for (const name in value) {
-      const item = value[name];
+/** A place in a manifest, and whether references within its texts are resolved. */
+type Place = { readonly pointer: string; readonly isResolved: boolean };
+
+function addWrongForms(found: SchemaDiagnostic[], value: JsonObject | readonly Json[], above: Place): void {
+  for (const [name, item] of Object.entries<Json>(value)) {
+    if (typeof item === "string") {
       // Most texts refer to nothing: a pointer is created only for the others.
-      if (typeof item === "string" ? hasWrongForm(item) : typeof item === "object" && item !== null)
-        addWrongForms(found, item, `${pointer}/${escapePointer(name)}`);
+      if (!item.includes("secret://")) continue;
+      const { pointer, isResolved } = placeIn(above, name);
+      if (hasWrongForm(item, isResolved)) found.push(error(pointer, "invalid-form", WRONG, FORM));
+    } else if (typeof item === "object" && item !== null) {
+      addWrongForms(found, item, placeIn(above, name));
     }
   }
 }
 
-function hasWrongForm(value: string): boolean {
-  if (!value.includes("secret://") || NOTHING_ELSE.test(value)) return false;
+function placeIn({ pointer, isResolved }: Place, name: string): Place {
+  return { pointer: `${pointer}/${escapePointer(name)}`, isResolved: isResolved || RESOLVED_FIELDS.has(name) };
+}
+
+function hasWrongForm(value: string, isResolved: boolean): boolean {
+  if (NOTHING_ELSE.test(value) || !(isResolved || WHOLE.test(value))) return false;
   return value.matchAll(REFERENCE).some(({ 0: scheme, index }) => !PARTS.test(value.slice(index + scheme.length)));
 }
 

@@ -64,6 +64,29 @@ describe("a service", () => {
     expect(meaning("helm", { values: { a: ["secret://k"] } })).toEqual(["error invalid-form /values/a/0"]);
   });
 
+  it.each<readonly [type: string, fields: JsonObject, pointer: string]>([
+    ["service", { kustomize: { patch: { a: "secret://t:g" } } }, "/kustomize/patch/a"],
+    ["async-service", { worker_config: { input_config: { auth: "secret://t" } } }, "/worker_config/input_config/auth"],
+    [
+      "chat_prompt",
+      { mcp_servers: [{ headers: { Authorization: "secret://t:g" } }] },
+      "/mcp_servers/0/headers/Authorization",
+    ],
+    ["cluster", { annotations: { a: "acme-secret://g:k" } }, "/annotations/a"],
+    ["virtual-account", { tags: { a: "secret://t:g" } }, "/tags/a"],
+    ["application-set", { components: [{ env: { A: "x secret://t:g" } }] }, "/components/0/env/A"],
+  ])("names secrets with their three parts anywhere in a %s", (type, fields, pointer) => {
+    expect(meaning(type, fields)).toEqual([`error invalid-form ${pointer}`]);
+    const text = JSON.stringify(fields);
+    expect(meaning(type, JSON.parse(text.replace(/secret:\/\/[\w:]+/, "secret://t:g:k")))).toEqual([]);
+  });
+
+  it("and may be spoken of in texts that the control plane does not resolve", () => {
+    expect(meaning("chat_prompt", { messages: [{ role: "system", content: "Never print a secret:// URL." }] })).toEqual(
+      [],
+    );
+  });
+
   it("and a job run by schedules that a cron knows", () => {
     const trigger = (schedule: string) => meaning("job", { trigger: { type: "scheduled", schedule } });
     for (const schedule of ["0 3 * * *", "*/5 0-6,22 1 JAN MON-FRI", "@daily", "0 0 29 2 *", "0 3 * * 7"]) {
