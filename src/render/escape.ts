@@ -1,8 +1,9 @@
 import { escapeUnprintable } from "../model/unprintable.ts";
 
 // Output that CI runners execute as a command: `##[name]`, `##vso[name]` and `##teamcity[name]` anywhere in a line,
-// `::name::` at its start (after white space), and section markers.
-const COMMAND = /#(?=#\w*(?:\[|$))|(?<=^|\s):(?=:)|(?<=section_(?:start|end)):/gu;
+// `::name::` at its start (after white space), and section markers. A colon alone at the end of a text counts, because a
+// report may continue with another one.
+const COMMAND = /#(?=#\w*(?:\[|$))|(?<=^|\s):(?=:|$)|(?<=section_(?:start|end)):/gu;
 
 /**
  * The text with every character that could control a terminal, forge a report or command a CI runner shown as `\uXXXX`,
@@ -23,6 +24,6 @@ export function printableLines(text: string): string {
  */
 export function withoutCommands(text: string): string {
   // A cheap check first, since hardly any text contains these.
-  if (!text.includes("##") && !text.includes("::") && !text.includes("section_")) return text;
+  if (!text.includes("##") && !text.includes("::") && !text.endsWith(":") && !text.includes("section_")) return text;
   return text.replace(COMMAND, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
