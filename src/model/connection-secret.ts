@@ -1,30 +1,30 @@
 import { isCredential, MASK, SHORTEST_CREDENTIAL } from "./credential.ts";
 
-// Each of these ends with the secret.
+// The last group of each of these is the secret.
 const PASSWORDS = [
   // `scheme://user:password@host`. A user alone is shown, and so are a reference such as `secret://tenant:group:key`, a
   // port before a query, and the tag of an image before its digest.
-  /\b(?!(?:[a-z0-9.+-]{1,30}-)?secret:)[a-z][\w+.-]{1,30}:\/\/[^\s/:@?#]{0,256}:(?!\d{1,5}[?#])([^\s/@]{1,256}(?:@[^\s/@?#,;&"']{1,256}){0,4})(?=@(?!sha256:))/gi,
+  /\b(?!(?:[a-z0-9.+-]{1,30}-)?secret:)[a-z][\w+.-]{1,30}:\/\/[^\s/:@?#]{0,256}:(?!\d{1,5}[?#])([^\s/@]{1,256}(?:@[^\s/@?#,;&"']{1,256}){0,4})(?=@(?!sha256:))/dgi,
   // Go's drivers: `user:password@tcp(host)`.
-  /^[^\s:/@]{1,256}:(\S{1,256})(?=@(?:tcp6?|udp|unix|cloudsql)\()/gi,
-  /\bjdbc:oracle:(?:thin|oci8?):[^\s/@:]{1,256}\/([^\s@]{1,256})(?=@)/gi,
+  /^[^\s:/@]{1,256}:(\S{1,256})(?=@(?:tcp6?|udp|unix|cloudsql)\()/dgi,
+  /\bjdbc:oracle:(?:thin|oci8?):[^\s/@:]{1,256}\/([^\s@]{1,256})(?=@)/dgi,
   // Drivers that separate their properties in other ways than `?`, `&` and `;`.
-  /\bjdbc:(?:db2|informix-sqli|as400|derby)[^\s;]{1,1024}:(?:password|pwd)=([^\s;&]{1,256})/gi,
-  /\bjdbc:[a-z][^\s;]{1,1024}[(,/](?:password|pwd|logdata)=("[^"]{1,256}"|'[^']{1,256}'|[^\s),&;]{1,256})/gi,
+  /\bjdbc:(?:db2|informix-sqli|as400|derby)[^\s;]{1,1024}:(?:password|pwd)=([^\s;&]{1,256})/dgi,
+  /\bjdbc:[a-z][^\s;]{1,1024}[(,/](?:password|pwd|logdata)=("[^"]{1,256}"|'[^']{1,256}'|[^\s),&;]{1,256})/dgi,
 ];
 
 // A quotation contains its own last mark doubled.
 const QUOTED = `"(?:[^"]|""){1,1024}"|'(?:[^']|''){1,1024}'|\\{(?:[^}]|\\}\\}){1,1024}\\}|<[^<>]{1,64}>`;
 const NAME = "([a-z][\\w .:$-]{0,63}?)";
-// A key and its value, after `?`, `&`, `;` or `#`, or at the start of the text.
-const QUERY_PAIR = new RegExp(`[?&#]\\s{0,8}${NAME}\\s{0,8}=\\s{0,8}(${QUOTED}|[^\\s;&]{1,4096})`, "gi");
-const PROPERTY = new RegExp(`;\\s{0,8}${NAME}\\s{0,8}=\\s{0,8}(${QUOTED}|[^\\s;]{1,4096})`, "gi");
-const FIRST_PAIR = new RegExp(`^([a-z][\\w.:$-]{0,63})=(${QUOTED}|[^\\s;&]{1,4096})`, "gi");
+// A key and its value, after `?`, `&`, `;` or `#`, or at the start of the text. A value may itself be a connection string.
+const QUERY_PAIR = new RegExp(`[?&#]\\s{0,8}${NAME}\\s{0,8}=\\s{0,8}(?=(${QUOTED}|[^\\s;&]{1,4096}))`, "dgi");
+const PROPERTY = new RegExp(`;\\s{0,8}${NAME}\\s{0,8}=\\s{0,8}(?=(${QUOTED}|[^\\s;]{1,4096}))`, "dgi");
+const FIRST_PAIR = new RegExp(`^([a-z][\\w.:$-]{0,63})=(${QUOTED}|[^\\s;&]{1,4096})`, "dgi");
 // Kafka: `…LoginModule required username="user" password="password";`.
-const LOGIN_MODULE = /LoginModule\s[^;]{0,1024}?\s(\w{0,32}(?:password|secret|token))\s?=\s?("[^"]{1,1024}")/gi;
+const LOGIN_MODULE = /LoginModule\s[^;]{0,1024}?\s(\w{0,32}(?:password|secret|token))\s?=\s?("[^"]{1,1024}")/dgi;
 
 // Texts of nothing but `key=value`, separated by spaces or commas, as libpq and clients of Redis write them.
-const EACH_PAIR = /(?<=^|[\s,])([\w.-]{1,64})\s{0,8}=\s{0,8}("[^"]{1,1024}"|'[^']{1,1024}'|[^\s,'"]{1,1024})/g;
+const EACH_PAIR = /(?<=^|[\s,])([\w.-]{1,64})\s{0,8}=\s{0,8}("[^"]{1,1024}"|'[^']{1,1024}'|[^\s,'"]{1,1024})/dg;
 const ONE_PAIR = `[\\w.-]{1,64}\\s{0,8}=\\s{0,8}(?:"[^"]{0,1024}"|'[^']{0,1024}'|[^\\s,'"]{0,1024})(?:[\\s,]+|$)`;
 const ONLY_PAIRS = new RegExp(`^\\s*(?:(?:[\\w.-]{1,255}(?::\\d{1,5})?,)+(?:${ONE_PAIR})+|(?:${ONE_PAIR}){2,})$`);
 
@@ -64,7 +64,7 @@ export function hasConnectionSecret(text: string): boolean {
 
 /** A quick test of a text, or of a whole file: false if nothing in it is such a secret. */
 export function mayHaveConnectionSecret(text: string): boolean {
-  return mayHaveSecret(text) || (ENCODED.test(text) && mayHaveSecret(decode(text).text));
+  return mayHaveSecret(text) || (ENCODED.test(text) && mayHaveSecret(decode(text)));
 }
 
 function mayHaveSecret(text: string): boolean {
@@ -121,22 +121,26 @@ function* findSecrets(text: string): Generator<Span> {
   if (!ENCODED.test(text)) return;
   for (const { 0: part, index } of text.matchAll(/[^&\s]+/g)) {
     if (!ENCODED.test(part)) continue;
-    const { text: decoded, offsets } = decode(part);
-    for (const { from, to } of findPlainSecrets(decoded)) {
+    const offsets = offsetsOf(part);
+    for (const { from, to } of findPlainSecrets(decode(part))) {
       yield { from: index + (offsets[from] ?? 0), to: index + (offsets[to] ?? part.length) };
     }
   }
 }
 
-// The text without percent-encoding, and the offset of each of its characters in the original. Only ASCII is decoded,
-// because no other character separates anything.
-function decode(text: string): { readonly text: string; readonly offsets: readonly number[] } {
+// Only ASCII is decoded, because no other character separates anything.
+const ESCAPE = /%[0-7][\da-f]/gi;
+
+function decode(text: string): string {
+  return text.replace(ESCAPE, (found) => String.fromCharCode(Number.parseInt(found.slice(1), 16)));
+}
+
+// The offset in the text of each character of the decoded text, and of its end.
+function offsetsOf(text: string): readonly number[] {
+  const escapes = new Set([...text.matchAll(ESCAPE)].map(({ index }) => index));
   const offsets: number[] = [];
-  const decoded = text.replace(/%([0-7][\da-f])|./gis, (found, code: string | undefined, at: number) => {
-    offsets.push(at);
-    return code === undefined ? found : String.fromCharCode(Number.parseInt(code, 16));
-  });
-  return { text: decoded, offsets: [...offsets, text.length] };
+  for (let at = 0; at < text.length; at += escapes.has(at) ? 3 : 1) offsets.push(at);
+  return [...offsets, text.length];
 }
 
 function* findPlainSecrets(text: string): Generator<Span> {
@@ -152,10 +156,9 @@ function* findPlainSecrets(text: string): Generator<Span> {
 
 function* spansOf(text: string, pattern: RegExp): Generator<Span> {
   for (const match of text.matchAll(pattern)) {
-    const value = match.at(-1) ?? "";
     const name = match.length > 2 ? (match[1] ?? "") : "password";
-    const to = match.index + match[0].length;
-    if (isSecret(name, value)) yield { from: to - value.length, to };
+    const [from, to] = match.indices?.at(-1) ?? [0, 0];
+    if (isSecret(name, text.slice(from, to))) yield { from, to };
   }
 }
 

@@ -65,6 +65,8 @@ export const withSecret: readonly string[] = [
   "Dsn=app;uid=u;Pass=~",
   // A connection string as a value of a URL.
   "mssql+pyodbc:///?odbc_connect=DRIVER%3D%7BODBC+Driver+18%7D%3BSERVER%3Ddb%3BUID%3Dsa%3BPWD%3D~%3BEncrypt%3Dyes",
+  "https://app.example.com/?next=https://app.example.com/cb?token=~",
+  "https://app.example.com/?next=https%3A%2F%2Fapp.example.com%2Fcb%3Ftoken%3D~",
   "https://proxy.example.com/?target=postgres%3A%2F%2Fapp%3A~%40db%2Fapp",
   // Azure.
   "DefaultEndpointsProtocol=https;AccountName=shop;AccountKey=~;EndpointSuffix=core.windows.net",
