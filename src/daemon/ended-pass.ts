@@ -3,7 +3,8 @@ import type { PassConclusion, PassFacts } from "../core/report/pass-result.ts";
 
 /** What one pass reported. */
 export type PassSeen = Omit<PassFacts, "applied"> & {
-  readonly follows: NonNullable<ReadEvent["follows"]> | null;
+  /** What was read of the source; null if it could not be read. */
+  readonly read: Pick<ReadEvent, "revision" | "follows"> | null;
   readonly applied: ApplyEvent | null;
   readonly planned: PlanEvent | null;
 };

@@ -63,7 +63,7 @@ export function createPassRecorder({
       if (status.appliedRevision !== before.appliedRevision) onApplied?.(waitedMs(before, pass.times));
       const last = status.lastPass;
       if (last !== null && isWorthRecording(last, before.lastPass)) {
-        const records = [...(await supersededBy(status, before, { between, follows: pass.seen.follows, last })), last];
+        const records = [...(await supersededBy(status, before, { between, read: pass.seen.read, last })), last];
         history.add(records);
         latest = [...latest, ...records].slice(-MAX_LATEST);
       }
@@ -88,15 +88,11 @@ function waitedMs({ oldestUnapplied }: TargetStatus, { startedAt, endedAt }: Pas
 async function supersededBy(
   { wantedRevision: wanted }: TargetStatus,
   { wantedRevision: earlier }: TargetStatus,
-  {
-    between,
-    follows,
-    last,
-  }: Pick<RecorderOptions, "between"> & Pick<PassSeen, "follows"> & { readonly last: PassRecord },
+  { between, read, last }: Pick<RecorderOptions, "between"> & Pick<PassSeen, "read"> & { readonly last: PassRecord },
 ): Promise<readonly PassRecord[]> {
   if (wanted === null || earlier === null || wanted === earlier) return [];
   // The common case, in which `between` need not run: the commit directly follows the previous one.
-  if (follows?.commit === wanted && follows.parent === earlier) return [];
+  if (read?.follows?.commit === wanted && read.follows.parent === earlier) return [];
   const commits = (await between(earlier, wanted)).filter((commit) => commit !== wanted);
   return commits.map((commit) => ({ ...last, commit, result: "superseded", reason: null, message: null, counts: {} }));
 }

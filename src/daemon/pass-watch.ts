@@ -34,7 +34,7 @@ export function createPassWatch(): PassWatch {
         if (event.what === "taking-over") seen.standby = null;
         if (event.what === "superseded") seen.standby = TOOK_OVER;
         if (event.what !== "read") return;
-        seen.follows = event.follows ?? null;
+        seen.read = event;
         seen.isRefused = event.isRefused;
       },
       failure: (error) => {
@@ -48,7 +48,7 @@ const TOOK_OVER = "this process took over; the next pass reads everything again"
 
 function nothingSeen(): Seen {
   return {
-    follows: null,
+    read: null,
     applied: null,
     planned: null,
     kept: null,

@@ -37,7 +37,10 @@ export function statusAfter(before: TargetStatus, { seen, conclusion, times }: E
   const { applied, planned } = seen;
   const { result, reasons, left } = conclusion;
   const carriedOut = applied?.report.revision ?? null;
-  const wantedRevision = times.wanted ?? revisionRead(before, seen);
+  const read = revisionRead(seen);
+  const wanted = times.wanted ?? read?.revision ?? null;
+  // Where the source could not be read, the last known commit stays wanted.
+  const wantedRevision = times.wanted === null && read === null ? before.wantedRevision : wanted;
   const appliedRevision = (left?.length === 0 ? carriedOut : null) ?? before.appliedRevision;
   const outcome = { result, reason: reasons[0]?.reason ?? null, message: reasonsText(reasons) };
   const counts = applied?.report.summary ?? planned?.plan.summary ?? before.counts;
@@ -45,7 +48,7 @@ export function statusAfter(before: TargetStatus, { seen, conclusion, times }: E
     startedAt: isoTime(times.startedAt),
     endedAt: isoTime(times.endedAt),
     // A refused commit is recorded itself, instead of the last good commit that stays in force.
-    commit: seen.kept === null && applied !== null ? carriedOut : wantedRevision,
+    commit: seen.kept === null && applied !== null ? carriedOut : wanted,
     ...outcome,
     counts: applied === null && planned === null ? {} : counts,
   };
@@ -66,10 +69,10 @@ export function statusAfter(before: TargetStatus, { seen, conclusion, times }: E
   };
 }
 
-// Uncommitted content has no revision. A pass that ended early does not tell what it read.
-function revisionRead(before: TargetStatus, { applied, planned }: PassSeen): string | null {
-  if (applied !== null) return applied.report.revision;
-  return planned === null ? before.wantedRevision : planned.plan.revision;
+// Uncommitted content has no revision. An apply is recorded by its end alone.
+function revisionRead({ read, kept, applied, planned }: PassSeen): { readonly revision: string | null } | null {
+  if (read !== null || kept !== null) return read;
+  return applied?.report ?? planned?.plan ?? null;
 }
 
 const isoTime = (at: number) => new Date(at).toISOString();

@@ -56,11 +56,17 @@ export function historyText(
     .map(({ target, passes }) => {
       const lines = passes.map((pass) => {
         const why = pass.reason === null ? "" : ` (${pass.reason})`;
-        return `  ${pass.endedAt}  ${pass.commit?.slice(0, 12) ?? "uncommitted "}  ${pass.result}${why}${countsText(pass)}\n`;
+        return `  ${pass.endedAt}  ${commitText(pass)}  ${pass.result}${why}${countsText(pass)}\n`;
       });
       return `${printable(target)}\n${lines.length === 0 ? "  no pass yet\n" : lines.join("")}`;
     })
     .join("\n");
+}
+
+// A source that could not be read has no known commit.
+function commitText({ commit, result }: PassRecord): string {
+  const isRead = result !== "failed" && result !== "kept";
+  return commit?.slice(0, 12) ?? (isRead ? "uncommitted" : "no commit").padEnd(12);
 }
 
 function countsText({ counts }: PassRecord): string {

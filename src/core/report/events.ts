@@ -21,6 +21,8 @@ import type {
 /** The source was read and validated. */
 export type ReadEvent = {
   readonly what: "read";
+  /** The commit that was read; null where the content has none. */
+  readonly revision: string | null;
   /** Every diagnostic of the source. */
   readonly diagnostics: readonly Diagnostic[];
   /** Those of the selected files. */

@@ -120,6 +120,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
     manifests: loaded.manifests,
     event: {
       ...readEvent(reported, behind, rules, revision),
+      revision: commit,
       ...followedCommit(revision),
       knownFiles: reloaded === null ? knownIn(contents) : notReadIn(revision),
     },
@@ -293,7 +294,7 @@ function readEvent(
   behind: readonly Diagnostic[],
   rules: Rules,
   { config: { repository }, leftOut, isLeftOutMore }: Revision,
-): Omit<ReadEvent, "knownFiles" | "follows"> {
+): Omit<ReadEvent, "revision" | "knownFiles" | "follows"> {
   const { selection, strict, partial } = rules;
   return {
     what: "read",

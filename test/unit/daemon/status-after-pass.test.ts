@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { ReadEvent } from "../../../src/core/report/events.ts";
 import { createPassWatch } from "../../../src/daemon/pass-watch.ts";
 import { newStatus, statusAfter } from "../../../src/daemon/status-after-pass.ts";
 import { historyText, statusReport } from "../../../src/render/status.ts";
@@ -47,6 +48,31 @@ test("content that is uncommitted has no revision, also when the pass before it 
   const passes = [clean, edited].flatMap(({ lastPass }) => lastPass ?? []);
   expect(historyText([{ target: "default", passes }])).toMatch(/ c0ffee +applied: .*\n.* uncommitted +applied: /);
 });
+
+test.each(["failed", "kept"] as const)(
+  "a pass over a folder that %s has the revision that was read, not the one applied before",
+  (result) => {
+    const before = { ...newStatus("default", null), wantedRevision: "c0ffee", appliedRevision: "c0ffee" };
+    const ended = (revision: string | null | undefined) => {
+      const watch = createPassWatch();
+      if (revision !== undefined) watch.observer.emit({ what: "read", revision } as ReadEvent);
+      const why = { reason: "SourceRefused", message: "empty", hint: null, diagnostics: [] };
+      if (result === "failed") watch.observer.failure(new Error("empty"));
+      else watch.observer.emit({ what: "kept", revision: "c0ffee", ...why });
+      if (result === "kept") watch.observer.emit(sampleApplyEvent([{ result: "unchanged" }]));
+      return statusAfter(before, watch.end({ ...times, wanted: null }));
+    };
+    const read = (["next", null, undefined] as const).map((revision) => {
+      const { lastPass, wantedRevision, appliedRevision } = ended(revision);
+      return [lastPass?.result, lastPass?.commit, wantedRevision, appliedRevision];
+    });
+    expect(read).toEqual([
+      [result, "next", "next", "c0ffee"],
+      [result, null, null, "c0ffee"],
+      [result, null, "c0ffee", "c0ffee"],
+    ]);
+  },
+);
 
 test("F51 a commit that is refused is accounted for by its own id, while the last good one is carried out", () => {
   const watch = createPassWatch();

@@ -41,7 +41,7 @@ function read(diagnostics: ReadEvent["diagnostics"] = []): ReadEvent {
     leftOut: new Map(),
   };
   const foreign = { documents: 0, types: new Map(), filesOfOurTypes: [], diagnostics: [] };
-  return { what: "read", diagnostics, selected: diagnostics, foreign, ...counts };
+  return { what: "read", revision: null, diagnostics, selected: diagnostics, foreign, ...counts };
 }
 
 function replicas(before: number, after: number, cause: Change["cause"]): Change {

@@ -25,6 +25,7 @@ const overview: TargetOverview = {
 
 const read: ReadEvent = {
   what: "read",
+  revision: "c0ffee",
   diagnostics: [],
   selected: [],
   paths: null,
