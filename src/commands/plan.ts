@@ -1,4 +1,5 @@
 import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { sealRefusal } from "../core/guards/seal-refusal.ts";
 import { type Gate, hasChanges, type Plan } from "../core/plan/plan.ts";
 import type { GuardRefusal, PlanEvent } from "../core/report/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
@@ -38,7 +39,8 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   const mode = { is: "plan", ...shows, gate, seals } as const;
   const end = await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) });
   if (end.what !== "planned") return endWithInvalidSource(end, invocation);
-  if (out !== null && end.refusal === null) sealTo(out, end, terminal);
+  const refusal = sealRefusal(end);
+  if (out !== null && refusal === null) sealTo(out, end, { terminal, isKeyShared: target.state.readKey() !== null });
   showUnreadable(end.plan.diagnostics, invocation, view);
   const review = {
     target: target.choice?.name ?? null,
@@ -61,14 +63,26 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
       outputs: planOutputs(end.plan, review),
     }),
   });
-  if (out !== null && end.refusal !== null) return endUnsealed(end.refusal, invocation);
+  if (out !== null && refusal !== null) return endUnsealed(refusal, invocation);
   return exitCodeOf(end.plan, gate);
 }
 
 // An incomplete plan cannot be applied.
-function sealTo(out: string, end: PlanEvent, terminal: Terminal): void {
-  if (end.plan.complete) writeSealedPlan(planFile(end), out);
-  else say(terminal, "nothing was sealed: the plan is incomplete");
+function sealTo(
+  out: string,
+  end: PlanEvent,
+  { terminal, isKeyShared }: { readonly terminal: Terminal; readonly isKeyShared: boolean },
+): void {
+  if (!end.plan.complete) {
+    say(terminal, "nothing was sealed: the plan is incomplete");
+    return;
+  }
+  writeSealedPlan(planFile(end), out);
+  if (isKeyShared || end.plan.allows === undefined) return;
+  say(
+    terminal,
+    "with another state folder, apply needs the --allow-… flags of this plan again, or both the same HOLDFAST_STATE_KEY",
+  );
 }
 
 // Nobody should approve a plan that an apply refuses. The result has been written, so the refusal is reported beside it.

@@ -42,6 +42,15 @@ describe.each(controlPlaneVariants)("the one-time token of an account, on a $nam
   test("is not asked for where nobody has said where it may go", async () => {
     const server = await plane.serve();
     const source = await sourceOf(everyKind, server);
+    const planned = await source.runHere(["plan", "--out", "plan.json"], { CI: "1" });
+    expect(planned).toMatchObject({
+      code: 5,
+      stdout: expect.stringMatching(/^Next: holdfast plan --sink file --out plan.json$/m),
+      stderr: expect.stringMatching(
+        /virtual-account\/ci answers a one-time token[^→]*→ nothing was sealed: run plan again with --sink file/,
+      ),
+    });
+    expect(JSON.parse((await source.runHere(["plan", "-o", "json"], { CI: "1" })).stdout)).not.toHaveProperty("seal");
     const ended = await source.runHere(["apply", "--yes", "-o", "json"], { CI: "1" });
     expect(ended.code).toBe(7);
     const [blocked, ...others] = reportOf(ended).outcomes.filter(({ result }) => result === "blocked");

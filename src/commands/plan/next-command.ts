@@ -1,3 +1,4 @@
+import { sealRefusal } from "../../core/guards/seal-refusal.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
 import { printable } from "../../render/escape.ts";
 import { branchOf, defaultBranchOf, locateRepository } from "../../source/git/repository-paths.ts";
@@ -9,7 +10,7 @@ import type { CommandTarget } from "../targets/create-target.ts";
 import { isInteractive, type Terminal } from "../terminal.ts";
 
 /** Where a plan was made. */
-type Place = Pick<CommandTarget, "choice" | "rules" | "source">;
+type Place = Pick<CommandTarget, "choice" | "rules" | "source" | "state">;
 
 /** The command that applies a plan, or that seals it, with the flags that it needs; null where none would work, or on the branch of a pull request. */
 export function nextCommand(
@@ -21,12 +22,15 @@ export function nextCommand(
   if (!end.plan.complete || isNotReady(end) || isReviewed(flags, terminal, target)) return null;
   // Another token may apply a sealed plan.
   if (end.notWritable !== undefined && flags.out === undefined) return null;
-  if (end.refusal?.needsPerson && (!isAsked || flags.out !== undefined)) return null;
-  const { choice } = target;
-  const { flags: needed = [] } = end.refusal ?? {};
+  const refusal = sealRefusal(end);
+  if (refusal?.needsPerson && (!isAsked || flags.out !== undefined)) return null;
+  const { choice, state } = target;
+  const { flags: needed = [] } = refusal ?? {};
   // A plan that was not sealed cannot be applied yet.
-  const isUnsealed = flags.out !== undefined && end.refusal !== null;
-  const isRepeated = (name: string) => isUnsealed || isOfApply(name, flags.out !== undefined);
+  const isUnsealed = flags.out !== undefined && refusal !== null;
+  // The key of one state folder does not show another one what was allowed.
+  const carriesConsent = flags.out !== undefined && state.readKey() !== null;
+  const isRepeated = (name: string) => isUnsealed || isOfApply(name, carriesConsent);
   const consent = flags.out === undefined ? (isAsked ? [] : ["--yes"]) : [isUnsealed ? "--out" : "--plan", flags.out];
   const words = [
     ...args,
@@ -49,8 +53,8 @@ const ofApply: ReadonlySet<string> = new Set(
   [...apply.flags, ...generalFlags].map((name) => name.replace(/^no([A-Z])/, (_, first) => first.toLowerCase())),
 );
 
-function isOfApply(name: string, isSealed: boolean): boolean {
-  return ofApply.has(name) && !OF_OUTPUT.includes(name) && !(isSealed && SEALED.includes(name));
+function isOfApply(name: string, carriesConsent: boolean): boolean {
+  return ofApply.has(name) && !OF_OUTPUT.includes(name) && !(carriesConsent && SEALED.includes(name));
 }
 
 function isNotReady({ plan: { diagnostics } }: Pick<PlanEvent, "plan">): boolean {

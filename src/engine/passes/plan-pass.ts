@@ -5,6 +5,7 @@ import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { guardedSteps } from "../../core/guards/guarded-steps.ts";
 import { SHRUNK_SOURCE } from "../../core/guards/mass-change-guards.ts";
+import { sealRefusal } from "../../core/guards/seal-refusal.ts";
 import type { Kind } from "../../core/kind.ts";
 import { incompleteIfInvalid, withGuards, withRunWarnings } from "../../core/plan/make-plan.ts";
 import { notWritable } from "../../core/plan/not-writable.ts";
@@ -68,7 +69,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
     ...(interrupted.length === 0 ? {} : { interrupted }),
     ...(desired.refused.length === 0 ? {} : { invalid: await invalidOutcomes(desired, pass.connection.session) }),
     // What an apply would refuse must not be approved.
-    seal: seals && refusal === null ? await sealOf(plan, livePlan, pass) : null,
+    seal: seals && sealRefusal({ plan, refusal }) === null ? await sealOf(plan, livePlan, pass) : null,
     withServerSide: showServer ? serverSide({ ...livePlan, plan }, planContext) : null,
     unmanaged: showUnmanaged ? unmanagedIn(livePlan, planContext) : null,
     ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
