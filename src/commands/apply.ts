@@ -40,7 +40,10 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
     if (event.what === "begun") header.print();
     show(event);
   };
-  const end = await reconcile(target, mode, { ...terminal, emit });
+  const end = await reconcile(target, mode, { ...terminal, emit }).catch((error: unknown) => {
+    header.printRefused();
+    throw error;
+  });
   progress[Symbol.dispose]();
   if (end.what === "declined") {
     terminal.stderr.write("nothing was written\n");

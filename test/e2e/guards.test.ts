@@ -87,7 +87,8 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
     );
     const before = server.effects();
     const refused = await source.runHere(["apply", "--yes"], guarded);
-    expect(refused).toMatchObject({ code: 5 });
+    expect(refused).toMatchObject({ code: 5, stdout: "" });
+    expect(refused.stderr.startsWith(`Applying to ${server.url}`), refused.stderr).toBe(true);
     expect(refused.stderr.split("\n").filter((line) => line.endsWith("[privilege-growth]"))).toEqual(
       [
         ["team.yaml:3:11", "ada@example.com"],

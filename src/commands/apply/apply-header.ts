@@ -10,6 +10,8 @@ export type ApplyHeader = {
   readonly agreed: (planned: PlanEvent) => void;
   /** Prints the line, once. */
   readonly print: () => void;
+  /** Prints the line on stderr, before the error of a plan that is refused; once. */
+  readonly printRefused: () => void;
 };
 
 /** Creates the header; it goes where the outcomes go. */
@@ -18,13 +20,15 @@ export function createApplyHeader(
   { output, width, target }: TerminalView & { readonly target: string | null },
 ): ApplyHeader {
   let text = "";
+  const printOn = (stream: Terminal["stderr"]): void => {
+    stream.write(text);
+    text = "";
+  };
   return {
     agreed: ({ plan, ...event }) => {
       text = sentenceText(`Applying to ${planPlace(plan, { ...event, target })}`, width);
     },
-    print: () => {
-      (output === "text" ? stdout : stderr).write(text);
-      text = "";
-    },
+    print: () => printOn(output === "text" ? stdout : stderr),
+    printRefused: () => printOn(stderr),
   };
 }
