@@ -83,11 +83,14 @@ function excerptLines(
   { line, severity }: Pick<Diagnostic, "line" | "severity">,
   { paint, width }: DiagnosticView,
 ): readonly string[] {
-  const before = columnsOf(visible(excerpt.line.slice(0, excerpt.column - 1)));
+  const start = excerpt.column - 1;
+  const before = columnsOf(visible(excerpt.line.slice(0, start)));
   const room = width - GUTTER;
   if (before >= room) return [];
   const [word = ""] = wordAt(excerpt);
-  const marked = Math.min(Math.max(1, columnsOf(visible(word))), room - before);
+  // What a character is shown as depends on those before it.
+  const end = columnsOf(visible(excerpt.line.slice(0, start + word.length)));
+  const marked = Math.min(Math.max(1, end - before), room - before);
   return [
     `${paint("dim", `${String(line ?? 1).padStart(5)} │`)} ${cutEnd(visible(excerpt.line), room)}`,
     `${paint("dim", "      │")} ${" ".repeat(before)}${paint(severityStyle(severity), "^".repeat(marked))}`,
