@@ -6,7 +6,7 @@ import { appliedRefPublisher } from "./apply/applied-ref-publisher.ts";
 import { createApplyHeader } from "./apply/apply-header.ts";
 import { createApproval } from "./apply/approval.ts";
 import { openProgress } from "./apply/progress.ts";
-import { recordApply } from "./apply/record-apply.ts";
+import { createApplyRecorder } from "./apply/record-apply.ts";
 import { showApplyResult } from "./apply/show-apply-result.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
@@ -34,10 +34,13 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const mode = { is: "apply", approve, sealed } as const;
   await using publisher = appliedRefPublisher(target, invocation);
   publisher.begin();
-  const startedAt = terminal.now();
+  const recorder = createApplyRecorder(target, terminal);
   const show = progress.with(passNotices(shown, view));
   const emit = (event: PassEvent): void => {
-    if (event.what === "begun") header.print();
+    if (event.what === "begun") {
+      header.print();
+      recorder.begun();
+    }
     show(event);
   };
   const end = await reconcile(target, mode, { ...terminal, emit }).catch((error: unknown) => {
@@ -51,7 +54,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   }
   if (end.what !== "applied") return endWithInvalidSource(end, invocation);
   header.print();
-  recordApply(end, target, { ...terminal, startedAt });
+  recorder.ended(end);
   // Before the result, which has the warning about a failure.
   await publisher.publish(end);
   return await showApplyResult(end, invocation, { ...view, wasShown: progress.wasShown });

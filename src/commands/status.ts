@@ -3,10 +3,11 @@ import type { TargetStatus } from "../core/report/target-status.ts";
 import { askDaemon, type DaemonReply } from "../daemon/control-socket.ts";
 import { keptStatus } from "../daemon/history.ts";
 import { holdText, readDecisions } from "../daemon/holds.ts";
-import { newStatus } from "../daemon/status-after-pass.ts";
+import { neverRunStatus, statusAtRest } from "../daemon/status-after-pass.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
 import { wrappedLines } from "../render/wrap.ts";
+import { isFolderLocked } from "../state/sqlite/sqlite-state.ts";
 import type { InvocationOf } from "./command.ts";
 import type { status } from "./declarations/status.ts";
 import type { CommandTarget } from "./targets/create-target.ts";
@@ -70,5 +71,6 @@ function statusOf(one: CommandTarget, known: readonly TargetStatus[], now: numbe
   const found = known.find(({ target }) => target === name);
   if (found !== undefined) return found;
   const held = readDecisions(state.folder, now).holds.map(holdText);
-  return { ...(keptStatus(state.folder) ?? { ...newStatus(name, remote?.name ?? null), reason: "NeverRun" }), held };
+  const kept = keptStatus(state.folder) ?? neverRunStatus(name, remote?.name ?? null);
+  return { ...(isFolderLocked(state.folder) ? kept : statusAtRest(kept)), held };
 }

@@ -27,6 +27,26 @@ export function newStatus(target: string, source: string | null): TargetStatus {
   };
 }
 
+/** The status of a target of which nothing has run yet. */
+export function neverRunStatus(target: string, source: string | null): TargetStatus {
+  return { ...newStatus(target, source), reason: "NeverRun" };
+}
+
+/** The status of a target while the writes of an apply are under way. */
+export function applyingStatus(before: TargetStatus, startedAt: number): TargetStatus {
+  const message = `an apply began at ${isoTime(startedAt)}`;
+  return { ...before, sync: "OutOfSync", condition: "Reconciling", reason: APPLYING, message };
+}
+
+const APPLYING = "Applying";
+
+/** The status that was stored last, when no process writes any more: an apply that has not ended was interrupted. */
+export function statusAtRest(status: TargetStatus): TargetStatus {
+  if (status.reason !== APPLYING) return status;
+  const message = `${status.message} and was interrupted; run it again: it first settles what is open`;
+  return { ...status, condition: "Stalled", reason: "Interrupted", message };
+}
+
 /** The fields of the status while a pass waits for another process; empty if it waits for none. */
 export function standbyStatus(holder: string | null): Partial<TargetStatus> {
   return holder === null ? {} : { condition: "Reconciling", reason: "StandingBy", message: holder };

@@ -218,13 +218,17 @@ test("F76 an apply that is killed while it waits for rollouts knows afterwards t
     "both receipts",
     () => receiptsIn(source).filter((one) => /^(model|service)/.test(one)).length === 2,
   );
+  const told = async () => (await source.runHere(["status", "--state", "state"])).stdout;
+  expect(await told()).toMatch(/OutOfSync, Reconciling \(Applying\)\n {2}an apply began at /);
   apply.kill("SIGKILL");
   await apply.ended;
+  expect(await told()).toMatch(/OutOfSync, Stalled \(Interrupted\)\n {2}an apply began at \S+ and was interrupted/);
   await source.write("model.yaml", `${numbered(1)}---\n${numbered(2)}`);
   const ended = await source.runHere([...flags, "--no-wait", "-o", "json"]);
   expect(reportOf(ended).outcomes).toContainEqual(
     expect.objectContaining({ identity: "model-version/registry/ranker@2", result: "created" }),
   );
+  expect(await told()).not.toContain("interrupted");
 });
 
 async function isGood(token: string, { url }: Server): Promise<boolean> {

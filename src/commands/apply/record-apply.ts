@@ -2,26 +2,39 @@ import type { ApplyEvent } from "../../core/report/events.ts";
 import { isEverything } from "../../core/selection/select.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory } from "../../daemon/history.ts";
 import { createPassWatch } from "../../daemon/pass-watch.ts";
-import { newStatus, statusAfter } from "../../daemon/status-after-pass.ts";
+import { applyingStatus, neverRunStatus, statusAfter } from "../../daemon/status-after-pass.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Records an apply in the history and the status of its target, as a daemon records its passes. */
-export function recordApply(
-  end: ApplyEvent,
+export type ApplyRecorder = {
+  /** The writes begin: until the end is recorded, the status says that an apply is under way. */
+  readonly begun: () => void;
+  readonly ended: (end: ApplyEvent) => void;
+};
+
+/** Creates the recorder of one apply. */
+export function createApplyRecorder(
   { choice, remote, state, rules }: CommandTarget,
-  { startedAt, now }: Pick<Terminal, "now"> & { readonly startedAt: number },
-): void {
+  { now }: Pick<Terminal, "now">,
+): ApplyRecorder {
   const { folder } = state;
-  const watch = createPassWatch();
-  watch.observer.emit(end);
-  const before = { ...newStatus(choice?.name ?? "default", remote?.name ?? null), ...keptStatus(folder) };
-  const times = { startedAt, endedAt: now(), nextAt: null, wanted: null };
-  const status = statusAfter(before, watch.end(times));
-  const { lastPass } = status;
-  // What was not selected was not looked at, so the status of the whole stays as it is.
-  const isWhole = isEverything(rules({}).selection);
-  const record = isWhole ? lastPass : lastPass && { ...lastPass, reason: "Selected", message: "a part was selected" };
-  if (record !== null && isWorthRecording(record, before.lastPass)) openHistory(folder, now).add([record]);
-  if (isWhole) keepStatus(folder, status);
+  const startedAt = now();
+  const before = { ...neverRunStatus(choice?.name ?? "default", remote?.name ?? null), ...keptStatus(folder) };
+  return {
+    begun: () => keepStatus(folder, applyingStatus(before, startedAt)),
+    ended: (end) => {
+      const watch = createPassWatch();
+      watch.observer.emit(end);
+      const status = statusAfter(before, watch.end({ startedAt, endedAt: now(), nextAt: null, wanted: null }));
+      const { lastPass } = status;
+      // What was not selected was not looked at, so the status of the whole stays as it is.
+      const isWhole = isEverything(rules({}).selection);
+      const record = isWhole
+        ? lastPass
+        : lastPass && { ...lastPass, reason: "Selected", message: "a part was selected" };
+      if (record !== null && isWorthRecording(record, before.lastPass)) openHistory(folder, now).add([record]);
+      keepStatus(folder, isWhole ? status : before);
+    },
+  };
 }

@@ -96,11 +96,16 @@ export function isFolderHeld(holder: string): boolean | null {
   const [, host, folder = "", id] = /^(.*?):(\/.*) \(([\da-f]{8})\)$/.exec(holder) ?? [];
   try {
     if (host !== hostname().slice(0, 64) || holderId(folder) !== id) return null;
-    return isLockHeld(join(folder, LOCK_NAME));
+    return isFolderLocked(folder);
   } catch {
     // The folder belongs to another user, or cannot be read.
     return null;
   }
+}
+
+/** Whether a process is writing with a state folder. */
+export function isFolderLocked(folder: string): boolean {
+  return isLockHeld(join(folder, LOCK_NAME));
 }
 
 function lockFolder(folder: string): StateLock {
