@@ -21,17 +21,28 @@ const MAX_NAMES = 20;
 
 const order = ["created", "updated", "unchanged", "skipped", "blocked", "unknown", "failed", "invalid"] as const;
 
-/** The outcomes that need attention, failures last: the resources of one cause, then the cause and what to do now. */
+/**
+ * The outcomes that need attention, failures last: the resources of one cause, then the cause and what to do now. What is
+ * the same for several causes stands once, under the last of them.
+ */
 export function failedOutcomeLines(outcomes: readonly Outcome[], view: FailedOutcomesView): readonly string[] {
   const sorted = outcomes.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result));
   const byCause = Map.groupBy(sorted, (outcome) => [outcome.result, causeOf(outcome), outcome.error?.role].join("\n"));
-  return [...byCause.values()].flatMap((alike) => groupLines(alike, view));
+  const groups = [...byCause.values()].flatMap((alike) => {
+    const [first] = alike;
+    return first === undefined ? [] : [{ alike, first, next: nextStep(first, view) }];
+  });
+  return groups.flatMap((group, index) => {
+    const isLast = groups[index + 1]?.next !== group.next;
+    const next = isLast ? wrapWords(`→ ${group.next}`, { indent: INDENT, width: view.width }) : [];
+    return [...groupLines(group, view), ...next];
+  });
 }
 
-function groupLines(alike: readonly Outcome[], view: FailedOutcomesView): readonly string[] {
+type Group = { readonly alike: readonly Outcome[]; readonly first: Outcome };
+
+function groupLines({ alike, first }: Group, view: FailedOutcomesView): readonly string[] {
   const { paint, width } = view;
-  const [first] = alike;
-  if (first === undefined) return [];
   const names = alike.slice(0, MAX_NAMES).flatMap((outcome) => {
     const place = outcome.result === "invalid" ? invalidPlace(outcome) : view.placeOf(outcome);
     const where =
@@ -41,8 +52,7 @@ function groupLines(alike: readonly Outcome[], view: FailedOutcomesView): readon
   const more = alike.length - MAX_NAMES;
   const rest = more > 0 ? wrapWords(`… and ${more} more; -o json lists them`, { indent: INDENT, width }) : [];
   const cause = wrapWords(causeOf(first), { indent: INDENT, width });
-  const next = wrapWords(`→ ${nextStep(first, view)}`, { indent: INDENT, width });
-  return [...names, ...rest, ...cause, ...next];
+  return [...names, ...rest, ...cause];
 }
 
 // The place is the name of a manifest that has no other.

@@ -235,6 +235,22 @@ Incomplete: 1 created, 1 updated, 1 failed, 1 blocked, 1 unchanged
     );
   });
 
+  test("says once what to do about several causes", () => {
+    const blocked = (identity: string, message: string) =>
+      outcome(identity, { result: "blocked", error: { code: "refused", message } });
+    const outcomes = [blocked("team/a", "no secret a"), blocked("team/b", "no secret b")];
+    expect(applyText(reportOf(outcomes), { ...applyView, placeOf: () => null })).toBe(
+      `  blocked   team/a
+            no secret a [refused]
+  blocked   team/b
+            no secret b [refused]
+            → fix that, then run apply again
+
+Incomplete: 2 blocked
+`,
+    );
+  });
+
   test("is one line where all is well", () => {
     expect(applyText(reportOf([outcome("cluster/c1", { result: "unchanged" })]), applyView)).toBe(
       "Applied: 1 unchanged\n",
