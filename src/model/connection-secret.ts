@@ -64,7 +64,7 @@ export function hasConnectionSecret(text: string): boolean {
 
 /** A quick test of a text, or of a whole file: false if nothing in it is such a secret. */
 export function mayHaveConnectionSecret(text: string): boolean {
-  return mayHaveSecret(text) || (ENCODED.test(text) && mayHaveSecret(decode(text)));
+  return mayHaveSecret(text) || (text.includes("%3") && ENCODED.test(text) && mayHaveSecret(decode(text)));
 }
 
 function mayHaveSecret(text: string): boolean {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../contract/json.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
 import { RESOLVED_FIELDS } from "../contract/secret-references.ts";
 import { error, type SchemaDiagnostic } from "./schema-diagnostic.ts";
@@ -8,10 +8,14 @@ import { error, type SchemaDiagnostic } from "./schema-diagnostic.ts";
  * that are a whole text.
  */
 export function secretReferenceForms(manifest: JsonObject): readonly SchemaDiagnostic[] {
+  // Nearly every manifest is right, and is walked without a pointer to each of its places.
+  if (!hasWrongForms(manifest, false)) return NONE;
   const found: SchemaDiagnostic[] = [];
   addWrongForms(found, manifest, { pointer: "", isResolved: false });
   return found;
 }
+
+const NONE: readonly never[] = [];
 
 const PART = "[A-Za-z0-9_.-]{1,128}";
 const NOTHING_ELSE = new RegExp(`^secret://${PART}:${PART}:${PART}$`);
@@ -19,19 +23,28 @@ const REFERENCE = /\b(?:[a-z][a-z0-9+.]*-)?secret:\/\//g;
 const WHOLE = /^(?:[a-z][a-z0-9+.]*-)?secret:\/\/\S*$/;
 const PARTS = new RegExp(`^${PART}:${PART}:${PART}`);
 
+function hasWrongForms(object: JsonObject, isResolved: boolean): boolean {
+  for (const name in object) {
+    const item = object[name];
+    if (item !== undefined && isWrong(item, isResolved || RESOLVED_FIELDS.has(name))) return true;
+  }
+  return false;
+}
+
+function isWrong(value: Json, isResolved: boolean): boolean {
+  if (typeof value === "string") return value.includes("secret://") && hasWrongForm(value, isResolved);
+  if (Array.isArray(value)) return value.some((item: Json) => isWrong(item, isResolved));
+  return isObject(value) && hasWrongForms(value, isResolved);
+}
+
 /** A place in a manifest, and whether references within its texts are resolved. */
 type Place = { readonly pointer: string; readonly isResolved: boolean };
 
 function addWrongForms(found: SchemaDiagnostic[], value: JsonObject | readonly Json[], above: Place): void {
   for (const [name, item] of Object.entries<Json>(value)) {
-    if (typeof item === "string") {
-      // Most texts refer to nothing: a pointer is created only for the others.
-      if (!item.includes("secret://")) continue;
-      const { pointer, isResolved } = placeIn(above, name);
-      if (hasWrongForm(item, isResolved)) found.push(error(pointer, "invalid-form", WRONG, FORM));
-    } else if (typeof item === "object" && item !== null) {
-      addWrongForms(found, item, placeIn(above, name));
-    }
+    const place = placeIn(above, name);
+    if (typeof item === "object" && item !== null) addWrongForms(found, item, place);
+    else if (isWrong(item, place.isResolved)) found.push(error(place.pointer, "invalid-form", WRONG, FORM));
   }
 }
 
