@@ -1,6 +1,6 @@
-import { Cron } from "croner";
 import { isObject, type JsonObject, text } from "../contract/json.ts";
 import { objectsOf } from "./duplicate-items.ts";
+import { scheduleFault } from "./schedule.ts";
 import { error, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 
 /** The schedules of an application are such that a cron can run by them: of its trigger, and of its autoscaling. */
@@ -26,29 +26,4 @@ function scheduleFaults(object: JsonObject, names: readonly string[], at: string
     const fault = given === undefined ? null : scheduleFault(given);
     return fault === null ? [] : [error(`${at}/${name}`, "invalid-form", `\`${name}\` ${fault}`, EXAMPLE)];
   });
-}
-
-// Kubernetes takes five fields, or one of these.
-const MACRO = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
-const FIELDS = ["minute", "hour", "day of the month", "month", "day of the week"];
-
-function scheduleFault(schedule: string): string | null {
-  if (MACRO.test(schedule)) return null;
-  const fields = schedule.trim().split(/\s+/);
-  if (fields.length !== FIELDS.length) return `must have five fields (${FIELDS.join(", ")}); it has ${fields.length}`;
-  const alone = (nth: number) => FIELDS.map((_, at) => (at === nth ? fields[at] : "*")).join(" ");
-  const wrong = FIELDS.find((_, nth) => nextRun(alone(nth)) === "invalid");
-  if (wrong !== undefined) return `has a ${wrong} that does not exist`;
-  const next = nextRun(schedule);
-  return next === null ? "is a day that never comes" : null;
-}
-
-function nextRun(schedule: string): Date | null | "invalid" {
-  // Extensions of the library that other crons do not have.
-  if (/[LW#+]/.test(schedule.replaceAll(/[a-z]{3}/gi, ""))) return "invalid";
-  try {
-    return new Cron(schedule, { paused: true }).nextRun(new Date(0));
-  } catch {
-    return "invalid";
-  }
 }

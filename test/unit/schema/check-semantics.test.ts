@@ -89,8 +89,18 @@ describe("a service", () => {
 
   it("and a job run by schedules that a cron knows", () => {
     const trigger = (schedule: string) => meaning("job", { trigger: { type: "scheduled", schedule } });
-    for (const schedule of ["0 3 * * *", "*/5 0-6,22 1 JAN MON-FRI", "@daily", "0 0 29 2 *", "0 3 * * 7"]) {
-      expect(trigger(schedule)).toEqual([]);
+    for (const schedule of [
+      "0 3 * * *",
+      "*/5 0-6,22 1 JAN MON-FRI",
+      "@daily",
+      "@every 1h30m",
+      "0 0 29 2 *",
+      "0 0 31 2 sun",
+      "0/5 * * * *",
+      "10-50/20 3/6 ? JUN/2 Sun-sat",
+      "*/61 03 * * 0,6",
+    ]) {
+      expect(trigger(schedule), schedule).toEqual([]);
     }
     for (const schedule of [
       "daily",
@@ -100,15 +110,31 @@ describe("a service", () => {
       "0 24 * * *",
       "0 3 32 * *",
       "0 3 * 13 *",
-      "0 3 * * 8",
+      "0 3 * * 7",
+      "0 0 31 2 *",
+      "0 0 31 2 */1",
+      "0 3 0 * *",
+      "0 3 * SUN *",
+      "60/5 * * * *",
+      "1/2/3 * * * *",
+      "1-2-3 * * * *",
+      "-5 * * * *",
+      "/5 * * * *",
+      "1.5 * * * *",
+      "0 3 * * FRI-MON",
+      "0 3 * * 5#2",
+      "",
       "5-1 * * * *",
       "*/0 * * * *",
-      "0 0 31 2 *",
       "0 3 L * *",
-      "@every 5m",
+      "@every 5",
+      "@every day",
+      "@Daily",
+      "TZ=UTC 0 3 * * *",
+      "CRON_TZ=UTC 0 3 * * *",
       "a b c d e",
     ]) {
-      expect(trigger(schedule)).toEqual(["error invalid-form /trigger/schedule"]);
+      expect(trigger(schedule), schedule).toEqual(["error invalid-form /trigger/schedule"]);
     }
     const metrics = { type: "cron", start: "0 8 * * 1-5", end: "0 25 * * *", desired_replicas: 2 };
     expect(meaning("service", { replicas: { min_replicas: 1, max_replicas: 2, metrics: [metrics] } })).toEqual([

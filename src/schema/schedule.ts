@@ -1,0 +1,70 @@
+import { Cron } from "croner";
+
+type Field = {
+  readonly name: string;
+  readonly least: number;
+  readonly most: number;
+  readonly words?: readonly string[];
+};
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+const FIELDS: readonly Field[] = [
+  { name: "minute", least: 0, most: 59 },
+  { name: "hour", least: 0, most: 23 },
+  { name: "day of the month", least: 1, most: 31 },
+  { name: "month", least: 1, most: 12, words: MONTHS },
+  { name: "day of the week", least: 0, most: 6, words: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] },
+];
+
+const MACRO = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
+const INTERVAL = /^@every (?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+
+/** What is wrong with a schedule, as a predicate; null when Kubernetes takes it: `robfig/cron` parses it there. */
+export function scheduleFault(schedule: string): string | null {
+  if (schedule.includes("TZ")) return "must not name a time zone; write it in `timezone`";
+  if (schedule.startsWith("@")) return macroFault(schedule);
+  const texts = schedule.trim().split(/\s+/);
+  if (texts.length !== FIELDS.length)
+    return `must have five fields (${FIELDS.map(({ name }) => name).join(", ")}); it has ${texts.length}`;
+  const fields = FIELDS.map((field, at) => ({ field, values: valuesOf(texts[at] ?? "", field) }));
+  const wrong = fields.find(({ values }) => values === null)?.field;
+  if (wrong !== undefined) return `has a ${wrong.name} that does not exist${rangeOf(wrong)}`;
+  const plain = fields.map(({ values }) => values).join(" ");
+  return new Cron(plain, { paused: true }).nextRun(new Date(0)) === null ? "is a day that never comes" : null;
+}
+
+function macroFault(schedule: string): string | null {
+  if (MACRO.test(schedule) || INTERVAL.test(schedule)) return null;
+  return "must have five fields, or be one of `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` and `@every 1h30m`";
+}
+
+function rangeOf({ least, most, words }: Field): string {
+  const named = words === undefined ? "" : `, or ${words[0]} to ${words.at(-1)}`;
+  return ` (${least} to ${most}${named})`;
+}
+
+// A field as a list of numbers, or `*` for all of them; null when it is invalid.
+function valuesOf(text: string, field: Field): string | null {
+  const parts = text.split(",").map((part) => partValues(part, field));
+  if (parts.includes("*") && !parts.includes(null)) return "*";
+  return parts.includes(null) ? null : parts.join(",");
+}
+
+function partValues(part: string, field: Field): string | null {
+  const [, from = "", to, step] = /^([^-/]+)(?:-([^-/]+))?(?:\/(\d+))?$/.exec(part) ?? [];
+  const isAll = (from === "*" || from === "?") && to === undefined;
+  if (isAll && Number(step ?? 1) === 1) return "*";
+  const first = isAll ? field.least : numberIn(field, from);
+  // A step without an end goes on to the end of the field.
+  const last = isAll || (to === undefined && step !== undefined) ? field.most : numberIn(field, to ?? from);
+  const by = Number(step ?? 1);
+  if (first === null || last === null || first > last || by === 0) return null;
+  return Array.from({ length: Math.floor((last - first) / by) + 1 }, (_, at) => first + at * by).join(",");
+}
+
+function numberIn({ least, most, words = [] }: Field, text: string): number | null {
+  const word = words.indexOf(text.toLowerCase());
+  const number = word >= 0 ? word + least : /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  return number >= least && number <= most ? number : null;
+}
