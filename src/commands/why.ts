@@ -62,7 +62,7 @@ async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal
   };
 }
 
-// If the folder differs from its commit, the line number may be another one in the commit.
+// In a file that differs from its commit, the line number may be another one.
 async function authorOf(
   { revision, wanted, pointer }: WhyEvent,
   { remote, source }: CommandTarget,

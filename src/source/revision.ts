@@ -34,6 +34,8 @@ export type RevisionFiles = {
   readonly untracked?: { readonly commit: string; readonly paths: ReadonlySet<string> };
   /** The files that the commit does not have, by path; absent if the folder does not differ. */
   readonly added?: ReadonlySet<string>;
+  /** The files that are not the same in the commit, by path, with those that it does not have; absent if none differs. */
+  readonly differing?: ReadonlySet<string>;
   /** The commit that the folder differs from, and in how many files; absent if it does not differ. */
   readonly changedSince?: ChangedSince;
   /** When reading began, in epoch milliseconds. */

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { deployAs, foreignService } from "../support/foreign-service.ts";
 import { foundations, service } from "../support/manifests.ts";
@@ -86,6 +88,12 @@ test("why tells who wanted a value, who wrote it, and who has changed it in live
     code: 3,
     stderr: expect.stringContaining("did you mean service/dev:web/api?"),
   });
+  // An uncommitted file has no commit; the others keep theirs.
+  await writeFile(join(upstream.folder, "other.yaml"), service("other", "replicas: 3\n"));
+  const wantedBy = async (of: string) => JSON.parse((await run("why", of, "-o", "json")).stdout).wanted.commit;
+  expect(await wantedBy("service/dev:web/api")).toMatch(/^[0-9a-f]{40}$/);
+  expect(await wantedBy("service/dev:web/other")).toBe(null);
+  await upstream.git("checkout", "--quiet", "other.yaml");
   // A whole resource was wanted by the commit that last changed any of its lines.
   const document = JSON.parse((await run("why", "service/dev:web/api", "-o", "json")).stdout);
   expect(document.wanted.commit).toBe((await upstream.git("log", "-1", "--format=%H", "--", "api.yaml")).trim());

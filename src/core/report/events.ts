@@ -182,6 +182,7 @@ export type WhyEvent = Pick<
   "server" | "identity" | "pointer" | "live" | "changes" | "changedSince" | "diagnostics"
 > & {
   readonly what: "explained";
+  /** The commit that has the file of the manifest as it was read; null if none does. */
   readonly revision: string | null;
   readonly wanted: Pick<WhyReport["wanted"], "value" | "file" | "line">;
   readonly written: Omit<NonNullable<WhyReport["written"]>, "commit" | "isUncommitted"> | null;

@@ -10,6 +10,8 @@ export type Desired = {
   readonly revision: string | null;
   /** The commit that the source differs from, and the number of differing files; absent without a difference. */
   readonly changedSince?: { readonly commit: string; readonly files: number };
+  /** The files that differ from that commit, as reports name them; absent where it is not known which ones do. */
+  readonly uncommitted?: ReadonlySet<string>;
   /** The branch of the work tree; absent where it is on none. */
   readonly branch?: string;
   /** The selected manifests and their references, each after its references. */

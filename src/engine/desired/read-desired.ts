@@ -24,7 +24,7 @@ import { valuesOf } from "./manifest-values.ts";
 import { ownHistory } from "./own-history.ts";
 import { hasOwnState } from "./own-state.ts";
 import { countSelection, ofSelection, refusedOf, type SelectionCounts } from "./selected-part.ts";
-import { changesOf, commitWithout, withoutReports } from "./uncommitted-files.ts";
+import { changesOf, commitWithout, uncommittedIn, withoutReports } from "./uncommitted-files.ts";
 import { unusedRules } from "./unused-rules.ts";
 
 /** The desired state of a source, with the rules from its configuration. */
@@ -207,7 +207,7 @@ function requireMatches(selection: Selection, { declared }: Reported, { files, r
 
 function desiredOf(
   { manifests, waves, declared, invalid, refused, diagnostics }: Reported,
-  { commit, changedSince, branch }: Revision,
+  revision: Revision,
   {
     rules: { selection },
     base,
@@ -220,10 +220,11 @@ function desiredOf(
     readonly behind: readonly Diagnostic[];
   },
 ): Desired {
+  const { commit, changedSince, branch } = revision;
   const isWhole = isEverything(selection);
   const selected = select(manifests, selection);
   const named = isWhole ? null : new Set(selectNamed(manifests, selection).map(({ identity }) => identity));
-  const since = commit !== null || changedSince === undefined ? {} : { changedSince };
+  const since = commit !== null || changedSince === undefined ? {} : { changedSince, ...uncommittedIn(revision) };
   return {
     revision: commit,
     ...since,

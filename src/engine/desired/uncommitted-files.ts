@@ -1,6 +1,7 @@
 import { hasErrors } from "../../core/diagnostic.ts";
 import { isOurReport, type Loaded } from "../../manifests/load-manifests.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
+import type { Desired } from "./desired.ts";
 
 /** The commit that still identifies the plan: untracked files without manifests, such as a report, do not change it. */
 export function commitWithout({ untracked }: RevisionFiles, { files }: Loaded["contents"]): string | null {
@@ -10,6 +11,12 @@ export function commitWithout({ untracked }: RevisionFiles, { files }: Loaded["c
     ({ content, diagnostics }) => content.declarations.length === 0 && !hasErrors(diagnostics),
   );
   return isEmpty ? untracked.commit : null;
+}
+
+/** The files that differ from the commit of the folder, as reports name them. */
+export function uncommittedIn({ differing, files }: RevisionFiles): Pick<Desired, "uncommitted"> {
+  if (differing === undefined) return {};
+  return { uncommitted: new Set(files.flatMap(({ path, display }) => (differing.has(path) ? [display] : []))) };
 }
 
 /** The files of a source without the plans and reports of ours among them. */

@@ -70,12 +70,18 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   return {
     what: "explained",
     server: session.server,
-    revision: read.desired.revision,
+    revision: commitOf(manifest.file, read.desired),
     at: receipt?.at ?? null,
     diagnostics: [],
     ...answer,
     ...(pointer === "" ? await whyFields(livePlan, { manifest, value, receipt }, pass) : {}),
   };
+}
+
+// A file that is the same in the commit has its lines there, whatever else in the folder differs.
+function commitOf(file: string, { revision, changedSince, uncommitted }: Desired): string | null {
+  if (revision !== null || changedSince === undefined) return revision;
+  return uncommitted?.has(file) === false ? changedSince.commit : null;
 }
 
 // The errors of the source were shown when it was read.

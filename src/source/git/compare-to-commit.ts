@@ -10,14 +10,21 @@ export function commitOfFolder(
   files: readonly SourceFile[],
   head: Head,
   missing: number,
-): Pick<RevisionFiles, "commit" | "untracked" | "changedSince" | "added"> {
+): Pick<RevisionFiles, "commit" | "untracked" | "changedSince" | "added" | "differing"> {
   const others = files.filter((file) => differs(file, head));
   const { commit } = head;
   if (others.length + missing === 0) return { commit };
   const changedSince = { commit, files: others.length + missing };
   const added = new Set(others.flatMap(({ path }) => (head.blobs.has(path) ? [] : [path])));
   const isEqualBut = missing === 0 && added.size === others.length;
-  return { commit: null, changedSince, added, ...(isEqualBut ? { untracked: { commit, paths: added } } : {}) };
+  const differing = new Set(others.map(({ path }) => path));
+  return {
+    commit: null,
+    changedSince,
+    added,
+    differing,
+    ...(isEqualBut ? { untracked: { commit, paths: added } } : {}),
+  };
 }
 
 /** Whether a file is not the same in a commit. The blob id is computed now, while the content is still in memory. */
