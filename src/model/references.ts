@@ -28,34 +28,51 @@ export function referencesWithoutSecrets(manifest: JsonObject, tenant: string | 
 const fields = Object.entries(referenceKinds.fields).map(([field, kind]) => ({ field, kind, pointer: `/${field}` }));
 const NONE: readonly never[] = [];
 
+// Applications name what they use within these fields.
+const USING_FIELDS = ["mounts", "artifacts_download", "params", "components", "flyte_entities"];
+
 /**
- * The resources that an application uses: volumes that it mounts and versions that it downloads, also within the
- * applications of a set. The control plane does not check them.
+ * The resources that an application uses: volumes that it mounts, versions that it downloads and repositories that its
+ * parameters default to, also within the applications of a set and the tasks of a workflow. The control plane does not
+ * check them.
  */
-export function usedBy(manifest: JsonObject, pointer = ""): readonly ResourceReference[] {
-  const { mounts, artifacts_download: download, components } = manifest;
-  // Most use none.
-  if (mounts === undefined && download === undefined && components === undefined) return NONE;
+export function usedBy(manifest: JsonObject): readonly ResourceReference[] {
   const found: ResourceReference[] = [];
-  for (const [{ volume_fqn: fqn }, at] of items(mounts)) {
-    const key = typeof fqn === "string" ? applicationKey(fqn) : null;
-    if (key !== null) found.push({ kind: used.volume_fqn, key, pointer: `${pointer}/mounts/${at}/volume_fqn` });
+  for (const field of USING_FIELDS) {
+    const value = manifest[field];
+    // Most use none.
+    if (typeof value === "object") addUsed(value, `/${field}`, found);
   }
-  for (const [{ artifact_version_fqn: fqn }, at] of items(isObject(download) ? download.artifacts : null)) {
-    const key = typeof fqn === "string" ? modelVersionKey(fqn) : null;
-    const place = `${pointer}/artifacts_download/artifacts/${at}/artifact_version_fqn`;
-    if (key !== null) found.push({ kind: used.artifact_version_fqn, key, pointer: place });
-  }
-  for (const [component, at] of items(components)) found.push(...usedBy(component, `${pointer}/components/${at}`));
   return found;
 }
 
-const { used } = referenceKinds;
+function addUsed(value: Json, pointer: string, found: ResourceReference[]): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, item] of Object.entries(value)) {
+    const used = typeof item === "string" ? usedResource(name, item, value) : null;
+    if (used !== null) found.push({ ...used, pointer: placeOf(pointer, name) });
+    else if (typeof item === "object" && !RESOLVED_FIELDS.has(name)) addUsed(item, placeOf(pointer, name), found);
+  }
+}
 
-// `cluster:workspace:name`
+const { used: usedKinds } = referenceKinds;
+
+function usedResource(name: string, text: string, beside: Json): Omit<ResourceReference, "pointer"> | null {
+  if (name === "volume_fqn") return resource(usedKinds.volume_fqn, applicationKey(text));
+  if (name === "artifact_version_fqn") return resource(usedKinds.artifact_version_fqn, modelVersionKey(text));
+  const isRepository = name === "default" && text !== "" && isObject(beside) && beside.param_type === "ml_repo";
+  const kind = referenceKinds.fields.ml_repo;
+  return isRepository ? { kind, key: shortFqn(kind, text, null) } : null;
+}
+
+function resource(kind: string, key: string | null): Omit<ResourceReference, "pointer"> | null {
+  return key === null ? null : { kind, key };
+}
+
+// `cluster:workspace:name`, before which the platform writes `tfy-volume://`
 function applicationKey(fqn: string): string | null {
-  const [cluster, workspace, name, ...rest] = fqn.split(":");
-  return cluster && workspace && name && rest.length === 0 ? `${cluster}:${workspace}/${name}` : null;
+  const [, workspace, name] = /^(?:tfy-volume:\/\/)?([^:/]+:[^:/]+):([^:/]+)$/.exec(fqn) ?? [];
+  return workspace === undefined ? null : `${workspace}/${name}`;
 }
 
 // `model:tenant/repo/name:version`

@@ -59,14 +59,24 @@ test("every reference is to a kind that exists", () => {
     workspace_fqn: "c1:ws1",
     mounts: [{ type: "volume", volume_fqn: "c1:ws1:data" }],
     artifacts_download: { artifacts: [{ artifact_version_fqn: "model:t/r/m:3" }, { artifact_version_fqn: "x" }] },
-    components: [{ mounts: [{ volume_fqn: "c1:ws1:more" }, { volume_fqn: "more" }] }],
+    params: [
+      { name: "repo", param_type: "ml_repo", default: "r1" },
+      { name: "fqn", param_type: "ml_repo", default: "ml-repo:t/r2" },
+      { name: "none", param_type: "ml_repo", default: "" },
+      { name: "text", param_type: "string", default: "r3" },
+    ],
+    components: [{ mounts: [{ volume_fqn: "c1:ws1:more" }, { volume_fqn: "more" }], env: { volume_fqn: "c1:ws1:x" } }],
+    flyte_entities: [{ template: { custom: { mounts: [{ volume_fqn: "tfy-volume://c1:ws1:flyte" }] } } }],
   };
   const references = manifestReferences(manifest);
   expect(references.map(({ identity, pointer }) => `${pointer} ${identity}`)).toEqual([
     "/workspace_fqn workspace/c1:ws1",
     "/mounts/0/volume_fqn volume/c1:ws1/data",
     "/artifacts_download/artifacts/0/artifact_version_fqn model-version/r/m@3",
+    "/params/0/default ml-repo/r1",
+    "/params/1/default ml-repo/r2",
     "/components/0/mounts/0/volume_fqn volume/c1:ws1/more",
+    "/flyte_entities/0/template/custom/mounts/0/volume_fqn volume/c1:ws1/flyte",
   ]);
   for (const { identity } of references) expect(kindOf(identity.slice(0, identity.indexOf("/")))).toBeDefined();
 });

@@ -307,6 +307,14 @@ describe("limits", () => {
       expect(subject(name)).toHaveLength(1);
   });
 
+  it("of volumes are forms", () => {
+    const volume = (volume_fqn: string) =>
+      faults("service", { mounts: [{ type: "volume", mount_path: "/data", volume_fqn }] });
+    expect(["c1:ws1:data", "tfy-volume://c1:ws1:data"].flatMap(volume)).toEqual([]);
+    for (const name of ["data", "ws1:data", "c1:ws1/data", "tfy-volume://data", "c1:ws1:data:1"])
+      expect(volume(name)).toEqual(["error invalid-form /mounts/0/volume_fqn"]);
+  });
+
   it("count every fault of a place once", () => {
     expect(faults("workspace", { name: "A".repeat(50) })).toEqual(["error invalid-form /name"]);
   });
