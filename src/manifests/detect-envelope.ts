@@ -9,7 +9,9 @@ type Envelope = { readonly code: string; readonly summary: string; readonly begi
 const ENVELOPES: readonly Envelope[] = [
   pointer("lfs-pointer", "a Git LFS pointer", /^version https?:\/\/(?:git-lfs|hawser)\.github\.com\/spec\//),
   pointer("lfs-pointer", "a Git LFS pointer", /^version http:\/\/git-media\.io\/v\//),
-  pointer("pointer", "a git-annex pointer", /^\/annex\/objects\//),
+  // Without symbolic links, git checks out the target of one as a text.
+  pointer("pointer", "a git-annex pointer", /^(?:(?:\.\.\/)*\.git)?\/annex\/objects\//),
+  pointer("pointer", "a git-xet pointer", /^# xet version \d/),
   pointer("pointer", "a git-fat pointer", /^#\$# git-fat [0-9a-f]{40} /),
   pointer("pointer", "a git-bigstore pointer", /^bigstore\n/),
   encrypted("git-crypt", /^\0GITCRYPT\0/),
@@ -29,10 +31,10 @@ function encrypted(by: string, beginning: RegExp): Envelope {
   return { code: "encrypted", summary: `encrypted with ${by}: what it holds is unknown`, beginning };
 }
 
-const HEAD_LENGTH = 64;
+const HEAD_LENGTH = 256;
 
 /** The first byte of each of them. */
-const FIRST_BYTES = new Set(Buffer.from("v/#b\0SUa-$", "latin1"));
+const FIRST_BYTES = new Set(Buffer.from("v/.#b\0SUa-$", "latin1"));
 
 /** The error for a file whose content is behind a pointer or encrypted as a whole; null for other files. */
 export function envelopeFault({ display }: Pick<SourceFile, "display">, bytes: Uint8Array): SourceDiagnostic | null {

@@ -120,6 +120,8 @@ function typed(type: string, value: JsonObject): Detected {
 
 // Other tools have jobs, services and teams too.
 function anotherTools(type: string, value: JsonObject): Detected | null {
+  // Encrypted with SOPS: what it holds is not all in sight.
+  if (isObject(value.sops)) return null;
   const lacks = Object.hasOwn(value, "name") ? lackedFields(type, value) : lackedName(value);
   if (lacks === null) return null;
   const detail = "Counted as another tool's. A manifest of ours has a `name` and fields of its kind.";

@@ -70,20 +70,27 @@ export function examineManifest(
   return { faults: [...syntax, ...fresh, ...positioned], fields };
 }
 
-const ENCRYPTED = "ENC[AES256_GCM,";
-const NOT_DECRYPTED = "encrypted with SOPS; Holdfast does not decrypt yet";
+// As SOPS writes a value, or `eyaml` for Hiera.
+const ENCRYPTED = /^ENC\[([A-Z0-9_]+),/;
+const MAY_BE_ENCRYPTED = /\bENC\[|\bsops\b/;
 const DECRYPT = "Commit it as plain text, with secret://tenant:group:key in place of each secret.";
 
 // A file that SOPS has written says so under `sops`; otherwise each encrypted value is told.
 function encryptedFaults(value: JsonObject): readonly SchemaFault[] {
-  if (isObject(value.sops)) return [error("/sops", "encrypted", `this manifest is ${NOT_DECRYPTED}`, DECRYPT)];
-  return encryptedIn(value, "").map((pointer) => error(pointer, "encrypted", `a value ${NOT_DECRYPTED}`, DECRYPT));
+  return isObject(value.sops) ? [encryptedFault("/sops", "this manifest is", "SOPS")] : encryptedIn(value, "");
 }
 
-function encryptedIn(value: Json, pointer: string): readonly string[] {
-  if (typeof value === "string") return value.startsWith(ENCRYPTED) ? [pointer] : [];
+function encryptedIn(value: Json, pointer: string): readonly SchemaFault[] {
+  if (typeof value === "string") {
+    const by = ENCRYPTED.exec(value)?.[1];
+    return by === undefined ? [] : [encryptedFault(pointer, "a value", by === "AES256_GCM" ? "SOPS" : "hiera-eyaml")];
+  }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, field]) => encryptedIn(field, `${pointer}/${escapePointer(name)}`));
+}
+
+function encryptedFault(pointer: string, what: string, by: string): SchemaFault {
+  return error(pointer, "encrypted", `${what} encrypted with ${by}; Holdfast does not decrypt yet`, DECRYPT);
 }
 
 // A text that would arrive differently is described better by that than by its type.
@@ -93,7 +100,7 @@ function schemaFaults(
   value: JsonObject,
   { unknownFields }: ExamineOptions,
 ): readonly SchemaFault[] {
-  const encrypted = chunk.text.includes(ENCRYPTED) ? encryptedFaults(value) : [];
+  const encrypted = MAY_BE_ENCRYPTED.test(chunk.text) ? encryptedFaults(value) : [];
   if (encrypted.length > 0) return encrypted;
   const respelt = checkSpellings(type, value, respellings());
   const faults = validateManifest(type, value, { unknownFields });

@@ -1,4 +1,5 @@
 import { isAscii, isUtf8 } from "node:buffer";
+import { decodeEbcdic, isEbcdic } from "./ebcdic.ts";
 import { type Fault, fault } from "./fault.ts";
 
 /** The text of a file with LF line endings, or the reason why it is not text. */
@@ -33,6 +34,7 @@ export function decodeRoughly(bytes: Uint8Array): string {
   // UTF-32 begins in the same way, with a NUL character in each of its own.
   if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes).replaceAll("\0", "");
   if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  if (isEbcdic(bytes)) return decodeEbcdic(bytes);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     .toString("latin1")
     .replaceAll("\0", "")
@@ -42,12 +44,17 @@ export function decodeRoughly(bytes: Uint8Array): string {
 function encodingFault(bytes: Uint8Array): Fault {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return sixteenBit();
+  if (isEbcdic(bytes)) return notUtf8("EBCDIC text where UTF-8 is expected");
   const at = firstInvalid(bytes);
-  return fault(0, "encoding", `not UTF-8 text: invalid bytes at byte ${at}`, "Save the file as UTF-8.");
+  return notUtf8(`not UTF-8 text: invalid bytes at byte ${at}`);
 }
 
 function sixteenBit(): Fault {
-  return fault(0, "encoding", "UTF-16 or UTF-32 text where UTF-8 is expected", "Save the file as UTF-8.");
+  return notUtf8("UTF-16 or UTF-32 text where UTF-8 is expected");
+}
+
+function notUtf8(summary: string): Fault {
+  return fault(0, "encoding", summary, "Save the file as UTF-8.");
 }
 
 // A prefix of valid text is valid except for a cut last character, so a binary search finds the first bad byte.

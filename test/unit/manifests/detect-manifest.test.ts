@@ -108,13 +108,22 @@ test("a text claims a type only where a manifest has its own, in linear time", (
 });
 
 describe("a manifest of ours", () => {
-  test("that is encrypted with SOPS is told so once, and so is a single encrypted value", async () => {
+  test("that is encrypted with SOPS is told so once, even without its name or fields", async () => {
     const sealed = "ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]";
     const whole = `type: team\nname: b\nmembers: [${JSON.stringify(sealed)}]\nsops:\n  mac: "${sealed}"\n  version: 3.9.0\n`;
     expect((await foundIn(whole)).said).toEqual(["error encrypted"]);
-    const single = `type: team\nname: b\nmembers: [${JSON.stringify(sealed)}]\n`;
-    const { diagnostics } = await loadFiles({ "a.yaml": single });
-    expect(diagnostics).toMatchObject([{ code: "encrypted", line: 3, column: 11 }]);
+    for (const text of [`type: team\nname: b\nsops:\n  mac: "${sealed}"\n`, "type: team\nsops: { age: [] }\n"])
+      expect((await foundIn(text)).said, text).toEqual(["error encrypted"]);
+  });
+
+  test.each([
+    ["SOPS", '["ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]"]', 3, 11],
+    ["hiera-eyaml", '["ENC[PKCS7,MIIB]"]', 3, 11],
+    ["hiera-eyaml", "\n  - >\n    ENC[GPG,MIIB\n    BB]", 4, 5],
+  ])("that has a value encrypted with %s is told so: %s", async (by, members, line, column) => {
+    const { diagnostics } = await loadFiles({ "a.yaml": `type: team\nname: b\nmembers: ${members}\n` });
+    const summary = `a value encrypted with ${by}; Holdfast does not decrypt yet`;
+    expect(diagnostics).toMatchObject([{ code: "encrypted", summary, line, column }]);
   });
 
   test.each(["\ufeff---\n", "...\n\ufeff", "... # end\n\ufeff---\n", "...\n\ufeff# next\n"])(

@@ -166,6 +166,8 @@ describe("files that are not ours", () => {
       "Shift_JIS",
       Buffer.concat([Buffer.from("type: team\nname: "), Buffer.from([0x83, 0x60, 0x81, 0x5b, 0x83, 0x80])]),
     ],
+    ["EBCDIC 1047", Buffer.from("a3a897857a40a385819425958194857a408125", "hex")],
+    ["EBCDIC 037, as JSON", Buffer.from("c07fa3a897857f7a7fa38581947f6b407f95818194857f7a7f817fd0", "hex")],
   ])("B1: in another encoding than UTF-8 are errors: %s", async (_, bytes) => {
     const [code] = (await faultsOf({ "a.yaml": bytes })).map((each) => each.split(" ").slice(1).join(" "));
     expect(code).toMatch(/^error (?:encoding|control-character)$/);
@@ -176,6 +178,8 @@ describe("files that are not ours", () => {
     ["lfs-pointer", "version https://hawser.github.com/spec/v1\noid sha256:0\nsize 1\n"],
     ["lfs-pointer", "version http://git-media.io/v/2\noid sha256:0\nsize 1\n"],
     ["pointer", "/annex/objects/SHA256E-s12--0123.yaml\n"],
+    ["pointer", `${"../".repeat(20)}.git/annex/objects/aa/bb/SHA256E-s12--0123.yaml/SHA256E-s12--0123.yaml`],
+    ["pointer", '# xet version 0\nfilesize = 12\nhash = "0123"\n'],
     ["pointer", `#$# git-fat ${"0".repeat(40)}                   12\n`],
     ["pointer", "bigstore\nsha256\n0123\n"],
     ["encrypted", "\0GITCRYPT\0\x01\x02"],
@@ -194,7 +198,7 @@ describe("files that are not ours", () => {
   });
 
   test("that only mention an envelope are not in one", async () => {
-    expect(await faultsOf({ "a.yaml": "# version https://git-lfs.github.com/spec/v1\na: U2FsdGVkX1\n" })).toEqual([
+    expect(await faultsOf({ "a.yaml": "# version https://git-lfs.github.com/spec/v1, xet version 0\na: U2FsdGVkX1\n" })).toEqual([
       "a.yaml:2:1 warning not-a-manifest",
     ]);
   });
