@@ -3,7 +3,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Manifest, Reference } from "../core/manifest.ts";
 import type { NamedList } from "../model/named-list.ts";
 import { checkSemantics } from "../schema/check-semantics.ts";
-import { diagnosticInFile, wordingOf } from "../source/file-diagnostic.ts";
+import { diagnosticInFile, keyOrValue, wordingOf } from "../source/file-diagnostic.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 import { readManifestsBy } from "./read-manifests.ts";
 import type { Rereading } from "./rereadable-file.ts";
@@ -74,7 +74,7 @@ async function check(
   const { value } = manifest;
   const { faults, used } = runRules(text(value.type) ?? manifest.kind, value, { now, cluster: () => cluster?.value });
   for (const fault of faults) {
-    const position = await manifest.locate(fault.pointer, reading);
+    const position = await manifest.locate(fault.pointer, reading, keyOrValue(fault));
     const diagnostic = diagnosticInFile(manifest.file, wordingOf(fault), position);
     if (fault.severity === "error") refuse(manifest.identity, diagnostic);
     else add(diagnostic);

@@ -12,7 +12,7 @@ import { worthReading } from "./detect-manifest.ts";
 export type Rereading = { readonly exact: ExactProcess; readonly signal: AbortSignal };
 
 /** Finds a field of a document in its file by JSON Pointer. */
-export type LocateField = (pointer: string, reading: Rereading) => Promise<Position>;
+export type LocateField = (pointer: string, reading: Rereading, at?: "key" | "value") => Promise<Position>;
 
 /** The options for parsing a file. */
 export function readOptionsOf({ path }: Pick<SourceFile, "path">, limits: Limits): ReadOptions {
@@ -47,12 +47,12 @@ export class RereadableFile {
 
   /** Finds fields of a document that starts in this line. */
   locate(index: number, line: number): LocateField {
-    return async (pointer, reading) => {
+    return async (pointer, reading, at) => {
       try {
         this.#parsed ??= await this.#parse(reading);
         const { documents, positionAt } = this.#parsed;
         const document = documents[index];
-        if (document !== undefined) return locator(document, positionAt)(pointer);
+        if (document !== undefined) return locator(document, positionAt)(pointer, at);
       } catch {
         // A report without the exact position is better than none. A changed file is reported when its value is needed.
       }

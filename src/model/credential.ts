@@ -12,7 +12,8 @@ const CREDENTIAL_VALUES = [
   /\bglpat-[A-Za-z0-9_-]{20,}/,
   /\bxox[abprs]-[A-Za-z0-9-]{10,}/,
   /\bAIza[A-Za-z0-9_-]{35}\b/,
-  /\bsk-[A-Za-z0-9_-]{20,}/,
+  // Public keys of hardware tokens have types such as `sk-ecdsa-sha2-nistp256-cert-v01@openssh.com`.
+  /\bsk-(?!(?:ssh|ecdsa)-)[A-Za-z0-9_-]{20,}/,
   /\bsk_live_[A-Za-z0-9]{20,}/,
   /\bhf_[A-Za-z0-9]{30,}\b/,
   /\bnpm_[A-Za-z0-9]{36}\b/,

@@ -133,7 +133,7 @@ function dependencies({ image }: JsonObject): readonly SchemaDiagnostic[] {
   const spec = isObject(image) && isObject(image.build_spec) ? image.build_spec : {};
   if (spec.type !== "dockerfile" || (spec.python_dependencies ?? null) === null) return [];
   const message = "`python_dependencies` has no effect on a build by a Dockerfile";
-  return [warning("/image/build_spec/python_dependencies", "inconsistent", message)];
+  return [{ ...warning("/image/build_spec/python_dependencies", "inconsistent", message), isAboutName: true }];
 }
 
 // Whether a host matches a base domain, ignoring case: `*.x` covers names below x, `x` covers x and names below x.

@@ -1,14 +1,13 @@
 import { isObject } from "../contract/json.ts";
 import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
-import { redactName } from "../model/connection-secret.ts";
-import { escapeName } from "../model/unprintable.ts";
 import { closestName } from "./closest-name.ts";
 import type { ValidatorError } from "./compiled-validator.ts";
 import { type Field, fieldAt } from "./field-at.ts";
-import { numberOf } from "./number-in-unit.ts";
 import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
 import { schemaFields } from "./schema-fields.ts";
-import { allowedTypes, type SchemaNode, unionVariants } from "./schema-node.ts";
+import { type SchemaNode, unionVariants } from "./schema-node.ts";
+import { listed, named, shown } from "./shown-name.ts";
+import { typeWords, wrongType } from "./wrong-type.ts";
 
 /** How unknown fields are reported. */
 export type UnknownFields = "refuse" | "warn";
@@ -53,9 +52,9 @@ export function describeError(
     case "additionalProperties":
       return unknown(place, String(params.additionalProperty), schema, field);
     case "propertyNames":
-      return error(pointer, "invalid-form", "this name is empty or too long");
+      return { ...error(pointer, "invalid-form", nameFault(String(params.propertyName))), isAboutName: true };
     case "type":
-      return error(pointer, "wrong-type", `${named(pointer)} ${wrongType(field)}`, formOfMap(pointer, field));
+      return wrongType(pointer, schema, value);
     case "x-known":
       return unknownValue(pointer, field, fieldAt(schema, value, pointerTokens(instancePath).slice(0, -1)));
     case "const":
@@ -72,18 +71,6 @@ export function describeError(
   }
 }
 
-/** A name as messages show it: truncated, without secrets, with invisible characters and unusual spaces escaped. */
-function shown(name: string): string {
-  const safe = redactName(name);
-  return escapeName(safe.length > 64 ? `${safe.slice(0, 64)}…` : safe);
-}
-
-function named(pointer: string): string {
-  const [name, list] = pointerTokens(pointer).toReversed();
-  if (name === undefined) return "the document";
-  return `\`${/^\d+$/.test(name) && list !== undefined ? `${shown(list)}[${name}]` : shown(name)}\``;
-}
-
 function missing(pointer: string, schema: SchemaNode, value: unknown): SchemaDiagnostic {
   const tokens = pointerTokens(pointer);
   const { node } = fieldAt(schema, value, tokens);
@@ -91,6 +78,10 @@ function missing(pointer: string, schema: SchemaNode, value: unknown): SchemaDia
   const variant = tokens.at(-1) === "type" ? likelyVariant(schema, fieldAt(schema, value, tokens.slice(0, -1))) : null;
   const help = variant === null ? exampleOf(pointer, node) : `Write \`type: ${variant}\`.`;
   return error(pointer, "missing-field", `${named(pointer)} is missing${what}`, help);
+}
+
+function nameFault(name: string): string {
+  return name === "" ? "this name is empty" : `this name is too long: it has ${name.length} characters`;
 }
 
 // The variant of a union that has all the present fields; null if none or several have them.
@@ -148,62 +139,6 @@ function pathOf(pointer: string): string {
     .replaceAll("/", ".");
 }
 
-/** A longer list of names would not be readable. */
-const MAX_NAMES = 24;
-
-function listed(names: readonly string[]): string {
-  const rest = names.length - MAX_NAMES;
-  return names.slice(0, MAX_NAMES).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
-}
-
-function wrongType({ node, value }: Field): string {
-  const types = node === undefined ? [] : allowedTypes(node);
-  return `must be ${typeWords(node)}${hint(types, value, node?.["x-unit"])}`;
-}
-
-// As Kubernetes writes a mapping of names to values. The values are not repeated: they may be secret.
-function formOfMap(pointer: string, { node, value }: Field): string | undefined {
-  if (node === undefined || !allowedTypes(node).includes("object") || !Array.isArray(value)) return undefined;
-  const lines = value.flatMap((item: unknown) =>
-    isObject(item) && typeof item.name === "string" && ("value" in item || "valueFrom" in item)
-      ? [`${shown(item.name)}: ${"value" in item ? "…" : "secret://tenant:group:key"}`]
-      : [],
-  );
-  if (lines.length === 0 || lines.length !== value.length) return undefined;
-  const [name = ""] = pointerTokens(pointer).toReversed();
-  const rest = lines.length > MAX_FORMS ? ", …" : "";
-  return `Write each \`name\` as a key with its value: \`${shown(name)}: { ${lines.slice(0, MAX_FORMS).join(", ")}${rest} }\`.`;
-}
-
-/** More of them would not make the form clearer. */
-const MAX_FORMS = 3;
-
-function hint(types: readonly string[], value: unknown, unit?: string): string {
-  if (value === null) return ", but has no value";
-  if (types.includes("string") && (typeof value === "number" || typeof value === "boolean")) return "; quote it";
-  if (types.includes("string")) return "";
-  if (types.includes("array") && !types.includes("object")) return listHint(value);
-  if (typeof value !== "string") return "";
-  const numeric = types.some((type) => type === "integer" || type === "number");
-  if (numeric && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value)) return "; remove the quotes";
-  const number = numeric ? numberOf(value, unit, types.includes("number")) : null;
-  if (number !== null) return `; write ${number}`;
-  return types.includes("boolean") ? booleanHint(value) : "";
-}
-
-function listHint(value: unknown): string {
-  // YAML parses `-item` as a string.
-  if (typeof value === "string" && /^-[^\s-]/.test(value)) return "; put a space after each `-`";
-  return isObject(value) ? "; write `- ` before the first field of each item" : "; write `[…]` around it";
-}
-
-// These words were booleans in YAML 1.1.
-function booleanHint(value: string): string {
-  if (value === "true" || value === "false") return "; remove the quotes";
-  if (/^(?:yes|on|y)$/i.test(value)) return "; write true, since in YAML 1.2 this word is a string";
-  return /^(?:no|off|n)$/i.test(value) ? "; write false, since in YAML 1.2 this word is a string" : "";
-}
-
 function tooShort({ node, value }: Field): string {
   const { minLength = 0 } = node ?? {};
   return typeof value === "string" && value.length > 0 && value.length < minLength ? "is too short: it " : "";
@@ -220,27 +155,6 @@ function expected(node: SchemaNode | undefined): string {
   return node?.["x-form"] ?? typeWords(node);
 }
 
-function typeWords(node: SchemaNode | undefined): string {
-  const unit = node?.["x-unit"] === undefined ? "" : ` (${node["x-unit"]})`;
-  const words =
-    node === undefined ? [] : allowedTypes(node).map((type) => (TYPE_WORDS[type] ?? type) + unitOf(type, unit));
-  return words.length === 0 ? "something else" : words.join(" or ");
-}
-
-// The fields of an object have their own units.
-function unitOf(type: string, unit: string): string {
-  return type === "object" ? "" : unit;
-}
-
-const TYPE_WORDS: { readonly [type: string]: string } = {
-  string: "a string",
-  integer: "a whole number",
-  number: "a number",
-  boolean: "true or false",
-  array: "a list",
-  object: "an object",
-};
-
 function unknownValue(pointer: string, { node, value }: Field, beside: Field): SchemaDiagnostic | null {
   const values = (node?.["x-known"] ?? []).map((name) =>
     name.startsWith("*") ? `anything ending in ${name.slice(1)}` : name,
@@ -254,10 +168,10 @@ function unknownValue(pointer: string, { node, value }: Field, beside: Field): S
   return warning(pointer, "unknown-value", message, `The known values are ${values.join(", ")}.`);
 }
 
-// `HTTP` is no transport protocol, but `app_protocol` beside it has it.
+// `HTTP` and `HTTPS` are no transport protocols, but `app_protocol` beside has `http`.
 function knownBeside(value: string, { node }: Field): string | undefined {
   for (const [name, each] of Object.entries(node?.properties ?? {})) {
-    const known = each["x-known"]?.find((one) => one.toLowerCase() === value.toLowerCase());
+    const known = closestName(value, each["x-known"] ?? []);
     if (known !== undefined) return `${name}: ${known}`;
   }
   return undefined;

@@ -1,4 +1,4 @@
-const QUANTITY = /^(-?\d{1,15}(?:\.\d{1,15})?) ?([A-Za-z%]{0,12})$/;
+const QUANTITY = /^(-?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})) ?([A-Za-z%]{0,12})$/;
 
 type Factors = { readonly [suffix: string]: number };
 
@@ -21,7 +21,16 @@ const BYTES: Factors = {
   tb: 1e12,
   ti: 1024 ** 4,
   tib: 1024 ** 4,
+  p: 1e15,
+  pb: 1e15,
+  pi: 1024 ** 5,
+  pib: 1024 ** 5,
+  e: 1e18,
+  eb: 1e18,
+  ei: 1024 ** 6,
+  eib: 1024 ** 6,
 };
+const CORES: Factors = { n: 1e-9, u: 1e-6, m: 1e-3, c: 1, core: 1, cores: 1, cpu: 1, cpus: 1, vcpu: 1, vcpus: 1 };
 const SECONDS: Factors = {
   ms: 1e-3,
   s: 1,
@@ -40,7 +49,7 @@ const DAYS: Factors = { s: 1 / 86_400, m: 1 / 1440, h: 1 / 24, d: 1, days: 1, w:
 const UNITS: { readonly [unit: string]: { readonly factors: Factors; readonly size: number } } = {
   MB: { factors: BYTES, size: 1e6 },
   GB: { factors: BYTES, size: 1e9 },
-  cores: { factors: { m: 1e-3, core: 1, cores: 1, cpu: 1, cpus: 1 }, size: 1 },
+  cores: { factors: CORES, size: 1 },
   seconds: { factors: SECONDS, size: 1 },
   milliseconds: { factors: SECONDS, size: 1e-3 },
   minutes: { factors: SECONDS, size: 60 },
@@ -52,7 +61,7 @@ export function numberOf(text: string, unit: string | undefined, mayBeFraction: 
   const [, digits = "", suffix = ""] = QUANTITY.exec(text) ?? [];
   if (digits === "" || suffix === "") return null;
   const known = unit === undefined ? undefined : UNITS[unit];
-  if (known === undefined) return digits;
+  if (known === undefined) return String(Number(digits));
   const factor = known.factors[suffix.toLowerCase()];
   if (factor === undefined) return null;
   const number = (Number(digits) * factor) / known.size;

@@ -8,6 +8,8 @@ export type SchemaDiagnostic = {
   /** A stable code, for programs and documentation. */
   readonly code: SchemaDiagnosticCode;
   readonly severity: "error" | "warning";
+  /** Whether it is about the name of the field, and not about its value. */
+  readonly isAboutName?: true;
 };
 
 /** The codes of diagnostics: a closed set. */

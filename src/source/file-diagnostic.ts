@@ -25,8 +25,8 @@ export function diagnosticInFile(file: string, fault: Omit<Fault, "offset">, pos
 }
 
 /** Whether a fault is about the name or the value of a field, which decides the position that is reported. */
-export function keyOrValue({ code }: SchemaFault): "key" | "value" {
-  return code === "unknown-field" || code === "missing-field" ? "key" : "value";
+export function keyOrValue({ code, isAboutName }: SchemaFault): "key" | "value" {
+  return code === "unknown-field" || code === "missing-field" || isAboutName ? "key" : "value";
 }
 
 /** The text of a schema fault, without credentials. */

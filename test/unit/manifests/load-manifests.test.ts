@@ -198,9 +198,9 @@ describe("files that are not ours", () => {
   });
 
   test("that only mention an envelope are not in one", async () => {
-    expect(await faultsOf({ "a.yaml": "# version https://git-lfs.github.com/spec/v1, xet version 0\na: U2FsdGVkX1\n" })).toEqual([
-      "a.yaml:2:1 warning not-a-manifest",
-    ]);
+    expect(
+      await faultsOf({ "a.yaml": "# version https://git-lfs.github.com/spec/v1, xet version 0\na: U2FsdGVkX1\n" }),
+    ).toEqual(["a.yaml:2:1 warning not-a-manifest"]);
   });
 
   test("that a command of ours wrote are skipped silently, however much they show", async () => {
@@ -246,6 +246,16 @@ describe("a manifest with a fault of form", () => {
       "b.yaml:3:16 error undeclared-reference",
       "b.yaml:5:1 error unknown-field",
       "b.yaml:6:26 error inconsistent",
+    ]);
+  });
+
+  test("has what is said about a key at the key", async () => {
+    const spec = '{ type: dockerfile, "python_dependencies": { type: pip } }';
+    const text = service("api", 'labels: { ok: x, "": y }\n');
+    const built = service("built").replace(/image:.*/, `image: { type: build, build_spec: ${spec} }`);
+    expect(await faultsOf({ "a.yaml": `${cluster}---\n${workspace}`, "b.yaml": text, "c.yaml": built })).toEqual([
+      "b.yaml:5:18 error invalid-form",
+      `c.yaml:4:${"image: { type: build, build_spec: { type: dockerfile, ".length + 1} warning inconsistent`,
     ]);
   });
 

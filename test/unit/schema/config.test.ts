@@ -44,6 +44,22 @@ describe("the configuration", () => {
     );
   });
 
+  it.each<[string, unknown, string]>([
+    ["paths", "manifests", "`paths` must be a list; write `[…]` around it"],
+    ["paths", { a: "b" }, "`paths` must be a list"],
+    ["external", true, "`external` must be a list; write `[…]` around it"],
+    ["defaults", "ranking", "`defaults` must be an object: workspace_fqn"],
+    ["guards", true, "`guards` must be an object: shrinkFrom, shrinkShare"],
+    ["sources", "https://git.example.com/a.git", "`sources` must be a list: name, "],
+    ["targets", "prod", "`targets` must be a list: name, "],
+    ["ignore", "/replicas", "`ignore` must be a list: path, "],
+  ])("with a wrong type under %s says what to write there: %j", (key, value, said) => {
+    const [fault, ...others] = validateConfig({ [key]: value });
+    const fields = fault?.help?.replace(/^.* are /, ": ") ?? "";
+    expect(`${fault?.message}${fields}`.slice(0, said.length)).toBe(said);
+    expect(others).toEqual([]);
+  });
+
   it("is an object", () => {
     for (const value of [null, [], "x"]) expect(faults(value)).toHaveLength(1);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../src/contract/json.ts";
+import type { Json, JsonObject } from "../../../src/contract/json.ts";
 import { manifestTypes } from "../../../src/schema/schemas.ts";
 import { checkApplication, validateManifest } from "../../../src/schema/validate.ts";
 import { least, manifest } from "./valid.ts";
@@ -121,16 +121,45 @@ describe("a value", () => {
     ];
     expect(messages("service", { env })).toEqual(["`env` must be an object"]);
     expect(helps("service", { env })).toEqual([
-      "Write each `name` as a key with its value: `env: { A: …, B: secret://tenant:group:key }`.",
+      "Write each name as a key with its value: `env: { A: …, B: secret://tenant:group:key }`.",
     ]);
     const four = ["A", "B", "C", "D"].map((name) => ({ name, value: 1 }));
     expect(helps("job", { env: four })[0]).toContain("`env: { A: …, B: …, C: …, … }`");
-    expect(helps("service", { env: ["A=b"] })).toEqual([undefined]);
+  });
+
+  it.each<[Json]>([[["A=b", "C=postgres://u:p@h/?x=y"]], [[{ A: "b" }, { C: 1 }]]])(
+    "that is a list of pairs gets the form to write, without its values: %j",
+    (env) => {
+      expect(helps("service", { env })).toEqual(["Write each name as a key with its value: `env: { A: …, C: … }`."]);
+    },
+  );
+
+  it("that is no list of pairs gets no form", () => {
+    for (const env of [[], ["A"], [1], [{ A: 1, B: 2 }], "A", ["A=b", "C"]])
+      expect(helps("service", { env }), JSON.stringify(env)).toEqual([undefined]);
+    expect(helps("service", { env: "A=b" })[0]).toContain("`env: { A: … }`");
+  });
+
+  it("in place of an object or of a list of them names their fields", () => {
+    expect(helps("service", { resources: "small" })[0]).toMatch(/^Its fields are cpu_request, cpu_limit, /);
+    expect(messages("service", { ports: 80 })).toEqual(["`ports` must be a list"]);
+    expect(helps("service", { ports: 80 })[0]).toMatch(/^The fields of each item are port, /);
+    expect(messages("team", { members: { a: "b" } })).toEqual(["`members` must be a list"]);
+    expect(helps("service", { image: "x:1" })).toEqual([undefined]);
+  });
+
+  it("of a name that a map may not have is about the name", () => {
+    const labels = (name: string) => validateManifest("service", manifest("service", { labels: { [name]: "x" } }));
+    expect(labels("")).toMatchObject([{ message: "this name is empty", isAboutName: true }]);
+    const message = "this name is too long: it has 318 characters";
+    expect(labels("a".repeat(318))).toMatchObject([{ message, isAboutName: true }]);
   });
 
   it("that belongs to a field beside it names that field", () => {
     const ports = (protocol: string) => messages("service", { ports: [{ port: 80, protocol }] });
     expect(ports("HTTP")).toEqual(["`protocol` has an unknown value; did you mean `app_protocol: http`?"]);
+    expect(ports("HTTPS")).toEqual(ports("HTTP"));
+    expect(ports("gRPC")).toEqual(["`protocol` has an unknown value; did you mean `app_protocol: grpc`?"]);
     expect(ports("tcp")).toEqual(["`protocol` has an unknown value; did you mean `TCP`?"]);
     expect(ports("SCTP")).toEqual(["`protocol` has an unknown value"]);
   });
@@ -172,13 +201,21 @@ describe("a value", () => {
       ["memory_request", "2GB", "2000"],
       ["memory_request", "1048576Ki", "1074"],
       ["memory_request", "100k", "1"],
+      ["cpu_limit", "0.5c", "0.5"],
+      ["cpu_limit", ".5 vCPU", "0.5"],
+      ["cpu_limit", "250000u", "0.25"],
+      ["memory_limit", "1Pi", "1125899907"],
+      ["memory_limit", "1EB", "1000000000000"],
     ]) {
       expect(messages("service", { resources: { [String(field)]: String(value) } })[0]).toMatch(
         new RegExp(`; write ${number}$`),
       );
     }
     expect(messages("service", { auto_shutdown: { wait_time: "15m" } })[0]).toMatch(/; write 900$/);
-    expect(messages("service", { resources: { cpu_limit: "2Gi" } })[0]).not.toContain("write");
+    for (const cpu_limit of ["2Gi", "500mi", "1/2"]) {
+      expect(messages("service", { resources: { cpu_limit } })).toEqual(["`cpu_limit` must be a number (cores)"]);
+      expect(helps("service", { resources: { cpu_limit } })).toEqual(["For example: `cpu_limit: 1`, in cores."]);
+    }
     expect(messages("team", { members: "-ada@example.com" })).toEqual([
       "`members` must be a list; put a space after each `-`",
     ]);

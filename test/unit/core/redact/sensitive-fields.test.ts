@@ -58,6 +58,7 @@ describe("values", () => {
     ["registry/api:1", false],
     ["eyJust a text", false],
     ["sk-short", false],
+    ["sk-ecdsa-sha2-nistp256-cert-v01@openssh.com AAAAInNrLWVjZHNhLXNoYTI=", false],
   ])("%j is a credential: %s", (value, isOne) => expect(isCredential(value)).toBe(isOne));
 
   test("are no secret where they only refer to one", () => {
