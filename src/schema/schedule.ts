@@ -46,25 +46,25 @@ function rangeOf({ least, most, words }: Field): string {
 
 // A field as a list of numbers, or `*` for all of them; null when it is invalid.
 function valuesOf(text: string, field: Field): string | null {
-  const parts = text.split(",").map((part) => partValues(part, field));
-  if (parts.includes("*") && !parts.includes(null)) return "*";
-  return parts.includes(null) ? null : parts.join(",");
+  const parts = text.split(",").flatMap((part) => (part === "" ? [] : [partValues(part, field)]));
+  if (parts.length === 0 || parts.includes(null)) return null;
+  return parts.includes("*") ? "*" : parts.join(",");
 }
 
 function partValues(part: string, field: Field): string | null {
-  const [, from = "", to, step] = /^([^-/]+)(?:-([^-/]+))?(?:\/(\d+))?$/.exec(part) ?? [];
-  const isAll = (from === "*" || from === "?") && to === undefined;
-  if (isAll && Number(step ?? 1) === 1) return "*";
+  const [, from = "", to, step = "1"] = /^([^-/]+)(?:-([^-/]*))?(?:\/\+?(\d+))?$/.exec(part) ?? [];
+  const isAll = from === "*" || from === "?";
+  const by = Number(step);
+  if (isAll && by === 1) return "*";
   const first = isAll ? field.least : numberIn(field, from);
   // A step without an end goes on to the end of the field.
-  const last = isAll || (to === undefined && step !== undefined) ? field.most : numberIn(field, to ?? from);
-  const by = Number(step ?? 1);
+  const last = isAll || (to === undefined && part.includes("/")) ? field.most : numberIn(field, to ?? from);
   if (first === null || last === null || first > last || by === 0) return null;
   return Array.from({ length: Math.floor((last - first) / by) + 1 }, (_, at) => first + at * by).join(",");
 }
 
 function numberIn({ least, most, words = [] }: Field, text: string): number | null {
   const word = words.indexOf(text.toLowerCase());
-  const number = word >= 0 ? word + least : /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  const number = word >= 0 ? word + least : /^\+?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   return number >= least && number <= most ? number : null;
 }

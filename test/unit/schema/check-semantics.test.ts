@@ -99,6 +99,7 @@ describe("a service", () => {
       "0/5 * * * *",
       "10-50/20 3/6 ? JUN/2 Sun-sat",
       "*/61 03 * * 0,6",
+      "1,,+5 *-3/2 * * *",
     ]) {
       expect(trigger(schedule), schedule).toEqual([]);
     }
@@ -121,6 +122,8 @@ describe("a service", () => {
       "-5 * * * *",
       "/5 * * * *",
       "1.5 * * * *",
+      ", * * * *",
+      "@every -1h",
       "0 3 * * FRI-MON",
       "0 3 * * 5#2",
       "",
