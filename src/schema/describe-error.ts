@@ -7,7 +7,7 @@ import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
 import { schemaFields } from "./schema-fields.ts";
 import { type SchemaNode, unionVariants } from "./schema-node.ts";
 import { listed, named, shown } from "./shown-name.ts";
-import { typeWords, wrongType } from "./wrong-type.ts";
+import { expectedTypes, wrongType } from "./wrong-type.ts";
 
 /** How unknown fields are reported. */
 export type UnknownFields = "refuse" | "warn";
@@ -152,7 +152,7 @@ function lengthOf({ node, value }: Field): string {
 }
 
 function expected(node: SchemaNode | undefined): string {
-  return node?.["x-form"] ?? typeWords(node);
+  return node?.["x-form"] ?? expectedTypes(node);
 }
 
 function unknownValue(pointer: string, { node, value }: Field, beside: Field): SchemaDiagnostic | null {

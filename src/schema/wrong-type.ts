@@ -13,7 +13,7 @@ export function wrongType(pointer: string, schema: SchemaNode, value: unknown): 
   const item = fieldAt(schema, value, [...tokens, "0"]);
   const types = field.node === undefined ? [] : allowedTypes(field.node);
   const how = hint(types, field, item);
-  const message = `${named(pointer)} must be ${typeWords(field.node)}${how}`;
+  const message = `${named(pointer)} must be ${expectedTypes(field.node)}${how}`;
   return error(pointer, "wrong-type", message, how === "" ? help(types, pointer, field, item) : undefined);
 }
 
@@ -99,7 +99,7 @@ function entryOf(item: unknown): string | null {
 }
 
 /** The types of a field in words, with its unit. */
-export function typeWords(node: SchemaNode | undefined): string {
+export function expectedTypes(node: SchemaNode | undefined): string {
   const unit = node?.["x-unit"] === undefined ? "" : ` (${node["x-unit"]})`;
   const words =
     node === undefined ? [] : allowedTypes(node).map((type) => (TYPE_WORDS[type] ?? type) + unitOf(type, unit));
