@@ -67,7 +67,7 @@ type Daemon = AsyncDisposable & {
 };
 
 async function startDaemon({ source, state, env }: DaemonPlace): Promise<Daemon> {
-  const flags = ["--no-wait", "--sink", "file", "--interval", "3600", "--listen", "127.0.0.1:0"];
+  const flags = ["--no-wait", "--sink", "file", "--interval", "3600", "--listen", "127.0.0.1:0", "-o", "text"];
   const child = spawn(DAEMON, ["watch", "--source", source, "--state", state, ...flags], {
     env: { ...daemonEnvironment(), ...env },
     stdio: ["ignore", "ignore", "pipe"],

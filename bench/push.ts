@@ -84,7 +84,7 @@ async function startDaemon({ work, source, plane }: PushPlace): Promise<Daemon> 
   const target = { name: "bench", server: plane.env.HOLDFAST_SERVER, tokenFile: token, interval: 3600 };
   writeFileSync(config, JSON.stringify({ sources: [source_], targets: [target] }));
   const flags = ["--no-wait", "--sink", "file", "--listen", "127.0.0.1:0", "--allow-adopt", "--allow-privilege"];
-  const args = ["watch", "--config", config, "--state", join(work, "state"), ...flags];
+  const args = ["watch", "-o", "text", "--config", config, "--state", join(work, "state"), ...flags];
   const child = spawn(DAEMON, args, {
     // The configuration lies outside of it.
     cwd: join(work, "empty"),

@@ -20,7 +20,7 @@ const url = await listening();
 console.log(`control plane at ${url}, data in ${data}`);
 await makeSecretGroup(url);
 
-const watch = spawn(PROGRAM, ["watch", "--embedded", "--yes", "--allow-privilege"], {
+const watch = spawn(PROGRAM, ["watch", "--embedded", "--yes", "--allow-privilege", "-o", "text"], {
   stdio: "inherit",
   // A Ctrl-C that came from the terminal and from here would be two, and the second does not wait for anything.
   detached: true,

@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync, statSync } from "node:fs";
-import { wantsJsonLog } from "./commands/flags/wants-json.ts";
+import { logChoiceOf } from "./commands/flags/log-choice.ts";
 import { runCommandLine, stoppedBy } from "./commands/run-command-line.ts";
 import { type ProcessTerminal, say } from "./commands/terminal.ts";
 import { exitCodes, HoldfastError, worstExitCode } from "./core/errors.ts";
@@ -43,14 +43,15 @@ if (Number.isInteger(columns) && columns > 0) {
 }
 
 // Loaded only where it is asked for, since a log takes time to load.
-const stderr = wantsJsonLog(process.argv.slice(2), process.env)
-  ? (await import("./commands/output/json-log-stream.ts")).jsonLogStream(process.stderr)
-  : process.stderr;
+const log = logChoiceOf(process.argv.slice(2), process.env, process.stdout);
+const stderr =
+  log === null ? process.stderr : (await import("./commands/output/log-stream.ts")).logStream(process[log.stream], log);
 
 const terminal: ProcessTerminal = {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr,
+  logsToStdout: log?.stream === "stdout",
   env: process.env,
   cwd: process.cwd(),
   outputFiles: [1, 2].flatMap(fileOf),

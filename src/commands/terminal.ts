@@ -13,6 +13,8 @@ export type ProcessTerminal = {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   /** Logs, progress and diagnostics go here. */
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
+  /** Whether stderr writes to stdout, as the log of a `watch` without a terminal does. Then nothing else is written there. */
+  readonly logsToStdout?: boolean;
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
   /** The files that the shell redirected the output to. */

@@ -8,7 +8,7 @@ export function formatLine(text: string): string {
   if (!isObject(entry)) return text;
   const { level, time, msg, err } = entry;
   const rest = Object.entries(entry)
-    .filter(([key]) => !shownFirst.includes(key))
+    .filter(([key, value]) => !shownFirst.includes(key) && value !== null)
     .map(([key, value]) => `${key}=${shown(value)}`);
   const error = isObject(err) ? [`error=${shown(err.message ?? "")}`] : [];
   const head = [typeof time === "string" ? time.slice(11, 23) : "", String(level).toUpperCase().padEnd(5)];

@@ -42,9 +42,10 @@ process.once("exit", () => {
   for (const child of alive) signalGroup(child, "SIGKILL");
 });
 
-/** Starts the built `holdfast`; it is killed when the test is over. */
+/** Starts the built `holdfast`; it is killed when the test is over. `watch` writes text unless its arguments say otherwise. */
 export function start(args: readonly string[], surroundings: Surroundings): Running {
-  return startNode([inject("holdfast"), ...args], surroundings);
+  const isSilent = args[0] === "watch" && !args.some((arg) => /^(?:-o|--output|--log-format)/.test(arg));
+  return startNode([inject("holdfast"), ...args, ...(isSilent ? ["-o", "text"] : [])], surroundings);
 }
 
 /** Starts a script with Node; it and what it started are killed when the test is over. */

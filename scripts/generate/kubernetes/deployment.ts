@@ -10,7 +10,6 @@ const container: Container = {
   env: [
     { name: "HOLDFAST_STATE_KEY_FILE", value: `${mounts.secrets}/state-key` },
     { name: "HOLDFAST_UI_TOKEN_FILE", value: `${mounts.secrets}/ui-token` },
-    { name: "HOLDFAST_LOG_FORMAT", value: "json" },
   ],
   ports: [{ name: port.name, containerPort: port.number }],
   ...probes(port.name),

@@ -1,7 +1,7 @@
 import { createLog, type Log, type LogLevel } from "../../log/log.ts";
 import { withoutCommands } from "../../render/escape.ts";
 import type { Invocation } from "../command.ts";
-import { logOf } from "./json-log-stream.ts";
+import { logOf } from "./log-stream.ts";
 
 /** The log of a command on stderr, with the level and format of its flags. */
 export function terminalLog(

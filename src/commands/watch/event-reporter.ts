@@ -16,7 +16,7 @@ import {
 } from "../../render/watch-events.ts";
 import type { Invocation } from "../command.ts";
 import { toHoldfastError } from "../errors/to-holdfast-error.ts";
-import { logOf } from "../output/json-log-stream.ts";
+import { logOf } from "../output/log-stream.ts";
 import { markAnswered, type Terminal } from "../terminal.ts";
 
 /** Reports what changes from one pass to the next; a pass without a change reports nothing. */
@@ -57,9 +57,10 @@ export function writeWarning({ now, stdout }: Pick<Terminal, "now" | "stdout">):
   };
 }
 
-/** Writes each event to the log. */
+/** Writes each event to the log. The command itself says why the target is no longer watched. */
 export function logReporter({ stderr }: Pick<Terminal, "stderr">): WatchReporter {
-  return changeReporter(({ level, message, ...fields }) => logOf(stderr)?.[level](fields, message));
+  const reporter = changeReporter(({ level, message, ...fields }) => logOf(stderr)?.[level](fields, message));
+  return { ...reporter, ended: () => undefined };
 }
 
 const REPORTED_ONCE: ReadonlySet<WatchEventBody["event"]> = new Set(["read", "kept", "orphans"]);

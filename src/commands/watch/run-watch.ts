@@ -11,7 +11,7 @@ import { appliedRefPublisher, publishObserver } from "../apply/applied-ref-publi
 import type { Invocation } from "../command.ts";
 import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from "../configuration/configured-files.ts";
 import { type OperatorFile, readOperatorFile } from "../configuration/read-operator-file.ts";
-import { withTarget } from "../output/json-log-stream.ts";
+import { withTarget } from "../output/log-stream.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
 import { withLinePrefix } from "../output/with-line-prefix.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
@@ -129,7 +129,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
     return [...http.observe(name), ...notifier.observe(name), ...watch.observers(target), takeoverObserver];
   };
   const start = (one: WatchedTarget): Promise<void> =>
-    watchTarget(one, observe, watching.length === 1 ? invocation : withName(one.target, invocation), {
+    watchTarget(one, observe, withName(one.target, { invocation, isAlone: watching.length === 1 }), {
       replaced: replaced.signal,
       isReloaded,
     });
@@ -203,13 +203,19 @@ async function openChanged(
   }
 }
 
-function withName({ choice }: CommandTarget, invocation: Invocation): Invocation {
+// Text names the target only where there are several; a log always does.
+function withName(
+  { choice }: CommandTarget,
+  { invocation, isAlone }: { readonly invocation: Invocation; readonly isAlone: boolean },
+): Invocation {
   const { stdout, stderr } = invocation.terminal;
-  const name = choice?.name ?? "";
+  const name = choice?.name ?? "default";
   const prefix = `${name}: `;
   // JSON output needs no prefix: each line has a `target` field.
-  const shown = terminalViewOf(invocation).output === "json" ? stdout : withLinePrefix(stdout, prefix);
-  const named = printedOn(withTarget(stderr, name) ?? withLinePrefix(stderr, prefix), invocation.terminal);
+  const isText = !isAlone && terminalViewOf(invocation).output !== "json";
+  const shown = isText ? withLinePrefix(stdout, prefix) : stdout;
+  const text = isAlone ? stderr : withLinePrefix(stderr, prefix);
+  const named = printedOn(withTarget(stderr, name) ?? text, invocation.terminal);
   return { ...invocation, terminal: { ...named, stdout: shown } };
 }
 

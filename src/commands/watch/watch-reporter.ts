@@ -15,7 +15,7 @@ import { applyViewOf, planReport } from "../../render/pass-report.ts";
 import { tokenLocationsText } from "../../render/token-locations.ts";
 import { idleEvent, startedEvent } from "../../render/watch-events.ts";
 import type { Invocation } from "../command.ts";
-import { logOf } from "../output/json-log-stream.ts";
+import { logOf } from "../output/log-stream.ts";
 import { notPrinted, passNotices } from "../output/pass-notices.ts";
 import { type TerminalView, terminalViewOf } from "../output/terminal-view.ts";
 import { columnsOn } from "../terminal.ts";
@@ -26,8 +26,8 @@ export function createWatchReporter(invocation: Invocation, name: string | null)
   const { terminal } = invocation;
   const isJson = terminalViewOf(invocation).output === "json";
   const isLogged = logOf(terminal.stderr) !== null;
-  const { stdout, stderr } = terminal;
-  const shown = { stdout: isJson ? nullStream() : stdout, stderr: isLogged ? nullStream() : stderr };
+  const { stdout, stderr, logsToStdout = false } = terminal;
+  const shown = { stdout: isJson || logsToStdout ? nullStream() : stdout, stderr: isLogged ? nullStream() : stderr };
   const all = [
     textReporter({ ...invocation, terminal: { ...terminal, ...shown } }),
     ...(isJson ? [eventReporter(invocation, name)] : []),

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import type { Flags } from "../../../../src/commands/flags/flags.ts";
-import { jsonLogStream } from "../../../../src/commands/output/json-log-stream.ts";
+import { logStream } from "../../../../src/commands/output/log-stream.ts";
 import type { Terminal } from "../../../../src/commands/terminal.ts";
 import type { WatchReporter } from "../../../../src/commands/watch/event-reporter.ts";
 import { createWatchReporter } from "../../../../src/commands/watch/watch-reporter.ts";
@@ -170,7 +170,7 @@ function written(
     });
   const { terminal } = terminalOf({ cwd: "/" });
   const text = stream("stderr");
-  const stderr = flags.logFormat === "json" ? jsonLogStream(text) : text;
+  const stderr = flags.logFormat === "json" ? logStream(text) : text;
   const shown = { ...terminal, stdout: stream("stdout"), stderr, now: () => clock.now };
   happens(createWatchReporter({ args: [], flags, terminal: shown }, null), clock);
   return seen;
@@ -217,7 +217,7 @@ test("text written to a JSON log becomes one line for each message, with the lin
       done();
     },
   });
-  const log = jsonLogStream(stream);
+  const log = logStream(stream);
   log.write("warning: going on without a lease\n  → use one\nerror: no\u001b[31m\u202e answer\n");
   log.write("half a ");
   log.write("line ::error::x\n");

@@ -1,15 +1,18 @@
 import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
-import { createLog, type Log } from "../../log/log.ts";
+import { createLog, type Log, type LogFormat, type LogLevel } from "../../log/log.ts";
 import { withoutCommands } from "../../render/escape.ts";
 import type { Terminal } from "../terminal.ts";
 
 const logs = new WeakMap<Terminal["stderr"], Log>();
 
-/** A stderr that writes each line of text as the message of one JSON object. */
-export function jsonLogStream(stream: Terminal["stderr"]): Terminal["stderr"] {
+/** A stderr that writes each line of text as the message of one line of a log. */
+export function logStream(
+  stream: Terminal["stderr"],
+  { format = "json", level = "info" }: { readonly format?: LogFormat; readonly level?: LogLevel } = {},
+): Terminal["stderr"] {
   const write = (line: string): void => void stream.write(withoutCommands(line));
-  return streamOf(createLog({ level: "trace", format: "json", stream: { write } }));
+  return streamOf(createLog({ level, format, stream: { write } }));
 }
 
 /** The log that a stderr writes to; null if it is a text stream. */
