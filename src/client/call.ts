@@ -102,7 +102,10 @@ export function createCall(shared: ServerLine): Call {
         if (pause === null) return { ...finalAnswer(name, tried.answer, ambiguity), attempts };
         if (pause.milliseconds > 0)
           notice.waits({ why: reasonToWait(line.origin, name, tried, pause), until: pause.until });
-        line.log?.debug({ operation: name, attempt: attempts, pause: pause.milliseconds }, "trying again");
+        line.log?.debug(
+          { event: "retry", operation: name, attempt: attempts, pause: pause.milliseconds },
+          "trying again",
+        );
       }
     } finally {
       notice.ends();
@@ -201,7 +204,10 @@ async function sendOnce(line: ServerLine, name: OperationName, { content, policy
     : withAskedWait(classified, { date, retryWait: line.retryWait });
   learn(line, name, { answer: tried.answer, renew: () => line.credential.renew(token) });
   const milliseconds = Math.round(line.clock.now() - started);
-  line.log?.debug({ operation: name, state: tried.answer.state, milliseconds }, `${row.method} ${row.path}`);
+  line.log?.debug(
+    { event: "request", operation: name, state: tried.answer.state, milliseconds },
+    `${row.method} ${row.path}`,
+  );
   return tried;
 }
 

@@ -33,14 +33,21 @@ export function createReachability(
   let downSince: number | null = null;
   return {
     answered: () => {
-      if (downSince !== null) log?.info({ server }, "the control plane answers");
+      if (downSince !== null)
+        log?.info(
+          { event: "server-reachable", server, durationMs: clock.now() - downSince },
+          "the control plane answers again",
+        );
       reached = true;
       downSince = null;
     },
     failed: (cause) => {
       // Connections that this process closed itself say nothing about the server.
       if (downSince === null && !isOwnEnd(cause))
-        log?.warn({ server, cause: causeText(cause) }, "the control plane cannot be reached");
+        log?.warn(
+          { event: "server-unreachable", server, cause: causeText(cause) },
+          "the control plane cannot be reached",
+        );
       downSince ??= clock.now();
       return downSince;
     },

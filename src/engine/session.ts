@@ -50,7 +50,7 @@ export type ServerSessionOptions = Omit<ConnectOptions, "serverFacts" | "server"
 /** Opens the ledger and the connection; sends no request. */
 export async function openSession(options: ServerSessionOptions): Promise<ServerSession> {
   const { server, state, folder, sink, registersModels } = options;
-  const notify = (notice: string) => options.log?.warn({}, notice);
+  const notify = (notice: string) => options.log?.warn({ event: "state-notice" }, notice);
   const ledger = await state.ledger(server.name, { notify });
   try {
     const facts = await ledger.facts();

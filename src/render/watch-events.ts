@@ -14,6 +14,12 @@ import { orphansText } from "./orphans.ts";
 /** A daemon's event, before its time and target are added. */
 export type WatchEventBody = Omit<WatchEvent, "format_version" | "time" | "target">;
 
+/** An event of the log of a daemon, which has more of them. */
+export type WatchLogBody = Omit<WatchEventBody, "event"> & {
+  readonly event: WatchEventBody["event"] | "recovered";
+  readonly durationMs?: number;
+};
+
 /** The events that a pass event sends to the followers of a daemon; empty for intermediate steps. */
 export function toWatchEvents(event: PassEvent): readonly WatchEventBody[] {
   switch (event.what) {
@@ -82,6 +88,20 @@ export function orphansEvent(steps: Plan["steps"]): WatchEventBody {
 
 /** The daemon was requested to stop, and has stopped. */
 export const stoppedEvent: WatchEventBody = infoEvent("stopped", "stopped");
+
+/** A pass has succeeded, after others that had not. */
+export function recoveredEvent(milliseconds: number): WatchLogBody {
+  const message = `recovered after ${Math.round(milliseconds / 1000)} s`;
+  return { level: "info", event: "recovered", revision: null, identity: null, message, durationMs: milliseconds };
+}
+
+/** This process holds the lease since the last pass, or does not hold it any more. */
+export function leaseEvent(isHeld: boolean): WatchEventBody {
+  return {
+    ...infoEvent("lease", isHeld ? "the lease was taken" : "the lease was lost"),
+    level: isHeld ? "info" : "warn",
+  };
+}
 
 /** A pass has failed; the next one retries. */
 export function failedEvent(failure: Pick<WatchEventBody, "message" | "hint" | "diagnostics">): WatchEventBody {

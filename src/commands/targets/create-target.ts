@@ -23,7 +23,8 @@ import { SourceError } from "../../source/source-error.ts";
 import type { Invocation } from "../command.ts";
 import { connectOnDemand } from "../connection/connect-on-demand.ts";
 import type { ServerUse } from "../connection/open-connection.ts";
-import { say } from "../terminal.ts";
+import { withTarget } from "../output/log-stream.ts";
+import { printedOn, say } from "../terminal.ts";
 import type { SourceChoice, TargetChoice } from "./choose-targets.ts";
 import { rulesOf } from "./pass-rules.ts";
 import { stateLocation } from "./state-location.ts";
@@ -76,7 +77,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   const decisions = (): TargetDecisions => readDecisions(state.folder, terminal.now());
   const isRemote = remote !== null && choice !== null;
   const commits = isRemote ? newestOf(remote, { target: choice.name, signal: terminal.signal, decisions }) : null;
-  const server = connectOnDemand(invocation, state, { ...use, operator, embedded: shared.embedded });
+  const server = connectOnDemand(logged(invocation, choice), state, { ...use, operator, embedded: shared.embedded });
   resources.use(server);
   return {
     choice,
@@ -109,6 +110,13 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       decisions,
     ),
   };
+}
+
+// In a log, what is said of the connection names the target.
+function logged(invocation: Invocation, choice: TargetChoice | null): Invocation {
+  const { terminal } = invocation;
+  const stderr = withTarget(terminal.stderr, choice?.name ?? "default");
+  return stderr === null ? invocation : { ...invocation, terminal: printedOn(stderr, terminal) };
 }
 
 function baseOf(

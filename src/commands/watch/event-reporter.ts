@@ -2,7 +2,7 @@ import { errorMessage } from "../../contract/error-message.ts";
 import type { WatchEvent } from "../../contract/generated/output.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
-import type { PassEvent } from "../../core/report/events.ts";
+import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { jsonLine } from "../../render/json.ts";
 import {
   failedEvent,
@@ -16,15 +16,12 @@ import {
 } from "../../render/watch-events.ts";
 import type { Invocation } from "../command.ts";
 import { toHoldfastError } from "../errors/to-holdfast-error.ts";
-import { logOf } from "../output/log-stream.ts";
 import { markAnswered, type Terminal } from "../terminal.ts";
 
 /** Reports what changes from one pass to the next; a pass without a change reports nothing. */
-export type WatchReporter = {
+export type WatchReporter = PassObserver & {
   /** The target is watched from now on, with a pass every `seconds`. */
   readonly started: (seconds: number) => void;
-  readonly emit: (event: PassEvent) => void;
-  readonly failure: (error: unknown) => void;
   /** A pass has ended, and the next one is due at `nextAt`. */
   readonly idle: (nextAt: number) => void;
   /** The target is no longer watched: because of an error, or because of a stop request (null). */
@@ -55,12 +52,6 @@ export function writeWarning({ now, stdout }: Pick<Terminal, "now" | "stdout">):
     const time = new Date(now()).toISOString();
     stdout.write(jsonLine({ format_version: FORMAT_VERSION, time, ...warningEvent(warning) } satisfies WatchEvent));
   };
-}
-
-/** Writes each event to the log. The command itself says why the target is no longer watched. */
-export function logReporter({ stderr }: Pick<Terminal, "stderr">): WatchReporter {
-  const reporter = changeReporter(({ level, message, ...fields }) => logOf(stderr)?.[level](fields, message));
-  return { ...reporter, ended: () => undefined };
 }
 
 const REPORTED_ONCE: ReadonlySet<WatchEventBody["event"]> = new Set(["read", "kept", "orphans"]);

@@ -2,6 +2,7 @@ import { Writable } from "node:stream";
 import { type Diagnostic, isUnreadable } from "../../core/diagnostic.ts";
 import type { ApplyEvent, KeptEvent, ReadEvent } from "../../core/report/events.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
+import { observers } from "../../daemon/pass-observer.ts";
 import { applyLine, applyLines } from "../../render/apply.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
 import { printable } from "../../render/escape.ts";
@@ -19,10 +20,14 @@ import { logOf } from "../output/log-stream.ts";
 import { notPrinted, passNotices } from "../output/pass-notices.ts";
 import { type TerminalView, terminalViewOf } from "../output/terminal-view.ts";
 import { columnsOn } from "../terminal.ts";
-import { eventReporter, failureIn, logReporter, type WatchReporter } from "./event-reporter.ts";
+import { eventReporter, failureIn, type WatchReporter } from "./event-reporter.ts";
+import { logReporter } from "./log-reporter.ts";
 
 /** Creates the reporter of `watch`: text for people, and JSON for machines if it is requested. */
-export function createWatchReporter(invocation: Invocation, name: string | null): WatchReporter {
+export function createWatchReporter(
+  invocation: Invocation,
+  { name, hasLease }: { readonly name: string | null; readonly hasLease: () => boolean },
+): WatchReporter {
   const { terminal } = invocation;
   const isJson = terminalViewOf(invocation).output === "json";
   const isLogged = logOf(terminal.stderr) !== null;
@@ -31,17 +36,12 @@ export function createWatchReporter(invocation: Invocation, name: string | null)
   const all = [
     textReporter({ ...invocation, terminal: { ...terminal, ...shown } }),
     ...(isJson ? [eventReporter(invocation, name)] : []),
-    ...(isLogged ? [logReporter(terminal)] : []),
+    ...(isLogged ? [logReporter(terminal, hasLease)] : []),
   ];
   return {
+    ...observers(all),
     started: (seconds) => {
       for (const one of all) one.started(seconds);
-    },
-    emit: (event) => {
-      for (const one of all) one.emit(event);
-    },
-    failure: (error) => {
-      for (const one of all) one.failure(error);
     },
     idle: (nextAt) => {
       for (const one of all) one.idle(nextAt);
