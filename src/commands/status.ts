@@ -7,7 +7,7 @@ import { neverRunStatus, statusAtRest } from "../daemon/status-after-pass.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
 import { wrappedLines } from "../render/wrap.ts";
-import { isFolderLocked } from "../state/sqlite/sqlite-state.ts";
+import { isStateLocked } from "../state/open-state.ts";
 import type { InvocationOf } from "./command.ts";
 import type { status } from "./declarations/status.ts";
 import type { CommandTarget } from "./targets/create-target.ts";
@@ -72,5 +72,5 @@ function statusOf(one: CommandTarget, known: readonly TargetStatus[], now: numbe
   if (found !== undefined) return found;
   const held = readDecisions(state.folder, now).holds.map(holdText);
   const kept = keptStatus(state.folder) ?? neverRunStatus(name, remote?.name ?? null);
-  return { ...(isFolderLocked(state.folder) ? kept : statusAtRest(kept)), held };
+  return { ...(isStateLocked(state.folder) ? kept : statusAtRest(kept)), held };
 }

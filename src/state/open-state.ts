@@ -1,6 +1,6 @@
 import type { Identity } from "../core/manifest.ts";
 import type { SealKey } from "../seal/seal-key.ts";
-import { existingKeyIn, isFolderHeld, openSqliteState } from "./sqlite/sqlite-state.ts";
+import { existingKeyIn, isFolderHeld, isFolderLocked, openSqliteState } from "./sqlite/sqlite-state.ts";
 import type { State, StateOptions, TransferOptions, Transferred } from "./state.ts";
 
 /** Opens the state that `--state` names, and creates it when absent. */
@@ -19,6 +19,11 @@ export function existingKey(place: string, options: Pick<StateOptions, "keyText"
  */
 export function isHolderAlive(holder: string): boolean | null {
   return isFolderHeld(holder);
+}
+
+/** Whether a process is writing with the state that `--state` names. */
+export function isStateLocked(place: string): boolean {
+  return isFolderLocked(place);
 }
 
 /** Copies a state into a new folder. */

@@ -56,7 +56,9 @@ describe("a pause that a control plane asks for", () => {
     const lease = proxy.inject("putLease", tooManyRequests(3600));
     const ended = await source.runHere(["apply", "--yes"]);
     expect(ended).toMatchObject({ code: 1, stdout: "" });
-    expect(ended.stderr).toMatch(/^error: nothing was written: the lease .* answered 429: .* asks to wait 3600 s/);
+    expect(ended.stderr).toMatch(
+      /^Applying to \S+\nerror: nothing was written: the lease .* answered 429: .* asks to wait 3600 s/,
+    );
     expect(server.effects()).toEqual([]);
     lease.stop();
     expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
