@@ -3,6 +3,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Manifest, Reference } from "../core/manifest.ts";
 import type { NamedList } from "../model/named-list.ts";
 import { checkSemantics } from "../schema/check-semantics.ts";
+import type { RuleContext } from "../schema/rule.ts";
 import { diagnosticInFile, keyOrValue, wordingOf } from "../source/file-diagnostic.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 import { readManifestsBy } from "./read-manifests.ts";
@@ -79,35 +80,45 @@ async function check(
     if (fault.severity === "error") refuse(manifest.identity, diagnostic);
     else add(diagnostic);
   }
-  const known = used.cluster ? digestOf(cluster) : null;
-  return faults.length > 0 || known === undefined ? null : { cluster: known, day: used.now ? day : null };
+  const known = used.usesCluster ? digestOf(cluster) : null;
+  return faults.length > 0 || known === undefined ? null : { cluster: known, day: used.usesNow ? day : null };
 }
 
 /** What checking a manifest without its cluster depended on; null if a rule needs the cluster, or if it is invalid. */
 export function checkAlone(type: string, value: JsonObject, now: Date): CheckBasis | null {
   const { faults, used } = runRules(type, value, { now, cluster: null });
-  return used.cluster || faults.length > 0 ? null : { cluster: null, day: used.now ? dayOf(now) : null };
+  return used.usesCluster || faults.length > 0 ? null : { cluster: null, day: used.usesNow ? dayOf(now) : null };
 }
 
 /** What rules may use; `cluster` is null if it is not known yet. */
 type RuleInput = { readonly now: Date; readonly cluster: (() => JsonObject | undefined) | null };
 
-// The getters note what the rules use, so that no rule has to declare it.
-function runRules(type: string, value: JsonObject, { now, cluster }: RuleInput) {
-  const used = { cluster: false, now: false };
-  const context = {
-    get now() {
-      used.now = true;
-      return now;
-    },
-    get cluster() {
-      used.cluster = true;
-      return cluster?.();
-    },
-  };
+function runRules(type: string, value: JsonObject, input: RuleInput) {
+  const used = new RuleUse(input);
   // If a rule needs the cluster and it is not known yet, checking stops and its result is discarded.
-  const faults = checkSemantics(type, value, context, () => cluster === null && used.cluster);
+  const faults = checkSemantics(type, value, used, () => input.cluster === null && used.usesCluster);
   return { faults, used };
+}
+
+/** Notes what the rules use, so that no rule has to declare it. */
+class RuleUse implements RuleContext {
+  usesCluster = false;
+  usesNow = false;
+  readonly #input: RuleInput;
+
+  constructor(input: RuleInput) {
+    this.#input = input;
+  }
+
+  get now(): Date {
+    this.usesNow = true;
+    return this.#input.now;
+  }
+
+  get cluster(): JsonObject | undefined {
+    this.usesCluster = true;
+    return this.#input.cluster?.();
+  }
 }
 
 function dayOf(now: Date): string {

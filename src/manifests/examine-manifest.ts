@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
 import type { Position } from "../model/position.ts";
 import { error, type SchemaDiagnostic as SchemaFault } from "../schema/schema-diagnostic.ts";
+import { mayLackParts, secretReferenceForms } from "../schema/secret-reference-rule.ts";
 import { validateManifest } from "../schema/validate.ts";
 import { keyOrValue, type Wording, wordingOf } from "../source/file-diagnostic.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
@@ -56,12 +57,14 @@ export function examineManifest(
 ): Examined {
   const syntax = document.faults.map((fault) => syntaxFault(fault, at.positionAt));
   const isMisleading = syntax.some(({ code }) => MISLEADING.has(code));
-  const faults = isMisleading ? [] : schemaFaults(document, type, value, options);
+  const faults = isMisleading
+    ? []
+    : [...schemaFaults(document, type, value, options), ...referenceFaults(document, value)];
   const schema = faults.map((fault) => ({
     ...withRemedy(wordingOf(fault), fault.pointer),
     position: at.locate(fault.pointer, keyOrValue(fault)),
   }));
-  const secrets = secretFaults(type, value, document.hasCredentials && !options.allowsSecrets);
+  const secrets = secretFaults(document, type, value, options);
   // A value that a syntax error replaced was already reported.
   const replaced = syntax.filter(({ severity }) => severity === "error");
   const fresh = schema.filter(({ position }) => !replaced.some((each) => isSame(each, position)));
@@ -70,9 +73,13 @@ export function examineManifest(
   return { faults: [...syntax, ...fresh, ...positioned], fields };
 }
 
+function referenceFaults({ chunk }: ParsedDocument, value: JsonObject): readonly SchemaFault[] {
+  return mayLackParts(chunk.text) ? secretReferenceForms(value) : [];
+}
+
 // As SOPS writes a value, or `eyaml` for Hiera.
 const ENCRYPTED = /^ENC\[([A-Z0-9_]+),/;
-const MAY_BE_ENCRYPTED = /\bENC\[|\bsops\b/;
+const MAY_BE_ENCRYPTED = /ENC\[|sops/;
 const DECRYPT = "Commit it as plain text, with secret://tenant:group:key in place of each secret.";
 
 // A file that SOPS has written says so under `sops`; otherwise each encrypted value is told.
@@ -131,10 +138,16 @@ function isSame({ position }: PositionedFault, { line, column }: Position): bool
 
 type AtPointer = Wording & { readonly pointer: string };
 
-function secretFaults(type: string, value: JsonObject, wantsCredentials: boolean): readonly AtPointer[] {
+function secretFaults(
+  { hasCredentials }: ParsedDocument,
+  type: string,
+  value: JsonObject,
+  { allowsSecrets }: ExamineOptions,
+): readonly AtPointer[] {
   const shape = shapes[type];
   if (shape === undefined) return [];
-  return literalSecrets(shape, value, wantsCredentials).map(({ pointer, is }) =>
+  const wantsCredentials = hasCredentials && !allowsSecrets;
+  return literalSecrets(shape, value, { hasCredentials, wantsCredentials }).map(({ pointer, is }) =>
     is === "credential" ? credentialFault(pointer) : literalFault(pointer, is),
   );
 }

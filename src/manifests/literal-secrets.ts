@@ -9,17 +9,25 @@ import { oncePer } from "../model/once.ts";
 /** A secret in plain text in a manifest, and its place. */
 export type Literal = { readonly pointer: string; readonly is: "credential" | "connection" | "secret-looking" };
 
+/** What is known of a document, and what to search for in it. */
+export type SearchOptions = {
+  /** Whether a text in it is in a known credential format, or contains a secret of a connection string. */
+  readonly hasCredentials: boolean;
+  /** Whether such texts are searched for outside of free-form fields too. */
+  readonly wantsCredentials: boolean;
+};
+
 /**
  * Every secret in plain text in a manifest: values of secret-looking keys and connection strings in free-form fields
  * and, if requested, values in a known credential format and connection strings anywhere.
  */
-export function literalSecrets(shape: Shape, value: Json, wantsCredentials: boolean): readonly Literal[] {
-  const search: Search = { wantsCredentials, found: [] };
+export function literalSecrets(shape: Shape, value: Json, options: SearchOptions): readonly Literal[] {
+  const search: Search = { ...options, found: [] };
   searchValue(search, shape, value, { name: "", above: null, isSecret: false });
   return search.found;
 }
 
-type Search = { readonly wantsCredentials: boolean; readonly found: Literal[] };
+type Search = SearchOptions & { readonly found: Literal[] };
 
 /** The path to a value. A JSON Pointer is created only for a finding. */
 type Path = { readonly name: string; readonly above: Path | null; readonly isSecret: boolean };
@@ -83,9 +91,13 @@ function hasFreeForm(shape: Shape): boolean {
   return shape.is === "object" && freeFields(shape).length > 0;
 }
 
-function textKind({ wantsCredentials }: Search, value: string, isSecret: boolean): Literal["is"] | null {
+function textKind(
+  { hasCredentials, wantsCredentials }: Search,
+  value: string,
+  isSecret: boolean,
+): Literal["is"] | null {
   if (wantsCredentials && value.length >= SHORTEST_CREDENTIAL && isCredential(value)) return "credential";
-  if (hasConnectionSecret(value)) return "connection";
+  if (hasCredentials && hasConnectionSecret(value)) return "connection";
   if (!isSecret || value === "" || value.includes("secret://") || VARIABLE.test(value) || FILE_NAME.test(value))
     return null;
   return "secret-looking";

@@ -3,7 +3,6 @@ import { applicationRules } from "./application-rules.ts";
 import type { RuleContext } from "./rule.ts";
 import { rulesByType } from "./rules/index.ts";
 import { MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-diagnostic.ts";
-import { secretReferenceForms } from "./secret-reference-rule.ts";
 
 /** Checks a schema-valid manifest by the rules that a schema cannot express, until `isEnough`; at most 100 results. */
 export function checkSemantics(
@@ -18,6 +17,5 @@ export function checkSemantics(
     if (isEnough()) break;
     faults.push(...rule(value, context));
   }
-  if (!isEnough()) faults.push(...secretReferenceForms(value));
   return faults.slice(0, MAX_SCHEMA_DIAGNOSTICS);
 }

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import type { Json, JsonObject } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
 import { RESOLVED_FIELDS } from "../contract/secret-references.ts";
 import { error, type SchemaDiagnostic } from "./schema-diagnostic.ts";
@@ -8,34 +8,22 @@ import { error, type SchemaDiagnostic } from "./schema-diagnostic.ts";
  * that are a whole text.
  */
 export function secretReferenceForms(manifest: JsonObject): readonly SchemaDiagnostic[] {
-  // Nearly every manifest is right, and is walked without a pointer to each of its places.
-  if (!hasWrongForms(manifest, false)) return NONE;
   const found: SchemaDiagnostic[] = [];
   addWrongForms(found, manifest, { pointer: "", isResolved: false });
   return found;
 }
 
-const NONE: readonly never[] = [];
+/** Whether a manifest's text may have such a reference without its parts. An escape may stand for any character. */
+export function mayLackParts(text: string): boolean {
+  return LACKING.test(text) || text.includes("\\");
+}
 
 const PART = "[A-Za-z0-9_.-]{1,128}";
+const LACKING = new RegExp(`secret://(?!${PART}:${PART}:${PART})`);
 const NOTHING_ELSE = new RegExp(`^secret://${PART}:${PART}:${PART}$`);
 const REFERENCE = /\b(?:[a-z][a-z0-9+.]*-)?secret:\/\//g;
 const WHOLE = /^(?:[a-z][a-z0-9+.]*-)?secret:\/\/\S*$/;
 const PARTS = new RegExp(`^${PART}:${PART}:${PART}`);
-
-function hasWrongForms(object: JsonObject, isResolved: boolean): boolean {
-  for (const name in object) {
-    const item = object[name];
-    if (item !== undefined && isWrong(item, isResolved || RESOLVED_FIELDS.has(name))) return true;
-  }
-  return false;
-}
-
-function isWrong(value: Json, isResolved: boolean): boolean {
-  if (typeof value === "string") return value.includes("secret://") && hasWrongForm(value, isResolved);
-  if (Array.isArray(value)) return value.some((item: Json) => isWrong(item, isResolved));
-  return isObject(value) && hasWrongForms(value, isResolved);
-}
 
 /** A place in a manifest, and whether references within its texts are resolved. */
 type Place = { readonly pointer: string; readonly isResolved: boolean };
@@ -44,7 +32,8 @@ function addWrongForms(found: SchemaDiagnostic[], value: JsonObject | readonly J
   for (const [name, item] of Object.entries<Json>(value)) {
     const place = placeIn(above, name);
     if (typeof item === "object" && item !== null) addWrongForms(found, item, place);
-    else if (isWrong(item, place.isResolved)) found.push(error(place.pointer, "invalid-form", WRONG, FORM));
+    else if (typeof item === "string" && hasWrongForm(item, place.isResolved))
+      found.push(error(place.pointer, "invalid-form", WRONG, FORM));
   }
 }
 

@@ -12,7 +12,7 @@ export type ParsedDocument = {
   readonly faults: readonly Fault[];
   /** The offset of its content. */
   readonly offset: number;
-  /** Whether a text in it is in a known credential format. */
+  /** Whether a text in it is in a known credential format, or contains a secret of a connection string. */
   readonly hasCredentials: boolean;
   readonly chunk: Chunk;
   readonly readBy: "fast" | "exact";

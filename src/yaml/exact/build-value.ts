@@ -2,7 +2,6 @@ import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from "yaml";
 import type { Json } from "../../contract/json.ts";
 import { escapePointer } from "../../contract/json-pointer.ts";
 import { isSecretText } from "../../model/connection-secret.ts";
-import { SHORTEST_CREDENTIAL } from "../../model/credential.ts";
 import { namingFields } from "../../model/manifest-fields.ts";
 import { duplicateKey, type Fault, fault, MAX_FAULTS, tooDeep, tooManyNodes } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
@@ -189,7 +188,7 @@ function readScalar(state: State, node: ScalarNode): Json {
   const offset = Math.max(0, startOf(node));
   state.characters += text.length;
   if (state.checksText) report(state, checkText(text, offset, "value"));
-  if (text.length >= SHORTEST_CREDENTIAL && isSecretText(text)) state.hasCredentials = true;
+  if (isSecretText(text)) state.hasCredentials = true;
   const tag = tagOf(node);
   if (tag === "" && node.type !== "PLAIN") return text;
   const scalar = tag === "" ? resolvePlain(text) : resolveTagged(tag, text);

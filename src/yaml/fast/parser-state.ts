@@ -102,7 +102,9 @@ export function checkedSpelling(state: ParserState, value: Json, written: string
 
 /** Checks a text for credentials and returns it unchanged. */
 export function checkedText(state: ParserState, word: string): string {
-  if (word.length < SHORTEST_CREDENTIAL || state.hasCredentials) return word;
-  state.hasCredentials = isCredential(word) || (state.mayHaveConnections && hasConnectionSecret(word));
+  if (state.hasCredentials) return word;
+  state.hasCredentials =
+    (word.length >= SHORTEST_CREDENTIAL && isCredential(word)) ||
+    (state.mayHaveConnections && hasConnectionSecret(word));
   return word;
 }

@@ -510,6 +510,11 @@ describe("secrets", () => {
     ]);
   });
 
+  test("a reference to a secret without its three parts is an error at its place, however it is written", async () => {
+    const files = { "a.yaml": service("api", 'env:\n  A: secret://t:g:k\n  B: secret://t:g\n  C: "secret:\\/\\/k"\n') };
+    expect(await faultsOf(files)).toEqual(["a.yaml:7:6 error invalid-form", "a.yaml:8:6 error invalid-form"]);
+  });
+
   test("B24: a literal under a secret-looking key is a warning", async () => {
     const env =
       "env:\n  DB_PASSWORD: hunter2\n  API_TOKEN: secret://t:g:k\n  MAX_TOKENS: 5\n  OTHER_SECRET: ${FROM_CI}\n  EMPTY_SECRET: ''\n";

@@ -47,46 +47,6 @@ describe("a service", () => {
     ]);
   });
 
-  it("names secrets with their three parts", () => {
-    const env = (text: string) => meaning("service", { env: { A: text } });
-    for (const text of ["secret://t:g:k", "a acme-secret://t:g:k, secret://t:g:k", "no secret: //", "x"]) {
-      expect(env(text)).toEqual([]);
-    }
-    for (const text of [
-      "secret://t:g",
-      "secret://",
-      "acme-secret://t/g/k",
-      "secret://t:g:k and secret://k",
-      "secret://t::k",
-    ]) {
-      expect(env(text)).toEqual(["error invalid-form /env/A"]);
-    }
-    expect(meaning("helm", { values: { a: ["secret://k"] } })).toEqual(["error invalid-form /values/a/0"]);
-  });
-
-  it.each<readonly [type: string, fields: JsonObject, pointer: string]>([
-    ["service", { kustomize: { patch: { a: "secret://t:g" } } }, "/kustomize/patch/a"],
-    ["async-service", { worker_config: { input_config: { auth: "secret://t" } } }, "/worker_config/input_config/auth"],
-    [
-      "chat_prompt",
-      { mcp_servers: [{ headers: { Authorization: "secret://t:g" } }] },
-      "/mcp_servers/0/headers/Authorization",
-    ],
-    ["cluster", { annotations: { a: "acme-secret://g:k" } }, "/annotations/a"],
-    ["virtual-account", { tags: { a: "secret://t:g" } }, "/tags/a"],
-    ["application-set", { components: [{ env: { A: "x secret://t:g" } }] }, "/components/0/env/A"],
-  ])("names secrets with their three parts anywhere in a %s", (type, fields, pointer) => {
-    expect(meaning(type, fields)).toEqual([`error invalid-form ${pointer}`]);
-    const text = JSON.stringify(fields);
-    expect(meaning(type, JSON.parse(text.replace(/secret:\/\/[\w:]+/, "secret://t:g:k")))).toEqual([]);
-  });
-
-  it("and may be spoken of in texts that the control plane does not resolve", () => {
-    expect(meaning("chat_prompt", { messages: [{ role: "system", content: "Never print a secret:// URL." }] })).toEqual(
-      [],
-    );
-  });
-
   it("and a job run by schedules that a cron knows", () => {
     const trigger = (schedule: string) => meaning("job", { trigger: { type: "scheduled", schedule } });
     for (const schedule of [
