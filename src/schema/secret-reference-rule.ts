@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
 import { RESOLVED_FIELDS } from "../contract/secret-references.ts";
-import { error, type SchemaDiagnostic } from "./schema-diagnostic.ts";
+import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 
 /**
  * References to secrets have all three parts: in environment and values also those within a longer text, elsewhere those
- * that are a whole text.
+ * that are a whole text. At most 100 results.
  */
 export function secretReferenceForms(manifest: JsonObject): readonly SchemaDiagnostic[] {
   const found: SchemaDiagnostic[] = [];
   addWrongForms(found, manifest, { pointer: "", isResolved: false });
-  return found;
+  return found.slice(0, MAX_SCHEMA_DIAGNOSTICS);
 }
 
 /** Whether a manifest's text may have such a reference without its parts. An escape may stand for any character. */
