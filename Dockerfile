@@ -10,7 +10,8 @@ COPY test/clients/package.json test/clients/
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 # The image's own node: node_modules has one that is linked with glibc.
-RUN /usr/local/bin/node scripts/generate.ts && PATH=/usr/local/bin:$PATH sh deploy/image/assemble.sh /out
+ARG REVISION
+RUN /usr/local/bin/node scripts/generate.ts && REVISION=$REVISION PATH=/usr/local/bin:$PATH sh deploy/image/assemble.sh /out
 
 FROM ${NODE} AS root
 RUN apk add --no-cache ca-certificates git openssh-client-default tini \

@@ -1,7 +1,8 @@
 import { readFileSync, readlinkSync, statSync } from "node:fs";
+import { buildCommit } from "./commands/build-commit.ts";
 import { logChoiceOf } from "./commands/flags/log-choice.ts";
-import { runCommandLine, stoppedBy } from "./commands/run-command-line.ts";
-import { type ProcessTerminal, say } from "./commands/terminal.ts";
+import { runCommandLine } from "./commands/run-command-line.ts";
+import { type ProcessTerminal, say, stoppedBy } from "./commands/terminal.ts";
 import { exitCodes, HoldfastError, worstExitCode } from "./core/errors.ts";
 
 /** After the first signal, what is in flight may take this long. */
@@ -57,6 +58,7 @@ const terminal: ProcessTerminal = {
   outputFiles: [1, 2].flatMap(fileOf),
   program: import.meta.dirname,
   version: version(),
+  commit: buildCommit,
   now: Date.now,
   stopping: stopping.signal,
   signal: ending.signal,

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CodeSplittingGroup, type Plugin, rolldown } from "rolldown";
@@ -50,10 +51,23 @@ const partsOfUndici: Plugin = {
   },
 };
 
+// The image is built without the repository, and is told the commit.
+function builtCommit(): string | null {
+  if (process.env.REVISION) return process.env.REVISION;
+  try {
+    const git = (...args: readonly string[]) => execFileSync("git", args, { encoding: "utf8", stdio: "pipe" }).trim();
+    const isChanged = git("status", "--porcelain", "--untracked-files=no") !== "";
+    return `${git("rev-parse", "HEAD")}${isChanged ? "-changed" : ""}`;
+  } catch {
+    return null;
+  }
+}
+
 /** Bundles an entry point, with all that it reads or starts, into a folder; paths are relative to the checkout. */
 export async function bundle(entryPoint: { readonly [name: string]: string }, outdir: string): Promise<void> {
   copyGenerated(outdir);
   const plugins = [partsOfUndici, readBuiltinsByName, await renderReferences(outdir)];
+  const commit = builtCommit();
   // Threads stand beside the chunks that start them, under the names that they have among the sources. A bundle of their
   // own keeps what they share with commands out of the start of each.
   for (const input of [entryPoint, { worker: "src/yaml/exact/worker.ts" }]) {
@@ -61,6 +75,7 @@ export async function bundle(entryPoint: { readonly [name: string]: string }, ou
       input,
       platform: "node",
       plugins,
+      transform: { define: { BUILD_COMMIT: JSON.stringify(commit) } },
       // Groups put modules together that a command does not always need.
       checks: { ineffectiveDynamicImport: false },
     });

@@ -7,7 +7,7 @@ import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { refuseTokenFlag } from "./flags/refuse-token-flag.ts";
 import { wantsJson } from "./flags/wants-json.ts";
 import { createProgram } from "./program.ts";
-import { columnsOn, hasResult, type ProcessTerminal, writeResult } from "./terminal.ts";
+import { columnsOn, hasResult, type ProcessTerminal, stoppedBy, writeResult } from "./terminal.ts";
 
 /** Runs a command line, reports why it failed if it did, and returns its exit code. */
 export async function runCommandLine(args: readonly string[], terminal: ProcessTerminal): Promise<number> {
@@ -49,10 +49,4 @@ function usageError({ message }: CommanderError): Ending {
 function unexpected(error: unknown): Ending {
   const message = errorMessage(error);
   return { code: "error", message, hint: "this is a fault of holdfast: please report it", diagnostics: [] };
-}
-
-/** The signal or time limit that stopped the command, and so caused its failure; null if none did. */
-export function stoppedBy({ stopping, signal }: Pick<ProcessTerminal, "stopping" | "signal">): HoldfastError | null {
-  const { reason } = stopping.aborted ? stopping : signal;
-  return reason instanceof HoldfastError ? reason : null;
 }

@@ -2,6 +2,7 @@ import { url as debuggerUrl } from "node:inspector";
 import { resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
+import type { Log } from "../log/log.ts";
 import { wrappedLines } from "../render/wrap.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../server/control-plane.ts";
 import type { SeedDocument } from "../server/options.ts";
@@ -11,16 +12,19 @@ import { startFailure } from "./connection/start-embedded.ts";
 import type { serve } from "./declarations/serve.ts";
 import { readManifestFolder } from "./input/read-manifest-folder.ts";
 import { serverKeyOptions } from "./keys/server-key-options.ts";
+import { givenFlags, logStopRequest, sayStopped } from "./output/lifecycle.ts";
 import { terminalLog } from "./output/terminal-log.ts";
 import type { ReadSnapshot } from "./snapshots/take-snapshot.ts";
-import { columnsOn, STOPPED, say, type Terminal, writeResult } from "./terminal.ts";
+import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 
 /** Runs the control plane until it is stopped. */
 export async function run(invocation: InvocationOf<typeof serve>): Promise<number> {
   refuseDebugger(invocation);
   const { terminal } = invocation;
   const folder = await dataFolder(invocation);
-  await using plane = await start(invocation, folder);
+  const log = terminalLog(invocation, "info");
+  await using plane = await start(invocation, { folder, log });
+  logStopRequest(terminal, log);
   await writeResult(terminal, `listening on ${plane.url}\n`);
   await new Promise<void>((done) => {
     if (terminal.stopping.aborted) done();
@@ -29,13 +33,16 @@ export async function run(invocation: InvocationOf<typeof serve>): Promise<numbe
   await plane.close();
   const { reason } = terminal.stopping;
   if (reason instanceof HoldfastError && reason.code === "terminated") {
-    say(terminal, STOPPED);
+    sayStopped(terminal);
     return 0;
   }
   throw reason;
 }
 
-async function start(invocation: Invocation, folder: string): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
+async function start(
+  invocation: Invocation,
+  { folder, log }: { readonly folder: string; readonly log: Log },
+): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
   const { flags, terminal } = invocation;
   const { artifactRoot, database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
   const { maxLeaseSeconds, rateLimit, drainSeconds, renewSigningKey, revoke, newAdminToken } = flags;
@@ -62,9 +69,10 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
       ...tlsOptions(invocation),
       ...serverKeyOptions(terminal),
       ...(adminToken ? { adminToken: new Secret(adminToken) } : {}),
-      version: terminal.version,
+      build: { version: terminal.version, commit: terminal.commit },
+      startedWith: givenFlags(invocation),
       ending: terminal.signal,
-      log: terminalLog(invocation),
+      log,
     });
   } catch (error) {
     throw startFailure(error, folder);

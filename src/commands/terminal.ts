@@ -25,6 +25,8 @@ export type ProcessTerminal = {
   readonly program: string;
   /** The version of the program. */
   readonly version: string;
+  /** The commit that it was built from; null if it is not known. */
+  readonly commit: string | null;
   readonly now: () => number;
   /** Aborted by a stop request: no new request is started, requests in flight are finished. */
   readonly stopping: AbortSignal;
@@ -64,6 +66,12 @@ export function endAfter(seconds: number | null | undefined, { stop }: Pick<Term
     () => stop(new HoldfastError("timeout", `the time limit of ${seconds} s is over`)),
     seconds * 1000,
   ).unref();
+}
+
+/** The signal or time limit that stopped the command, and so caused its failure; null if none did. */
+export function stoppedBy({ stopping, signal }: Pick<ProcessTerminal, "stopping" | "signal">): HoldfastError | null {
+  const { reason } = stopping.aborted ? stopping : signal;
+  return reason instanceof HoldfastError ? reason : null;
 }
 
 const COLUMNS = 80;

@@ -3,10 +3,12 @@ import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { failureText } from "../render/failure.ts";
 import { stdoutFormat } from "../render/output-format.ts";
-import type { InvocationOf } from "./command.ts";
+import type { Invocation, InvocationOf } from "./command.ts";
 import { type OperatorFile, readOperatorFile } from "./configuration/read-operator-file.ts";
 import type { watch } from "./declarations/watch.ts";
-import { columnsOn, STOPPED, say } from "./terminal.ts";
+import { givenFlags, logStopRequest, sayStopped } from "./output/lifecycle.ts";
+import { logOf } from "./output/log-stream.ts";
+import { columnsOn } from "./terminal.ts";
 import { writeWarning } from "./watch/event-reporter.ts";
 import { openWatchServer } from "./watch/http-server.ts";
 import { createWatchNotifier } from "./watch/notifier.ts";
@@ -22,6 +24,8 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   const open = (operatorFile: OperatorFile): Promise<OpenWatch> =>
     openWatch(invocation, { operatorFile, meter: http.meter });
   let current = await open(await readOperatorFile(invocation));
+  logStart(invocation, current);
+  logStopRequest(terminal, logOf(terminal.stderr));
   terminal.onHangup?.(() => current.fire("signal"));
   let isReloaded = false;
   // The configuration to roll back to if a new one fails before its first pass.
@@ -42,7 +46,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
     await current[Symbol.asyncDispose]();
   }
   if (stopping.reason instanceof HoldfastError && stopping.reason.code === "terminated") {
-    say(terminal, STOPPED);
+    sayStopped(terminal);
     return 0;
   }
   throw stopping.reason;
@@ -61,4 +65,12 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
     http.configured(why);
     notifier.send({ event: "configuration-refused", target: null, revision: null, summary: message, details: [] });
   }
+}
+
+// Text for people begins with what is watched.
+function logStart(invocation: Invocation, { opened: { stateFolder }, watching }: OpenWatch): void {
+  const { version, commit, stderr } = invocation.terminal;
+  const targets = watching.map(({ target }) => target.choice?.name ?? "default");
+  const place = { state: stateFolder, targets, flags: givenFlags(invocation) };
+  logOf(stderr)?.info({ event: "started", version, commit, node: process.version, ...place }, "started");
 }

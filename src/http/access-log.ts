@@ -9,15 +9,18 @@ export function setCaller(request: FastifyRequest, name: string): void {
 }
 
 /**
- * Logs every reply in one line: caller, operation, status and duration. Paths are logged as their route; queries,
+ * Logs every reply in one line at level debug: caller, operation, status and duration. Paths are logged as their route; queries,
  * headers and bodies are not logged, since they may hold secrets.
  */
 export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void {
-  if (!logsInfo(log)) return;
+  // Without these levels the hook would only cost time.
+  if (log.level !== "debug" && log.level !== "trace") return;
   app.addHook("onResponse", (request, reply, done) => {
     const { method, routeOptions } = request;
-    request.log.info(
+    log.debug(
       {
+        event: "answered",
+        reqId: request.id,
         operation: operationOf(request),
         method,
         route: routeOptions.url ?? null,
@@ -29,9 +32,4 @@ export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void 
     );
     done();
   });
-}
-
-// Without level `info` the hook would only cost time.
-function logsInfo(log: FastifyBaseLogger): boolean {
-  return log.level === "info" || log.level === "debug" || log.level === "trace";
 }

@@ -25,22 +25,25 @@ export type MetricsOptions = {
   readonly add?: (registries: MetricRegistries) => void;
   /** Whether the caller may read all metrics. @default nobody */
   readonly isTrusted?: (request: FastifyRequest) => boolean | Promise<boolean>;
-  /** The version of the program. */
-  readonly version?: string;
+  /** The version of the program, and the commit that it was built from. */
+  readonly build?: Build;
 };
+
+/** A build of the program; its commit is null if it is not known. */
+export type Build = { readonly version: string; readonly commit: string | null };
 
 /** Counts and times every request by its operation, and adds `/metrics` in the Prometheus format. */
 export function addMetrics(
   app: FastifyInstance,
   operations: readonly string[],
-  { add = () => {}, isTrusted = () => false, version }: MetricsOptions = {},
+  { add = () => {}, isTrusted = () => false, build }: MetricsOptions = {},
 ): void {
   const registries = { everyone: new Registry(), trusted: new Registry() };
   add(registries);
   const countsByOperation = new Map([...operations, OTHER_OPERATION].map((operation) => [operation, newCounts()]));
   const durations = register(registries.everyone, countsByOperation);
   for (const metric of processMetrics()) registries.everyone.registerMetric(metric);
-  if (version !== undefined) addBuildInfo(registries.trusted, version);
+  if (build !== undefined) addBuildInfo(registries.trusted, build);
   app.addHook("onRequest", (request, reply, done) => {
     const operation = operationOf(request);
     const counts = countsByOperation.get(operation) ?? newCounts();
@@ -134,11 +137,11 @@ function register(registry: Registry, countsByOperation: ReadonlyMap<string, Cou
   return durations;
 }
 
-function addBuildInfo(registry: Registry, version: string): void {
+function addBuildInfo(registry: Registry, { version, commit }: Build): void {
   new Gauge({
     name: "holdfast_build_info",
-    help: "The version of Holdfast and of Node, always 1.",
-    labelNames: ["version", "node_version"],
+    help: "The version of Holdfast, its commit, and the version of Node; always 1.",
+    labelNames: ["version", "commit", "node_version"],
     registers: [registry],
-  }).set({ version, node_version: process.version.slice(1) }, 1);
+  }).set({ version, commit: commit ?? "unknown", node_version: process.version.slice(1) }, 1);
 }

@@ -65,7 +65,14 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   addMetrics(app, operations, options.metrics);
   logRequests(app, log);
   acceptJsonOnly(app, options.bodyLimit ?? BODY_CAP);
-  app.setErrorHandler((error, request, reply) => refuse(explain(error) ?? toHttpError(error), error, request, reply));
+  app.setErrorHandler((error, request, reply) => {
+    const explained = explain(error);
+    // What the application explains is an expected condition, which it logs itself: once, not for each request.
+    if (explained !== null && explained.status >= 500) {
+      log.debug({ event: "request-failed", reqId: request.id, err: error }, "request failed");
+    }
+    return refuse(explained ?? toHttpError(error), explained ?? error, request, reply);
+  });
   app.setNotFoundHandler((request, reply) => {
     const refusal = noRoute();
     return refuse(refusal, refusal, request, reply);
@@ -95,7 +102,8 @@ function createApp({ bodyLimit = BODY_CAP, timeouts = {}, tls }: HttpOptions, lo
     connectionsCheckingInterval: Math.min(2000, headers, request),
   };
   const common = {
-    loggerInstance: log,
+    // The framework says at level info that it listens.
+    loggerInstance: log.child({}, { level: "warn" }),
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     requestTimeout: request,
@@ -170,6 +178,7 @@ function endWithin(app: FastifyInstance, milliseconds: number, ending: AbortSign
 }
 
 function refuse(refusal: HttpError, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (refusal.status >= 500 && !(error instanceof HttpError)) request.log.error({ err: error }, "request failed");
+  if (refusal.status >= 500 && !(error instanceof HttpError))
+    request.log.error({ event: "request-failed", err: error }, "request failed");
   return reply.code(refusal.status).headers(refusal.headers).type("application/json").send(errorBody(refusal));
 }

@@ -1,4 +1,3 @@
-import type { Server } from "node:http";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { SecureContextOptions } from "node:tls";
@@ -8,19 +7,21 @@ import type { Readiness } from "../http/health.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { createRateLimit, type RateLimit } from "../http/rate-limit.ts";
 import { createHttpServer, listen } from "../http/server.ts";
-import { certificateExpiry, readTls, renewTls, type TlsFiles } from "../http/tls.ts";
+import { certificateExpiry } from "../http/tls.ts";
 import { holdExclusiveLock } from "../store/lock-file.ts";
 import { makeFolder } from "../store/make-folder.ts";
 import { StoreError, type StoreErrorCode, storeErrorCode } from "../store/store-error.ts";
 import { registerAdminToken } from "./auth/admin-token/register.ts";
 import { authenticateUser } from "./auth/authenticate.ts";
 import type { Context } from "./context.ts";
+import { migrations } from "./database/migrations.ts";
 import { announceEndpoint } from "./endpoint-file.ts";
+import { followCertificate, readCertificate } from "./http/follow-certificate.ts";
 import { addOperationRoutes, operationNames } from "./http/routes.ts";
 import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "./http/storage-http-error.ts";
 import { createTrustedCaller } from "./http/trusted-caller.ts";
+import { followStorage } from "./jobs/follow-storage.ts";
 import { keepPresence } from "./jobs/presence.ts";
-import { RecurringTask } from "./jobs/recurring-task.ts";
 import { addServerMetrics, createWriteDurations, type WriteDurations } from "./metrics/server-metrics.ts";
 import { openContext } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
@@ -61,6 +62,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   context.scheduleAdvance(context.now());
   const url = await serveHttp(options, context, { stack, writes });
   stack.use(await announceEndpoint(folder, url));
+  logStart(options, context, { folder, url });
   options.signal?.throwIfAborted();
   const resourcesInUse = stack.move();
   let closing: Promise<void> | null = null;
@@ -70,10 +72,30 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   };
   options.signal?.addEventListener(
     "abort",
-    () => void close().catch((error: unknown) => options.log.error({ err: error }, "closing failed")),
+    () =>
+      void close().catch((error: unknown) =>
+        options.log.error({ event: "closing-failed", err: error }, "closing failed"),
+      ),
     { once: true },
   );
   return { url, adminToken, close, [Symbol.asyncDispose]: close };
+}
+
+function logStart(
+  { build, tls, startedWith }: ControlPlaneOptions,
+  { store, keys, log }: Context,
+  { folder, url }: { readonly folder: string; readonly url: string },
+): void {
+  const place = {
+    url,
+    data: folder,
+    database: store.isShared ? "postgresql" : "sqlite",
+    schema: Object.keys(migrations).toSorted().at(-1),
+    keys: keys().all.map(({ version }) => version),
+    tls: tls !== undefined,
+  };
+  log.info({ event: "started", ...build, node: process.version, ...place, flags: startedWith ?? {} }, "started");
+  log.info({ event: "ready" }, "ready");
 }
 
 const MIB = 1024 * 1024;
@@ -91,7 +113,8 @@ async function replaceTokens({ revoke = [], renewSigningKey }: ControlPlaneOptio
 
 /** Copies a snapshot, and logs what could not be copied. */
 async function importSnapshot(snapshot: Snapshot, context: Context): Promise<void> {
-  for (const what of await copySnapshot(snapshot, resources, context)) context.log.warn({ what }, "not copied");
+  for (const what of await copySnapshot(snapshot, resources, context))
+    context.log.warn({ event: "not-copied", what }, "not copied");
 }
 
 async function serveHttp(
@@ -103,12 +126,13 @@ async function serveHttp(
   const { ending = new AbortController().signal } = options;
   const draining = new AbortController();
   const authenticators = [authenticateUser, ...resources.flatMap(({ authenticate = [] }) => authenticate)];
+  const storage = stack.use(followStorage((onError) => readiness(context, onError), context));
   let certificate = tls === undefined ? null : await readCertificate(tls, context);
   const app = createHttpServer({
     log,
     readiness: () => readiness(context),
     metrics: {
-      ...(options.version === undefined ? {} : { version: options.version }),
+      ...(options.build === undefined ? {} : { build: options.build }),
       isTrusted: createTrustedCaller(context, authenticators, host),
       add: (registries) =>
         addServerMetrics(registries, writes, {
@@ -118,22 +142,29 @@ async function serveHttp(
           certificateExpiry: () => certificate && certificateExpiry(certificate),
         }),
     },
-    explain: storageHttpError,
+    explain: (error) => {
+      storage.failed(error);
+      return storageHttpError(error);
+    },
     operations: operationNames(),
     draining: draining.signal,
     ending,
     ...(certificate === null ? {} : { tls: certificate }),
   });
-  stack.defer(() => app.close());
+  stack.defer(async () => {
+    await app.close();
+    log.info({ event: "drained" }, "drained: the requests in progress have ended");
+  });
   // Load balancers need some time to notice that this server is not ready any more.
   stack.defer(async () => {
     draining.abort();
     if (app.server.listening) await pause(drainSeconds * 1000, null, { signal: ending }).catch(() => {});
   });
-  const replaced = (read: SecureContextOptions): void => {
+  const replace = (read: SecureContextOptions): void => {
     certificate = read;
   };
-  if (tls !== undefined) stack.use(followCertificate(app.server, tls, { ...options, replaced }));
+  const following = { ...options, current: () => certificate, replace };
+  if (tls !== undefined) stack.use(followCertificate(app.server, tls, following, context));
   addOperationRoutes(app, {
     context,
     authenticators,
@@ -146,20 +177,13 @@ async function serveHttp(
     keepAliveLimit: limitOf(rateLimit === 0 ? 0 : Math.max(rateLimit, KEEP_ALIVES_PER_SECOND)),
   });
   if (tls === undefined && !isLoopback(host)) {
-    log.warn({ host }, "tokens travel in clear: configure a certificate, or run behind a proxy with TLS");
+    log.warn(
+      { event: "clear-text", host },
+      "tokens travel in clear: configure a certificate, or run behind a proxy with TLS",
+    );
   }
   addReference(app, { documentedOnly, unknownFields: context.unknownFields });
   return listen(app, host, port);
-}
-
-// Clients refuse an expired certificate, but one that replaces it is loaded without a restart.
-async function readCertificate(files: TlsFiles, { now, log }: Context): Promise<SecureContextOptions> {
-  const read = await readTls(files);
-  const end = certificateExpiry(read);
-  if (end !== null && end <= now()) {
-    log.warn({ certificate: files.certificate, expired: new Date(end).toISOString() }, "the certificate has expired");
-  }
-  return read;
 }
 
 const KEEP_ALIVES_PER_SECOND = 20;
@@ -168,31 +192,15 @@ function limitOf(perSecond: number): RateLimit | null {
   return perSecond === 0 ? null : createRateLimit(perSecond, () => performance.now());
 }
 
-type CertificateOptions = Pick<ControlPlaneOptions, "log" | "fileCheckSeconds"> & {
-  readonly replaced: (read: SecureContextOptions) => void;
-};
-
-function followCertificate(
-  server: Server,
-  files: TlsFiles,
-  { log, fileCheckSeconds = 5, replaced }: CertificateOptions,
-): AsyncDisposable {
-  const now = () => Date.now();
-  const next = () => now() + fileCheckSeconds * 1000;
-  const failed = (error: unknown) => log.error({ err: error }, "reading the certificate again failed");
-  const task = new RecurringTask(() => renewTls(server, files).then(replaced).then(next), now, failed);
-  task.at(next());
-  return { [Symbol.asyncDispose]: () => task.close() };
-}
-
 // Readiness probes do not wait longer.
 const READY_MS = 2000;
 
-async function readiness({ store }: Context): Promise<Readiness> {
+async function readiness({ store }: Context, onError?: (error: unknown) => void): Promise<Readiness> {
   const slow = pause(READY_MS, "unreachable", { ref: false }) satisfies Promise<StoreErrorCode>;
-  const fault = await Promise.race([store.unwritable(), slow]).catch(
-    (error: unknown) => storeErrorCode(error) ?? "failed",
-  );
+  const fault = await Promise.race([store.unwritable(), slow]).catch((error: unknown) => {
+    onError?.(error);
+    return storeErrorCode(error) ?? "failed";
+  });
   if (fault === null) return { is: "ready" };
   // Reads are still answered, so a load balancer that takes the server out would only make it worse.
   if (fault === "full") return { is: "degraded", reason: STORAGE_FULL };

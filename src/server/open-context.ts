@@ -99,7 +99,7 @@ async function openData(
   if (database === undefined) {
     return openSqliteStore<Tables>(join(folder, DATA_FILE), migrations, {
       schema,
-      notify: (notice) => log.warn(notice),
+      notify: (notice) => log.warn({ event: "state-notice" }, notice),
     });
   }
   // The driver is loaded only when it is needed.

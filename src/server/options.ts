@@ -1,5 +1,6 @@
 import type { JsonObject } from "../contract/json.ts";
 import type { Secret } from "../contract/secret.ts";
+import type { Build } from "../http/metrics.ts";
 import type { TlsFiles } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
 import type { RunDriver } from "./resources/job-run/run-driver.ts";
@@ -57,13 +58,15 @@ export type ControlPlaneOptions = {
   readonly drainSeconds?: number;
   /** Subjects (`virtualaccount:ci`, `user:admin`) whose tokens are revoked at the start. */
   readonly revoke?: readonly string[];
-  /** The version of the program, which metrics show to callers who read the whole tenant. */
-  readonly version?: string;
+  /** The build of the program, which metrics show to callers who read the whole tenant. */
+  readonly build?: Build;
   /** One or two tokens of the administrator, one a line, the newest first; by default `admin-token` in the data folder. */
   readonly adminToken?: Secret;
   /** Makes a new token of the administrator although the current one is elsewhere. @default false */
   readonly newAdminToken?: boolean;
   readonly log: Log;
+  /** What the operator has set, for the log: without secrets. */
+  readonly startedWith?: JsonObject;
   /** Closes it. */
   readonly signal?: AbortSignal;
   /** Ends the waiting while closing: the drain time, and slow clients. */

@@ -15,6 +15,7 @@ import { databaseOf, statement } from "../support/test-database.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
 import { account, plantWorkspace, service } from "./platform.ts";
 
+const build = { version: "1.2.3", commit: "4f5e6d" };
 const STRANGER = { host: "holdfast.example.com" };
 
 async function scrape(url: string, headers: { readonly [name: string]: string } = {}): Promise<string> {
@@ -34,7 +35,7 @@ async function serving() {
   const tls = { certificate: join(folder, "cert.pem"), key: join(folder, "key.pem") };
   await writeFile(tls.certificate, cert);
   await writeFile(tls.key, key);
-  return startControlPlane({ tls, version: "1.2.3" });
+  return startControlPlane({ tls, build });
 }
 
 async function watching() {
@@ -46,7 +47,7 @@ async function watching() {
     stopping: new AbortController().signal,
     hookOf: () => undefined,
     token: () => new Secret("page-token"),
-    version: "1.2.3",
+    build,
     page: { targets: () => [] },
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
@@ -107,7 +108,7 @@ test("S36 the daemon shows its version to this machine, and to who has the token
   const { url } = await watching();
   const basic = `Basic ${Buffer.from(":page-token").toString("base64")}`;
   const shownTo = async (headers: { readonly [name: string]: string }) =>
-    /^holdfast_build_info\{version="1\.2\.3",/m.test(await scrape(url, headers));
+    /^holdfast_build_info\{version="1\.2\.3",commit="4f5e6d",/m.test(await scrape(url, headers));
   expect(await shownTo({})).toBe(true);
   expect(await shownTo(STRANGER)).toBe(false);
   for (const authorization of ["Bearer page-token", basic])

@@ -37,6 +37,24 @@ describe("serve", () => {
     expect(await restarted.process.ended).toMatchObject({ code: 130 });
   });
 
+  test("logs its life in lines of JSON, from its start to the signal and the end", async () => {
+    const server = await serveProcess(["--log-format", "json"]);
+    server.process.kill("SIGTERM");
+    const { code, stderr } = await server.process.ended;
+    expect(code).toBe(0);
+    const lines = stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ event }) => event)).toEqual(["started", "ready", "stopping", "drained", "stopped"]);
+    expect(lines[0]).toMatchObject({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      commit: expect.stringMatching(/^[0-9a-f]{40}/),
+      data: server.data,
+      flags: { data: server.data, logFormat: "json" },
+    });
+  });
+
   test("S36 does not start under a debugger in production", async () => {
     const env = { NODE_ENV: "production", NODE_OPTIONS: "--inspect=0" };
     const refused = await start(["serve", "--port", "0"], { cwd: await temporaryFolder(), env }).ended;
@@ -106,7 +124,7 @@ describe("serve", () => {
   });
 
   test("logs each reply where it is asked to, in one line without anything secret", async () => {
-    const server = await serveProcess(["--log-level", "info", "--log-format", "json", "--rate-limit", "1000"]);
+    const server = await serveProcess(["--log-level", "debug", "--log-format", "json", "--rate-limit", "1000"]);
     await server.call("GET", "/api/svc/v1/workspaces?name=CANARY");
     const [line = ""] = await server.process.shows("stderr", /^.*"answered".*$/m);
     expect(JSON.parse(line)).toMatchObject({ operation: "listWorkspaces", status: 200, caller: "user:admin" });

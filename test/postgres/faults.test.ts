@@ -10,6 +10,7 @@ import { cluster, plantWorkspace, service } from "../conformance/platform.ts";
 import { effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { eventually } from "../support/eventually.ts";
+import { keptLog } from "../support/kept-log.ts";
 import { startNode } from "../support/process.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
 
@@ -131,6 +132,26 @@ test("F64 while the database is away reads and writes are 503 and it is not read
   expect(await isReady(url)).toBe(true);
 });
 
+test("F64 a database that is away is one line of the log, and one when it is back, whatever the load", async () => {
+  const { log, entries } = keptLog();
+  const { admin, wire } = await onWire({ log });
+  const told = () => entries().filter(({ level, event }) => level !== "debug" && event !== "started");
+  const recovered = () => told().some(({ event }) => event === "recovered");
+  await wire.disconnect();
+  for (let round = 0; round < 5; round += 1) {
+    const replies = await Promise.all(Array.from({ length: 40 }, () => admin.get(clusters)));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([503]));
+  }
+  await wire.restore();
+  await eventually("it has recovered", recovered);
+  expect(told()).toEqual([
+    expect.objectContaining({ event: "ready" }),
+    expect.objectContaining({ event: "not-ready", reason: "storage-unavailable", cause: expect.any(String) }),
+    expect.objectContaining({ event: "recovered", durationMs: expect.any(Number) }),
+  ]);
+  for (const entry of told()) expect(entry).not.toHaveProperty("err");
+});
+
 test("F66 on a database that takes no writes any more, such as a standby, reads go on, writes are 503 and it is not ready", async () => {
   const { admin, url, data, wire } = await onWire();
   const name = new URL((await databaseOf(data)) ?? "").pathname.slice(1);
@@ -162,10 +183,11 @@ test("F64 what goes on by itself says once that the database is away, and once t
   await wire.disconnect();
   const said = (level: string, text: string) =>
     lines.filter((line) => line.includes(`"level":"${level}"`) && line.includes(text));
-  await eventually("a second failure", () => said("debug", "refreshing the keys failed").length > 0);
-  expect(said("error", "refreshing the keys failed")).toHaveLength(1);
+  await eventually("failures", () => said("debug", "refreshing the keys failed").length > 1);
+  await eventually("it is told", () => said("error", '"not-ready"').length > 0);
   await wire.restore();
-  await eventually("it goes on", () => said("info", "refreshing the keys works again").length > 0);
+  await eventually("it goes on", () => said("info", '"recovered"').length > 0);
+  expect(lines.filter((line) => line.includes('"level":"error"'))).toHaveLength(1);
   expect(lines.join("")).not.toContain("CANARY");
 });
 

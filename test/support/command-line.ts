@@ -11,6 +11,7 @@ const terminal: ProcessTerminal = {
   now: () => 0,
   program: import.meta.dirname,
   version: "0.0.0",
+  commit: null,
   stopping: new AbortController().signal,
   signal: new AbortController().signal,
   stop: () => undefined,

@@ -38,7 +38,13 @@ async function runIn(
   const [stopping, cutting] = [new AbortController(), new AbortController()];
   const terminal = {
     ...{ stdin, stdout, stderr, env, cwd, now: Date.now },
-    ...{ program: import.meta.dirname, version: "0.0.0", stopping: stopping.signal, signal: cutting.signal },
+    ...{
+      program: import.meta.dirname,
+      version: "0.0.0",
+      commit: null,
+      stopping: stopping.signal,
+      signal: cutting.signal,
+    },
     stop: (reason: HoldfastError) => {
       stopping.abort(reason);
       setTimeout(() => cutting.abort(reason), GRACE_MS).unref();

@@ -37,6 +37,7 @@ export async function serveHere(flags: readonly string[], cwd: string): Promise<
     cwd,
     program: import.meta.dirname,
     version: "0.0.0",
+    commit: null,
     now: Date.now,
     stopping: stopping.signal,
     signal: new AbortController().signal,

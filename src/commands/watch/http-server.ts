@@ -42,7 +42,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
     stopping,
     hookOf: (source) => hooks.get(source),
     token: pageTokenReader(terminal),
-    version: terminal.version,
+    build: { version: terminal.version, commit: terminal.commit },
     page: {
       targets: () =>
         watching.map(({ recorder, leader }) => ({

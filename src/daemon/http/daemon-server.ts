@@ -1,5 +1,6 @@
 import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import type { Build } from "../../http/metrics.ts";
 import { createHttpServer, listen } from "../../http/server.ts";
 import type { Log } from "../../log/log.ts";
 import type { Meter } from "../meter.ts";
@@ -27,8 +28,7 @@ export type DaemonServerOptions = {
   readonly token: PageAccessOptions["token"];
   /** The targets of the status page. */
   readonly page: Pick<StatusRouteOptions, "targets">;
-  /** The version of the program. */
-  readonly version: string;
+  readonly build: Build;
 };
 
 /** The HTTP server of a daemon; disposal closes it. */
@@ -45,7 +45,7 @@ export type DaemonServer = AsyncDisposable & {
 
 /** Starts a daemon's HTTP server, with health, readiness, metrics, status and webhooks. */
 export async function startDaemonServer(options: DaemonServerOptions): Promise<DaemonServer> {
-  const { host, port, log, now, stopping, hookOf, page, token, version } = options;
+  const { host, port, log, now, stopping, hookOf, page, token, build } = options;
   const access = createPageAccess({ host, token, now });
   const readiness = createReadiness();
   const metrics = createPassMetrics();
@@ -57,7 +57,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
     readiness: async () => readiness.now(),
     explain: () => null,
     metrics: {
-      version,
+      build,
       isTrusted: access.isTrusted,
       add: ({ everyone }) => {
         metrics.register(everyone);

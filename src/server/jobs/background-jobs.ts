@@ -1,4 +1,7 @@
+import { SealKeyError } from "../../seal/seal-key.ts";
+import { StoreError } from "../../store/store-error.ts";
 import type { Context } from "../context.ts";
+import { storageHttpError } from "../http/storage-http-error.ts";
 import { deleteExpiredReplies } from "../http/writes/stored-replies.ts";
 import type { BackgroundJob, ResourceDefinition } from "../resource.ts";
 import type { ServerKeys } from "../secrets/server-keys.ts";
@@ -32,7 +35,9 @@ export function startBackgroundJobs(
     [Symbol.asyncDispose]: async () => {
       await Promise.all([advance, ...tasks].map((task) => task.close()));
       for (const { name, finish } of jobs) {
-        await finish?.(context).catch((error: unknown) => log.error({ err: error }, `${name} failed at the end`));
+        await finish?.(context).catch((error: unknown) =>
+          log.error({ event: "job-failed", job: name, err: error }, `${name} failed at the end`),
+        );
       }
     },
   };
@@ -44,14 +49,22 @@ function taskOf({ name, run }: BackgroundJob, context: Context): RecurringTask {
   let isFailing = false;
   const work = async () => {
     const next = await run(context);
-    if (isFailing) log.info(`${name} works again`);
+    if (isFailing) log.info({ event: "job-recovered", job: name }, `${name} works again`);
     isFailing = false;
     return next;
   };
   return new RecurringTask(work, now, (error) => {
-    log[isFailing ? "debug" : "error"]({ err: error }, `${name} failed`);
-    isFailing = true;
+    // That the storage fails is logged once, for everything that needs it.
+    const isOfStorage = storageHttpError(error) !== null;
+    const fields = { event: "job-failed", job: name, ...causeFields(error) };
+    log[isFailing || isOfStorage ? "debug" : "error"](fields, `${name} failed`);
+    isFailing ||= !isOfStorage;
   });
+}
+
+// An expected condition has no stack trace.
+function causeFields(error: unknown): { readonly reason: string } | { readonly err: unknown } {
+  return error instanceof SealKeyError || error instanceof StoreError ? { reason: error.message } : { err: error };
 }
 
 async function advanceAll(resources: readonly ResourceDefinition[], context: Context): Promise<number | null> {

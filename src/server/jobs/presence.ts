@@ -58,13 +58,15 @@ export function keepPresence(context: Context, id: string): AsyncDisposable {
     await store.write((transaction) => announcePresence(transaction, context, id));
     return now() + EVERY_MS;
   };
-  const task = new RecurringTask(announce, now, (error) => log.debug({ err: error }, "presence was not announced"));
+  const task = new RecurringTask(announce, now, (error) =>
+    log.debug({ event: "presence", err: error }, "presence was not announced"),
+  );
   task.at(now() + EVERY_MS);
   return {
     [Symbol.asyncDispose]: async () => {
       await task.close();
       const leaving = store.write((transaction) => transaction.deleteFrom("servers").where("id", "=", id).execute());
-      await leaving.catch((error: unknown) => log.debug({ err: error }, "presence was not ended"));
+      await leaving.catch((error: unknown) => log.debug({ event: "presence", err: error }, "presence was not ended"));
     },
   };
 }

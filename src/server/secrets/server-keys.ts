@@ -49,7 +49,7 @@ export async function openServerKeys({ source, store, now, log }: Parts): Promis
     const read = await readSource(source, before);
     requireKeys(read, before);
     if (read.newest.version !== ring.newest.version) {
-      log.info({ key: read.newest.version }, "a new key seals from now on");
+      log.info({ event: "key-replaced", key: read.newest.version }, "a new key seals from now on");
       sweeps = sweepsFrom(now());
     }
     ring = read;
@@ -64,7 +64,10 @@ export async function openServerKeys({ source, store, now, log }: Parts): Promis
     if (others.length === 0 && count === 0) return;
     await deleteKeys(store, others);
     const former = others.map(({ version }) => version);
-    log.info({ key: ring.newest.version, former, count }, "everything is sealed with the new key");
+    log.info(
+      { event: "key-rotated", key: ring.newest.version, former, count },
+      "everything is sealed with the new key",
+    );
   };
   return { current: () => ring, refresh };
 }

@@ -42,7 +42,7 @@ export async function seed(
     if (waiting.length > 0 && waiting.length === pending.length) throw stuck(waiting);
     pending = waiting.map(({ document }) => document);
   }
-  context.log.info({ created }, "seeded");
+  context.log.info({ event: "seeded", created }, "seeded");
 }
 
 function createCaller(served: readonly ServedOperation[], context: Context): CallOperation {
@@ -66,7 +66,10 @@ async function seedDocument(
   const type = text(manifest.type) ?? "";
   const seeding = seedings.get(type);
   if (seeding === undefined) {
-    context.log.warn({ place, type: redactCredentials(type) }, "not seeded: this type is not managed");
+    context.log.warn(
+      { event: "not-seeded", place, type: redactCredentials(type) },
+      "not seeded: this type is not managed",
+    );
     return "exists";
   }
   try {

@@ -42,6 +42,7 @@ export function terminalOf({ cwd, env = {}, answers }: Person): TestTerminal {
     env,
     cwd,
     version: "0.0.0",
+    commit: null,
     program: import.meta.dirname,
     now: Date.now,
     stopping: stopping.signal,

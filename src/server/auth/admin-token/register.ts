@@ -50,9 +50,13 @@ export async function registerAdminToken(context: Context, choice: AdminTokenCho
   );
   const { token, ended, isOutdated } = registered;
   const where = { file: adminTokenFile(context.folder) };
-  if (token === fresh && ended.length > 0) context.log.warn(where, "a new admin token was made");
+  if (token === fresh && ended.length > 0)
+    context.log.warn({ event: "admin-token-made", ...where }, "a new admin token was made");
   if (isOutdated)
-    context.log.warn("HOLDFAST_ADMIN_TOKEN begins with an earlier token than the newest, so it ends none");
+    context.log.warn(
+      { event: "admin-token-outdated" },
+      "HOLDFAST_ADMIN_TOKEN begins with an earlier token than the newest, so it ends none",
+    );
   logEnded(registered, context);
   return token;
 }
@@ -61,7 +65,10 @@ export async function registerAdminToken(context: Context, choice: AdminTokenCho
 export function logEnded({ ended, personal }: EndedTokens, { log }: Pick<Context, "log">): void {
   if (ended.length === 0) return;
   const tokens = ended.map(({ name }) => name);
-  log.warn({ tokens, personal }, "the former admin token has ended, and the personal tokens created with it");
+  log.warn(
+    { event: "admin-token-ended", tokens, personal },
+    "the former admin token has ended, and the personal tokens created with it",
+  );
 }
 
 type Registration = {

@@ -25,5 +25,6 @@ export async function cutLongLeases({ store, now, maxLeaseSeconds, log }: Contex
       .execute();
     return rows.map((row) => ({ ...row, end: new Date(end).toISOString() }));
   });
-  for (const lease of cut) log.warn(lease, "a lease ended later than the maximum allows and was cut");
+  for (const lease of cut)
+    log.warn({ event: "lease-cut", ...lease }, "a lease ended later than the maximum allows and was cut");
 }

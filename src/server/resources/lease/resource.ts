@@ -28,15 +28,33 @@ const putLease: Handler<"putLease"> = async (call, context) => {
   checkForm(path.scope, body, context);
   if (!isAllowed(principal, "write", scopeTarget(path.scope))) throw forbidden("you may not write in this scope");
   await cutLongLeases(context);
-  return context.store.write(async (transaction) => {
+  const { lease, transition } = await context.store.write(async (transaction) => {
     await lockLeases(transaction);
     const now = await context.store.time(transaction);
     const overlapping = await overlappingLeases(transaction, scopePath(path.scope));
     const change: Change = { transaction, call, context, now, overlapping, scope: scopeName(scopePath(path.scope)) };
-    const lease = body.release === true ? await release(change) : await take(change);
-    return { data: toText(toLeaseResource(lease, path.scope)) };
+    return body.release === true ? release(change) : take(change);
   });
+  // Renewals are not logged.
+  if (transition !== null) {
+    const { scope, number } = lease;
+    const fields = { scope, holder: body.holder, principal: principal.name, number };
+    context.log.info({ ...transition, ...fields }, TRANSITIONS[transition.event]);
+  }
+  return { data: toText(toLeaseResource(lease, path.scope)) };
 };
+
+const TRANSITIONS = {
+  "lease-taken": "the lease was taken",
+  "lease-taken-over": "the lease was taken over: its former holders have lost it",
+  "lease-released": "the lease was released",
+  "lease-broken": "the lease was broken: its former holders have lost it",
+} as const;
+
+/** What became of the right to write, with those who lost it. */
+type Transition = { readonly event: keyof typeof TRANSITIONS; readonly from?: readonly string[] };
+
+type Outcome = { readonly lease: LeaseRow; readonly transition: Transition | null };
 
 /** The operation on leases: E10. */
 export const resource: ResourceDefinition = {
@@ -91,10 +109,10 @@ type Change = {
   readonly scope: string;
 };
 
-async function take(change: Change): Promise<LeaseRow> {
+async function take(change: Change): Promise<Outcome> {
   const { transaction, call, now, overlapping, scope } = change;
   const { principal, body } = call;
-  await endOthers(change, overlapping);
+  const ended = await endOthers(change, overlapping);
   const former = overlapping.find((lease) => lease.scope === scope);
   const isNewest = overlapping.every(({ number }) => number <= (former?.number ?? 0));
   // The former holder keeps its number, even after expiry, unless a newer one was issued since.
@@ -105,32 +123,45 @@ async function take(change: Change): Promise<LeaseRow> {
   await saveLease(transaction, lease);
   // Renewals are not audited.
   if (!isRenewal) await audit(change, `lease/${scope}`);
-  return lease;
+  // One that has expired ends when another holder takes it.
+  const expired = former === undefined || former.holder === "" || isHeldBy(former, change) ? [] : [former];
+  const from = [...new Set([...ended, ...expired].map((lost) => lost.holder))];
+  return { lease, transition: isRenewal ? null : takenFrom(from) };
 }
 
-async function release(change: Change): Promise<LeaseRow> {
+function takenFrom(from: readonly string[]): Transition {
+  return from.length > 0 ? { event: "lease-taken-over", from } : { event: "lease-taken" };
+}
+
+async function release(change: Change): Promise<Outcome> {
   const { transaction, call, now, overlapping, scope } = change;
   const { holder } = call.body;
   const former = overlapping.filter((lease) => lease.scope === scope);
-  await endOthers(change, former);
+  const broken = await endOthers(change, former);
   const [own] = former.filter((lease) => isHeldBy(lease, change));
   const ended = { scope, ...noHolder, number: own?.number ?? former[0]?.number ?? 0, expires_at: now };
   if (own !== undefined) await saveLease(transaction, ended);
-  if (own !== undefined && own.expires_at > now) await audit(change, `lease/${scope}`);
-  return { ...ended, holder };
+  const isReleased = own !== undefined && own.expires_at > now;
+  if (isReleased) await audit(change, `lease/${scope}`);
+  return { lease: { ...ended, holder }, transition: endOf(broken, isReleased) };
+}
+
+function endOf(broken: readonly LeaseRow[], isReleased: boolean): Transition | null {
+  if (broken.length > 0) return { event: "lease-broken", from: broken.map((lost) => lost.holder) };
+  return isReleased ? { event: "lease-released" } : null;
 }
 
 // A released lease has no holder: it gets a new number even when the same holder takes it again.
 const noHolder = { holder: "", principal: "" };
 
-/** Ends the leases that other holders have, if the caller requests it and is allowed to; their numbers become stale. */
-async function endOthers(change: Change, leases: readonly LeaseRow[]): Promise<void> {
+/** Ends and returns the leases that other holders have, if the caller requests it and may; their numbers become stale. */
+async function endOthers(change: Change, leases: readonly LeaseRow[]): Promise<readonly LeaseRow[]> {
   const { transaction, call, now } = change;
   const conflicting = leases
     .filter((lease) => lease.expires_at > now && !isHeldBy(lease, change))
     .toSorted((one, other) => other.expires_at - one.expires_at);
   const [last] = conflicting;
-  if (last === undefined) return;
+  if (last === undefined) return [];
   if (call.body.break !== true) throw held(last, change);
   for (const { scope } of conflicting) {
     if (!isAllowed(call.principal, "admin", scopeTarget(scope)))
@@ -138,6 +169,7 @@ async function endOthers(change: Change, leases: readonly LeaseRow[]): Promise<v
     await saveLease(transaction, { scope, ...noHolder, number: await issueNumber(transaction), expires_at: now });
     await audit(change, `broken-lease/${scope}`);
   }
+  return conflicting;
 }
 
 // Two callers may use the same name: the same holder of another caller is another holder.

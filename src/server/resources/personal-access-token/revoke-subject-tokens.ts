@@ -31,7 +31,7 @@ export async function revokeTokens(subjects: readonly string[], context: Context
   const revoked: RevokedSubject[] = [];
   for (const subject of subjects) {
     revoked.push(await context.store.write((transaction) => revokeOf(transaction, subject, context)));
-    context.log.warn({ subject }, "its tokens were revoked");
+    context.log.warn({ event: "tokens-revoked", subject }, "its tokens were revoked");
   }
   return revoked;
 }

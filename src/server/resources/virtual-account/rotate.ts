@@ -41,7 +41,10 @@ async function rotate(transaction: Transaction<Tables>, name: string, context: C
   // Another server may have rotated it in the meantime.
   if (due === undefined || account === null || path === null) return;
   if (!(await isPathAvailable(transaction, name, path))) {
-    context.log.warn({ account: name, path }, "not rotated: the secret at its path does not belong to the account");
+    context.log.warn(
+      { event: "not-rotated", account: name, path },
+      "not rotated: the secret at its path does not belong to the account",
+    );
     return;
   }
   const principal = systemPrincipal("rotation");

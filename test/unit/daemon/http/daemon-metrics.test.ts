@@ -61,7 +61,7 @@ async function started() {
     stopping: new AbortController().signal,
     hookOf: () => undefined,
     token: () => null,
-    version: "1.2.3",
+    build: { version: "1.2.3", commit: null },
     page: {
       targets: () => {
         collected += 1;

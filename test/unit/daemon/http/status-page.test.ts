@@ -88,7 +88,7 @@ async function started(
     stopping: new AbortController().signal,
     hookOf: () => undefined,
     token: () => (token === null ? null : new Secret(token)),
-    version: "0.0.0",
+    build: { version: "0.0.0", commit: null },
     page: { targets: () => targets },
   });
   onTestFinished(() => server[Symbol.asyncDispose]());

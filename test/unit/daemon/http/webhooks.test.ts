@@ -20,7 +20,7 @@ async function receiving(secret: string | null = SECRET) {
       rings += 1;
     },
   };
-  const own = { token: () => null, version: "0.0.0", page: { targets: () => [] } };
+  const own = { token: () => null, build: { version: "0.0.0", commit: null }, page: { targets: () => [] } };
   const options = { host: "127.0.0.1", port: 0, log, now: Date.now, stopping: stopping.signal, ...own };
   const server = await startDaemonServer({
     ...options,

@@ -1,0 +1,46 @@
+import type { JsonObject } from "../../contract/json.ts";
+import type { Log } from "../../log/log.ts";
+import { redactCredentials } from "../../model/credential.ts";
+import type { Invocation } from "../command.ts";
+import { flags as flagTable } from "../flags/flags.ts";
+import { STOPPED, say, stoppedBy, type Terminal } from "../terminal.ts";
+import { logOf } from "./log-stream.ts";
+
+// Its value can have a password; what it leads to is logged by itself.
+const SECRET_FLAGS = ["database"];
+
+/** The flags that differ from their defaults, from the command line or the environment, without secrets. */
+export function givenFlags({ flags }: Pick<Invocation, "flags">): JsonObject {
+  const given = Object.entries(flags).filter(
+    ([name, value]) => !SECRET_FLAGS.includes(name) && !isDefault(name, value),
+  );
+  return JSON.parse(redactCredentials(JSON.stringify(Object.fromEntries(given))));
+}
+
+function isDefault(name: string, value: unknown): boolean {
+  const declared = Object.entries(flagTable)
+    .find(([flag]) => flag === name)?.[1]
+    .option();
+  // A flag that turns something off has no default of its own.
+  const usual = declared?.negate === true ? true : declared?.defaultValue;
+  return value === undefined || value === usual;
+}
+
+/** Logs the request to stop when it comes. */
+export function logStopRequest({ stopping, signal }: Pick<Terminal, "stopping" | "signal">, log: Log | null): void {
+  stopping.addEventListener(
+    "abort",
+    () => {
+      const reason = stoppedBy({ stopping, signal })?.message ?? null;
+      log?.info({ event: "stopping", reason }, "stopping: what is in progress is finished");
+    },
+    { once: true },
+  );
+}
+
+/** Says as the last line that the process was stopped. */
+export function sayStopped(terminal: Pick<Terminal, "stderr">): void {
+  const log = logOf(terminal.stderr);
+  if (log === null) say(terminal, STOPPED);
+  else log.info({ event: "stopped" }, STOPPED);
+}

@@ -1,0 +1,101 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { startControlPlane, temporaryFolder } from "../control-plane.ts";
+import { eventually } from "../support/eventually.ts";
+import { keptLog } from "../support/kept-log.ts";
+import { createAuthority } from "../unit/client/certificate.ts";
+
+/** A log, and the events that an operator sees at the default level. */
+function shownLog() {
+  const { log, entries } = keptLog();
+  const shown = () => entries().filter(({ level }) => level !== "debug" && level !== "trace");
+  return { log, shown, events: () => shown().map(({ event }): string => event) };
+}
+
+test("a start is told with what runs and on what, and an end with what is in progress", async () => {
+  const { log, shown, events } = shownLog();
+  const build = { version: "1.2.3", commit: "4f5e6d" };
+  const plane = await startControlPlane({ log, build, startedWith: { drainSeconds: 1 }, revoke: ["user:admin"] });
+  await plane.close();
+  expect(events()).toEqual(["tokens-revoked", "started", "ready", "drained"]);
+  expect(shown()[1]).toMatchObject({
+    ...build,
+    node: process.version,
+    url: plane.url,
+    data: plane.data,
+    database: expect.stringMatching(/^(?:sqlite|postgresql)$/),
+    schema: expect.stringMatching(/^\d{4}/),
+    keys: [expect.any(String)],
+    tls: false,
+    flags: { drainSeconds: 1 },
+  });
+});
+
+test("leases are told when they are taken, lost and taken over, and not when they are renewed or refused", async () => {
+  const { log, shown } = shownLog();
+  const { admin } = await startControlPlane({ log });
+  const ask = async (holder: string, more: object = {}) =>
+    (await admin.put("/api/svc/v1/leases/main", { holder, ttlSeconds: 60, ...more })).status;
+  expect(await ask("a")).toBe(200);
+  expect(await ask("a")).toBe(200);
+  expect(await ask("b")).toBe(409);
+  expect(await ask("b", { break: true })).toBe(200);
+  expect(await ask("c", { break: true, release: true })).toBe(200);
+  expect(await ask("c")).toBe(200);
+  expect(await ask("c", { release: true })).toBe(200);
+  expect(await ask("c", { release: true })).toBe(200);
+  const told = shown().filter(({ event }) => event.startsWith("lease-"));
+  expect(told.map(({ event, holder, from }) => ({ event, holder, from }))).toEqual([
+    { event: "lease-taken", holder: "a" },
+    { event: "lease-taken-over", holder: "b", from: ["a"] },
+    { event: "lease-broken", holder: "c", from: ["b"] },
+    { event: "lease-taken", holder: "c" },
+    { event: "lease-released", holder: "c" },
+  ]);
+});
+
+test("a certificate is told when it is replaced, once while it cannot be read, and when it is mended", async () => {
+  const folder = await temporaryFolder();
+  const tls = { certificate: join(folder, "tls.crt"), key: join(folder, "tls.key") };
+  const authority = createAuthority();
+  const [first, second] = [authority.issue("server.example.com"), authority.issue("server.example.com")];
+  const put = async ({ cert, key }: { readonly cert: string; readonly key: string }) => {
+    // Between the two the pair does not fit, as when someone copies them by hand.
+    await writeFile(tls.key, key);
+    await writeFile(tls.certificate, cert);
+  };
+  await put(first);
+  const { log, shown, events } = shownLog();
+  const plane = await startControlPlane({ tls, log, fileCheckSeconds: 0.02 });
+  const count = (event: string) => events().filter((one) => one === event).length;
+  await writeFile(tls.certificate, "broken");
+  await eventually("it is told", () => count("certificate-unreadable") === 1);
+  // Many more looks at it, each of which would be a line.
+  const looks = Date.now() + 300;
+  await eventually("it was read again", () => Date.now() > looks);
+  await writeFile(tls.certificate, first.cert);
+  await eventually("it is mended", () => count("certificate-readable") === 1);
+  await put(second);
+  await eventually("it is replaced", () => count("certificate-replaced") === 1);
+  await plane.close();
+  const told = shown().filter(({ event }) => event.startsWith("certificate-"));
+  expect(told.slice(0, 2).map(({ event }) => event)).toEqual(["certificate-unreadable", "certificate-readable"]);
+  expect(told.at(-1)).toMatchObject({ event: "certificate-replaced", certificate: tls.certificate });
+  for (const entry of told) expect(entry).not.toHaveProperty("err");
+});
+
+test("at rest, and under requests that it answers or refuses, it logs nothing at the default level", async () => {
+  const { log, events } = shownLog();
+  const { admin, url } = await startControlPlane({ log });
+  const before = events();
+  await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      await admin.get("/api/svc/v1/workspaces");
+      await admin.get("/api/svc/v1/clusters/absent");
+      await fetch(`${url}/api/svc/v1/workspaces`);
+      await fetch(`${url}/readyz`);
+    }),
+  );
+  expect(events()).toEqual(before);
+});
