@@ -57,10 +57,11 @@ export function followCertificate(
   };
   const failed = (error: unknown): void => {
     const reason = errorMessage(error);
-    if (reason !== trouble) {
-      const fields = { event: "certificate-unreadable", certificate, reason };
-      log.error(fields, "the certificate cannot be read, and the present one stays in use");
-    }
+    const fields = { event: "certificate-unreadable", certificate, reason };
+    log[reason === trouble ? "debug" : "error"](
+      fields,
+      "the certificate cannot be read, and the present one stays in use",
+    );
     trouble = reason;
   };
   const task = new RecurringTask(read, now, failed);
