@@ -12,6 +12,7 @@ import type { Invocation, InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
 import { readSealedPlan } from "./input/read-sealed-plan.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
+import { passLog } from "./output/pass-log.ts";
 import { passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
@@ -35,7 +36,8 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   await using publisher = appliedRefPublisher(target, invocation);
   publisher.begin();
   const recorder = createApplyRecorder(target, terminal);
-  const show = progress.with(passNotices(shown, view));
+  // A log has the same events as that of a daemon, instead of the text.
+  const show = progress.with(passLog(terminal) ?? passNotices(shown, view));
   const emit = (event: PassEvent): void => {
     if (event.what === "begun") {
       header.print();

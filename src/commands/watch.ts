@@ -72,5 +72,6 @@ function logStart(invocation: Invocation, { opened: { stateFolder }, watching }:
   const { version, commit, stderr } = invocation.terminal;
   const targets = watching.map(({ target }) => target.choice?.name ?? "default");
   const place = { state: stateFolder, targets, flags: givenFlags(invocation) };
-  logOf(stderr)?.info({ event: "started", version, commit, node: process.version, ...place }, "started");
+  const fields = { event: "started", revision: null, identity: null, version, commit, node: process.version, ...place };
+  logOf(stderr)?.info(fields, "started");
 }

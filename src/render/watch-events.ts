@@ -4,7 +4,7 @@ import type { Plan } from "../core/plan/plan.ts";
 import type { ApplyEvent, PassEvent } from "../core/report/events.ts";
 import { placeText } from "../core/report/invalid-text.ts";
 import { isWhole } from "../core/report/pass-result.ts";
-import { hasBadRollout } from "../core/report/report.ts";
+import { hasBadRollout, type Outcome } from "../core/report/report.ts";
 import { timestampText } from "../core/timestamp-text.ts";
 import { applyLine } from "./apply.ts";
 import { count, joinCounts } from "./count-text.ts";
@@ -124,17 +124,25 @@ function appliedBodies({ report, tokens, plan, isPart }: ApplyEvent): readonly W
   const end = isWhole(report) ? ({ level: "info", event: "applied" } as const) : INCOMPLETE;
   const changed = outcomes.filter(({ result }) => result !== "unchanged");
   return [
-    ...changed.map(({ identity, result, file, line, rollout, error }): WatchEventBody => {
-      const level = error === null || result === "skipped" ? "info" : "error";
-      const token = tokens.find((one) => one.identity === identity);
-      const where = token === undefined ? "" : `; its token is in ${token.location}`;
-      const place = result === "invalid" ? ` (${placeText({ file, line })})` : "";
-      const message = `${error === null ? result : `${result}: ${error.message}`}${place}${where}`;
-      return { level, event: "outcome", revision, identity, message, result, rollout, error: error?.code ?? null };
+    ...changed.map((outcome) => {
+      const token = tokens.find((one) => one.identity === outcome.identity);
+      return outcomeEvent(outcome, { revision, token: token?.location ?? null });
     }),
     { ...end, revision, identity: null, message: applyLine(report), summary: { ...summary } },
     ...(isPart ? [] : [orphansEvent(plan.steps)]),
   ];
+}
+
+/** What became of one resource, and where its new token is. */
+export function outcomeEvent(
+  { identity, result, file, line, rollout, error }: Outcome,
+  { revision, token }: { readonly revision: string | null; readonly token: string | null },
+): WatchEventBody {
+  const level = error === null || result === "skipped" ? "info" : "error";
+  const where = token === null ? "" : `; its token is in ${token}`;
+  const place = result === "invalid" ? ` (${placeText({ file, line })})` : "";
+  const message = `${error === null ? result : `${result}: ${error.message}`}${place}${where}`;
+  return { level, event: "outcome", revision, identity, message, result, rollout, error: error?.code ?? null };
 }
 
 const INCOMPLETE = { level: "error", event: "incomplete" } as const;

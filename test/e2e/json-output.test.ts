@@ -193,3 +193,46 @@ test("watch -o json --log-format json writes JSON alone, one event a line, to it
   expect([wrong.code, JSON.parse(wrong.stderr.split("\n")[0] ?? "").level]).toEqual([3, "error"]);
   for (const line of wrong.stderr.trimEnd().split("\n")) expect(JSON.parse(line).event).toBe("message");
 });
+
+test("apply --log-format json logs its diagnostics and outcomes as events, each once, and requests at level debug", async () => {
+  const source = await sourceOf({ ...foundations, "bad.yaml": "type: team\nname: bad\n" }, await serve());
+  const logged = async (...flags: readonly string[]) => {
+    const { code, stdout, stderr } = await source.run([
+      "apply",
+      "--yes",
+      "-o",
+      "json",
+      "--log-format",
+      "json",
+      ...flags,
+    ]);
+    expect(() => JSON.parse(stdout)).not.toThrow();
+    return {
+      code,
+      entries: stderr
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    };
+  };
+  const refused = await logged();
+  expect(refused.code).toBe(3);
+  expect(refused.entries.map(({ event }) => event)).toEqual(expect.arrayContaining(["read", "failed"]));
+  expect(refused.entries.filter(({ event }) => event === "outcome")).toEqual([]);
+  const { entries } = await logged("--partial", "--log-level", "debug");
+  const told = entries.filter(({ event }) => event === "outcome");
+  expect(told.map(({ identity, result }) => `${identity} ${result}`).toSorted()).toEqual([
+    "cluster/dev created",
+    "ml-repo/registry created",
+    "team/bad invalid",
+    "workspace/dev:web created",
+  ]);
+  expect(entries.find(({ event }) => event === "read").diagnostics).toContainEqual(
+    expect.objectContaining({ severity: "error", file: "bad.yaml" }),
+  );
+  expect(entries.filter(({ event }) => event === "applied" || event === "incomplete")).toEqual([
+    expect.objectContaining({ event: "incomplete", durationMs: expect.any(Number) }),
+  ]);
+  expect(entries).toContainEqual(expect.objectContaining({ event: "request", level: "debug" }));
+  for (const entry of entries) expect(entry).toMatchObject({ event: expect.any(String), msg: expect.any(String) });
+});

@@ -142,7 +142,7 @@ test("errors and diagnostics are as wide as COLUMNS says, else 80 columns, and i
   const [first = ""] = wide.stdout.split("\n");
   expect(first).toMatch(/^teams\/research-and-development\/one\.yaml:4:1: error: .* \[unknown-field\]$/);
   expect(first.length).toBeGreaterThan(80);
-  const log = await source.run(["apply", "--log-format", "json", "--yes"], { COLUMNS: "" });
+  const log = await source.run(["plan", "--log-format", "json"], { COLUMNS: "" });
   const messages = log.stderr
     .trimEnd()
     .split("\n")

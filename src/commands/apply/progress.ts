@@ -8,6 +8,7 @@ import { type ApplyProgress, progressLines, waitingText } from "../../render/pro
 import { rolloutText } from "../../render/rollout-text.ts";
 import type { Invocation } from "../command.ts";
 import { type LiveBlock, openLiveBlock } from "../output/live-block.ts";
+import { logOf } from "../output/log-stream.ts";
 import type { TerminalView } from "../output/terminal-view.ts";
 import { say, type Terminal } from "../terminal.ts";
 
@@ -89,11 +90,13 @@ function lineProgress({ flags, terminal }: Invocation, { output, paint, width }:
   };
   const show = (step: Step, outcome: Outcome): void => {
     if (outcome.result === "unchanged") return;
+    listen(SILENCE_MS);
+    // A log has its own line for each outcome.
+    if (!isResult && logOf(stderr) !== null) return;
     const lines = outcomeLines(outcome, { paint: style, width, stepOf: () => step });
     gathered += `${lines.join("\n")}\n`;
     if (!needsAttention(outcome)) shown.add(outcome.identity);
     flushing ??= setTimeout(flush, BATCH_MS).unref();
-    listen(SILENCE_MS);
   };
   return {
     stderr,

@@ -26,13 +26,16 @@ function isDefault(name: string, value: unknown): boolean {
   return value === undefined || value === usual;
 }
 
+// As in every line of a command.
+const NO_PLACE = { revision: null, identity: null };
+
 /** Logs the request to stop when it comes. */
 export function logStopRequest({ stopping, signal }: Pick<Terminal, "stopping" | "signal">, log: Log | null): void {
   stopping.addEventListener(
     "abort",
     () => {
       const reason = stoppedBy({ stopping, signal })?.message ?? null;
-      log?.info({ event: "stopping", reason }, "stopping: what is in progress is finished");
+      log?.info({ event: "stopping", ...NO_PLACE, reason }, "stopping: what is in progress is finished");
     },
     { once: true },
   );
@@ -42,5 +45,5 @@ export function logStopRequest({ stopping, signal }: Pick<Terminal, "stopping" |
 export function sayStopped(terminal: Pick<Terminal, "stderr">): void {
   const log = logOf(terminal.stderr);
   if (log === null) say(terminal, STOPPED);
-  else log.info({ event: "stopped" }, STOPPED);
+  else log.info({ event: "stopped", ...NO_PLACE }, STOPPED);
 }
