@@ -17,12 +17,12 @@ async function readyAt(url: string) {
   return [reply.status, await reply.json()];
 }
 
-/** A log that keeps the messages of its errors. */
+/** A log that keeps the causes of its errors. */
 function keptErrors() {
   const errors: string[] = [];
   const write = (line: string) => {
-    const { level, err } = JSON.parse(line);
-    if (level === "error") errors.push(err?.message);
+    const { level, cause } = JSON.parse(line);
+    if (level === "error") errors.push(cause);
   };
   return { log: createLog({ level: "info", stream: { write } }), errors };
 }
@@ -52,7 +52,7 @@ test("F82 a PostgreSQL that says its disk is full is 507, ready for reads alone,
   await statement(data, "DROP TRIGGER full_disk ON holdfast_commits");
   expect(await readyAt(url)).toEqual([200, { status: "ready" }]);
   expect((await admin.put(APPS, { manifest: service })).status).toBe(200);
-  for (const error of errors) expect(error).toMatch(/No space left on device$/);
+  expect(errors).toEqual([expect.stringMatching(/No space left on device$/)]);
 });
 
 test("F82 a PostgreSQL on a full disk is 507, and used again once there is room", async ({ skip }) => {
@@ -81,7 +81,7 @@ test("F82 a PostgreSQL on a full disk is 507, and used again once there is room"
     disk.free();
     expect(await readyAt(plane.url)).toEqual([200, { status: "ready" }]);
     expect((await plane.admin.put(APPS, { manifest: large })).status).toBe(200);
-    for (const error of errors) expect(error).toMatch(/No space left on device$/);
+    expect(errors).toEqual([expect.stringMatching(/No space left on device$/)]);
   } finally {
     await plane.close();
     await client.query(`DROP DATABASE ${name} WITH (FORCE)`);

@@ -1,5 +1,5 @@
 import type { Readiness } from "../../http/health.ts";
-import { storageErrorText } from "../../store/store-error.ts";
+import { StoreError, storageErrorText } from "../../store/store-error.ts";
 import type { Context } from "../context.ts";
 import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "../http/storage-http-error.ts";
 import { RecurringTask } from "./recurring-task.ts";
@@ -29,7 +29,7 @@ export function followStorage(
   const check = async (): Promise<number> => {
     let cause: string | null = null;
     const current = await readiness((error) => {
-      cause = storageErrorText(error);
+      cause = causeText(error);
     });
     if (current.is === "degraded" || current.is === "not-ready") {
       fail(current.reason, cause);
@@ -42,15 +42,21 @@ export function followStorage(
     failing = null;
     return now() + CALM_MS;
   };
-  const task = new RecurringTask(check, now, (error) => fail(STORAGE_UNAVAILABLE, storageErrorText(error)));
+  const task = new RecurringTask(check, now, (error) => fail(STORAGE_UNAVAILABLE, causeText(error)));
   task.at(now() + CALM_MS);
   return {
     failed: (error) => {
       const reason = storageHttpError(error)?.code;
       if (reason !== STORAGE_FULL && reason !== STORAGE_UNAVAILABLE) return;
-      fail(reason, storageErrorText(error));
+      fail(reason, causeText(error));
       task.at(now() + FAILING_MS);
     },
     [Symbol.asyncDispose]: () => task.close(),
   };
+}
+
+// The innermost error has the words of the database.
+function causeText(error: unknown): string {
+  if (error instanceof StoreError && error.cause instanceof Error) return causeText(error.cause);
+  return error instanceof Error && error.message !== "" ? error.message : storageErrorText(error);
 }
