@@ -10,6 +10,7 @@ import { parseKey } from "../../src/seal/seal-key.ts";
 import { createSigningKey, signToken } from "../../src/server/auth/jwt.ts";
 import { revokeInDatabase } from "../../src/server/offline-admin.ts";
 import { type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
+import { keptLog } from "../support/kept-log.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
 
 const accounts = "/api/svc/v1/virtual-accounts";
@@ -36,7 +37,8 @@ async function versionsOf(data: string): Promise<readonly string[]> {
 }
 
 test("S35 a new key takes over while the server runs, and the old one is no longer needed", async () => {
-  const plane = await startControlPlane({ fileCheckSeconds: 0.05 });
+  const { log, entries } = keptLog();
+  const plane = await startControlPlane({ log, fileCheckSeconds: 0.05 });
   const { admin, data } = plane;
   const id = await makeSecret(admin);
   const { token } = (await admin.put(accounts, { manifest: account })).body;
@@ -50,6 +52,11 @@ test("S35 a new key takes over while the server runs, and the old one is no long
   await writeFile(file, `${fresh}\n`);
   expect(await valueIn(admin, id)).toBe("CANARY-value");
   await plane.close();
+  const [{ version: from }, { version: to }] = [parseKey(old), parseKey(fresh)];
+  expect(entries().filter(({ event }) => event.startsWith("key-"))).toEqual([
+    expect.objectContaining({ event: "key-replaced", key: to }),
+    expect.objectContaining({ event: "key-rotated", key: to, former: [from] }),
+  ]);
   const again = await startControlPlane({ data });
   expect(await valueIn(again.admin, id)).toBe("CANARY-value");
   expect((await caller(again.url, new Secret(token)).get(workspaces)).status).toBe(200);
