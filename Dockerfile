@@ -32,7 +32,7 @@ LABEL org.opencontainers.image.title="Holdfast" \
   org.opencontainers.image.licenses="Apache-2.0" \
   org.opencontainers.image.version="${VERSION}" \
   org.opencontainers.image.revision="${REVISION}"
-ENV PATH=/usr/local/bin:/usr/bin:/bin HOME=/state HOLDFAST_STATE=/state NODE_ENV=production
+ENV PATH=/usr/local/bin:/usr/bin:/bin HOME=/state TMPDIR=/state HOLDFAST_STATE=/state NODE_ENV=production
 # A repository is mounted at /source; nothing but /state is written to. /state is no VOLUME: an engine would give each
 # container an anonymous one, and the one-time tokens in it would be lost with the container.
 WORKDIR /source

@@ -13,6 +13,7 @@ import { needsMounts } from "../support/namespace-commands.ts";
 import { type Running, start } from "../support/process.ts";
 import { serve } from "../support/server.ts";
 import { guarded, sourceOf } from "../support/source.ts";
+import { upstreamOf } from "../support/upstream.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
 
 /** A user of a container, and the group that its volumes are given to. */
@@ -155,6 +156,21 @@ async function runsAs(user: ContainerUser & { readonly mode: number }, context: 
 
   const again = await startContainer(["holdfast", "plan"], place);
   expect(await again.ended).toMatchObject({ code: 0, stdout: "Plan: nothing to do, 8 unchanged\n" });
+
+  // Its merge needs a temporary git directory, for which there is no room but on the volume.
+  const { folder } = await upstreamOf(everyKind);
+  for (const each of [folder, dirname(folder)]) await chmod(each, 0o755);
+  const [, ofImage = ""] = /^ENV .*\bTMPDIR=(\S+)/m.exec(await readFile("Dockerfile", "utf8")) ?? [];
+  const comparing = async (TMPDIR: string) => {
+    const compared = { ...place, cwd: folder, env: { ...env, TMPDIR } };
+    return (await startContainer(["holdfast", "plan", "--base", "HEAD"], compared)).ended;
+  };
+  expect(await comparing(ofImage.replace("/state", state))).toMatchObject({ code: 0 });
+  expect((await readdir(state)).filter((name) => name.startsWith("holdfast-git-"))).toEqual([]);
+  expect(await comparing("/tmp")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/no temporary folder can be created in \/tmp\n.*TMPDIR/s),
+  });
 }
 
 type Place = {
