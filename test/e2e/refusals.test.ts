@@ -36,7 +36,19 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
       args: ["validate", "--only", "service/dev:web/apii"],
       message: /apii matches nothing[\s\S]*did you mean service\/dev:web\/api\?/,
     },
-    { args: ["validate", "--kind", "sevice"], message: /--kind sevice is not a kind/ },
+    {
+      args: ["validate", "--only", "servce/*/ap*"],
+      message: /ap\* matches nothing[\s\S]*did you mean service\/\*\/ap\*\?/,
+    },
+    {
+      args: ["validate", "--only", "service/dev:wbe/**"],
+      message: /wbe\/\*\* matches nothing[\s\S]*did you mean service\/dev:web\/\*\*\?/,
+    },
+    {
+      args: ["validate", "--kind", "sevice"],
+      message: /--kind sevice is not a kind[\s\S]*did you mean service\?/,
+    },
+    { args: ["validate", "--kind", "gadget"], message: /--kind gadget is not a kind[\s\S]*the kinds are / },
     { args: ["plan", "--server", "not a url"], message: /^error: .*\n {2}→ /m },
     { args: ["plan", "--server", "ftp://127.0.0.1"], message: /^error: .*\n {2}→ /m },
     { args: ["apply", "--yes", "--lease-scope", ".."], message: /--lease-scope[\s\S]*without spaces, such as c1:ws1/ },

@@ -8,6 +8,7 @@ import type { Risk } from "../../core/plan/plan.ts";
 import type { Selection } from "../../core/selection/select.ts";
 import type { Rules, Target } from "../../engine/target.ts";
 import { kindOf, kinds as knownKinds } from "../../kinds/index.ts";
+import { closestName } from "../../schema/closest-name.ts";
 import type { Invocation } from "../command.ts";
 
 const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
@@ -60,8 +61,10 @@ function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: strin
   const kinds = flags.kind ?? [];
   const unknownKind = kinds.find((kind) => kindOf(kind) === undefined);
   if (unknownKind !== undefined) {
+    const types = knownKinds.map(({ type }) => type);
+    const near = closestName(unknownKind, types);
     throw new HoldfastError("invalid", `--kind ${unknownKind} is not a kind`, {
-      hint: `the kinds are ${knownKinds.map(({ type }) => type).join(", ")}`,
+      hint: near === undefined ? `the kinds are ${types.join(", ")}` : `did you mean ${near}?`,
     });
   }
   const chosen = { only: flags.only ?? [], kinds, exclude: flags.exclude ?? [] };
