@@ -31,7 +31,7 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
         ...{ action: "update", identity: "service/dev:web/api", risks: ["adopts"] },
         guard: {
           flags: ["--allow-adopt"],
-          dangers: [{ risk: "adopts", path: "/env/QUEUE", text: "/env/QUEUE, /replicas" }],
+          dangers: [{ risk: "adopts", path: "/env/QUEUE", text: "env.QUEUE, replicas" }],
         },
       },
     ]);
@@ -40,7 +40,7 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
     const refused = await source.runHere(["apply", "--yes"], guarded);
     expect(refused).toMatchObject({ code: 5 });
     expect(refused.stderr).toContain(
-      "service/dev:web/api would overwrite what somebody else manages (/env/QUEUE, /replicas)",
+      "service/dev:web/api would overwrite what somebody else manages (env.QUEUE, replicas)",
     );
     expect(refused.stderr).toContain("--allow-adopt");
     expect(server.effects()).toEqual(before);
@@ -70,7 +70,7 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
     await watch.shows("stdout", /created +service\/dev:web\/worker/);
     await watch.shows(
       "stdout",
-      /blocked +service\/dev:web\/api[\s\S]*somebody else manages \(\/env\/QUEUE, \/replicas\)[\s\S]*\[guard\]/,
+      /blocked +service\/dev:web\/api[\s\S]*somebody else manages \(env\.QUEUE, replicas\)[\s\S]*\[guard\]/,
     );
     await source.write("registry/prompt.yaml", prompt("greeting", "Be kind."));
     await watch.shows("stdout", /created +chat_prompt\/registry\/greeting/);

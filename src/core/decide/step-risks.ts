@@ -1,5 +1,6 @@
 import type { Danger } from "../../contract/generated/output.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
+import { labelOf } from "../diff/change.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { pointerIn, redactPointer, writtenValueAt } from "../diff/pointer.ts";
 import { MAY_EXIST } from "../guards/step-guards.ts";
@@ -64,9 +65,9 @@ function fieldsDanger(
 ): Danger {
   const found = live.state === "present" ? live.row.manifest : undefined;
   const paths = fields.map(({ tokens }) => pointerIn(shape, [found, manifest.value], tokens));
-  const more = paths.length > LISTED ? ` and ${paths.length - LISTED} more` : "";
+  const more = fields.length > LISTED ? ` and ${fields.length - LISTED} more` : "";
   const isWritten = (path: string): boolean => writtenValueAt(manifest.value, pointerTokens(path)) !== undefined;
   const path = paths.find(isWritten) ?? paths[0];
-  const listed = paths.slice(0, LISTED).map(redactPointer);
+  const listed = fields.slice(0, LISTED).map(({ tokens }) => labelOf(shape, tokens));
   return { risk, path: path === undefined ? null : redactPointer(path), text: listed.join(", ") + more };
 }

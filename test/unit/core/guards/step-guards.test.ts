@@ -26,7 +26,7 @@ describe("the guards of a daemon", () => {
       ["service/c1:ws1/api", "block", "dependency", []],
     ]);
     expect(made.summary).toMatchObject({ create: 1, block: 2 });
-    expect(made.diagnostics[0]?.detail).toContain("(/labels/team)");
+    expect(made.diagnostics[0]?.detail).toContain("(labels.team)");
   });
 
   test("name each danger of a step, and what allows it once", () => {
@@ -95,7 +95,7 @@ describe("a plan that nobody has confirmed is refused", () => {
     const planned = plan([declare(workspace)], { live: { "workspace/c1:ws1": others }, writers: new Set(["me"]) });
     expect(messagesOf(planned, new Set(["exposure"]))).toEqual([]);
     expect(messagesOf(planned)).toEqual([
-      ["adopts", "/labels/team", "workspace/c1:ws1 would overwrite what somebody else manages (/labels/team)"],
+      ["adopts", "/labels/team", "workspace/c1:ws1 would overwrite what somebody else manages (labels.team)"],
     ]);
     expect(guardedSteps(planned, allRisks)).toMatchObject([{ guard: { flags: ["--allow-adopt"] } }]);
   });
