@@ -49,8 +49,7 @@ function isFolded(alike: readonly Blocked[]): boolean {
 function oneLines({ step, cause }: Blocked, view: BlockedView): readonly string[] {
   const { paint, width } = view;
   const title = titleLine(headIn(view), step.identity, placeOf({ step, cause }), view);
-  const need = cause?.needs == null || cause.message !== null ? "" : ` (${cause.needs})`;
-  const reason = step.reason === null ? [] : reasonLines(step.reason, (cause?.message ?? "") + need, view);
+  const reason = step.reason === null ? [] : reasonLines(step.reason, cause?.message ?? cause?.needs ?? "", view);
   return [title, ...reason, ...changeLines(step.changes, { paint, width, by: writerText(step, view.now) })];
 }
 

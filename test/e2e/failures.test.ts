@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { answer, faultProxy } from "../support/fault-proxy.ts";
-import { reportOf } from "../support/json-output.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, foundations, service, team } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -61,6 +61,12 @@ test("what refers to something blocked is held back, and nothing else", async ()
     },
     server,
   );
+  const planned = planOf(await source.runHere(["plan", "-o", "json"]));
+  expect(planned.diagnostics).toMatchObject([
+    { code: "reference-absent", line: 5, column: 16, related: [{ line: 3 }] },
+  ]);
+  const shown = (await source.runHere(["plan"])).stdout.replaceAll(/\s+/g, " ");
+  expect(shown).toContain("neither declared here nor live (team/ghosts) ");
   const { outcomes } = reportOf(await source.runHere(["apply", "--yes", "-o", "json"]));
   const because = "what it refers to is";
   expect(outcomes.map(({ identity, result, error }) => [identity, result, error?.code, error?.message])).toEqual([

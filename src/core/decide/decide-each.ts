@@ -104,16 +104,16 @@ function obstacleOf(
   decisions: ReadonlyMap<Identity, Decision>,
 ): BlockingReference | null {
   const { live, invalid, declared, kindOf } = input;
-  for (const { identity } of references) {
+  for (const { identity, pointer } of references) {
     // A dependency that is held back must be applied first, even if it exists.
     const reason = decisions.get(identity)?.reason;
-    if (reason === "guard") return { reason: "dependency", identity };
-    if (reason === "held") return { reason, identity };
+    if (reason === "guard") return { reason: "dependency", identity, pointer };
+    if (reason === "held") return { reason, identity, pointer };
     if (exists(input, identity)) continue;
-    if (invalid.has(identity)) return { reason: "dependency", identity };
-    if (decisions.get(identity)?.action === "block") return { reason: "dependency", identity };
+    if (invalid.has(identity)) return { reason: "dependency", identity, pointer };
+    if (decisions.get(identity)?.action === "block") return { reason: "dependency", identity, pointer };
     const known = live.get(identity)?.state === "absent" && kindOf(splitIdentity(identity).kind) !== undefined;
-    if (!declared.has(identity) && known) return { reason: "reference-absent", identity };
+    if (!declared.has(identity) && known) return { reason: "reference-absent", identity, pointer };
   }
   return null;
 }

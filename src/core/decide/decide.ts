@@ -13,7 +13,7 @@ import type { UnknownReason } from "../live.ts";
 import type { Reason } from "../plan/plan.ts";
 import { redactMessage } from "../redact/redact-message.ts";
 import { chooseWriteOperation } from "./choose-write-operation.ts";
-import type { Decision, DecisionInput } from "./decision.ts";
+import type { BlockingReference, Decision, DecisionInput } from "./decision.ts";
 
 const NOTHING = {
   reason: null,
@@ -148,7 +148,7 @@ function follow(one: DecisionInput, found: Comparison): Decision {
 
 function act(one: DecisionInput, action: "create" | "update" | "ensure", found: Partial<Decision>): Decision {
   const { kind, live, serverFacts, manifest, hasSink, obstacle } = one;
-  if (obstacle !== null) return block(obstacle.reason, { ...found, detail: obstacle.identity });
+  if (obstacle !== null) return waitFor(obstacle, found);
   if (chooseWriteOperation(kind, live, serverFacts) === null) {
     const cautious = kind.writeRoutes.some(
       ({ operation, caution }) => caution !== undefined && serverFacts.has(operation),
@@ -174,7 +174,7 @@ function refuse(
   found: Partial<Comparison> = {},
 ): Decision {
   const { obstacle, shape, manifest, dryRun } = one;
-  if (obstacle !== null) return block(obstacle.reason, { ...found, detail: obstacle.identity });
+  if (obstacle !== null) return waitFor(obstacle, found);
   if (serverMessage === undefined) return block(reason, found);
   const pointer = dryRun?.state === "refused" ? (dryRun.pointer ?? null) : null;
   const message = redactMessage(serverMessage, shape, manifest.value);
@@ -183,6 +183,10 @@ function refuse(
     pointer,
     detail: pointer === null ? message : `${redactPointer(pointer)}: ${message}`,
   });
+}
+
+function waitFor({ reason, identity, pointer }: BlockingReference, found: Partial<Decision>): Decision {
+  return block(reason, { ...found, detail: identity, pointer });
 }
 
 function block(reason: Reason, found: Partial<Decision> = {}): Decision {

@@ -23,10 +23,11 @@ export type DryRunReply =
     }
   | { readonly state: "forbidden" };
 
-/** A reference that blocks a step. */
+/** A reference that blocks a step, and the field that has it. */
 export type BlockingReference = {
   readonly reason: Extract<Reason, "dependency" | "reference-absent" | "held">;
   readonly identity: Identity;
+  readonly pointer: string;
 };
 
 /** The input of a decision on one manifest. */
