@@ -55,11 +55,14 @@ export type DriftView = {
   readonly access?: Access | null;
   /** The name of the target, when there are several. */
   readonly target?: string | null;
+  /** What live is compared with. @default what was recorded */
+  readonly basis?: DriftBasis;
 };
 
-const SIDES = "recorded → live";
+/** What live is compared with: what was recorded, or what manifests declare that stand in for missing records. */
+export type DriftBasis = "recorded" | "declared" | "recorded or declared";
 
-/** A drift report as text: recorded → live for each changed field, and a summary. */
+/** A drift report as text: both sides of each changed field, and a summary. */
 export function driftText(
   report: DriftReport,
   view: DriftView,
@@ -68,13 +71,14 @@ export function driftText(
 ): string {
   const { paint, width } = view;
   const line = driftLine(report);
+  const title = `Drift on ${serverText(report.server, view.target ?? null)}: ${view.basis ?? "recorded"} → live`;
   const shown = report.drift.filter(({ state }) => state !== "unknown");
   const note = stand === null ? [] : wrapWords(printable(stand), { indent: "", width }).map((one) => paint("dim", one));
   const [orphans, moved] = [shown.filter(isOrphan), shown.filter((entry) => !isOrphan(entry))];
   const notes = orphanNotes({ counted: report.summary.orphan - orphans.length, history: report.history }, view);
   if (shown.length === 0) return [...note, ...wrapWords(line, { indent: "", width }), ...notes, ""].join("\n");
   return [
-    ...wrapWords(`Drift on ${serverText(report.server, view.target ?? null)}: ${SIDES}`, { indent: "", width }),
+    ...wrapWords(title, { indent: "", width }),
     ...callerAccessLines(view.access ?? null, view),
     ...note,
     "",

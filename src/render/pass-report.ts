@@ -113,7 +113,9 @@ export function driftReport(event: DriftEvent, base: string | null, view: Report
   if (view.output === "markdown") return driftMarkdown(report, { ...reviewed(view), groupOf: resourceGroup });
   const what = base === null ? "the manifests here" : `the manifests at ${base}`;
   const stand = `${unrecorded} of ${selected} have no record in this state folder: compared with ${what} instead`;
-  return driftText(report, { ...view, access }, unrecorded === 0 ? null : stand, notUsed);
+  if (unrecorded === 0) return driftText(report, { ...view, access }, null, notUsed);
+  const basis = unrecorded === selected ? "declared" : "recorded or declared";
+  return driftText(report, { ...view, access, basis }, stand, notUsed);
 }
 
 /** The report of an apply. */

@@ -123,6 +123,7 @@ test("CI goes on where a person began, corrects what was changed by hand, and ad
     history: { ended: "start" },
   });
   expect(driftOf(await ci(jobs, "drift", "-o", "json")).drift).toMatchObject([{ state: "orphan", orphan }]);
+  expect((await ci(jobs, "drift")).stdout).toContain(": declared → live\n");
   const state = ["--state", join(await temporaryFolder(), "state")];
   const applies = await ci(jobs, "apply", "--yes", ...state);
   const listed = /○ virtual-account\/ci\n {4}removed by [0-9a-f]{12}, Ada <ada@example.com>, /;

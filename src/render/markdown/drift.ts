@@ -42,6 +42,6 @@ export function driftMarkdown(
       title: `${group === null ? "tenant" : codeElement(group)}: ${count(entries.length, "resource")}`,
       rows: entries.map((entry) => driftRow(entry, group)),
     }));
-  const blocks = shown.length === 0 ? [] : [{ heading: "#### Recorded → live", groups }];
+  const blocks = shown.length === 0 ? [] : [{ heading: "#### Before → live", groups }];
   return fitMarkdown(head.join("\n\n"), blocks, view);
 }
