@@ -9,12 +9,7 @@ import { wrapWords } from "./wrap.ts";
 /** An orphan, and what is known of it. */
 export type ShownOrphan = { readonly identity: Identity; readonly orphan?: Orphan };
 
-const REMOVE_BY_HAND = "Holdfast never deletes: remove it on the platform, then `holdfast forget`";
-
-const RUNNING = `still running; ${REMOVE_BY_HAND}`;
-
-// What is not seen is not called running.
-const MAY_RUN = `that may still run; ${REMOVE_BY_HAND}`;
+const REMOVE_BY_HAND = "Holdfast never deletes: remove it on the platform";
 
 /** What is known of an orphan: who removed its manifest, whether it is recorded, whether live shows it. */
 export function orphanOrigin({ orphan }: ShownOrphan): string {
@@ -36,7 +31,15 @@ type OrphansView = { readonly paint: Paint; readonly width: number };
 
 /** What is to be done about orphans, of which some may be gone. */
 export function orphansText(orphans: readonly ShownOrphan[]): string {
-  return orphans.every(isRunning) ? RUNNING : MAY_RUN;
+  // What is not seen is not called running.
+  return `${orphans.every(isRunning) ? "still running" : "that may still run"}; ${REMOVE_BY_HAND}${forgetText(orphans)}`;
+}
+
+// Without a record there is nothing to forget: such an orphan is listed no longer once it is gone.
+function forgetText(orphans: readonly ShownOrphan[]): string {
+  const recorded = orphans.filter(({ orphan }) => orphan?.recorded !== false).length;
+  if (recorded === 0) return "";
+  return recorded === orphans.length ? ", then `holdfast forget`" : ", then `holdfast forget` what is recorded";
 }
 
 function isRunning({ orphan }: ShownOrphan): boolean {
@@ -46,11 +49,12 @@ function isRunning({ orphan }: ShownOrphan): boolean {
 /** The orphans, each on a line with what is known of it, and what is to be done. */
 export function orphanLines(orphans: readonly ShownOrphan[], view: OrphansView): readonly string[] {
   const { running = [], unseen = [] } = Object.groupBy(orphans, (one) => (isRunning(one) ? "running" : "unseen"));
-  return [...groupLines(`Orphans: ${RUNNING}`, running, view), ...groupLines(`Orphans ${MAY_RUN}`, unseen, view)];
+  return [...groupLines("Orphans: ", running, view), ...groupLines("Orphans ", unseen, view)];
 }
 
-function groupLines(title: string, orphans: readonly ShownOrphan[], { paint, width }: OrphansView): readonly string[] {
+function groupLines(head: string, orphans: readonly ShownOrphan[], { paint, width }: OrphansView): readonly string[] {
   if (orphans.length === 0) return [];
+  const title = head + orphansText(orphans);
   const lines = orphans.flatMap((one) => {
     const origin = wrapWords(printable(orphanOrigin(one)), { indent: "    ", width });
     const name = `${paint("magenta", "○")} ${cutMiddle(printable(one.identity), width - 2)}`;
@@ -65,10 +69,11 @@ export function orphanCountText(orphans: number): string | null {
   return `${count(orphans, "orphan")} outside this selection; ${REMOVE_BY_HAND}; \`holdfast plan\` without a selection lists them`;
 }
 
-/** What the history could not show of orphans; null where it was read as far as asked. */
+/** How far the history was read for orphans; null where it was read to its start. */
 export function reachText(reach: HistoryReach | undefined): string | null {
-  if (reach === undefined || reach.ended === "start" || reach.ended === "limit") return null;
+  if (reach === undefined || reach.ended === "start") return null;
   const read = `orphans are known from ${count(reach.commits, "commit")} only`;
+  if (reach.ended === "limit") return `${read}: --history N reads more`;
   if (reach.ended === "cut") return `${read}: reading the history took too long, or too much memory`;
   return `${read}, since this is a shallow clone: fetch the whole history (git fetch --unshallow; in CI, fetch-depth: 0), or plan in a full clone`;
 }

@@ -5,7 +5,7 @@ import { splitIdentity } from "../core/manifest.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import { type Plan, type Step, writes } from "../core/plan/plan.ts";
 import type { ApplyEvent, DriftEvent, PlanEvent } from "../core/report/events.ts";
-import type { Outcome } from "../core/report/report.ts";
+import type { ApplyReport, Outcome } from "../core/report/report.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type ApplyView, applyText } from "./apply.ts";
 import { gitlabReport } from "./ci/gitlab-report.ts";
@@ -122,7 +122,7 @@ export function driftReport(event: DriftEvent, base: string | null, view: Report
 export function applyReport(event: ApplyEvent, view: ReportView): string {
   const { report, notUsed } = event;
   if (view.output === "json")
-    return jsonText({ ...report, ...orphansIn(event.plan), ...historyIn(event), ...notUsedIn(notUsed) });
+    return jsonText({ ...withOrphans(report, event.plan), ...historyIn(event), ...notUsedIn(notUsed) });
   return applyText(report, applyViewOf(event, view), notUsed);
 }
 
@@ -163,9 +163,11 @@ function isOrphan({ action }: Step): boolean {
 }
 
 // Left out when there are none.
-function orphansIn({ steps }: Plan): object {
+function withOrphans(report: ApplyReport, { steps, summary }: Plan): object {
+  if (summary.orphan === 0) return report;
   const orphans = steps.filter(isOrphan).map(({ identity, kind, orphan }) => ({ identity, kind, orphan }));
-  return orphans.length === 0 ? {} : { orphans };
+  const listed = orphans.length === 0 ? {} : { orphans };
+  return { ...report, summary: { ...report.summary, orphan: summary.orphan }, ...listed };
 }
 
 // Left out when the history was not read.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
-import { planOf } from "../support/json-output.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -50,6 +50,8 @@ describe.each(controlPlaneVariants)("what left the source, on a $name control pl
     expect((await repository.runHere(["drift"])).code).toBe(0);
     const part = planOf(await repository.runHere(["plan", "-o", "json", "services"]));
     expect([part.summary.orphan, part.steps]).toEqual([1, []]);
+    const applied = await repository.runHere(["apply", "--yes", "-o", "json", "services"]);
+    expect(reportOf(applied)).toMatchObject({ summary: { orphan: 1 } });
     const counted = "1 orphan outside this selection; Holdfast never deletes";
     for (const command of [["plan"], ["apply", "--yes"], ["drift"]]) {
       expect((await repository.runHere([...command, "services"])).stdout).toContain(counted);

@@ -128,6 +128,11 @@ test("CI goes on where a person began, corrects what was changed by hand, and ad
   const applies = await ci(jobs, "apply", "--yes", ...state);
   const listed = /○ virtual-account\/ci\n {4}removed by [0-9a-f]{12}, Ada <ada@example.com>, /;
   expect(applies.stdout).toMatch(listed);
+  // What nobody has recorded cannot be forgotten.
+  expect(applies.stdout).toContain("Holdfast never deletes: remove it on the platform\n");
+  expect((await ci(jobs, "plan", "--history", "1")).stdout).toContain(
+    "known from 1 commit only: --history N reads more",
+  );
   // Its records do not hide what it had never recorded.
   expect((await ci(jobs, "apply", "--yes", ...state)).stdout).toMatch(listed);
   expect(planOf(await ci(jobs, "plan", "-o", "json", ...state)).steps).toMatchObject([{ action: "orphan", orphan }]);

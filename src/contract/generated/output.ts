@@ -144,6 +144,10 @@ readonly unknown: number
  * Left out, since their manifests are invalid
  */
 readonly invalid: number
+/**
+ * No longer declared, and still live; with a selection they are counted and not listed; left out where there are none
+ */
+readonly orphan?: number
 }
 /**
  * A resource that the source no longer declares

@@ -169,8 +169,7 @@ c1:ws1
     manifest   service_account  (none) → runner
 + service/web                           service.yaml:1
 
-Orphans: still running; Holdfast never deletes: remove it on the platform, then
-\`holdfast forget\`
+Orphans: still running; Holdfast never deletes: remove it on the platform
 ○ service/c1:ws1/old
     removed by 1a2b3c4d5e6f, Ada <ada@example.com>, 2026-11-20T10:00:00Z
 

@@ -266,9 +266,9 @@ test("the list of orphans is written when it changes, and not by a pass over a p
   const passes = [listing([step]), listing([step]), { ...all, isPart: true }, listing([step]), listing([hidden])];
   const { stdout } = written({}, ({ emit }) => passes.forEach(emit));
   expect(stdout.match(/^Orphans.*|^○.*/gm)).toEqual([
-    "Orphans: still running; Holdfast never deletes: remove it on the platform, then",
+    "Orphans: still running; Holdfast never deletes: remove it on the platform",
     "○ service/dev:web/old",
-    "Orphans that may still run; Holdfast never deletes: remove it on the platform,",
+    "Orphans that may still run; Holdfast never deletes: remove it on the platform",
     "○ service/dev:web/old",
   ]);
   const json = { output: [{ format: "json", file: null }] } as const;
