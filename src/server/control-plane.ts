@@ -152,8 +152,9 @@ async function serveHttp(
     ...(certificate === null ? {} : { tls: certificate }),
   });
   stack.defer(async () => {
+    const wasListening = app.server.listening;
     await app.close();
-    log.info({ event: "drained" }, "drained: the requests in progress have ended");
+    if (wasListening) log.info({ event: "drained" }, "drained: the requests in progress have ended");
   });
   // Load balancers need some time to notice that this server is not ready any more.
   stack.defer(async () => {
