@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { contentDigest } from "../../src/core/plan/seal.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { eventually } from "../support/eventually.ts";
 import { foreignService } from "../support/foreign-service.ts";
 import { commitAll } from "../support/git.ts";
 import { planOf, reportOf } from "../support/json-output.ts";
@@ -164,6 +165,7 @@ test("S60 a team and an account of others need adoption where nothing reads them
   const others = (await server.call("PUT", "/api/svc/v1/virtual-accounts", { manifest })).token;
   const theirs = await sourceOf(files, server);
   expect(await theirs.runHere(["apply", "--yes"], { HOLDFAST_TOKEN: others })).toMatchObject({ code: 0 });
+  const made = Date.now();
   const source = await sourceOf({ ...files, "team.yaml": team("ml", "eve@example.com") }, server);
   const privileged = { ...guarded, HOLDFAST_ALLOW_PRIVILEGE: "true" };
   const before = [...server.effects()];
@@ -186,7 +188,8 @@ test("S60 a team and an account of others need adoption where nothing reads them
   expect(await source.runHere(["apply", "--yes", "--kind", "service"])).toMatchObject({ code: 0 });
   before.splice(0, Infinity, ...server.effects());
   expect(await refusedIn("second")).toEqual(["team/ml", "virtual-account/ci"]);
-  // Whoever allows it is told that they were there.
+  // Whoever allows it is told that they were there. The control plane tells its time in whole seconds.
+  await eventually("two seconds since they were made", () => Date.now() - made > 2000);
   await source.remove("services/api.yaml");
   const allowed = await source.runHere(
     ["apply", "--yes", "--state", "third", "-o", "json", "--allow-adopt"],

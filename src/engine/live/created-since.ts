@@ -6,7 +6,8 @@ export type Clocks = { readonly now: () => number; readonly serverTime: () => nu
 
 /**
  * Whether a resource was created since a request was first ready to be sent. The creation time and the current time both
- * come from the control plane; only the age of the request is measured by our clock.
+ * come from the control plane; only the age of the request is measured by our clock. The current time is in whole seconds
+ * (RFC 9110, 6.6.1), so a resource that others created within the second before counts as created since.
  */
 export function isCreatedSince(
   { at }: Pick<Intent, "at">,
