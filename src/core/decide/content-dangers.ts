@@ -1,5 +1,5 @@
 import type { Danger } from "../../contract/generated/output.ts";
-import { canonical, equal, isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { secretReferences } from "../../contract/secret-references.ts";
 import { secretsOf } from "../../model/references.ts";
 import { privilegesBeyond, privilegesIn } from "./privilege-growth.ts";
@@ -21,10 +21,14 @@ export function contentDangers({ before, after, written }: Sides): readonly Dang
 
 // The compared content has its lists in another order than the file.
 function privilegeGrowth(before: JsonObject, after: JsonObject, written: JsonObject): readonly Danger[] {
-  return privilegesBeyond(before, after).map(({ privilege, text }) => {
-    const path = privilegesIn(written).find((one) => equal(one.privilege, privilege))?.path ?? null;
-    return { risk: "privilege-growth", path, text };
-  });
+  const grown = privilegesBeyond(before, after);
+  if (grown.length === 0) return [];
+  const paths = new Map(privilegesIn(written).map(({ privilege, path }) => [canonical(privilege), path]));
+  return grown.map(({ privilege, text }) => ({
+    risk: "privilege-growth",
+    path: paths.get(canonical(privilege)) ?? null,
+    text,
+  }));
 }
 
 function scalingToZero({ replicas: before }: JsonObject, { replicas: after }: JsonObject): readonly Danger[] {
