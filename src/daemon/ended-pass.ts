@@ -2,7 +2,7 @@ import type { ApplyEvent, PlanEvent, ReadEvent } from "../core/report/events.ts"
 import type { PassConclusion, PassFacts } from "../core/report/pass-result.ts";
 
 /** What one pass reported. */
-export type PassSeen = Omit<PassFacts, "applied"> & {
+export type PassSeen = Omit<PassFacts, "applied" | "planned"> & {
   /** What was read of the source; null if it could not be read. */
   readonly read: Pick<ReadEvent, "revision" | "follows"> | null;
   readonly applied: ApplyEvent | null;

@@ -28,7 +28,6 @@ export function createPassWatch(): PassWatch {
       emit: (event) => {
         if (event.what === "applied") seen.applied = event;
         if (event.what === "planned") seen.planned = event;
-        if (event.what === "planned") seen.isReport = true;
         if (event.what === "kept") seen.kept = { reason: event.reason, message: redactFailureMessage(event.message) };
         if (event.what === "standing-by") seen.standby = event.message;
         if (event.what === "taking-over") seen.standby = null;
@@ -54,7 +53,6 @@ function nothingSeen(): Seen {
     kept: null,
     standby: null,
     isRefused: false,
-    isReport: false,
     failure: null,
   };
 }

@@ -140,7 +140,7 @@ function notWritableLines({ notWritable = [], paint, width }: PlanView): readonl
 }
 
 /** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted, 2 fields ignored`. */
-function planLine(plan: Plan, ignored: number): string {
+export function planLine(plan: Plan, ignored: number): string {
   const { create, update, keep, ensure, block, orphan, drift, unrecorded, invalid } = plan.summary;
   const acting = joinCounts([
     [create, "to create"],

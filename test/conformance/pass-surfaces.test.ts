@@ -75,11 +75,12 @@ const kept = (reason: string): PassEvent => ({
   revision: "good",
   diagnostics: [],
 });
-const planned = {
-  what: "planned",
-  plan: { summary: emptySummary, steps: [], complete: true, revision: "c0ffee" },
-  details: new Map(),
-} as unknown as PlanEvent;
+const planned = (complete: boolean, invalid: readonly unknown[] = []): PlanEvent => {
+  const summary = { ...emptySummary, invalid: invalid.length };
+  const plan = { summary, steps: [], diagnostics: [], complete, revision: "c0ffee" };
+  return { what: "planned", plan, details: new Map(), invalid } as unknown as PlanEvent;
+};
+const invalid = { identity: "team/invalid", kind: "team", ...outcomes.invalid };
 
 type Case = { readonly is: string; readonly reports: readonly (PassEvent | Error)[]; readonly verdict: PassVerdict };
 
@@ -101,7 +102,10 @@ function* cases(): Generator<Case> {
   }
   for (const { is, reports, verdict } of whatElse) {
     yield { is: `a refused source; ${is}`, reports: [read, ...reports], verdict: verdict ?? "failed" };
-    yield { is: `a report; ${is}`, reports: [...reports, planned], verdict: verdict ?? "succeeded" };
+    yield { is: `a report; ${is}`, reports: [...reports, planned(true)], verdict: verdict ?? "succeeded" };
+    yield { is: `a report of a part; ${is}`, reports: [...reports, planned(false)], verdict: verdict ?? "failed" };
+    const leftOut = planned(false, [invalid]);
+    yield { is: `a report without a manifest; ${is}`, reports: [...reports, leftOut], verdict: verdict ?? "failed" };
     yield { is: `no end; ${is}`, reports, verdict: verdict ?? "failed" };
   }
 }

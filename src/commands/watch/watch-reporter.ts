@@ -13,6 +13,7 @@ import { missingExtensionsText } from "../../render/missing-extensions.ts";
 import { orphanLines, orphanNotes } from "../../render/orphans.ts";
 import { needsAttention } from "../../render/outcome.ts";
 import { applyViewOf, planReport } from "../../render/pass-report.ts";
+import { planLine } from "../../render/plan.ts";
 import { tokenLocationsText } from "../../render/token-locations.ts";
 import { idleEvent, startedEvent } from "../../render/watch-events.ts";
 import type { Invocation } from "../command.ts";
@@ -62,7 +63,8 @@ function textReporter(invocation: Invocation): WatchReporter {
   const notice = passNotices(invocation, view);
   const texts = passTexts(invocation, view);
   const changes = createChangeWriter(stderr);
-  const applies = createApplyReporter(invocation, { view, texts, changes });
+  const repeat = (line: string): void => void stdout.write(`${timestampText(now())} ${line}\n`);
+  const applies = createApplyReporter(invocation, { view, texts, changes, repeat });
   const say = (text: string): void => void stderr.write(`${timestampText(now())} ${text}\n`);
   return {
     started: (seconds) => say(startedEvent(seconds).message),
@@ -76,16 +78,22 @@ function textReporter(invocation: Invocation): WatchReporter {
       switch (event.what) {
         case "read":
           applies.sourceRead();
-          return changes.write("diagnostics", texts.source(event));
+          changes.write("diagnostics", texts.source(event));
+          return;
         case "kept":
-          return changes.write("kept", texts.kept(event), { head: texts.head(event.revision) });
+          changes.write("kept", texts.kept(event), { head: texts.head(event.revision) });
+          return;
         case "planned": {
           changes.set("failure", "");
           const text = planReport(event, { ...view, output: "text", now: null });
-          return changes.write("planned", text, { stream: stdout, head: texts.head(event.plan.revision) });
+          const head = texts.head(event.plan.revision);
+          const isNew = changes.write("planned", text, { stream: stdout, head });
+          if (!isNew && event.plan.summary.invalid > 0) repeat(planLine(event.plan, event.ignored));
+          return;
         }
         case "warned":
-          return changes.write("warnings", texts.diagnostics(event.warnings));
+          changes.write("warnings", texts.diagnostics(event.warnings));
+          return;
         case "applied":
           return applies.applied(event);
         case "rolled-out":
@@ -97,7 +105,7 @@ function textReporter(invocation: Invocation): WatchReporter {
           return notice(event);
       }
     },
-    failure: (error) => changes.write("failure", texts.failure(failureIn(error)), { head: texts.head(null) }),
+    failure: (error) => void changes.write("failure", texts.failure(failureIn(error)), { head: texts.head(null) }),
     // The command itself reports the error that ended it.
     ended: () => undefined,
   };
@@ -116,12 +124,12 @@ type Topic =
   | "notUsed";
 
 type ChangeWriter = {
-  /** Writes a text if it differs from the last one of its topic; an empty text only clears the topic. */
+  /** Writes a text if it differs from the last one of its topic, and returns whether it did; an empty text only clears the topic. */
   readonly write: (
     topic: Topic,
     text: string,
     options?: { readonly stream?: NodeJS.WritableStream; readonly head?: string },
-  ) => void;
+  ) => boolean;
   /** The last text of a topic; empty if it has none. */
   readonly last: (topic: Topic) => string;
   /** Sets the last text of a topic without writing it. */
@@ -137,11 +145,12 @@ function createChangeWriter(stderr: NodeJS.WritableStream): ChangeWriter {
   const last = (topic: Topic): string => texts.get(topic) ?? "";
   return {
     write: (topic, text, { stream = stderr, head = "" } = {}) => {
-      if (text === last(topic)) return;
+      if (text === last(topic)) return false;
       texts.set(topic, text);
-      if (text === "") return;
+      if (text === "") return false;
       stream.write(head + text);
       hasWritten = true;
+      return true;
     },
     last,
     set: (topic, text) => void texts.set(topic, text),
@@ -164,7 +173,18 @@ type ApplyReporter = {
 
 function createApplyReporter(
   { terminal: { stdout, stderr } }: Invocation,
-  { view, texts, changes }: { readonly view: TerminalView; readonly texts: PassTexts; readonly changes: ChangeWriter },
+  {
+    view,
+    texts,
+    changes,
+    repeat,
+  }: {
+    readonly view: TerminalView;
+    readonly texts: PassTexts;
+    readonly changes: ChangeWriter;
+    /** Writes the line of a pass that has nothing new. */
+    readonly repeat: (line: string) => void;
+  },
 ): ApplyReporter {
   let isBad = false;
   let isRecovering = false;
@@ -183,8 +203,10 @@ function createApplyReporter(
       // A pass without changes is reported only at the start and after a failure.
       if (isRecovering || changes.last("failure") !== "") changes.set("applied", "");
       const isNews = !isUnchanged || isBad || changes.last("applied") === "";
-      if (isNews) changes.write("applied", text, { stream: stdout, head: texts.head(report.revision) });
-      else changes.set("applied", text);
+      const isWritten = isNews && changes.write("applied", text, { stream: stdout, head: texts.head(report.revision) });
+      if (!isNews) changes.set("applied", text);
+      // What is invalid is counted in every pass.
+      if (!isWritten && report.summary.invalid > 0) repeat(applyLine(report));
       writeOrphans(event, { view, texts, changes, stdout });
       isBad = report.outcomes.some(needsAttention);
       isRecovering = false;

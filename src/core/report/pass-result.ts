@@ -1,3 +1,4 @@
+import { isUnreadable } from "../diagnostic.ts";
 import { needsAdoption } from "../guards/step-guards.ts";
 import type { Plan, Step } from "../plan/plan.ts";
 import { placeText } from "./invalid-text.ts";
@@ -22,8 +23,8 @@ export type PassFacts = {
   readonly standby: string | null;
   /** Whether it ended because the source has errors. */
   readonly isRefused: boolean;
-  /** Whether it only reported what it would do. */
-  readonly isReport: boolean;
+  /** What it reported that it would do; null if it was not only to report. */
+  readonly planned: Planned | null;
   /** What it applied; null if it ended before. */
   readonly applied: Applied | null;
 };
@@ -32,6 +33,12 @@ type Applied = {
   readonly report: Pick<ApplyReport, "outcomes" | "summary">;
   /** Its steps say whether a blocked resource waits for `adopt`. */
   readonly plan: Pick<Plan, "steps">;
+};
+
+type Planned = {
+  readonly plan: Pick<Plan, "complete" | "diagnostics" | "summary">;
+  /** The invalid manifests, which the plan leaves out. */
+  readonly invalid?: readonly Outcome[];
 };
 
 /** What a pass means for its target; `held`: a person's hold is the only reason why it did not succeed. */
@@ -55,16 +62,20 @@ export function passConclusion(facts: PassFacts): PassConclusion {
 }
 
 function resultOf(
-  { failure, kept, standby, isRefused, isReport }: PassFacts,
+  { failure, kept, standby, isRefused, planned }: PassFacts,
   left: PassConclusion["left"],
 ): Pick<PassConclusion, "result" | "reasons"> {
   if (failure !== null) return { result: "failed", reasons: [failure] };
   if (kept !== null) return { result: "kept", reasons: [kept] };
   if (standby !== null) return { result: "superseded", reasons: [{ reason: "StandingBy", message: standby }] };
   if (isRefused) return { result: "refused", reasons: [SOURCE_REFUSED] };
-  if (isReport) return { result: "reported", reasons: [] };
+  if (planned !== null) return reportedOrNot(unreported(planned));
   if (left === null) return { result: "failed", reasons: [NOTHING_REPORTED] };
   return { result: left.length === 0 ? "applied" : "incomplete", reasons: left };
+}
+
+function reportedOrNot(reasons: readonly PassReason[]): Pick<PassConclusion, "result" | "reasons"> {
+  return { result: reasons.length === 0 ? "reported" : "incomplete", reasons };
 }
 
 function verdictOf(result: PassResult, reasons: readonly PassReason[]): PassVerdict {
@@ -92,7 +103,7 @@ export function applyConclusion(applied: Applied): PassConclusion {
     kept: null,
     standby: null,
     isRefused: false,
-    isReport: false,
+    planned: null,
     applied,
   });
 }
@@ -136,6 +147,20 @@ function shortfalls({ outcomes, summary }: Applied["report"], steps: readonly St
     ),
     reasonOf("Held", held, (all) => `${all.length} held: ${listed(all.map(({ identity }) => identity))}`),
   ].flat();
+}
+
+/** What keeps a report from being one of everything that is declared. */
+function unreported({ plan, invalid = [] }: Planned): readonly PassReason[] {
+  const { create, update, keep, ensure, block } = plan.summary;
+  const all = create + update + keep + ensure + block + invalid.length;
+  const leftOut = reasonOf("InvalidManifests", invalid, (some) => invalidText(some, all));
+  const unread = plan.diagnostics.filter(isUnreadable).map(({ summary }) => summary);
+  const isUnread = unread.length > 0 || (leftOut.length === 0 && !plan.complete);
+  return [...leftOut, ...(isUnread ? [{ reason: "Unread", message: unreadText(unread) }] : [])];
+}
+
+function unreadText(summaries: readonly string[]): string {
+  return summaries.length === 0 ? "live could not be read in full" : listed(summaries);
 }
 
 function partition(

@@ -58,7 +58,7 @@ export function passNotifications(target: string, send: (notification: Notificat
     },
     failure: () => {},
     end: ({ seen, conclusion }) => {
-      const revision = seen.applied?.report.revision ?? null;
+      const revision = (seen.applied?.report ?? seen.planned?.plan)?.revision ?? null;
       switch (conclusion.verdict) {
         case "superseded":
           return;

@@ -159,12 +159,16 @@ function appliedAt(minute: number, commit: string): readonly PassEvent[] {
     const error = { code: "refused", message: "replicas is more than the quota", status: 422 };
     return [applied(commit, { [api]: { result: "failed", error, change: replicas(2, 9, "manifest") } })];
   }
+  if (minute > 54 && minute < 58) {
+    const error = { code: "unknown-field", message: "unknown field `replcas`" };
+    return [applied(commit, { [api]: { result: "invalid", line: 9, error } })];
+  }
   return [applied(commit, {})];
 }
 
 /** Everything that a daemon has written, both streams in one. */
 function written(
-  flags: Pick<Flags, "output" | "logFormat">,
+  flags: Pick<Flags, "output" | "logFormat" | "logLevel">,
   happens: (reporter: WatchReporter, clock: Clock) => void = anHour,
 ): { readonly all: string; readonly stdout: string } {
   const clock = { now: START };
@@ -180,7 +184,7 @@ function written(
     });
   const { terminal } = terminalOf({ cwd: "/" });
   const text = stream("stderr");
-  const stderr = flags.logFormat === "json" ? logStream(text) : text;
+  const stderr = flags.logFormat === "json" ? logStream(text, { level: flags.logLevel ?? "info" }) : text;
   const shown = { ...terminal, stdout: stream("stdout"), stderr, now: () => clock.now };
   happens(createWatchReporter({ args: [], flags, terminal: shown }, { name: null, hasLease: () => false }), clock);
   return seen;
@@ -191,7 +195,8 @@ const golden = (name: string): string => join(import.meta.dirname, "golden", `${
 test("an hour of watch has a time and a commit on each pass, and says when it starts, waits and is idle", async () => {
   const { all } = written({});
   await expect(all).toMatchFileSnapshot(golden("watch-of-an-hour"));
-  expect(all.split("\n").length).toBeLessThan(50);
+  expect(all.split("\n").length).toBeLessThan(60);
+  expect(all.match(/Incomplete: 1 invalid, 2 unchanged$/gm)).toHaveLength(3);
 });
 
 test("with -o json each event of an hour is a line on stdout that keeps to its schema", async () => {
@@ -219,6 +224,16 @@ test("the log of an hour has what changes: a condition when it begins and when i
       msg: expect.any(String),
     });
   }
+});
+
+test("at level debug the log counts what is invalid in every pass", () => {
+  const { all } = written({ logFormat: "json", logLevel: "debug" });
+  const lines = all.split("\n").filter((line) => line.includes('"event":"incomplete"'));
+  expect(lines.map((line) => JSON.parse(line)).filter(({ summary }) => summary.invalid > 0)).toMatchObject([
+    { level: "error", msg: "Incomplete: 1 invalid, 2 unchanged" },
+    { level: "debug", msg: "Incomplete: 1 invalid, 2 unchanged" },
+    { level: "debug", msg: "Incomplete: 1 invalid, 2 unchanged" },
+  ]);
 });
 
 test("text written to a JSON log becomes one line for each message, with the lines that belong to it", () => {

@@ -9,6 +9,7 @@ import {
 } from "../../../../src/core/report/pass-result.ts";
 import type { Outcome, OutcomeResult } from "../../../../src/core/report/report.ts";
 import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
+import { emptySummary } from "../../../support/sample-plan.ts";
 
 const outcome = (result: OutcomeResult, rest: Partial<Outcome> = {}): Partial<Outcome> => {
   return { identity: `team/${result}`, result, rollout: null, ...rest };
@@ -19,10 +20,14 @@ const nothing: PassFacts = {
   kept: null,
   standby: null,
   isRefused: false,
-  isReport: false,
+  planned: null,
   applied: null,
 };
 const reason = { reason: "Unreachable", message: "no answer" };
+const reportOf = (keep: number, ...invalid: readonly Partial<Outcome>[]) => ({
+  plan: { complete: invalid.length === 0, diagnostics: [], summary: { ...emptySummary, keep } },
+  invalid: invalid as readonly Outcome[],
+});
 const whole = sampleApplyEvent([outcome("created"), outcome("unchanged")]);
 const partial = sampleApplyEvent([outcome("updated"), outcome("failed")]);
 
@@ -35,7 +40,8 @@ describe("the result of a pass", () => {
     ["kept", { kept: reason, applied: whole }],
     ["superseded", { standby: "another process leads" }],
     ["refused", { isRefused: true }],
-    ["reported", { isReport: true }],
+    ["reported", { planned: reportOf(2) }],
+    ["incomplete", { planned: reportOf(1, outcome("invalid", { file: "a.yaml", line: 7 })) }],
   ])("is %s", (result, facts) => {
     const conclusion = passConclusion({ ...nothing, ...facts });
     expect(conclusion.result).toBe(result);
@@ -61,6 +67,22 @@ test.each<[string, string, Partial<Outcome>]>([
   const verdict = name === "Held" ? "held" : "failed";
   expect(applyConclusion(event)).toEqual({ result: "incomplete", verdict, reasons, left: reasons });
   expect(isWhole(event.report)).toBe(false);
+});
+
+test("a report that leaves something out is incomplete, and says what", () => {
+  const part = reportOf(1, outcome("invalid", { file: "a.yaml", line: 7 }));
+  const summary = "13 of 48 not visible to this token";
+  const place = { detail: null, file: null, line: null, column: null };
+  const hidden = { severity: "error", code: "not-visible", summary, ...place } as const;
+  const reasonsOf = (planned: PassFacts["planned"]) => passConclusion({ ...nothing, planned }).reasons;
+  const invalid = { reason: "InvalidManifests", message: "1 of 2 manifests is invalid: a.yaml:7" };
+  expect(reasonsOf(part)).toEqual([invalid]);
+  expect(reasonsOf({ ...part, plan: { ...part.plan, diagnostics: [hidden] } })).toEqual([
+    invalid,
+    { reason: "Unread", message: summary },
+  ]);
+  const unread = { ...reportOf(2).plan, complete: false };
+  expect(reasonsOf({ plan: unread })).toEqual([{ reason: "Unread", message: "live could not be read in full" }]);
 });
 
 test("what somebody else manages is told apart from what is blocked, and all reasons are one line", () => {
