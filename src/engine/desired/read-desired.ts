@@ -21,7 +21,7 @@ import type { Rules, Target } from "../target.ts";
 import { appliedWarnings, behindWarnings, requireMerged } from "./check-merged-base.ts";
 import type { Desired } from "./desired.ts";
 import { valuesOf } from "./manifest-values.ts";
-import { nearIdentity } from "./near-identity.ts";
+import { nearMatch } from "./near-match.ts";
 import { ownHistory } from "./own-history.ts";
 import { hasOwnState } from "./own-state.ts";
 import { countSelection, ofSelection, refusedOf, type SelectionCounts } from "./selected-part.ts";
@@ -199,7 +199,7 @@ function requireMatches(selection: Selection, { declared }: Reported, { files, r
   const displays = files.map(({ display }) => display);
   const [unknown] = unmatched(declared, selection, displays);
   if (unknown === undefined) return;
-  const near = selection.only.includes(unknown) ? nearIdentity(unknown, declared) : closestName(unknown, displays);
+  const near = selection.only.includes(unknown) ? nearMatch(unknown, declared) : closestName(unknown, displays);
   const guess = near === undefined ? "" : `did you mean ${near}? `;
   throw new HoldfastError("invalid", `${unknown} matches nothing in the source ${root}`, {
     hint: `${guess}paths and --only select within the source; name another one with --source`,

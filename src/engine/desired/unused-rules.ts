@@ -3,6 +3,7 @@ import type { Identity, ManifestHead } from "../../core/manifest.ts";
 import { globMatcher } from "../../core/selection/glob.ts";
 import type { Selection } from "../../core/selection/select.ts";
 import type { SourceConfig } from "../../source/read-source-config.ts";
+import { nearMatch } from "./near-match.ts";
 
 /** The resources and fields that rules and globs are matched with. */
 export type Declared = {
@@ -19,34 +20,44 @@ export function unusedRules(
   { kinds, exclude }: Selection,
 ): readonly Diagnostic[] {
   const { ignore, external, allowLiteralSecrets } = repository;
-  const isDeclared = (glob: string): boolean => declared.values().some(globMatcher(glob));
-  const isReferred = (glob: string): boolean => {
-    const matches = globMatcher(glob);
-    return manifests.some(({ references }) => references.some(({ identity }) => matches(identity)));
+  const matchOf = (glob: string, names: Iterable<string>): Match => {
+    return Iterator.from(names).some(globMatcher(glob))
+      ? { is: "found" }
+      : { is: "none", near: nearMatch(glob, names) };
   };
-  const isFile = (glob: string): boolean => files().some(globMatcher(glob));
-  const isPresent = (type: string): boolean => manifests.some(({ kind }) => kind === type);
+  const references = (): Iterable<Identity> =>
+    new Set(manifests.flatMap((one) => one.references.map(({ identity }) => identity)));
+  const present = (): Iterable<string> => new Set(manifests.map(({ kind }) => kind));
   const placeOf = (key: string, at: number): Place | undefined => places.get(`/${key}/${at}`);
   return [
     ...(ignore ?? []).flatMap(({ match }, at) =>
-      match == null || isDeclared(match) ? [] : [unused(`ignore: match: ${match}`, placeOf("ignore", at))],
+      match == null ? [] : unused(`ignore: match: ${match}`, matchOf(match, declared), placeOf("ignore", at)),
     ),
     ...(external ?? []).flatMap((glob, at) =>
-      isReferred(glob) ? [] : [unused(`external: ${glob}`, placeOf("external", at))],
+      unused(`external: ${glob}`, matchOf(glob, references()), placeOf("external", at)),
     ),
     ...(allowLiteralSecrets ?? []).flatMap((glob, at) =>
-      isFile(glob) ? [] : [unused(`allowLiteralSecrets: ${glob}`, placeOf("allowLiteralSecrets", at))],
+      unused(`allowLiteralSecrets: ${glob}`, matchOf(glob, files()), placeOf("allowLiteralSecrets", at)),
     ),
-    ...exclude.flatMap((glob) => (isDeclared(glob) ? [] : [unused(`--exclude ${glob}`)])),
-    ...kinds.flatMap((type) => (isPresent(type) ? [] : [unused(`--kind ${type}`)])),
+    ...exclude.flatMap((glob) => unused(`--exclude ${glob}`, matchOf(glob, declared))),
+    ...kinds.flatMap((kind) => unused(`--kind ${kind}`, matchOf(kind, present()))),
   ];
 }
 
+/** Whether a glob matches anything, and else the nearest one that does. */
+type Match = { readonly is: "found" } | { readonly is: "none"; readonly near: string | undefined };
+
 type Place = Omit<Diagnostic, "severity" | "code" | "summary" | "detail">;
 
-function unused(rule: string, place: Place = { file: null, line: null, column: null }): Diagnostic {
+function unused(
+  rule: string,
+  match: Match,
+  place: Place = { file: null, line: null, column: null },
+): readonly Diagnostic[] {
+  if (match.is === "found") return [];
   const summary = `\`${rule}\` matches nothing in the source`;
-  const detail = "Correct it, or remove it.";
+  const guess = match.near === undefined ? "" : `Did you mean ${match.near}? `;
+  const detail = `${guess}Correct it, or remove it.`;
   const { file, line, column } = place;
-  return { severity: "warning", code: "matches-nothing", summary, detail, file, line, column };
+  return [{ severity: "warning", code: "matches-nothing", summary, detail, file, line, column }];
 }
