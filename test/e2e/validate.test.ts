@@ -100,6 +100,9 @@ describe("validate", () => {
     const strict = await source.runHere(["validate", "--strict", "-o", "json"]);
     expect(strict.code).toBe(3);
     expect(validationOf(strict)).toMatchObject({ summary: { warnings: 1 }, diagnostics: [{ code: "empty-source" }] });
+    await source.write("team.yaml", "kind: team\nname: ml\nmembers: [ada@example.com]\n");
+    const { diagnostics } = validationOf(await source.runHere(["validate", "-o", "json"]));
+    expect(diagnostics.map(({ code }) => code)).toEqual(["no-type"]);
   });
 });
 

@@ -182,8 +182,9 @@ function withoutForeign({ foreign: _, ...diagnostic }: SourceDiagnostic): Diagno
   return diagnostic;
 }
 
-function emptySource({ files, documents }: Reported): readonly Diagnostic[] {
-  if (documents > 0) return [];
+// What has an error may declare something.
+function emptySource({ files, documents, diagnostics }: Reported): readonly Diagnostic[] {
+  if (documents > 0 || hasErrors(diagnostics)) return [];
   const summary = files === 0 ? "no manifest files were found" : "the source declares nothing";
   return [{ severity: "warning", code: "empty-source", summary, detail: null, file: null, line: null, column: null }];
 }
