@@ -37,7 +37,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   publisher.begin();
   const recorder = createApplyRecorder(target, terminal);
   // A log has the same events as that of a daemon, instead of the text.
-  const show = progress.with(passLog(terminal) ?? passNotices(shown, view));
+  const show = progress.with(passLog(invocation) ?? passNotices(shown, view));
   const emit = (event: PassEvent): void => {
     if (event.what === "begun") {
       header.print();

@@ -37,7 +37,7 @@ import { spelledFlags } from "./flags/spelled-flags.ts";
 import { unknownVariables } from "./flags/unknown-variables.ts";
 import { showFaults } from "./output/end-with-invalid-source.ts";
 import { createWarnings } from "./output/warnings.ts";
-import { columnsOn, endAfter, type ProcessTerminal } from "./terminal.ts";
+import { columnsOn, endAfter, type ProcessTerminal, type Warnings } from "./terminal.ts";
 
 // The commands under the headings of the help.
 const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
@@ -79,8 +79,14 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
   ],
 };
 
-/** The command line: every command with its flags; running one calls `done` with its exit code. */
-export function createProgram(terminal: ProcessTerminal, done: (exitCode: number) => void): Command {
+/** What is called as a command begins, with its warnings, and as it ends without an error, with its exit code. */
+export type RunEvents = {
+  readonly begun?: (warnings: Warnings) => void;
+  readonly done: (exitCode: number) => void;
+};
+
+/** The command line: every command with its flags. */
+export function createProgram(terminal: ProcessTerminal, events: RunEvents): Command {
   const program = new Program("holdfast")
     .description("Keeps an ML-platform control plane equal to the manifests in a git repository.")
     .version(terminal.version)
@@ -91,7 +97,7 @@ export function createProgram(terminal: ProcessTerminal, done: (exitCode: number
     .configureHelp({ subcommandTerm: (command) => termOf(command.name()) })
     .exitOverride();
   for (const [heading, entries] of Object.entries(groups)) {
-    for (const entry of entries) program.addCommand(createCommand(entry, terminal, done).helpGroup(heading));
+    for (const entry of entries) program.addCommand(createCommand(entry, terminal, events).helpGroup(heading));
   }
   return program;
 }
@@ -135,7 +141,7 @@ function termOf(name: string): string {
 
 const SELECTING = "files and folders of the source to read (default: all)";
 
-function createCommand(entry: CommandEntry, process: ProcessTerminal, done: (exitCode: number) => void): Command {
+function createCommand(entry: CommandEntry, process: ProcessTerminal, { begun, done }: RunEvents): Command {
   const command = new ReportingCommand(entry).summary(entry.summary).description(`${capitalised(entry.summary)}.`);
   if (entry.arguments !== "") command.argument(entry.arguments, entry.argumentsAre ?? SELECTING);
   for (const name of [...entry.flags, ...generalFlags]) command.addOption(flagTable[name].option());
@@ -149,6 +155,7 @@ function createCommand(entry: CommandEntry, process: ProcessTerminal, done: (exi
       endAfter(flags.timeout, process);
       const { run } = await entry.load();
       const warnings = createWarnings(process, { isStrict: flags.strict ?? false });
+      begun?.(warnings);
       const invocation = {
         args: command.args,
         flags,

@@ -6,23 +6,32 @@ import { type Ending, failureReport, failureText } from "../render/failure.ts";
 import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { refuseTokenFlag } from "./flags/refuse-token-flag.ts";
 import { wantsJson } from "./flags/wants-json.ts";
-import { createProgram } from "./program.ts";
-import { columnsOn, hasResult, type ProcessTerminal, stoppedBy, writeResult } from "./terminal.ts";
+import { createProgram, type RunEvents } from "./program.ts";
+import { columnsOn, hasResult, type ProcessTerminal, stoppedBy, type Warnings, writeResult } from "./terminal.ts";
 
 /** Runs a command line, reports why it failed if it did, and returns its exit code. */
 export async function runCommandLine(args: readonly string[], terminal: ProcessTerminal): Promise<number> {
   let exitCode = 0;
+  const known: { warnings?: Warnings } = {};
+  const events: RunEvents = {
+    begun: (warnings) => {
+      known.warnings = warnings;
+    },
+    done: (code) => {
+      exitCode = code;
+    },
+  };
   try {
     refuseTokenFlag(args);
-    await createProgram(terminal, (code) => {
-      exitCode = code;
-    }).parseAsync(args, { from: "user" });
+    await createProgram(terminal, events).parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
     // Commander exits with 0 after it has printed the help or the version.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const ending = endingOf(error, terminal);
-    if (wantsJson(args, terminal.env) && !hasResult(terminal)) await writeResult(terminal, failureReport(ending));
+    if (wantsJson(args, terminal.env) && !hasResult(terminal)) {
+      await writeResult(terminal, failureReport(ending, known.warnings?.all()));
+    }
     return exitCodes[ending.code];
   }
 }

@@ -24,7 +24,7 @@ export async function run(invocation: InvocationOf<typeof whoami>): Promise<numb
   return 0;
 }
 
-async function readReport({ server, reader }: ServerSession, { stopping }: Terminal): Promise<WhoamiReport> {
+async function readReport({ server, reader }: ServerSession, { stopping, warnings }: Terminal): Promise<WhoamiReport> {
   try {
     const caller = await reader.get("getCaller", {}, { signal: stopping });
     if (readAccess(caller) === null) throw new HoldfastError("error", "the control plane does not name all roles");
@@ -40,7 +40,7 @@ async function readReport({ server, reader }: ServerSession, { stopping }: Termi
       tenantName,
       roles: shown,
       tokenExpiresAt,
-      diagnostics: [],
+      diagnostics: warnings.all(),
     };
   } catch (error) {
     if (!(error instanceof ClientError && error.reason === "route-missing")) throw error;

@@ -3,9 +3,9 @@ import { compareText } from "../contract/json.ts";
 
 export type { Diagnostic } from "../contract/generated/output.ts";
 
-/** Whether any diagnostic is an error (or, when strict, a warning). */
-export function hasErrors(diagnostics: readonly Diagnostic[], { strict = false } = {}): boolean {
-  return diagnostics.some(({ severity }) => severity === "error" || strict);
+/** Whether any diagnostic is an error. */
+export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ severity }) => severity === "error");
 }
 
 /** The code of the diagnostic about resources that the token may not see. */

@@ -23,18 +23,24 @@ export function runWarning(
   return { severity: "warning", code, summary, detail, file: null, line: null, column: null };
 }
 
-/** The diagnostics, followed by the warnings that are not among them. */
+/** The diagnostics, followed by the warnings that are not among them; each once. */
 export function withWarnings(
   diagnostics: readonly Diagnostic[],
   warnings: readonly Diagnostic[],
 ): readonly Diagnostic[] {
-  return [...diagnostics, ...warnings.filter((one) => !diagnostics.includes(one))];
+  return [...new Set([...diagnostics, ...warnings])];
 }
+
+/** Why `--strict` stops a run that has warnings, and what to do. */
+export const STRICT = {
+  message: "--strict treats warnings as errors",
+  hint: "correct what the warning names, or leave --strict out",
+} as const;
 
 /** The refusal of warnings by `--strict`, before anything was sent. */
 export function strictRefusal(warnings: readonly Diagnostic[]): HoldfastError {
-  return new HoldfastError("invalid", "--strict treats warnings as errors", {
-    hint: "nothing was written: correct what the warning names, or leave --strict out",
+  return new HoldfastError("invalid", STRICT.message, {
+    hint: `nothing was written: ${STRICT.hint}`,
     diagnostics: warnings,
   });
 }

@@ -1,7 +1,8 @@
 import type { Failure } from "../contract/generated/output.ts";
-import { sortDiagnostics } from "../core/diagnostic.ts";
+import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
 import type { HoldfastError } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
+import { withWarnings } from "../core/run-warning.ts";
 import { printable } from "./escape.ts";
 import { jsonText } from "./json.ts";
 import { linesText, sentenceText, wordsIn } from "./wrap.ts";
@@ -25,12 +26,15 @@ function hintText(hint: string | null, width: number): string {
   return hint === null ? "" : linesText(printable(hint), { ...HINT, width });
 }
 
-/** Why a command ended without its result, as JSON. */
-export function failureReport({ code, message, hint, diagnostics }: Ending): string {
+/** Why a command ended without its result, and what it warned of before, as JSON. */
+export function failureReport(
+  { code, message, hint, diagnostics }: Ending,
+  warnings: readonly Diagnostic[] = [],
+): string {
   const report: Failure = {
     format_version: FORMAT_VERSION,
     error: { code, message, hint },
-    diagnostics: sortDiagnostics(diagnostics),
+    diagnostics: sortDiagnostics(withWarnings(diagnostics, warnings)),
   };
   return jsonText(report);
 }

@@ -86,6 +86,29 @@ describe("variables in the environment", () => {
         ],
       ]);
     }
+    // Each command names it once in its JSON, also where it fails.
+    const odd = { HOLDFAST_ODD: "1" };
+    for (const command of [
+      "plan",
+      "apply",
+      "drift",
+      "whoami",
+      "status",
+      "history",
+      "resolve",
+      "unlock",
+      "why team/ml",
+    ]) {
+      const [name = "", ...args] = command.split(" ");
+      const { stdout } = await source.runHere([name, ...args, "-o", "json"], {
+        ...odd,
+        HOLDFAST_SERVER: "http://127.0.0.1:1",
+      });
+      expect([command, JSON.parse(stdout).diagnostics.map(({ code }: { code: string }) => code)]).toEqual([
+        command,
+        ["unknown-variable"],
+      ]);
+    }
     const { diagnostics } = JSON.parse(
       (await source.runHere(["validate", "-o", "json"], { HOLDFAST_ODD: "1" })).stdout,
     );

@@ -189,6 +189,15 @@ test("commands with --partial say what they leave out, and never that all is wel
   expect(await source.runHere(["apply", "--yes", "--partial", "teams"])).toMatchObject({ code: 0 });
   expect(await source.runHere(["apply", "--yes", "--partial", "search"])).toMatchObject({ code: 3 });
 
+  // A warning is in no manifest that could be left out.
+  await source.write("slip.yaml", "type: servce\nname: a\n");
+  for (const args of [["plan"], ["drift"], ["apply", "--yes"]]) {
+    const strict = await source.runHere([...args, "--partial", "--strict"]);
+    expect(strict).toMatchObject({ code: 3, stdout: "" });
+    expect(strict.stderr).toMatch(/nothing was sent; correct what the warning names, or leave --strict out\n$/);
+  }
+  await source.remove("slip.yaml");
+
   const blocked = service("api").replace("dev:web", "dev:nowhere");
   const nameless = await sourceOf({ "api.yaml": blocked, "bad.yaml": "type: team\nname: [\n" }, server);
   const failed = await nameless.runHere(["apply", "--yes", "--partial", "-o", "json"]);

@@ -18,7 +18,7 @@ const terminal: ProcessTerminal = {
 };
 
 /** The command line with all commands and flags; it runs none. */
-export const program: Command = createProgram(terminal, () => undefined);
+export const program: Command = createProgram(terminal, { done: () => undefined });
 
 /** What of a command line is no command, or no flag of that command. */
 export function unknownIn([name = "", ...words]: readonly string[]): readonly string[] {

@@ -43,7 +43,7 @@ export async function serveHere(flags: readonly string[], cwd: string): Promise<
     signal: new AbortController().signal,
     stop,
   };
-  const ended = createProgram(terminal, () => {}).parseAsync(["node", "holdfast", "serve", ...flags]);
+  const ended = createProgram(terminal, { done: () => {} }).parseAsync(["node", "holdfast", "serve", ...flags]);
   const url = await Promise.race([
     listening,
     ended.then(() => {

@@ -1,5 +1,6 @@
 import { exitCodes } from "../../core/errors.ts";
 import type { PassEnd } from "../../core/report/events.ts";
+import { sourceRefusal } from "../../core/report/source-refusal.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
 import { failureReport } from "../../render/failure.ts";
 import type { Invocation } from "../command.ts";
@@ -18,9 +19,11 @@ export function showFaults(error: unknown, invocation: Invocation): void {
 export async function endWithInvalidSource(end: PassEnd, invocation: Invocation): Promise<number> {
   const { output } = terminalViewOf(invocation);
   if (end.what === "read") {
-    const hint = "nothing was sent; --partial goes on with the valid manifests";
-    const failure = { code: "invalid", message: "the source has errors", hint, diagnostics: end.diagnostics } as const;
-    if (output === "json") await writeResult(invocation.terminal, failureReport(failure));
+    const { message, hint } = sourceRefusal(end.diagnostics, invocation.flags);
+    const { diagnostics } = end;
+    const failure = { code: "invalid", message, hint: `nothing was sent; ${hint}`, diagnostics } as const;
+    if (output === "json")
+      await writeResult(invocation.terminal, failureReport(failure, invocation.terminal.warnings.all()));
     if (invocation.flags.output !== undefined) {
       const { writeFailureFiles } = await import("./write-outputs.ts");
       writeFailureFiles(invocation, failure);

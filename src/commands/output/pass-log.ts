@@ -1,18 +1,17 @@
 import type { PassEvent } from "../../core/report/events.ts";
+import { sourceRefusal } from "../../core/report/source-refusal.ts";
 import { failedEvent, outcomeEvent, toWatchEvents, type WatchLogBody } from "../../render/watch-events.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Invocation } from "../command.ts";
 import { logOf } from "./log-stream.ts";
-
-const REFUSED = {
-  message: "the source has errors, and nothing was sent",
-  hint: "--partial goes on with the valid manifests",
-};
 
 /**
  * A listener that writes a pass to the log with the events of a daemon, each outcome as soon as it is known; null if
  * stderr is no log.
  */
-export function passLog({ stderr, now }: Pick<Terminal, "stderr" | "now">): ((event: PassEvent) => void) | null {
+export function passLog({
+  flags,
+  terminal: { stderr, now },
+}: Pick<Invocation, "flags" | "terminal">): ((event: PassEvent) => void) | null {
   const log = logOf(stderr);
   if (log === null) return null;
   const begunAt = now();
@@ -32,6 +31,9 @@ export function passLog({ stderr, now }: Pick<Terminal, "stderr" | "now">): ((ev
       const isEnd = name === "applied" || name === "incomplete";
       say(isEnd ? { ...body, durationMs: now() - begunAt } : body);
     }
-    if (event.what === "read" && event.isRefused) say(failedEvent({ ...REFUSED, diagnostics: [] }));
+    if (event.what === "read" && event.isRefused) {
+      const { message, hint } = sourceRefusal(event.diagnostics, flags);
+      say(failedEvent({ message: `${message}, and nothing was sent`, hint, diagnostics: [] }));
+    }
   };
 }

@@ -1,6 +1,7 @@
 import { type Diagnostic, isUnreadable } from "../../core/diagnostic.ts";
 import { SHRUNK_SOURCE } from "../../core/guards/mass-change-guards.ts";
 import type { PassEvent } from "../../core/report/events.ts";
+import { sourceRefusal } from "../../core/report/source-refusal.ts";
 import { diagnosticsText, severityCounts, validationText } from "../../render/diagnostics.ts";
 import { foreignText } from "../../render/foreign-documents.ts";
 import { leftOutText } from "../../render/left-out-files.ts";
@@ -54,12 +55,10 @@ type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what:
 /** The diagnostics of a source, and whether they stop the pass. */
 function sourceText(
   event: Event<"read">,
-  {
-    flags: { strict = false, show = [] },
-    printed,
-  }: Pick<Invocation, "flags"> & { readonly printed: readonly Diagnostic[] },
+  { flags, printed }: Pick<Invocation, "flags"> & { readonly printed: readonly Diagnostic[] },
   { diagnosticView }: TerminalView,
 ): string {
+  const { strict = false, show = [] } = flags;
   const { selected, files, manifests, documents, diagnostics, isRefused } = event;
   const found =
     diagnosticsText(notPrinted(selected, printed), diagnosticView) +
@@ -68,6 +67,6 @@ function sourceText(
   const columns = diagnosticView.width;
   if (!isRefused) return found;
   const counts = { files, manifests, declared: documents, strict, ...severityCounts(diagnostics) };
-  const end = sentenceText("nothing was sent; --partial goes on with the valid manifests", columns);
+  const end = sentenceText(`nothing was sent; ${sourceRefusal(diagnostics, flags).hint}`, columns);
   return `${found}${validationText(counts, columns)}${end}`;
 }

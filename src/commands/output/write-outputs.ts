@@ -67,7 +67,7 @@ export function writeFailureFiles({ flags, terminal }: Invocation, ending: Endin
     if (format !== "json" || file === null || terminal.collect !== undefined) continue;
     try {
       const output = { format, file: outputPath(file, { cwd: terminal.cwd, content: checkoutAt(terminal.cwd) }) };
-      writeOutputFile(output, failureReport(ending));
+      writeOutputFile(output, failureReport(ending, terminal.warnings.all()));
     } catch (error) {
       // An unwritable output file must not hide the failure of the command itself.
       if (!(error instanceof HoldfastError) && !(error instanceof UnsafePathError)) throw error;

@@ -72,7 +72,8 @@ async function codeOf(run: Run, invocation: Invocation): Promise<number> {
   } catch (error) {
     if (!(error instanceof HoldfastError) || stopping.aborted) throw error;
     showFaults(error, invocation);
-    if (stdoutFormat(invocation.flags.output) === "json") await writeResult(invocation.terminal, failureReport(error));
+    if (stdoutFormat(invocation.flags.output) === "json")
+      await writeResult(invocation.terminal, failureReport(error, invocation.terminal.warnings.all()));
     stderr.write(failureText(error, columnsOn(stderr)));
     return exitCodes[error.code];
   }

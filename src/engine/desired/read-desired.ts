@@ -5,6 +5,7 @@ import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type SourceDiagnostic, summariseForeign } from "../../core/foreign-documents.ts";
 import type { ReadEvent } from "../../core/report/events.ts";
+import { isSourceRefused } from "../../core/report/source-refusal.ts";
 import { isEverything, type Selection, select, selectNamed, unmatched } from "../../core/selection/select.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { loadChanged } from "../../manifests/load-changed.ts";
@@ -311,6 +312,6 @@ function readEvent(
     manifests: manifests.length,
     documents,
     // Being behind the base refuses nothing, even with --strict: the plan is for the merge result.
-    isRefused: hasErrors(diagnostics, { strict }) && !partial,
+    isRefused: isSourceRefused(diagnostics, { strict, partial }),
   };
 }
