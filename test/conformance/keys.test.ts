@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeProtectedHeader } from "jose";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { createLog } from "../../src/log/log.ts";
 import { seal } from "../../src/seal/seal.ts";
@@ -229,7 +229,12 @@ test("tokens that are revoked beside a running server are soon refused, and nobo
   const [lost, kept] = [caller(url, new Secret(await made("lost"))), caller(url, new Secret(await made("kept")))];
   const own = (await lost.get("/api/svc/v1/personal-access-tokens/mine")).body.token;
   const before = await effects(data);
+  // Set back afterwards, which makes no token valid for longer.
+  const { now } = Date;
+  const clock = vi.spyOn(Date, "now").mockImplementation(() => now() + 3_600_000);
+  onTestFinished(() => clock.mockRestore());
   for (const one of [lost, kept, caller(url, new Secret(own))]) expect((await one.get(workspaces)).status).toBe(200);
+  clock.mockRestore();
 
   const database = await databaseOf(data);
   const beside = { data, log: createLog({ level: "silent" }), ...(database && { database: new Secret(database) }) };

@@ -16,7 +16,8 @@ export function createPrincipalCache(
   let commits = -1;
   let until = 0;
   return async ({ token, hash }) => {
-    const now = context.now();
+    // A clock that was set back would keep a revoked token valid for that time.
+    const now = performance.now();
     if (context.store.commits() !== commits || now >= until || cache.size >= MAX_SIZE) {
       cache.clear();
       commits = context.store.commits();
