@@ -21,6 +21,7 @@ import { addOperationRoutes, operationNames } from "./http/routes.ts";
 import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "./http/storage-http-error.ts";
 import { createTrustedCaller } from "./http/trusted-caller.ts";
 import { followStorage } from "./jobs/follow-storage.ts";
+import { followTokens } from "./jobs/follow-tokens.ts";
 import { keepPresence } from "./jobs/presence.ts";
 import { addServerMetrics, createWriteDurations, type WriteDurations } from "./metrics/server-metrics.ts";
 import { openContext } from "./open-context.ts";
@@ -57,6 +58,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const adminToken = await registerAdminToken(context, { server, given, isNew });
   stack.use(keepPresence(context, server));
   await replaceTokens(options, context);
+  stack.use(await followTokens(context));
   if (options.snapshot !== undefined) await importSnapshot(options.snapshot, context);
   if (options.seed !== undefined) await seed(options.seed, resources, context);
   context.scheduleAdvance(context.now());

@@ -1,9 +1,17 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { Secret } from "../../src/contract/secret.ts";
+import { createLog } from "../../src/log/log.ts";
+import {
+  endFormerAdminTokensInDatabase,
+  revokeInDatabase,
+  rotateAdminTokenInDatabase,
+} from "../../src/server/offline-admin.ts";
 import { startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog } from "../support/kept-log.ts";
+import { databaseOf } from "../support/test-database.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
 
 /** A log, and the events that an operator sees at the default level. */
@@ -30,6 +38,32 @@ test("a start is told with what runs and on what, and an end with what is in pro
     tls: false,
     flags: { drainSeconds: 1 },
   });
+});
+
+test("tokens are told when they end or are made: by a caller, or by a command beside the server", async () => {
+  const { log, shown } = shownLog();
+  const { admin, data } = await startControlPlane({ log });
+  const permissions = [{ resource_type: "tenant", resource_fqn: "holdfast", role_id: "tenant-member" }];
+  for (const name of ["lost", "leaver"])
+    await admin.put("/api/svc/v1/virtual-accounts", { manifest: { type: "virtual-account", name, permissions } });
+  const { id } = (await admin.get("/api/svc/v1/personal-access-tokens/laptop")).body.data;
+  const database = await databaseOf(data);
+  const beside = { data, log: createLog({ level: "silent" }), ...(database && { database: new Secret(database) }) };
+  await admin.post("/api/svc/v1/personal-access-tokens", { revoke: id });
+  await admin.post("/api/svc/v1/subjects/disable", { subject: "virtualaccount:leaver" });
+  await revokeInDatabase(beside, ["virtualaccount:lost"]);
+  await rotateAdminTokenInDatabase(beside);
+  await endFormerAdminTokensInDatabase(beside);
+  const told = () =>
+    shown().flatMap(({ event, principal, resource }) => (resource ? [[event, principal, resource]] : []));
+  await eventually("all is told", () => told().length >= 5);
+  expect(told().toSorted()).toEqual([
+    ["admin-token-ended", "bootstrap", expect.stringMatching("^ended-user-token/bootstrap-")],
+    ["admin-token-made", "bootstrap", expect.stringMatching("^user-token/bootstrap-")],
+    ["subject-disabled", "user:admin", "disabled-subject/virtualaccount:leaver"],
+    ["tokens-revoked", "revocation", "virtual-account/lost"],
+    ["tokens-revoked", "user:admin", "personal-access-token/user:admin/laptop"],
+  ]);
 });
 
 test("leases are told when they are taken, lost and taken over, and not when they are renewed or refused", async () => {

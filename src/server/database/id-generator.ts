@@ -19,6 +19,12 @@ export function createIdGenerator(now: () => number): () => string {
   };
 }
 
+/** The beginning of all ids that are created at a moment: those created before it are less, all others are greater. */
+export function idPrefixAt(moment: number): string {
+  const time = Math.max(0, moment).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
+}
+
 function randomPages(): () => Buffer {
   const page = Buffer.alloc(PAGE);
   let at = PAGE;

@@ -12,7 +12,8 @@ import { issueToken } from "../virtual-account/issue-token.ts";
 import { findAccount, saveAccount } from "../virtual-account/rows.ts";
 import { findOwner, type TokenOwner } from "./rows.ts";
 
-const principal = systemPrincipal("revocation");
+/** Who revokes tokens by command, as the audit names it. */
+export const revocation = systemPrincipal("revocation");
 
 /** What is left of a subject whose tokens were revoked. */
 export type RevokedSubject = {
@@ -58,7 +59,7 @@ async function revokeOf(transaction: Transaction<Tables>, subject: string, conte
   if (user === null) throw new OptionsError(`there is no subject ${subject}`);
   await deletePersonalTokens(transaction, user);
   const resource = `personal-access-token/${subject}`;
-  await recordEffect(transaction, context, { principal, operation: "getPersonalAccessToken", resource });
+  await recordEffect(transaction, context, { principal: revocation, operation: "getPersonalAccessToken", resource });
   return { ...state, newTokenAt: null };
 }
 
@@ -74,11 +75,11 @@ async function revokeAccount(transaction: Transaction<Tables>, name: string, con
   } else {
     const now = context.now();
     const { jwtId, token } = await issueToken(transaction, account, now, context);
-    await storeToken(transaction, principal, { account: name, path: secret, token }, context);
+    await storeToken(transaction, revocation, { account: name, path: secret, token }, context);
     await saveAccount(transaction, withToken(bare, jwtId, now, null));
   }
   const resource = `virtual-account/${name}`;
-  await recordEffect(transaction, context, { principal, operation: "putVirtualAccount", resource });
+  await recordEffect(transaction, context, { principal: revocation, operation: "putVirtualAccount", resource });
   return secret;
 }
 

@@ -1,0 +1,63 @@
+import type { Selectable } from "kysely";
+import { operations } from "../../contract/operations.ts";
+import type { Context } from "../context.ts";
+import { idPrefixAt } from "../database/id-generator.ts";
+import type { Tables } from "../database/tables.ts";
+import { revocation } from "../resources/personal-access-token/revoke-subject-tokens.ts";
+import { RecurringTask } from "./recurring-task.ts";
+
+const EVERY_MS = 1000;
+// Longer than a transaction takes, and than the clocks of two servers differ.
+const WINDOW_MS = 60_000;
+const MAX_SEEN = 10_000;
+
+type AuditRow = Pick<Selectable<Tables["audit"]>, "id" | "principal" | "operation" | "resource">;
+
+/**
+ * Logs which tokens are revoked, ended or made from now on, by the rows of the audit: a command beside this server may do
+ * it, or another server.
+ */
+export async function followTokens(context: Pick<Context, "store" | "now" | "log">): Promise<AsyncDisposable> {
+  const { store, now, log } = context;
+  const read = () => rowsSince(store, now() - WINDOW_MS);
+  let seen: ReadonlySet<string> = new Set((await read()).map(({ id }) => id));
+  const check = async (): Promise<number> => {
+    const rows = (await read()).filter(({ id }) => !seen.has(id));
+    for (const { principal, operation, resource } of rows) {
+      const { event, message } = eventOf({ operation, resource });
+      log.warn({ event, principal, resource }, message);
+    }
+    seen = new Set([...seen, ...rows.map(({ id }) => id)].slice(-MAX_SEEN));
+    return now() + EVERY_MS;
+  };
+  // That the storage fails is logged once, for everything that needs it.
+  const task = new RecurringTask(check, now, (error) =>
+    log.debug({ event: "job-failed", job: "following tokens", err: error }, "following tokens failed"),
+  );
+  task.at(now() + EVERY_MS);
+  return { [Symbol.asyncDispose]: () => task.close() };
+}
+
+const ADMIN_TOKEN = "admin-token";
+const DISABLED: string = operations.disableSubject.number;
+const REVOKED: string = operations.revokePersonalAccessToken.number;
+
+async function rowsSince({ read }: Context["store"], moment: number): Promise<readonly AuditRow[]> {
+  return read
+    .selectFrom("audit")
+    .select(["id", "principal", "operation", "resource"])
+    .where("id", ">", idPrefixAt(moment))
+    .where(({ or, eb }) =>
+      or([eb("operation", "in", [ADMIN_TOKEN, DISABLED, REVOKED]), eb("principal", "=", revocation.name)]),
+    )
+    .orderBy("id")
+    .execute();
+}
+
+function eventOf({ operation, resource }: Pick<AuditRow, "operation" | "resource">) {
+  if (operation === DISABLED) return { event: "subject-disabled", message: "it was disabled: its tokens have ended" };
+  if (operation !== ADMIN_TOKEN) return { event: "tokens-revoked", message: "its tokens were revoked" };
+  return resource.startsWith("ended-")
+    ? { event: "admin-token-ended", message: "an admin token has ended, and the personal tokens created with it" }
+    : { event: "admin-token-made", message: "a new admin token was made" };
+}
