@@ -33,9 +33,10 @@ function actionOf(args: readonly string[]): (options: DataOptions) => Promise<st
 }
 
 async function rotate(options: DataOptions): Promise<string> {
-  const file = printable(await rotateAdminTokenInDatabase(options));
+  const { file, ended } = await rotateAdminTokenInDatabase(options);
   return (
-    `a new admin token is in ${file}; the former one stays valid until holdfast admin-token end-former\n` +
+    `a new admin token is in ${printable(file)}; the former one stays valid until holdfast admin-token end-former\n` +
+    (ended === 0 ? "" : endedText(count(ended, "earlier admin token"), ended)) +
     "where HOLDFAST_ADMIN_TOKEN sets the token, put the new one on its first line before a server starts again\n"
   );
 }
@@ -43,5 +44,9 @@ async function rotate(options: DataOptions): Promise<string> {
 async function endFormer(options: DataOptions): Promise<string> {
   const ended = await endFormerAdminTokensInDatabase(options);
   if (ended === 0) return "there is one admin token alone, which stays valid\n";
-  return `${count(ended, "former admin token")} ended, with the personal tokens created with ${ended === 1 ? "it" : "them"}\n`;
+  return endedText(count(ended, "former admin token"), ended);
+}
+
+function endedText(which: string, ended: number): string {
+  return `${which} ended, with the personal tokens created with ${ended === 1 ? "it" : "them"}\n`;
 }

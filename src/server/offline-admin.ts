@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { copyDatabase } from "../store/sqlite/copy-database.ts";
-import { endFormerAdminTokens, rotateAdminToken } from "./auth/admin-token/rotate.ts";
+import { endFormerAdminTokens, type Rotation, rotateAdminToken } from "./auth/admin-token/rotate.ts";
 import { DATA_FILE, openContextWithoutJobs } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { type RevokedSubject, revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
@@ -18,8 +18,8 @@ export async function revokeInDatabase(
 /** What an offline command needs to open the data of a control plane. */
 export type DataOptions = Pick<ControlPlaneOptions, "data" | "database" | "serverKey" | "serverKeyFile" | "log">;
 
-/** Makes a new token of the administrator, in the file that it returns; the former one stays valid. */
-export async function rotateAdminTokenInDatabase(options: DataOptions): Promise<string> {
+/** Makes a new token of the administrator, in the file that it returns; the former one stays valid, and no earlier one. */
+export async function rotateAdminTokenInDatabase(options: DataOptions): Promise<Rotation> {
   await using stack = new AsyncDisposableStack();
   return rotateAdminToken(await openContextWithoutJobs(options, resolve(options.data), stack));
 }

@@ -64,8 +64,8 @@ test("two tokens that are given are valid at once, and the former ends for good 
 test("a rotation makes a second token while the server runs, and the former one ends when it is told to", async () => {
   const { url, data, adminToken, close } = await startControlPlane();
   const former = adminToken.open();
-  const file = await rotateAdminTokenInDatabase(await offline(data));
-  expect(file).toBe(join(data, "admin-token"));
+  const { file, ended } = await rotateAdminTokenInDatabase(await offline(data));
+  expect({ file, ended }).toEqual({ file: join(data, "admin-token"), ended: 0 });
   const newest = (await readFile(file, "utf8")).trim();
   await eventually("it is valid", async () => (await statuses(url, newest))[0] === 200);
   expect(await statuses(url, former)).toEqual([200]);

@@ -183,5 +183,8 @@ test("admin-token makes a second token while the server runs, and ends the forme
     stdout: "1 former admin token ended, with the personal tokens created with it\n",
   });
   await eventually("it has ended", async () => (await statusOf(server, server.token)) === 401);
+  const again = () => run(["admin-token", "rotate", ...data], { cwd });
+  const ended = "1 earlier admin token ended";
+  expect([await again(), await again()].map(({ stdout }) => stdout.includes(ended))).toEqual([false, true]);
   expect(await run(["admin-token", "renew", ...data], { cwd })).toMatchObject({ code: 3, stdout: "" });
 });

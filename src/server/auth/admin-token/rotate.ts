@@ -5,8 +5,11 @@ import { logEnded } from "./register.ts";
 import { addAdminToken, endAdminTokens, lockAdministrator, validAdminTokens } from "./rows.ts";
 import { adminTokenFile, createAdminToken, readAdminTokens, writeAdminToken } from "./token-file.ts";
 
-/** Makes a new token in the file; the former one stays valid, and any earlier one ends. Returns the file. */
-export async function rotateAdminToken(context: Context): Promise<string> {
+/** What a rotation did: the file with the new token, and how many tokens before the former one have ended. */
+export type Rotation = { readonly file: string; readonly ended: number };
+
+/** Makes a new token in the file; the former one stays valid, and any earlier one ends. */
+export async function rotateAdminToken(context: Context): Promise<Rotation> {
   const file = adminTokenFile(context.folder);
   const inFile = new Set(readAdminTokens(file).map(tokenHash));
   const fresh = createAdminToken();
@@ -22,7 +25,7 @@ export async function rotateAdminToken(context: Context): Promise<string> {
   });
   writeAdminToken(file, fresh);
   logEnded(over, context);
-  return file;
+  return { file, ended: over.ended.length };
 }
 
 /** Ends all tokens of the administrator but the newest one; returns their number. */
