@@ -3,13 +3,14 @@ import { splitIdentity } from "../core/manifest.ts";
 import { addHold, holdText, isCommitPrefix, UNTIL_COMMIT } from "../daemon/holds.ts";
 import { kindOf } from "../kinds/index.ts";
 import { printable } from "../render/escape.ts";
+import { wrappedLines } from "../render/wrap.ts";
 import { makeFolder } from "../store/make-folder.ts";
 import type { InvocationOf } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
 import { missingFlags } from "./flags/missing-flags.ts";
 import { checkHold } from "./input/check-hold.ts";
 import { findTarget } from "./targets/find-targets.ts";
-import { writeResult } from "./terminal.ts";
+import { columnsOn, writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
 const MAX_REASON_LENGTH = 500;
@@ -43,7 +44,7 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
     await makeFolder(target.state.folder);
     addHold(target.state.folder, entry, now);
   }
-  await writeResult(terminal, `held: ${printable(holdText(entry))}\n`);
+  await writeResult(terminal, wrappedLines(`held: ${printable(holdText(entry))}\n`, columnsOn(terminal.stdout)));
   return 0;
 }
 

@@ -5,7 +5,7 @@ import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { reconcile } from "./declarations/reconcile.ts";
 import { findTargets } from "./targets/find-targets.ts";
-import { writeResult } from "./terminal.ts";
+import { columnsOn, writeResult } from "./terminal.ts";
 
 /** Triggers a pass of the running daemon and waits for its end. */
 export async function run(invocation: InvocationOf<typeof reconcile>): Promise<number> {
@@ -19,12 +19,8 @@ export async function run(invocation: InvocationOf<typeof reconcile>): Promise<n
     });
   }
   const targets = reply.targets.filter(({ target }) => flags.target === undefined || target === flags.target);
-  await writeResult(
-    terminal,
-    statusReport(
-      { targets, daemon: { pid: reply.pid }, diagnostics: terminal.warnings.all() },
-      stdoutFormat(flags.output),
-    ),
-  );
+  const report = { targets, daemon: { pid: reply.pid }, diagnostics: terminal.warnings.all() };
+  const shown = { format: stdoutFormat(flags.output), width: columnsOn(terminal.stdout) };
+  await writeResult(terminal, statusReport(report, shown));
   return targets.some(({ condition }) => condition === "Stalled") ? exitCodes.error : 0;
 }

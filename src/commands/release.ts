@@ -1,11 +1,12 @@
 import { HoldfastError } from "../core/errors.ts";
 import { isCommitPrefix, release as releaseHold } from "../daemon/holds.ts";
+import { wrappedLines } from "../render/wrap.ts";
 import { makeFolder } from "../store/make-folder.ts";
 import type { InvocationOf } from "./command.ts";
 import type { release } from "./declarations/release.ts";
 import { holdable } from "./hold.ts";
 import { findTarget } from "./targets/find-targets.ts";
-import { writeResult } from "./terminal.ts";
+import { columnsOn, writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
 /** Ends a hold, or allows a commit that no longer declares many of the recorded resources. */
@@ -18,6 +19,6 @@ export async function run(invocation: InvocationOf<typeof release>): Promise<num
   const wasHeld = byDaemon ?? releaseHold(target.state.folder, what, terminal.now());
   if (!wasHeld && !isCommitPrefix(what))
     throw new HoldfastError("invalid", `${what} is not held`, { hint: "holdfast status lists the holds" });
-  await writeResult(terminal, `released: ${what}\n`);
+  await writeResult(terminal, wrappedLines(`released: ${what}\n`, columnsOn(terminal.stdout)));
   return 0;
 }

@@ -6,7 +6,6 @@ import { holdText, readDecisions } from "../daemon/holds.ts";
 import { neverRunStatus, statusAtRest } from "../daemon/status-after-pass.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
-import { wrappedLines } from "../render/wrap.ts";
 import { isStateLocked } from "../state/open-state.ts";
 import type { InvocationOf } from "./command.ts";
 import type { status } from "./declarations/status.ts";
@@ -23,9 +22,8 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   const known = running?.targets ?? [];
   const targets = opened.targets.map((target) => statusOf(target, known, terminal.now()));
   const daemon = running === null ? null : { pid: running.pid };
-  const format = stdoutFormat(flags.output);
-  const report = statusReport({ targets, daemon, diagnostics: terminal.warnings.all() }, format);
-  await writeResult(terminal, format === "json" ? report : wrappedLines(report, columnsOn(terminal.stdout)));
+  const shown = { format: stdoutFormat(flags.output), width: columnsOn(terminal.stdout) };
+  await writeResult(terminal, statusReport({ targets, daemon, diagnostics: terminal.warnings.all() }, shown));
   return 0;
 }
 

@@ -6,6 +6,7 @@ import { printable } from "./escape.ts";
 import { invalidText } from "./invalid-manifest.ts";
 import { jsonText } from "./json.ts";
 import type { OutputFormat } from "./output-format.ts";
+import { wrappedLines } from "./wrap.ts";
 
 type Daemon = { readonly pid: number } | null;
 
@@ -16,11 +17,14 @@ export type StatusReport = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** The status of targets, as JSON or text. */
-export function statusReport({ targets, daemon, diagnostics }: StatusReport, format: OutputFormat): string {
+/** The status of targets, as JSON, or as text that keeps to the width. */
+export function statusReport(
+  { targets, daemon, diagnostics }: StatusReport,
+  { format, width }: { readonly format: OutputFormat; readonly width: number },
+): string {
   return format === "json"
     ? jsonText({ format_version: FORMAT_VERSION, daemon, targets, diagnostics })
-    : statusText(targets, daemon);
+    : wrappedLines(statusText(targets, daemon), width);
 }
 
 function statusText(targets: readonly TargetStatus[], daemon: Daemon): string {

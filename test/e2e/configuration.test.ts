@@ -225,7 +225,7 @@ describe("a plan of an empty source", () => {
     await remove("team.yaml");
     const emptied = await runHere(["plan"]);
     expect(emptied).toMatchObject({ code: 5, stdout: "" });
-    expect(emptied.stderr).toContain("error: the source declares nothing, but the ledger knows 1 resources\n");
+    expect(emptied.stderr).toContain("error: the source declares nothing, but the ledger knows one resource\n");
     expect(await runHere(["plan", "--allow-shrink"])).toMatchObject({ code: 0 });
   });
 });

@@ -19,13 +19,22 @@ async function following(files: { readonly [file: string]: string }) {
 test("a held resource is reported and not written until it is released", async () => {
   const { server, upstream, run, status } = await following({ "ml.yaml": team("ml"), "web.yaml": team("web") });
   const hold = ["hold", "team/ml", "--reason", "incident 12", "--until", "4h"];
+  const long = await run(["hold", "team/web", "--reason", "of many words ".repeat(9), "--until", "4h"], {
+    COLUMNS: "",
+  });
+  const tooLong = ({ stdout }: { readonly stdout: string }) =>
+    stdout.split("\n").filter((line) => line.length > 80 && line.trim().includes(" "));
+  expect(tooLong(long)).toEqual([]);
+  expect(await run(["release", "team/web"])).toMatchObject({ code: 0 });
   expect((await run(hold)).stdout).toMatch(/^held: team\/ml until \d{4}-.*Z: incident 12\n$/);
   const whole = (await status()).appliedRevision;
   const changed = await upstream.commit({
     "ml.yaml": team("ml", "eve@example.com"),
     "web.yaml": team("web", "eve@example.com"),
   });
-  expect(await run(["reconcile"])).toMatchObject({ code: 0 });
+  const reconciled = await run(["reconcile"], { COLUMNS: "" });
+  expect(reconciled).toMatchObject({ code: 0 });
+  expect(tooLong(reconciled)).toEqual([]);
   expect(written(server)).toHaveLength(3);
   const waits = `incident 12; commit ${changed.slice(0, 12)} waits`;
   expect(await status()).toMatchObject({

@@ -23,7 +23,7 @@ test("a control plane starts as a copy of a live one, and says what it could not
   const { data } = await copy.call("GET", "/api/svc/v1/workspaces");
   expect(data).toEqual((await live.call("GET", "/api/svc/v1/workspaces")).data);
   expect(live.effects()).toEqual(before);
-  await copy.process.shows("stderr", /1 clusters, 1 workspaces, .* seen/);
+  await copy.process.shows("stderr", /1 cluster, 1 workspace, .* seen/);
   await copy.process.shows("stderr", /not seen: team\/ml: named, and found by no read\n/);
   // A list shows a token less, and does not say so.
   const permissions = [{ resource_type: "cluster", resource_fqn: "c1x", role_id: "cluster-viewer" }];

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { connect } from "../../client/connect.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { count } from "../../render/count-text.ts";
 import { printable } from "../../render/escape.ts";
 import type { Invocation } from "../command.ts";
 import { namedServer } from "../connection/server-choice.ts";
@@ -36,7 +37,7 @@ export async function loadSnapshot({ flags, terminal }: Invocation): Promise<Rea
 
 /** Text with the contents of a snapshot, then one line for everything that could not be read. */
 export function snapshotText({ snapshot, unseen }: ReadSnapshot): string {
-  const counts = Object.entries(snapshot).map(([what, rows]) => `${rows.length} ${words(what)}`);
+  const counts = Object.entries(snapshot).map(([what, rows]) => count(rows.length, words(what).replace(/s$/, "")));
   const lines = [`snapshot: ${counts.join(", ")} seen; no token, secret value or job run is copied`];
   return [...lines, ...unseen.map((what) => `not seen: ${printable(what)}`)].map((line) => `${line}\n`).join("");
 }

@@ -58,7 +58,8 @@ export function shrinkGuard(
 /** Why an emptied source may not be planned, or null. */
 export function emptyGuard(recorded: readonly Identity[], declared: ReadonlySet<Identity>): string | null {
   if (recorded.length === 0 || declared.size > 0) return null;
-  return `the source declares nothing, but the ledger knows ${recorded.length} resources`;
+  const known = recorded.length === 1 ? "one resource" : `${recorded.length} resources`;
+  return `the source declares nothing, but the ledger knows ${known}`;
 }
 
 /**
