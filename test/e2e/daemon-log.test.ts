@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import { expect, inject, test } from "vitest";
 import { parse } from "yaml";
+import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { serveGit } from "../support/git-http.ts";
 import { team } from "../support/manifests.ts";
@@ -12,7 +13,14 @@ import { sourceOf } from "../support/source.ts";
 import { type Upstream, upstreamOf } from "../support/upstream.ts";
 
 /** A line of the daemon's log. */
-type Line = { readonly level: string; readonly event: string; readonly target?: string; readonly revision?: string };
+type Line = {
+  readonly level: string;
+  readonly event: string;
+  readonly target?: string;
+  readonly revision?: string;
+  /** Those that differ from their defaults, in the first line. */
+  readonly flags?: object;
+};
 
 /** Starts what the container of the shipped Deployment runs, with its configuration and its mounts below one folder. */
 async function startDeployed(server: Server, upstream: Upstream): Promise<Running> {
@@ -60,8 +68,14 @@ function readLines(text: string): readonly Line[] {
 test("what the shipped Deployment runs writes one stream: each line of stdout is JSON, and stderr is empty", async () => {
   const server = await serve();
   const upstream = await upstreamOf({ "ml.yaml": team("ml") });
-  const daemon = await startDeployed(server, upstream);
+  const wire = await startBreakableProxy(Number(new URL(server.url).port));
+  const daemon = await startDeployed({ ...server, url: `http://127.0.0.1:${wire.port}` }, upstream);
   await daemon.shows("stdout", /"event":"applied"/);
+  await wire.disconnect();
+  daemon.kill("SIGHUP");
+  await daemon.shows("stdout", /"event":"server-unreachable"/);
+  await wire.restore();
+  await daemon.shows("stdout", /"event":"server-reachable"/);
   const commit = await upstream.commit({ "web.yaml": team("web"), "broken.yaml": "type: team\nname: [\n" });
   daemon.kill("SIGHUP");
   await daemon.shows("stdout", /"event":"incomplete"/);
@@ -69,6 +83,7 @@ test("what the shipped Deployment runs writes one stream: each line of stdout is
   const { code, stdout, stderr } = await daemon.ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const lines = readLines(stdout);
+  expect(Object.keys(lines[0]?.flags ?? {}).toSorted()).toEqual(["allowPrivilege", "config", "listen", "state"]);
   expect(lines.find(({ event }) => event === "incomplete")).toMatchObject({ target: "platform", revision: commit });
 });
 

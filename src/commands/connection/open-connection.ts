@@ -9,6 +9,7 @@ import type { OperatorConfig } from "../../source/read-config.ts";
 import { openState } from "../../state/open-state.ts";
 import type { StateLocation } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
+import { logOf } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import { milliseconds } from "../targets/pass-rules.ts";
 import { endAfter, sayWait, type Terminal } from "../terminal.ts";
@@ -67,7 +68,8 @@ export async function openConnection(
     userAgent: "holdfast",
     // A stop request cancels reads at once; a write in flight is finished.
     signal: reading ? terminal.stopping : terminal.signal,
-    log: terminalLog(invocation),
+    // In a log, the end of a condition is told as its begin is; in text, what comes next shows it.
+    log: terminalLog(invocation, logOf(terminal.stderr) === null ? "warn" : "info"),
   });
   resources.use(session);
   return { session, state, leftBy: lock?.leftBy ?? null };

@@ -188,9 +188,13 @@ export const flags = {
   ),
   noFold: toggleFlag("--no-fold", "show the same change in several resources each time"),
   noColor: toggleFlag("--no-color", "print without colours"),
-  logLevel: choiceFlag("--log-level <level>", "least severe messages that are logged (default: warn)", {
-    of: ["error", "warn", "info", "debug", "trace"],
-  }),
+  logLevel: choiceFlag(
+    "--log-level <level>",
+    "least severe messages that are logged (default: warn; in the logs of serve and watch, info)",
+    {
+      of: ["error", "warn", "info", "debug", "trace"],
+    },
+  ),
   logFormat: choiceFlag("--log-format <format>", "format of the log", { of: ["json", "pretty"] }),
   forge: choiceFlag("--forge <forge>", "git host of the pull request (default: the job's)", {
     of: ["github", "gitlab"],

@@ -18,9 +18,9 @@ export function givenFlags({ flags }: Pick<Invocation, "flags">): JsonObject {
 }
 
 function isDefault(name: string, value: unknown): boolean {
-  const declared = Object.entries(flagTable)
-    .find(([flag]) => flag === name)?.[1]
-    .option();
+  const declared = Object.values(flagTable)
+    .map((flag) => flag.option())
+    .find((option) => option.attributeName() === name);
   // A flag that turns something off has no default of its own.
   const usual = declared?.negate === true ? true : declared?.defaultValue;
   return value === undefined || value === usual;
