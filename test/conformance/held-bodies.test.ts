@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { operations } from "../../src/contract/operations.ts";
 import { Secret } from "../../src/contract/secret.ts";
-import { caller, effects, startControlPlane } from "../control-plane.ts";
+import { addUser, caller, effects, startControlPlane } from "../control-plane.ts";
 import { cluster, plantWorkspace, service, workspace } from "./platform.ts";
 
 const tenant = (role_id: string) => [{ resource_fqn: "holdfast", resource_type: "tenant", role_id }];
@@ -130,6 +130,34 @@ test("S80 a write whose caller loses its token or its role while the body is hel
     const finish = await hold(url, { name, body, token, key: null });
     expect([name, await finish()]).toEqual([name, 200]);
   }
+});
+
+test("S80 so has one whose caller is disabled, leaves the team with the role, or loses what its token was made with", async () => {
+  const plane = await startControlPlane();
+  const { admin, url, data } = plane;
+  await plantWorkspace(admin);
+  const team = (...members: readonly string[]) => ({ manifest: { type: "team", name: "ops", members } });
+  await admin.put("/api/svc/v1/teams", team("ada@example.com", "dev@example.com"));
+  const collaborators = [{ subject: "team:ops", role_id: "cluster-admin" }];
+  await admin.put("/api/svc/v1/clusters", { manifest: { ...cluster, collaborators } });
+  await addUser(plane, "dev@example.com");
+  const { token: leaver } = (await admin.put(accounts, account("leaver", "tenant-admin"))).body;
+  const root = (await admin.get(`${tokens}/root`)).body;
+  const made = (await caller(url, new Secret(root.token)).get(`${tokens}/made`)).body;
+  const heldBy = async (token: string, name: string, body: object) => hold(url, { name, body, token, key: null });
+  const held = [
+    await heldBy(leaver, "putTeam", writes.putTeam()),
+    await heldBy(made.token, "putTeam", writes.putTeam()),
+    await heldBy("token-of-dev-at-example.com", "putCluster", { manifest: { ...cluster, collaborators: [] } }),
+  ];
+  await admin.post("/api/svc/v1/subjects/disable", { subject: "virtualaccount:leaver" });
+  await admin.post(tokens, { revoke: root.data.id });
+  await admin.put("/api/svc/v1/teams", team("ada@example.com"));
+  const before = await effects(data);
+  const statuses: number[] = [];
+  for (const finish of held) statuses.push(await finish());
+  expect(statuses).toEqual([401, 401, 403]);
+  expect(await effects(data)).toEqual(before);
 });
 
 test("S80 a write whose caller gets the role while the body is held back is made", async () => {
