@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, "../..");
 async function checkout(): Promise<string> {
   const folder = await temporaryFolder();
   await cp(dirname(dirname(inject("holdfast"))), folder, { recursive: true });
-  for (const path of ["scripts/start.ts", "examples", "holdfast.yaml"]) {
+  for (const path of ["scripts/start.ts", "scripts/scale.ts", "examples", "holdfast.yaml"]) {
     await cp(join(root, path), join(folder, path), { recursive: true });
   }
   return folder;
@@ -28,6 +28,13 @@ async function begun(folder: string): Promise<{ readonly start: Running; readonl
   const [, url = ""] = await start.shows("stdout", /^control plane at (http:\S+), /m);
   await start.shows("stdout", /^Applied: /m);
   return { start, url };
+}
+
+/** What the README shows of a command of its tour, without the line about the server. */
+async function shownInReadme(command: string): Promise<string> {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  const [, shown = ""] = readme.split(`$ npm run -s holdfast ${command}\n`);
+  return shown.slice(shown.indexOf("\n") + 1, shown.indexOf("```"));
 }
 
 async function expectSilence(url: string): Promise<void> {
@@ -47,6 +54,11 @@ test("npm start brings the examples to life, follows an edit, and a second termi
   const plan = await run(["plan"], { cwd: folder });
   expect(plan).toMatchObject({ code: 0, stdout: `Plan: nothing to do, ${exampleCount} unchanged\n` });
   expect(plan.stderr).toBe(`using the embedded control plane at ${url}\n`);
+
+  const scaled = startNode(["scripts/scale.ts", "prod-eu:support", "assistant", "5"], { cwd: folder });
+  expect(await scaled.ended).toMatchObject({ code: 0 });
+  const drift = await run(["drift"], { cwd: folder, env: { COLUMNS: "80" } });
+  expect([drift.code, drift.stdout.replace(/\d{4}-\S*Z$/m, "4 s ago")]).toEqual([2, await shownInReadme("drift")]);
 
   const echo = join(folder, "examples/manifests/support/services.yaml");
   await writeFile(echo, (await readFile(echo, "utf8")).replace("echo:1.0.0", "echo:1.0.1"));
