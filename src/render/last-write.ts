@@ -14,7 +14,7 @@ export function writerText(
   if (changedBy === undefined) return null;
   const { subject, at } = changedBy;
   const when = at === null ? "" : printable(now === null ? at : ageText(at, now));
-  if (subject === null) return () => when;
+  if (subject === null) return () => (when === "" ? "" : `changed ${when}`);
   const end = when === "" ? "" : `, ${when}`;
   return (columns) => `by ${cutMiddle(printable(subject), columns - columnsOf(`by ${end}`))}${end}`;
 }

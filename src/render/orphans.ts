@@ -66,7 +66,7 @@ function groupLines(head: string, orphans: readonly ShownOrphan[], { paint, widt
 /** With a selection, how many orphans there are; null without any. */
 export function orphanCountText(orphans: number): string | null {
   if (orphans === 0) return null;
-  return `${count(orphans, "orphan")} outside this selection; ${REMOVE_BY_HAND}; \`holdfast plan\` without a selection lists them`;
+  return `${count(orphans, "orphan")} not listed with a selection; ${REMOVE_BY_HAND}; \`holdfast plan\` without one lists them`;
 }
 
 /** How far the history was read for orphans; null where it was read to its start. */

@@ -52,7 +52,7 @@ describe.each(controlPlaneVariants)("what left the source, on a $name control pl
     expect([part.summary.orphan, part.steps]).toEqual([1, []]);
     const applied = await repository.runHere(["apply", "--yes", "-o", "json", "services"]);
     expect(reportOf(applied)).toMatchObject({ summary: { orphan: 1 } });
-    const counted = "1 orphan outside this selection; Holdfast never deletes";
+    const counted = "1 orphan not listed with a selection; Holdfast never deletes";
     for (const command of [["plan"], ["apply", "--yes"], ["drift"]]) {
       expect((await repository.runHere([...command, "services"])).stdout).toContain(counted);
       const whole = await repository.runHere(command);
