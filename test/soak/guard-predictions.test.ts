@@ -8,5 +8,5 @@ test(`plan predicts what apply refuses, in 300 random situations of seed ${seed}
   const refusals = await predictGuards(seed, 300);
   process.stdout.write(`guard predictions, seed ${seed}: ${JSON.stringify(Object.fromEntries(refusals))}\n`);
   const risks = ["adopts", "privilege-growth", "scale-to-zero", "exposure", "secret-removed", "reverts"];
-  expect(["none", "source", ...risks].filter((why) => (refusals.get(why) ?? 0) < 5)).toEqual([]);
+  expect(["none", "source", "live", ...risks].filter((why) => !refusals.has(why))).toEqual([]);
 });

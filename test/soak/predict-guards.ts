@@ -11,6 +11,7 @@ import type { PassEnd } from "../../src/core/report/events.ts";
 import { type Mode, reconcile } from "../../src/engine/reconcile.ts";
 import { planFile } from "../../src/render/pass-report.ts";
 import { type Caller, caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
+import { emptyList, faultProxy } from "../support/fault-proxy.ts";
 import { terminalOf } from "../unit/commands/terminal.ts";
 import { write } from "../unit/source/source.ts";
 import { randomFrom } from "./sweep.ts";
@@ -93,7 +94,7 @@ async function startPlatform() {
 type Platform = Awaited<ReturnType<typeof startPlatform>>;
 
 /** A source with its state on a platform, and passes over it as separate commands make them. */
-async function sourceOn({ url, adminToken }: Platform) {
+async function sourceOn({ adminToken }: Platform, url: string) {
   const [folder, state] = [await temporaryFolder(), await temporaryFolder()];
   const env = { HOLDFAST_TOKEN: adminToken.open(), HOME: folder, XDG_STATE_HOME: state };
   const pass = async (mode: Mode, allowed: Partial<Allowed>): Promise<PassEnd> => {
@@ -162,7 +163,17 @@ async function verdictOf(pass: Promise<PassEnd>): Promise<{ readonly verdict: Ve
 function saidIn(verdict: Verdict): unknown {
   if (verdict === null) return null;
   const { message, diagnostics } = verdict;
-  return message.startsWith("guards refuse") ? { message, diagnostics } : { message };
+  if (message.startsWith("guards refuse")) return { message, diagnostics };
+  // Where both have lost much, a plan has looked at live, and an apply has not yet.
+  return { message: message.replace(/^(?:live shows|the source declares) \d.*/, "too much is missing") };
+}
+
+/** The guards of a verdict: the risks of its steps, or what has lost much. */
+function reasonsOf(verdict: Verdict): Iterable<string> {
+  if (verdict === null) return ["none"];
+  const codes = new Set(verdict.diagnostics.map(({ code }) => code));
+  if (codes.size > 0) return codes;
+  return [verdict.message.startsWith("live shows ") ? "live" : "source"];
 }
 
 function sealedIn(end: PassEnd | null): SealedPlan {
@@ -172,14 +183,15 @@ function sealedIn(end: PassEnd | null): SealedPlan {
 
 /**
  * Compares, in random situations, what a plan says that guards refuse with what an apply refuses. Returns how often each
- * guard refused; `none` counts the plans that none refused.
+ * guard refused; `none` counts the plans that none refused, `source` and `live` those of what had lost much.
  */
 export async function predictGuards(seed: number, situations: number): Promise<ReadonlyMap<string, number>> {
   const refusals = new Map<string, number>();
   for (let nth = 0; nth < situations; nth += PER_PLATFORM) {
     const random = randomFrom(seed + nth);
     const platform = await startPlatform();
-    const source = await sourceOn(platform);
+    const proxy = await faultProxy(platform);
+    const source = await sourceOn(platform, proxy.url);
     for (const manifest of foundations) source.set(`${manifest.type}.json`, JSON.stringify(manifest));
     for (let step = 0; step < PER_PLATFORM; step += 1) {
       const times = 1 + Math.floor(random() * 4);
@@ -189,6 +201,8 @@ export async function predictGuards(seed: number, situations: number): Promise<R
         allowPrivilege: chance(random, 0.5),
         allowShrink: chance(random, 0.3),
       };
+      // A control plane that shows nothing of what is there; with the default limits that is too little to be refused.
+      if (source.files.has("holdfast.yaml") && chance(random, 0.25)) proxy.inject("listTeams", emptyList);
       const planned = await verdictOf(source.plan(allowed));
       const isSealed = planned.verdict === null && chance(random, 0.5);
       const applied = await verdictOf(isSealed ? source.applySealed(sealedIn(planned.end)) : source.apply(allowed));
@@ -198,9 +212,8 @@ export async function predictGuards(seed: number, situations: number): Promise<R
         const { plan, seal } = planned.end;
         expect([plan.summary.refused > 0, seal === null], where).toEqual(Array(2).fill(planned.verdict !== null));
       }
-      const codes = new Set(planned.verdict?.diagnostics.map(({ code }) => code));
-      for (const why of planned.verdict === null ? ["none"] : codes.size > 0 ? codes : ["source"])
-        refusals.set(why, (refusals.get(why) ?? 0) + 1);
+      proxy.heal();
+      for (const why of reasonsOf(planned.verdict)) refusals.set(why, (refusals.get(why) ?? 0) + 1);
       if (applied.verdict !== null && chance(random, 0.5)) await source.confirm();
     }
     await platform.close();
