@@ -2,6 +2,7 @@ import type { Buffer } from "node:buffer";
 import { IDEMPOTENCY_KEY_ACCEPTED } from "../contract/headers.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
+import type { HoldfastError } from "../core/errors.ts";
 import type { Answer, Tried } from "./call-outcome.ts";
 import { classifyResponse } from "./classify-response.ts";
 import type { Clock } from "./clock.ts";
@@ -11,7 +12,7 @@ import type { Credential } from "./credential.ts";
 import type { BodyParser } from "./decode-body.ts";
 import type { Dispatchers } from "./dispatcher.ts";
 import { abortedOf, exchange } from "./exchange.ts";
-import type { FirstContact } from "./first-contact.ts";
+import type { FirstContact, Given } from "./first-contact.ts";
 import type { Capabilities } from "./learned-capabilities.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
 import type { ClientLog, Reachability } from "./reachability.ts";
@@ -93,13 +94,15 @@ export function createCall(shared: ServerLine): Call {
         if (pause.isAsked) notice.waits(null);
         attempts += 1;
         const tried = await sendOnce(line, name, { content, policy });
-        if (!line.firstContact.isOver()) {
-          const cause = await line.firstContact.misdirected(name, tried.answer);
-          if (cause !== null) return { state: "not-sent", reason: "aborted", cause, attempts };
-        }
-        if (tried.answer.state === "ambiguous") ambiguity = tried.answer;
+        const { answer } = tried;
+        const stranger = await judgeFirstContact(line, name, { answer, isFinal: false }, policy);
+        if (stranger !== null) return { ...aborted(stranger), attempts };
+        if (answer.state === "ambiguous") ambiguity = answer;
         pause = abortedOf(policy.signals) !== null ? null : nextPause(tried, attempts);
-        if (pause === null) return { ...finalAnswer(name, tried.answer, ambiguity), attempts };
+        if (pause === null) {
+          const away = await judgeFirstContact(line, name, { answer, isFinal: true }, policy);
+          return { ...(away === null ? finalAnswer(name, answer, ambiguity) : aborted(away)), attempts };
+        }
         if (pause.milliseconds > 0)
           notice.waits({ why: reasonToWait(line.origin, name, tried, pause), until: pause.until });
         line.log?.debug(
@@ -112,6 +115,30 @@ export function createCall(shared: ServerLine): Call {
     }
   };
 }
+
+function aborted(cause: HoldfastError): Answer {
+  return { state: "not-sent", reason: "aborted", cause };
+}
+
+/** The error if the first answers show that the server is not a control plane. */
+async function judgeFirstContact(
+  line: ServerLine,
+  name: OperationName,
+  given: Given,
+  policy: TryPolicy,
+): Promise<HoldfastError | null> {
+  const { firstContact } = line;
+  if (firstContact.isOver() || abortedOf(policy.signals) !== null) return null;
+  const cause = await firstContact.misdirected(name, given);
+  if (cause !== null || !firstContact.isUndecided(name, given)) return cause;
+  const { answer } = await sendOnce(line, DOCUMENTED, {
+    content: { query: { limit: 1 } },
+    policy: { signals: policy.signals, repeats: () => false, fresh: false },
+  });
+  return firstContact.misdirected(DOCUMENTED, { answer, isFinal: true });
+}
+
+const DOCUMENTED = "listWorkspaces";
 
 // Keep-alives wait for neither the connections nor the pauses of other requests.
 function keepAliveLine(line: ServerLine): ServerLine {

@@ -12,8 +12,13 @@ export type FirstContact = {
   /** Whether a control plane has answered; answers are not checked any more then. */
   readonly isOver: () => boolean;
   /** The error if the answer to a read shows that the server is not a control plane; null if it may be one. */
-  readonly misdirected: (name: OperationName, answer: Answer) => Promise<HoldfastError | null>;
+  readonly misdirected: (name: OperationName, given: Given) => Promise<HoldfastError | null>;
+  /** Whether the answer is one that is judged only for a documented operation: the same server has to answer one of those. */
+  readonly isUndecided: (name: OperationName, given: Given) => boolean;
 };
+
+/** An answer, and whether it is the last one of its call: one that is tried again may be better then. */
+export type Given = { readonly answer: Answer; readonly isFinal: boolean };
 
 /** The time limit for a TLS handshake. */
 const HANDSHAKE_MS = 3000;
@@ -29,7 +34,10 @@ export function createFirstContact(
   const other = (scheme: string): string => `${scheme}://${origin.slice(origin.indexOf("//") + 2)}`;
   return {
     isOver: () => isOver,
-    misdirected: async (name, answer) => {
+    isUndecided: (name, given) =>
+      !isOver && operation(name).retry === "read" && !isDocumented(operation(name)) && strangeness(given) !== null,
+    misdirected: async (name, given) => {
+      const { answer } = given;
       if (isProper(name, answer)) isOver = true;
       if (isOver || operation(name).retry !== "read") return null;
       if (protocol === "https:" && answer.state === "not-sent" && NO_TLS.test(faultCode(answer.cause) ?? "")) {
@@ -38,7 +46,7 @@ export function createFirstContact(
       if (protocol === "http:" && isCutOff(answer) && (await speaks({ host, port }))) {
         return wrong(`${origin} speaks TLS`, `use https: --server ${other("https")}`);
       }
-      return unlikeControlPlane(name, answer, origin) ?? withoutRoute(name, answer, origin);
+      return unlikeControlPlane(name, given, origin) ?? withoutRoute(name, answer, origin);
     },
   };
 }
@@ -61,9 +69,9 @@ function isCutOff(answer: Answer): boolean {
 }
 
 // An answer that no control plane gives: of another server, or of a gateway or portal in between.
-function unlikeControlPlane(name: OperationName, answer: Answer, origin: string): HoldfastError | null {
+function unlikeControlPlane(name: OperationName, given: Given, origin: string): HoldfastError | null {
   // What a control plane answers where it has no such route is its own affair.
-  const what = isDocumented(operation(name)) ? strangeness(answer) : null;
+  const what = isDocumented(operation(name)) ? strangeness(given) : null;
   if (what === null) return null;
   const { method, path } = operation(name);
   return wrong(
@@ -72,7 +80,7 @@ function unlikeControlPlane(name: OperationName, answer: Answer, origin: string)
   );
 }
 
-function strangeness(answer: Answer): string | null {
+function strangeness({ answer, isFinal }: Given): string | null {
   switch (answer.state) {
     case "answered":
       return `${answer.status} and JSON of another form`;
@@ -80,6 +88,8 @@ function strangeness(answer: Answer): string | null {
       return isStrangeRefusal(answer.refusal) ? `${answer.refusal.status} and no reason` : null;
     case "ambiguous":
       if (answer.ambiguity === "redirect") return "a redirect, which is not followed";
+      if (answer.ambiguity === "server-error")
+        return isFinal && !hasReason(answer) ? `${answer.status} and no reason` : null;
       if (answer.ambiguity !== "protocol" || answer.status === null) return null;
       return answer.cause instanceof Error ? answer.cause.message.replace(/^answered /, "") : String(answer.status);
     case "not-sent":
@@ -87,9 +97,16 @@ function strangeness(answer: Answer): string | null {
   }
 }
 
+// As the classification of a 5xx tells it.
+function hasReason({ status, cause }: Extract<Answer, { readonly state: "ambiguous" }>): boolean {
+  return !(cause instanceof Error && cause.message === `answered ${status}`);
+}
+
 // The page of a gateway has no message that could be read.
-function isStrangeRefusal({ status, code, message, details }: Refusal): boolean {
-  return STRANGE_REFUSALS.has(status) && code === null && message === "" && details.length === 0;
+function isStrangeRefusal({ status, code, message, details, reason }: Refusal): boolean {
+  if (!STRANGE_REFUSALS.has(status) || code !== null || details.length > 0) return false;
+  // That it is unclear whether a route is missing is said here, not by the server.
+  return message === "" || reason === "route-unclear";
 }
 
 // Those of a proxy that asks to sign in, of a firewall, or of a server that takes other requests. 401 is about the token.

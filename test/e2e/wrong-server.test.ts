@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { everyKind } from "../support/manifests.ts";
+import { everyKind, team } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
@@ -70,11 +70,14 @@ test.each([
       server.closeAllConnections();
     });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const source = await sourceOf(everyKind);
-    const ended = await source.runHere([...plan, url], { HOLDFAST_TOKEN: "some-token" });
-    expect(ended).toMatchObject({ code: 1, stdout: "" });
-    expect(ended.stderr).toMatch(/^error: the server at .*\n {2}→ check that --server is .*\n$/);
-    expect(ended.stderr).toContain(`${url} does not look like a control plane: it answers GET /api/`);
-    expect(ended.stderr).toContain(`with ${what}`);
+    // Teams are read by an operation that a control plane need not have.
+    for (const files of [everyKind, { "team.yaml": team("ml") }]) {
+      const source = await sourceOf(files);
+      const ended = await source.runHere([...plan, url], { HOLDFAST_TOKEN: "some-token" });
+      expect(ended).toMatchObject({ code: 1, stdout: "" });
+      expect(ended.stderr).toMatch(/^error: the server at .*\n {2}→ check that --server is .*\n$/);
+      expect(ended.stderr).toContain(`${url} does not look like a control plane: it answers GET /api/`);
+      expect(ended.stderr).toContain(`with ${what}`);
+    }
   },
 );

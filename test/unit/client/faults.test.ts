@@ -97,6 +97,20 @@ test("F11 a read of a server that only fails ends after a minute", async () => {
   expect(clock.now()).toBeLessThanOrEqual(60_000);
 });
 
+test("a gateway's page at the first contact is an error of the server as a whole, whichever read has met it", async () => {
+  for (const list of ["listTeams", "listWorkspaces"] as const) {
+    const clock = fakeClock();
+    const server = await serve((response) => response.writeHead(502, { "content-type": "text/html" }).end("<p>Oops"));
+    const { reader } = dial(server.url, { clock });
+    const failure = await reader.list(list, {}, calm).catch((error: unknown) => error);
+    expect(failure).not.toHaveProperty("reason");
+    expect(failure).toMatchObject({
+      message: `the server at ${server.url} does not look like a control plane: it answers GET /api/svc/v1/workspaces with 502 and no reason`,
+    });
+    expect(clock.now()).toBeGreaterThan(30_000);
+  }
+});
+
 test("F8 429 pauses every call to the server, not just the one", async () => {
   const clock = fakeClock();
   const server = await serve((response, _, nth) =>
@@ -231,8 +245,8 @@ test.each([
   { data: {}, pagination: { total: 1 } },
   { pagination: { total: 0 } },
 ])("F13 a list without its envelope is a protocol error: %j", async (body) => {
-  const server = await serve((response) => json(response, body));
-  await expect(dial(server.url).reader.list("listTeams", {}, calm)).rejects.toMatchObject({ reason: "protocol" });
+  const { reader } = await afterFirstContact((response) => json(response, body));
+  await expect(reader.list("listTeams", {}, calm)).rejects.toMatchObject({ reason: "protocol" });
 });
 
 test("F15 unknown fields, and numbers written as text in the envelope, are taken", async () => {
