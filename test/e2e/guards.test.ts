@@ -188,6 +188,10 @@ test("S60 a team and an account of others need adoption where nothing reads them
   expect(await source.runHere(["apply", "--yes", "--kind", "service"])).toMatchObject({ code: 0 });
   before.splice(0, Infinity, ...server.effects());
   expect(await refusedIn("second")).toEqual(["team/ml", "virtual-account/ci"]);
+  // Nobody is told to adopt what cannot be read.
+  const told = (await source.runHere(["plan", "--state", "second"], privileged)).stdout.replaceAll(/\s+/g, " ");
+  expect(told).toContain("what somebody else manages (live cannot be read); --allow-adopt writes it all the same");
+  expect(told).not.toContain("holdfast adopt");
   // Whoever allows it is told that they were there. The control plane tells its time in whole seconds.
   await eventually("two seconds since they were made", () => Date.now() - made > 2000);
   await source.remove("services/api.yaml");

@@ -3,7 +3,7 @@ import { pointerTokens } from "../../contract/json-pointer.ts";
 import { labelOf } from "../diff/change.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { pointerIn, redactPointer, writtenValueAt } from "../diff/pointer.ts";
-import { MAY_EXIST } from "../guards/step-guards.ts";
+import { MAY_EXIST, UNREAD } from "../guards/step-guards.ts";
 import { contentDangers } from "./content-dangers.ts";
 import type { Decision, DecisionInput, Difference } from "./decision.ts";
 import { isWrittenBy } from "./own-content.ts";
@@ -50,7 +50,9 @@ function adoptionDangers(
   const answered = dryRun?.state === "answered" && dryRun.row?.id ? dryRun.row : null;
   const row = live.state === "present" ? live.row : answered;
   if (row === null) return action === "ensure" ? [{ risk: "adopts", path: null, text: MAY_EXIST }] : NONE;
-  return isWrittenBy(row, writers) ? NONE : [fieldsDanger("adopts", lostIn(differences), one)];
+  if (isWrittenBy(row, writers)) return NONE;
+  if (live.state !== "present") return [{ risk: "adopts", path: null, text: UNREAD }];
+  return [fieldsDanger("adopts", lostIn(differences), one)];
 }
 
 function lostIn(differences: readonly Difference[]): readonly Difference[] {

@@ -40,6 +40,9 @@ const guardText: { readonly [risk in Risk]: GuardText } = {
 /** What is dangerous about a write where live cannot be read: nobody knows whose the resource is, if there is one. */
 export const MAY_EXIST = "may exist already and be somebody else's: live cannot be read";
 
+/** What is dangerous about a write where live cannot be read, although it is known to be there and somebody else's. */
+export const UNREAD = "live cannot be read";
+
 /** How many dangers of a step are listed one by one. */
 export const LISTED = 10;
 
@@ -124,12 +127,13 @@ export function guardDetail(dangers: readonly Danger[]): string {
 
 const WRITE_UNREAD = "--allow-adopt writes it all the same";
 
+// What cannot be read cannot be adopted as it is.
 function isUnread(dangers: readonly Danger[]): boolean {
-  return dangers.every(({ text }) => text === MAY_EXIST);
+  return dangers.every(({ text }) => text === MAY_EXIST || text === UNREAD);
 }
 
 function dangerText(risk: Risk, dangers: readonly Danger[]): string {
-  if (isUnread(dangers)) return MAY_EXIST;
+  if (dangers.every(({ text }) => text === MAY_EXIST)) return MAY_EXIST;
   const texts = dangers.flatMap(({ text }) => (text === "" ? [] : [text]));
   const more = texts.length > LISTED ? `, and ${texts.length - LISTED} more` : "";
   return texts.length === 0

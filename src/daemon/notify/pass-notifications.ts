@@ -37,7 +37,7 @@ export function passNotifications(target: string, send: (notification: Notificat
     const drifted = plan.steps.filter(isDrifted).map(({ identity }) => identity);
     notifyOrClear("drift", plan.revision, `${count(drifted.length, "resource")} moved in live`, drifted);
     const unadopted = plan.steps.filter(needsAdoption).map(({ identity }) => identity);
-    const summary = `holdfast adopt is needed for ${count(unadopted.length, "resource")}`;
+    const summary = `${count(unadopted.length, "resource")} to be adopted, or allowed with --allow-adopt`;
     notifyOrClear("adopt-needed", plan.revision, summary, unadopted);
   };
   const applied = ({ report, plan }: ApplyEvent): void => {
