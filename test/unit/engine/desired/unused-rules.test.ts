@@ -40,12 +40,18 @@ test("those that match nothing are each a warning", () => {
 
 test("each names the nearest that matches something", () => {
   const rules = { ignore: [rule("service/dve:*/*")], external: ["clusters/*"], allowLiteralSecrets: ["wep/*.yaml"] };
-  const found = unusedRules(source, config(rules), { ...nothing, exclude: ["service/dev:web/apo", "team/**"] });
+  const found = unusedRules(source, config(rules), {
+    ...nothing,
+    exclude: ["service/dev:web/apo", "servce/*/api", "service/dve:*/a*", "servic/**", "team/**"],
+  });
   expect(found.map(({ detail }) => detail)).toEqual([
     "Did you mean service/dev:*/*? Correct it, or remove it.",
     "Did you mean cluster/*? Correct it, or remove it.",
     "Did you mean web/*.yaml? Correct it, or remove it.",
     "Did you mean service/dev:web/api? Correct it, or remove it.",
+    "Did you mean service/*/api? Correct it, or remove it.",
+    "Did you mean service/dev:*/a*? Correct it, or remove it.",
+    "Did you mean service/**? Correct it, or remove it.",
     "Correct it, or remove it.",
   ]);
 });
