@@ -35,7 +35,10 @@ export function createFirstContact(
   return {
     isOver: () => isOver,
     isUndecided: (name, given) =>
-      !isOver && operation(name).retry === "read" && !isDocumented(operation(name)) && strangeness(given) !== null,
+      !isOver &&
+      operation(name).retry === "read" &&
+      !isDocumented(operation(name)) &&
+      (strangeness(given) !== null || mayLackRoutes(given.answer)),
     misdirected: async (name, given) => {
       const { answer } = given;
       if (isProper(name, answer)) isOver = true;
@@ -103,10 +106,13 @@ function hasReason({ status, cause }: Extract<Answer, { readonly state: "ambiguo
 }
 
 // The page of a gateway has no message that could be read.
-function isStrangeRefusal({ status, code, message, details, reason }: Refusal): boolean {
-  if (!STRANGE_REFUSALS.has(status) || code !== null || details.length > 0) return false;
-  // That it is unclear whether a route is missing is said here, not by the server.
-  return message === "" || reason === "route-unclear";
+function isStrangeRefusal({ status, code, message, details }: Refusal): boolean {
+  return STRANGE_REFUSALS.has(status) && code === null && message === "" && details.length === 0;
+}
+
+// A control plane may lack the routes of extensions; another server, or a wrong base path, lacks the documented ones too.
+function mayLackRoutes(answer: Answer): boolean {
+  return answer.state === "refused" && /^route-/.test(answer.refusal.reason);
 }
 
 // Those of a proxy that asks to sign in, of a firewall, or of a server that takes other requests. 401 is about the token.

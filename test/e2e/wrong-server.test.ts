@@ -38,12 +38,14 @@ test("http to a port that speaks TLS, and https to one that does not, say so at 
 
 test("a path below a control plane's address is recognised by the routes that are not there", async () => {
   const server = await serve();
-  const source = await sourceOf(everyKind, server);
-  const ended = await source.runHere([...plan, `${server.url}/below`]);
-  expect(ended).toMatchObject({ code: 1, stdout: "" });
-  expect(ended.stderr).toMatch(
-    /^error: the server at \S+ is not a control plane: it has no [A-Z]+ \/api\/\S+\n {2}→ check that --server/m,
-  );
+  for (const files of [everyKind, { "team.yaml": team("ml") }]) {
+    const source = await sourceOf(files, server);
+    const ended = await source.runHere([...plan, `${server.url}/below`]);
+    expect(ended).toMatchObject({ code: 1, stdout: "" });
+    expect(ended.stderr).toMatch(
+      /^error: the server at \S+ is not a control plane: it has no [A-Z]+ \/api\/\S+\n {2}→ check that --server/m,
+    );
+  }
 });
 
 const page = "<!doctype html><title>Welcome</title>";
