@@ -35,7 +35,7 @@ function statusText(targets: readonly TargetStatus[], daemon: Daemon): string {
 function targetText(status: TargetStatus): string {
   const { target, source, sync, condition, reason, message, invalid, lastPass, nextPassAt, oldestUnapplied } = status;
   const why = reason === null ? "" : ` (${reason})`;
-  const wanted = status.wantedRevision ?? (lastPass === null ? "no commit" : "uncommitted");
+  const wanted = status.wantedRevision ?? (lastPass === null || reason === "NeverRun" ? "no commit" : "uncommitted");
   const lines = [
     `${printable(target)}  ${sync}, ${condition}${why}`,
     ...(message === null ? [] : [`  ${printable(message)}`]),
@@ -44,7 +44,7 @@ function targetText(status: TargetStatus): string {
     `  wanted    ${wanted}`,
     `  applied   ${status.appliedRevision ?? "no commit"}`,
     ...(oldestUnapplied === null ? [] : [`  unapplied ${oldestUnapplied.commit}, since ${oldestUnapplied.since}`]),
-    ...(lastPass === null ? [] : [`  last pass ${lastPass.endedAt}: ${lastPass.result}${countsText(lastPass)}`]),
+    ...(lastPass === null ? [] : [`  last pass ${lastPass.endedAt}: ${resultText(lastPass)}`]),
     ...(nextPassAt === null ? [] : [`  next pass ${nextPassAt}`]),
     ...status.held.map((what) => `  held      ${printable(what)}`),
     ...status.unknown.map((identity) => `  unknown   ${printable(identity)}`),
@@ -58,10 +58,7 @@ export function historyText(
 ): string {
   return targets
     .map(({ target, passes }) => {
-      const lines = passes.map((pass) => {
-        const why = pass.reason === null ? "" : ` (${pass.reason})`;
-        return `  ${pass.endedAt}  ${commitText(pass)}  ${pass.result}${why}${countsText(pass)}\n`;
-      });
+      const lines = passes.map((pass) => `  ${pass.endedAt}  ${commitText(pass)}  ${resultText(pass)}\n`);
       return `${printable(target)}\n${lines.length === 0 ? "  no pass yet\n" : lines.join("")}`;
     })
     .join("\n");
@@ -73,7 +70,11 @@ function commitText({ commit, result }: PassRecord): string {
   return commit?.slice(0, 12) ?? (isRead ? "uncommitted" : "no commit").padEnd(12);
 }
 
-function countsText({ counts }: PassRecord): string {
+function resultText({ result, reason, counts }: PassRecord): string {
+  return `${result}${reason === null ? "" : ` (${reason})`}${countsText(counts)}`;
+}
+
+function countsText(counts: PassRecord["counts"]): string {
   const text = joinCounts(Object.entries(counts).map(([name, count]) => [count, name]));
   return text === "" ? "" : `: ${text}`;
 }

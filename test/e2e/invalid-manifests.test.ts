@@ -187,6 +187,12 @@ test("commands with --partial say what they leave out, and never that all is wel
   expect(shown).toMatch(/^Incomplete: 2 invalid, 46 unchanged\n/m);
   // A selection leaves out only what it names.
   expect(await source.runHere(["apply", "--yes", "--partial", "teams"])).toMatchObject({ code: 0 });
+  // The status tells of it as of the last pass, and of the whole what it told before.
+  const status = async () => JSON.parse((await source.runHere(["status", "-o", "json"])).stdout).targets[0];
+  expect(await status()).toMatchObject({
+    ...{ condition: "Stalled", reason: "InvalidManifests", invalid: [gateway, reader] },
+    lastPass: { result: "applied", reason: "Selected", counts: { unchanged: 43, invalid: 0 } },
+  });
   expect(await source.runHere(["apply", "--yes", "--partial", "search"])).toMatchObject({ code: 3 });
 
   // A warning is in no manifest that could be left out.

@@ -1,4 +1,5 @@
 import type { ApplyEvent } from "../../core/report/events.ts";
+import type { PassRecord } from "../../core/report/target-status.ts";
 import { isEverything } from "../../core/selection/select.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory } from "../../daemon/history.ts";
 import { createPassWatch } from "../../daemon/pass-watch.ts";
@@ -28,13 +29,18 @@ export function createApplyRecorder(
       watch.observer.emit(end);
       const status = statusAfter(before, watch.end({ startedAt, endedAt: now(), nextAt: null, wanted: null }));
       const { lastPass } = status;
-      // What was not selected was not looked at, so the status of the whole stays as it is.
+      // What was not selected was not looked at, so the status of the whole stays as it is, but for what ran last.
       const isWhole = isEverything(rules({}).selection);
-      const record = isWhole
-        ? lastPass
-        : lastPass && { ...lastPass, reason: "Selected", message: "a part was selected" };
+      const record = isWhole ? lastPass : lastPass && ofPart(lastPass);
       if (record !== null && isWorthRecording(record, before.lastPass)) openHistory(folder, now).add([record]);
-      keepStatus(folder, isWhole ? status : before);
+      keepStatus(folder, isWhole ? status : { ...before, lastPass: record });
     },
   };
+}
+
+// Why a part is incomplete says more than that it is a part.
+function ofPart(record: PassRecord): PassRecord {
+  const message = "a part was selected";
+  if (record.reason === null) return { ...record, reason: "Selected", message };
+  return { ...record, message: [record.message, message].filter((text) => text !== null).join("; ") };
 }
