@@ -115,7 +115,11 @@ test("CI goes on where a person began, corrects what was changed by hand, and ad
 
   // What left git is listed as long as it lives, with who removed it; nobody has recorded it.
   const removal = await push({}, ["account.yaml"]);
-  const orphan = { recorded: false, isLive: true, removedBy: { commit: removal, author: "Ada <ada@example.com>" } };
+  const orphan = {
+    recorded: false,
+    isLive: true,
+    removedBy: { commit: removal, author: "Ada <ada@example.com>", at: expect.stringMatching(/Z$/) },
+  };
   const jobs = await clone();
   expect(planOf(await ci(jobs, "plan", "-o", "json"))).toMatchObject({
     summary: { orphan: 1, update: 0 },

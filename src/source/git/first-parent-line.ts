@@ -34,12 +34,14 @@ export async function firstParentLine(
   { tip, most }: { readonly tip: string; readonly most: number },
   stop: Stop,
 ): Promise<readonly LineCommit[]> {
-  const options = ["--first-parent", `--max-count=${most}`, "--format=%H%x00%P%x00%an <%ae>%x00%aI"];
+  const options = ["--first-parent", `--max-count=${most}`, "--format=%H%x00%P%x00%an <%ae>%x00%at"];
   const { code, stdout } = await runInRepository(repository, ["rev-list", ...options, tip, "--"], stop);
   if (code !== 0) return [];
   return stdout.split("\n").flatMap((line) => {
-    const [commit = "", parents, author = "", at = ""] = line.split("\0");
-    return parents === undefined ? [] : [{ commit, parent: parents.split(" ")[0] || null, author, at }];
+    const [commit = "", parents, author = "", authoredAt] = line.split("\0");
+    if (parents === undefined) return [];
+    const at = new Date(Number(authoredAt) * 1000).toISOString();
+    return [{ commit, parent: parents.split(" ")[0] || null, author, at }];
   });
 }
 
