@@ -9,7 +9,7 @@ import { plantWorkspace } from "./platform.ts";
 const seed = Number(process.env.HOLDFAST_CRASH_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const crashes = Number(process.env.HOLDFAST_CRASHES ?? 4);
 const chance = chanceFrom(seed);
-const timeout = 30_000 + 5000 * crashes;
+const timeout = 180_000 + 10_000 * crashes;
 
 test(`F69 after each kill -9, every acknowledged write is there, once and whole (seed ${seed})`, {
   timeout,
