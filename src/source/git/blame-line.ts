@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { localEnvironment } from "../remote/git-environment.ts";
 import { runGit } from "../remote/run-git.ts";
+import { commitTime } from "./first-parent-line.ts";
 import { environmentOf, type Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 import { temporaryRepository } from "./temporary-repository.ts";
@@ -44,7 +45,7 @@ export async function blameLine(
   const newest = documentOf(entriesOf(blamed.stdout)).toSorted((a, b) => b.committedAt - a.committedAt)[0];
   if (newest === undefined) return null;
   const { id, author, authoredAt, isBoundary } = newest;
-  return { commit: id, author, at: new Date(authoredAt * 1000).toISOString(), isOldest: isShallow && isBoundary };
+  return { commit: id, author, at: commitTime(authoredAt), isOldest: isShallow && isBoundary };
 }
 
 type Commit = {

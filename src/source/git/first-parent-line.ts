@@ -12,6 +12,14 @@ export type CommitAuthor = {
   readonly at: string;
 };
 
+/** The last time that a JavaScript date can have, in seconds since the epoch. */
+const LAST_TIME = 8.64e12;
+
+/** The ISO time of a commit, from seconds since the epoch. Anyone can write a later time into a commit than a date can have. */
+export function commitTime(seconds: number): string {
+  return new Date(Math.min(seconds, LAST_TIME) * 1000).toISOString();
+}
+
 /** A commit of a first-parent line; its parent is null at the end of what the repository has. */
 export type LineCommit = CommitAuthor & { readonly parent: string | null };
 
@@ -40,8 +48,7 @@ export async function firstParentLine(
   return stdout.split("\n").flatMap((line) => {
     const [commit = "", parents, author = "", authoredAt] = line.split("\0");
     if (parents === undefined) return [];
-    const at = new Date(Number(authoredAt) * 1000).toISOString();
-    return [{ commit, parent: parents.split(" ")[0] || null, author, at }];
+    return [{ commit, parent: parents.split(" ")[0] || null, author, at: commitTime(Number(authoredAt)) }];
   });
 }
 
