@@ -32,14 +32,17 @@ export async function run(invocation: StateInvocation): Promise<number> {
 
 async function check(invocation: StateInvocation): Promise<number> {
   const { flags, terminal } = invocation;
-  const report = await reportOf(await stateFolder(invocation), readStateKey(terminal));
+  const folder = await stateFolder(invocation);
+  const ledgers = await checkedLedgers(folder, readStateKey(terminal));
+  const diagnostics = terminal.warnings.all();
+  const report: StateReport = { format_version: FORMAT_VERSION, state: folder, ledgers, diagnostics };
   await writeResult(terminal, stdoutFormat(flags.output) === "json" ? jsonText(report) : stateText(report));
   return report.ledgers.every(({ problem }) => problem === null) ? 0 : exitCodes.error;
 }
 
-async function reportOf(folder: string, keyText: string | null): Promise<StateReport> {
+async function checkedLedgers(folder: string, keyText: string | null): Promise<StateReport["ledgers"]> {
   const checked = await checkState(folder, keyText);
-  if (checked.length > 0) return { format_version: FORMAT_VERSION, state: folder, ledgers: checked.map(ledgerReport) };
+  if (checked.length > 0) return checked.map(ledgerReport);
   throw new HoldfastError("invalid", `there is no ledger in ${folder}`, {
     hint: "name the state with --state; a state that is new has none before the first plan or apply",
   });

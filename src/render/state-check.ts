@@ -1,4 +1,5 @@
 import type { FormatVersion } from "../contract/generated/output.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 
@@ -13,6 +14,7 @@ export type StateReport = {
     readonly servers: readonly { readonly server: string; readonly resources: number; readonly pending: number }[];
     readonly problem: { readonly code: string; readonly message: string; readonly hint: string | null } | null;
   }[];
+  readonly diagnostics: readonly Diagnostic[];
 };
 
 /** The result of `state check`, as text. */

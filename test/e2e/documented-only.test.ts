@@ -42,7 +42,7 @@ describe("where workspaces and ml repos cannot be written", () => {
     expect(planned.code).toBe(1);
     expect(planned.stdout).toContain("! workspace/dev:web");
     expect(planned.stdout.replaceAll(/\s+/g, " ")).toContain(
-      "forbidden: it may exist; this token cannot see it (workspace-viewer on workspace dev:web would show it)",
+      "forbidden: it may exist; this token cannot see it (workspace-viewer on workspace dev:web would show it if it exists)",
     );
     expect(await outcomesOf(source)).toEqual({
       "cluster/dev": "created",

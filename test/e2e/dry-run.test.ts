@@ -107,7 +107,9 @@ describe.each(controlPlaneVariants)("a dry run of what is new on a $name control
     } else {
       expect(byIdentity.get("service/dev:web/worker")).toMatchObject({ action: "block", reason: "forbidden" });
       // Only a dry run would show it, and whoever may read the workspace may not make one.
-      expect(text.stdout).toContain("this token cannot see it (workspace-editor on workspace dev:web would show it)");
+      expect(text.stdout).toContain(
+        "this token cannot see it (workspace-editor on workspace dev:web would show it if it exists)",
+      );
     }
     // A team is no kind that a documented operation reads.
     const unseen = plane.name === "full" ? 4 : 6;

@@ -68,6 +68,9 @@ test("a ledger of an older release is upgraded by the next command, after a back
 describe("holdfast state", () => {
   test("checks every sealed value, and says which ledger is sealed with another key or was changed", async () => {
     const { source, state, env } = await applied();
+    expect((await checkOf(source, { ...env, HOLDFAST_STAT: "" })).report.diagnostics).toMatchObject([
+      { code: "unknown-variable", severity: "warning" },
+    ]);
     const sound = await checkOf(source, env);
     expect(sound).toMatchObject({ code: 0, report: { ledgers: [{ target: null, problem: null }] } });
     expect(sound.report.ledgers[0].servers).toMatchObject([{ resources: 8, pending: 0 }]);

@@ -96,7 +96,7 @@ function decideUnknown(one: DecisionInput): Decision {
 }
 
 function forbidden({ roleThatShows }: DecisionInput): Decision {
-  return block("forbidden", { detail: `${roleThatShows()} would show it` });
+  return block("forbidden", { detail: `${roleThatShows()} would show it if it exists` });
 }
 
 function isSameAsWritten(one: DecisionInput): boolean {

@@ -25,8 +25,10 @@ export function notVisible(
     return `${all.length} × ${kind}`;
   });
   const total = desired.length + outOfScope;
-  const summary = `${hidden.length} of ${total} not visible to this token: ${kinds.join(", ")}; ${rolesFor(hidden, input)} would show them`;
-  const detail = "the plan is not complete: give the token that role, or select what it sees by path, --kind or --only";
+  const summary = `${hidden.length} of ${total} not visible to this token: ${kinds.join(", ")}; ${rolesFor(hidden, input)} would show those that exist`;
+  const detail =
+    "the plan is not complete: give the token that role, or select what it sees by path, --kind or --only; " +
+    "what does not exist is created by a token with that role, or on the control plane itself";
   return {
     count: hidden.length,
     diagnostic: { severity: "error", code: NOT_VISIBLE, summary, detail, file: null, line: null, column: null },

@@ -67,17 +67,17 @@ describe("what a token cannot see", () => {
   const unseen: Live = { state: "unknown", reason: "not-visible" };
   const some = { tenant: "acme", roles: [{ resourceType: "cluster", resourceFqn: "c9", roleId: "cluster-viewer" }] };
 
-  test("S65 is forbidden, recorded or not, and the plan names the role that would show it", () => {
+  test("S65 is forbidden, recorded or not, and the plan names the role that would show it if it exists", () => {
     for (const receipts of [[], [recorded(service())]]) {
       const step = against(service(), unseen, { sight: some, recorded: receipts });
       expect(step).toMatchObject({
         action: "block",
         reason: "forbidden",
-        decision: { detail: "workspace-viewer on workspace c1:ws1 would show it", drifted: false },
+        decision: { detail: "workspace-viewer on workspace c1:ws1 would show it if it exists", drifted: false },
       });
     }
     const byRole = [team, cluster, repo, prompt()].map((one) =>
-      against(one, unseen, { sight: some }).decision.detail?.replace(" would show it", ""),
+      against(one, unseen, { sight: some }).decision.detail?.replace(" would show it if it exists", ""),
     );
     expect(byRole).toEqual([
       "tenant-viewer on tenant acme",
@@ -95,11 +95,11 @@ describe("what a token cannot see", () => {
     expect(made.diagnostics[0]).toMatchObject({
       code: "not-visible",
       severity: "error",
-      summary: `3 of 4 not visible to this token: 1 × cluster, 1 × service, 1 × team; cluster-viewer on cluster c1, workspace-viewer on workspace c1:ws1, tenant-viewer on tenant acme would show them`,
+      summary: `3 of 4 not visible to this token: 1 × cluster, 1 × service, 1 × team; cluster-viewer on cluster c1, workspace-viewer on workspace c1:ws1, tenant-viewer on tenant acme would show those that exist`,
     });
     const more = [...all, declare(repo)];
     const wide = plan(more, { live: { ...live, "ml-repo/r": unseen }, sight: some }).plan;
-    expect(wide.diagnostics[0]?.summary).toMatch(/; tenant-viewer on tenant acme would show them$/);
+    expect(wide.diagnostics[0]?.summary).toMatch(/; tenant-viewer on tenant acme would show those that exist$/);
   });
 
   test("S65 counts where no roles are told only if a documented operation reads the kind", () => {
