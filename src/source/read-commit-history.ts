@@ -22,8 +22,11 @@ import type { SourceOptions } from "./read-source.ts";
 import type { RevisionFiles } from "./revision.ts";
 import { startsOf } from "./source-root.ts";
 
-/** Time for reading a history, in milliseconds. */
+/** Time for reading a history and for the questions to it, in milliseconds. */
 const HISTORY_MS = 5000;
+
+/** Time for reading it, so that some is left for the questions. */
+const READING_MS = 3000;
 
 /** Bytes of earlier files that are kept in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -78,7 +81,7 @@ class HistoryLine {
 
   async read({ signal }: Stop): Promise<HistoryFiles> {
     const since = performance.now();
-    const timeUp = AbortSignal.timeout(HISTORY_MS);
+    const timeUp = AbortSignal.timeout(READING_MS);
     const stop = { signal: AbortSignal.any([signal, timeUp]) };
     let commits = 0;
     let ended: HistoryReach["ended"] = "cut";

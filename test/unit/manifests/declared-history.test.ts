@@ -1,6 +1,7 @@
-import { rm } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { DeclaredHistory } from "../../../src/manifests/declared-history.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
@@ -96,4 +97,21 @@ test("finds the manifests of a resource, newest first, under whatever path they 
   expect([...found].map(([identity, manifests]) => [identity, manifests.map(({ members }) => members)])).toEqual([
     ["team/a", [["three@example.com"], ["two@example.com"], ["one@example.com"]]],
   ]);
+});
+
+test("answers from the commits that it has read when reading all of them takes too long", async () => {
+  const { folder } = await repositoryOf([{ "a.yaml": team("a") }]);
+  const commit = `commit refs/heads/main\ncommitter Ada <ada@example.com> 1700000000 +0000\ndata 0\n`;
+  const input = `${commit}from refs/heads/main^0\n${commit.repeat(260)}${commit}D a.yaml\n`;
+  execFileSync("git", ["fast-import", "--quiet"], { cwd: folder, input });
+  const bin = await temporaryFolder();
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  const second = `case "$*" in *diff-tree*) mkdir "${bin}/first" 2>/dev/null || exec sleep 60;; esac`;
+  await writeFile(join(bin, "git"), `#!/bin/sh\n${second}\nexec "${real}" "$@"\n`, { mode: 0o755 });
+  vi.stubEnv("PATH", `${bin}:${process.env.PATH}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await removedIn(folder, [])).toEqual({
+    removed: [["team/a", expect.any(String)]],
+    reach: { commits: 250, ended: "cut" },
+  });
 });
