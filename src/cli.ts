@@ -46,7 +46,9 @@ if (Number.isInteger(columns) && columns > 0) {
 // Loaded only where it is asked for, since a log takes time to load.
 const log = logChoiceOf(process.argv.slice(2), process.env, process.stdout);
 const stderr =
-  log === null ? process.stderr : (await import("./commands/output/log-stream.ts")).logStream(process[log.stream], log);
+  log === null
+    ? process.stderr
+    : (await import("./commands/output/terminal-log.ts")).loggingStderr(process[log.stream], log);
 
 const terminal: ProcessTerminal = {
   stdin: process.stdin,

@@ -11,9 +11,13 @@ const declaredKinds: ReadonlySet<string> = new Set([fields, used, subjects].flat
  * tenant.
  */
 export function manifestReferences(manifest: JsonObject): readonly Reference[] {
-  return [...referencesWithoutSecrets(manifest, null), ...usedBy(manifest)].flatMap(({ kind, key, pointer }) =>
-    declaredKinds.has(kind) && !isEveryone(kind, key) ? [{ identity: `${kind}/${key}`, pointer }] : [],
-  );
+  const references: Reference[] = [];
+  for (const found of [referencesWithoutSecrets(manifest, null), usedBy(manifest)]) {
+    for (const { kind, key, pointer } of found) {
+      if (declaredKinds.has(kind) && !isEveryone(kind, key)) references.push({ identity: `${kind}/${key}`, pointer });
+    }
+  }
+  return references;
 }
 
 // The team "everyone" always exists.

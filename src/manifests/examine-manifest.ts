@@ -79,12 +79,12 @@ function referenceFaults({ chunk }: ParsedDocument, value: JsonObject): readonly
 
 // As SOPS writes a value, or `eyaml` for Hiera.
 const ENCRYPTED = /^ENC\[([A-Z0-9_]+),/;
-const MAY_BE_ENCRYPTED = /ENC\[|sops/;
 const DECRYPT = "Commit it as plain text, with secret://tenant:group:key in place of each secret.";
 
 // A file that SOPS has written says so under `sops`; otherwise each encrypted value is told.
-function encryptedFaults(value: JsonObject): readonly SchemaFault[] {
-  return isObject(value.sops) ? [encryptedFault("/sops", "this manifest is", "SOPS")] : encryptedIn(value, "");
+function encryptedFaults(value: JsonObject, text: string): readonly SchemaFault[] {
+  if (isObject(value.sops)) return [encryptedFault("/sops", "this manifest is", "SOPS")];
+  return text.includes("ENC[") ? encryptedIn(value, "") : [];
 }
 
 function encryptedIn(value: Json, pointer: string): readonly SchemaFault[] {
@@ -107,7 +107,7 @@ function schemaFaults(
   value: JsonObject,
   { unknownFields }: ExamineOptions,
 ): readonly SchemaFault[] {
-  const encrypted = MAY_BE_ENCRYPTED.test(chunk.text) ? encryptedFaults(value) : [];
+  const encrypted = encryptedFaults(value, chunk.text);
   if (encrypted.length > 0) return encrypted;
   const respelt = checkSpellings(type, value, respellings());
   const faults = validateManifest(type, value, { unknownFields });

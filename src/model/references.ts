@@ -17,7 +17,10 @@ export function referencesWithoutSecrets(manifest: JsonObject, tenant: string | 
   const { ownedBy, collaborators, permissions } = manifest;
   const found: ResourceReference[] = [];
   // A fast path: a plan reads every manifest, and most have only one of these fields.
-  for (const { field, kind, pointer } of fields) found.push(...named(kind, manifest[field], pointer));
+  for (const { field, kind, pointer } of fields) {
+    const key = manifest[field];
+    if (typeof key === "string") found.push({ kind, key, pointer });
+  }
   if (isObject(ownedBy)) found.push(...named(referenceKinds.owner, ownedBy.team, "/ownedBy/team"));
   for (const [item, at] of items(collaborators)) found.push(...subjectReference(item, `/collaborators/${at}/subject`));
   for (const [item, at] of items(permissions))
@@ -48,10 +51,11 @@ export function usedBy(manifest: JsonObject): readonly ResourceReference[] {
 
 function addUsed(value: Json, pointer: string, found: ResourceReference[]): void {
   if (typeof value !== "object" || value === null) return;
-  for (const [name, item] of Object.entries(value)) {
-    const used = typeof item === "string" ? usedResource(name, item, value) : null;
-    if (used !== null) found.push({ ...used, pointer: placeOf(pointer, name) });
-    else if (typeof item === "object" && !RESOLVED_FIELDS.has(name)) addUsed(item, placeOf(pointer, name), found);
+  for (const [name, item] of Object.entries<Json>(value)) {
+    if (typeof item === "string") {
+      const used = usedResource(name, item, value);
+      if (used !== null) found.push({ ...used, pointer: placeOf(pointer, name) });
+    } else if (typeof item === "object" && !RESOLVED_FIELDS.has(name)) addUsed(item, placeOf(pointer, name), found);
   }
 }
 

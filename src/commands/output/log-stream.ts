@@ -1,19 +1,9 @@
 import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
-import { createLog, type Log, type LogFormat, type LogLevel } from "../../log/log.ts";
-import { withoutCommands } from "../../render/escape.ts";
+import type { Log } from "../../log/log.ts";
 import type { Terminal } from "../terminal.ts";
 
 const logs = new WeakMap<Terminal["stderr"], Log>();
-
-/** A stderr that writes each line of text as the message of one line of a log. */
-export function logStream(
-  stream: Terminal["stderr"],
-  { format = "json", level = "info" }: { readonly format?: LogFormat; readonly level?: LogLevel } = {},
-): Terminal["stderr"] {
-  const write = (line: string): void => void stream.write(withoutCommands(line));
-  return streamOf(createLog({ level, format, stream: { write } }));
-}
 
 /** The log that a stderr writes to; null if it is a text stream. */
 export function logOf(stream: Terminal["stderr"]): Log | null {
@@ -23,10 +13,11 @@ export function logOf(stream: Terminal["stderr"]): Log | null {
 /** The same stderr with a `target` field on each line; null if it is a text stream. */
 export function withTarget(stream: Terminal["stderr"], target: string): Terminal["stderr"] | null {
   const log = logOf(stream);
-  return log === null ? null : streamOf(log.child({ target }));
+  return log === null ? null : logStream(log.child({ target }));
 }
 
-function streamOf(log: Log): Terminal["stderr"] {
+/** A stderr that writes each line of text as the message of one line of a log. */
+export function logStream(log: Log): Terminal["stderr"] {
   let rest = "";
   const lines = new Writable({
     decodeStrings: false,

@@ -1,7 +1,17 @@
-import { createLog, type Log, type LogLevel } from "../../log/log.ts";
+import { createLog, type Log, type LogFormat, type LogLevel } from "../../log/log.ts";
 import { withoutCommands } from "../../render/escape.ts";
 import type { Invocation } from "../command.ts";
-import { logOf } from "./log-stream.ts";
+import type { Terminal } from "../terminal.ts";
+import { logOf, logStream } from "./log-stream.ts";
+
+/** A stderr that writes to a log on a stream. */
+export function loggingStderr(
+  stream: Terminal["stderr"],
+  { format = "json", level = "info" }: { readonly format?: LogFormat; readonly level?: LogLevel } = {},
+): Terminal["stderr"] {
+  const write = (line: string): void => void stream.write(withoutCommands(line));
+  return logStream(createLog({ level, format, stream: { write } }));
+}
 
 /** The log of a command on stderr, with the level and format of its flags. */
 export function terminalLog(

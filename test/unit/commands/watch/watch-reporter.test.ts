@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import type { Flags } from "../../../../src/commands/flags/flags.ts";
-import { logStream } from "../../../../src/commands/output/log-stream.ts";
+import { loggingStderr } from "../../../../src/commands/output/terminal-log.ts";
 import type { Terminal } from "../../../../src/commands/terminal.ts";
 import type { WatchReporter } from "../../../../src/commands/watch/event-reporter.ts";
 import { createWatchReporter } from "../../../../src/commands/watch/watch-reporter.ts";
@@ -184,7 +184,7 @@ function written(
     });
   const { terminal } = terminalOf({ cwd: "/" });
   const text = stream("stderr");
-  const stderr = flags.logFormat === "json" ? logStream(text, { level: flags.logLevel ?? "info" }) : text;
+  const stderr = flags.logFormat === "json" ? loggingStderr(text, { level: flags.logLevel ?? "info" }) : text;
   const shown = { ...terminal, stdout: stream("stdout"), stderr, now: () => clock.now };
   happens(createWatchReporter({ args: [], flags, terminal: shown }, { name: null, hasLease: () => false }), clock);
   return seen;
@@ -244,7 +244,7 @@ test("text written to a JSON log becomes one line for each message, with the lin
       done();
     },
   });
-  const log = logStream(stream);
+  const log = loggingStderr(stream);
   log.write("warning: going on without a lease\n  → use one\nerror: no\u001b[31m\u202e answer\n");
   log.write("half a ");
   log.write("line ::error::x\n");
