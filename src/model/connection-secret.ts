@@ -4,9 +4,12 @@ import { isCredential, MASK, SHORTEST_CREDENTIAL } from "./credential.ts";
 const PASSWORDS = [
   // `scheme://user:password@host`. A user alone is shown, and so are a reference such as `secret://tenant:group:key`, a
   // port before a query, and the tag of an image before its digest.
-  /\b(?!(?:[a-z0-9.+-]{1,30}-)?secret:)[a-z][\w+.-]{1,30}:\/\/[^\s/:@?#]{0,256}:(?!\d{1,5}[?#])([^\s/@]{1,256}(?:@[^\s/@?#,;&"']{1,256}){0,4})(?=@(?!sha256:))/dgi,
-  // Go's drivers: `user:password@tcp(host)`.
+  /\b(?!(?:[a-z0-9.+-]{1,30}-)?secret:)[a-z][\w+.-]{1,30}:\/\/[^\s/:?#]{0,256}:(?!\d{1,5}[?#])([^\s/@]{1,256}(?:@[^\s/@?#,;&"']{1,256}){0,4})(?=@(?!sha256:))/dgi,
+  // Go's drivers: `user:password@tcp(host)` and `user:password@/database`.
   /^[^\s:/@]{1,256}:(\S{1,256})(?=@(?:tcp6?|udp|unix|cloudsql)\()/dgi,
+  /^[^\s:/@]{1,256}:([^\s:/@]{1,256})(?=@\/(?!\/))/dg,
+  // Oracle's `user/password@host:port/service`.
+  /^[\w$#]{1,128}\/([^\s@/]{1,256})(?=@(?:\/\/[\w.-]{1,255}(?::\d{1,5})?|[\w.-]{1,255}:\d{1,5})\/)/dgi,
   /\bjdbc:oracle:(?:thin|oci8?):[^\s/@:]{1,256}\/([^\s@]{1,256})(?=@)/dgi,
   // Drivers that separate their properties in other ways than `?`, `&` and `;`.
   /\bjdbc:(?:db2|informix-sqli|as400|derby)[^\s;]{1,1024}:(?:password|pwd)=([^\s;&]{1,256})/dgi,
@@ -15,26 +18,29 @@ const PASSWORDS = [
 
 // A quotation contains its own last mark doubled.
 const QUOTED = `"(?:[^"]|""){1,1024}"|'(?:[^']|''){1,1024}'|\\{(?:[^}]|\\}\\}){1,1024}\\}|<[^<>]{1,64}>`;
-const NAME = "([a-z][\\w .:$-]{0,63}?)";
+const NAME = "([a-z_][\\w .:$[\\]-]{0,63}?)";
 // A key and its value, after `?`, `&`, `;` or `#`, or at the start of the text. A value may itself be a connection string.
 const QUERY_PAIR = new RegExp(`[?&#]\\s{0,8}${NAME}\\s{0,8}=\\s{0,8}(?=(${QUOTED}|[^\\s;&]{1,4096}))`, "dgi");
 const PROPERTY = new RegExp(`;\\s{0,8}${NAME}\\s{0,8}=\\s{0,8}(?=(${QUOTED}|[^\\s;]{1,4096}))`, "dgi");
-const FIRST_PAIR = new RegExp(`^([a-z][\\w.:$-]{0,63})=(${QUOTED}|[^\\s;&]{1,4096})`, "dgi");
+const FIRST_PAIR = new RegExp(`^([a-z_][\\w.:$-]{0,63})=(${QUOTED}|[^\\s;&]{1,4096})`, "dgi");
 // Kafka: `…LoginModule required username="user" password="password";`.
-const LOGIN_MODULE = /LoginModule\s[^;]{0,1024}?\s(\w{0,32}(?:password|secret|token))\s?=\s?("[^"]{1,1024}")/dgi;
+const LOGIN_MODULE =
+  /LoginModule\s[^;]{0,1024}?\s(\w{0,32}(?:password|secret|token))\s?=\s?("[^"]{1,1024}"|'[^']{1,1024}'|[^\s;"']{1,1024})/dgi;
 
-// Texts of nothing but `key=value`, separated by spaces or commas, as libpq and clients of Redis write them.
+// Texts of nothing but `key=value`, separated by spaces or commas, as libpq, PDO and clients of Redis write them.
 const EACH_PAIR = /(?<=^|[\s,])([\w.-]{1,64})\s{0,8}=\s{0,8}("[^"]{1,1024}"|'[^']{1,1024}'|[^\s,'"]{1,1024})/dg;
 const ONE_PAIR = `[\\w.-]{1,64}\\s{0,8}=\\s{0,8}(?:"[^"]{0,1024}"|'[^']{0,1024}'|[^\\s,'"]{0,1024})(?:[\\s,]+|$)`;
-const ONLY_PAIRS = new RegExp(`^\\s*(?:(?:[\\w.-]{1,255}(?::\\d{1,5})?,)+(?:${ONE_PAIR})+|(?:${ONE_PAIR}){2,})$`);
+const ONLY_PAIRS = new RegExp(
+  `^\\s*(?:[a-z]{2,20}:)?(?:(?:[\\w.-]{1,255}(?::\\d{1,5})?,)+(?:${ONE_PAIR})+|(?:${ONE_PAIR}){2,})$`,
+);
 
 const SECRET_WORDS =
-  "pass(?:word|wd|phrase|code)?|pwd|secret|token|signature|authorization|" +
-  "(?:account|shared|access|secret|private|api|master|storage|function|subscription|signing|encryption|auth)[\\s_.-]?key";
+  "pass(?:word|wd|phrase|code)?|pwd|bind_?pw|secret|token|jwt|credentials?|signature|authorization|" +
+  "(?:account|pragma_|pvt|shared|access|secret|private|api|master|storage|function|subscription|signing|encryption|auth)[\\s_.-]?key";
 const SHORT_NAMES = "pw|sig|psk|code";
-const SECRET_NAME = new RegExp(`(?:${SECRET_WORDS})$|^(?:${SHORT_NAMES})$`, "i");
-const ENDS_WITH_NAME = new RegExp(`(?:${SECRET_WORDS}|${SHORT_NAMES})\\s{0,8}$`, "i");
-const LAST_OF_NAMES = /[degknstwy\s]/i;
+const SECRET_NAME = new RegExp(`(?:${SECRET_WORDS})\\]?$|^(?:${SHORT_NAMES})$`, "i");
+const ENDS_WITH_NAME = new RegExp(`(?:${SECRET_WORDS}|${SHORT_NAMES})[\\]\\s]{0,8}$`, "i");
+const LAST_OF_NAMES = /[degklnstwy\]\s]/i;
 const HARMLESS_NAME = /(?:page|next|continuation|cursor|sync|csrf)[\s_.-]?token$/i;
 // Filters, and the special tokens of language models.
 const HARMLESS_WORDS =
@@ -43,6 +49,7 @@ const HARMLESS_WORDS =
 // A password has any length; the other names also have short values that are no secrets.
 const SHORTEST: readonly (readonly [name: RegExp, length: number])[] = [
   [/^code$/i, 32],
+  [/(?:jwt|credentials?)$/i, 12],
   [/(?:token|signature|sig|key|authorization)$/i, 8],
 ];
 
@@ -79,7 +86,8 @@ function mayHaveSecret(text: string): boolean {
     URL_USER.lastIndex = at;
     if (URL_USER.test(text)) return true;
   }
-  return text.includes("jdbc:") || (hasAt && DRIVER_HOSTS.some((host) => text.includes(host)));
+  if (text.includes("jdbc:")) return true;
+  return hasAt && (DRIVER_HOSTS.some((host) => text.includes(host)) || HOST_WITH_PORT.test(text));
 }
 
 /** The text with the secrets of its connection strings masked. */
@@ -108,8 +116,9 @@ export function isSecretName(name: string): boolean {
   return name.length >= SHORTEST_CREDENTIAL && isSecretText(name);
 }
 
-const URL_USER = /:\/\/[^\s/:@]{0,256}:[^\s/@]{1,256}@/y;
-const DRIVER_HOSTS = ["@tcp", "@udp(", "@unix(", "@cloudsql("];
+const URL_USER = /:\/\/[^\s/:?#]{0,256}:[^\s/@]{1,256}@/y;
+const DRIVER_HOSTS = ["@tcp", "@udp(", "@unix(", "@cloudsql(", "@/"];
+const HOST_WITH_PORT = /@[\w.-]{1,255}:\d{1,5}\//;
 
 type Span = { readonly from: number; readonly to: number };
 
