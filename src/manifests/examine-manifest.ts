@@ -10,7 +10,7 @@ import type { ParsedDocument } from "../yaml/document.ts";
 import { type Fault, quoted } from "../yaml/fault.ts";
 import type { Locate } from "../yaml/locator.ts";
 import { checkSpellings } from "./check-spellings.ts";
-import { literalSecrets } from "./literal-secrets.ts";
+import { type Literal, literalSecrets } from "./literal-secrets.ts";
 
 const NO_WORKSPACE =
   "For example: `workspace_fqn: prod-eu:ranking`. Or give all applications without one a default: --workspace, or " +
@@ -25,7 +25,7 @@ type PositionAt = (offset: number) => Position;
 export type ExamineOptions = {
   readonly unknownFields: "refuse" | "warn";
   /** Whether the file may hold values in a known credential format. */
-  readonly allowsSecrets: boolean;
+  readonly allowsSecrets: () => boolean;
 };
 
 // After these faults the value differs from what the author meant: faults found in it would be misleading.
@@ -68,7 +68,9 @@ export function examineManifest(
   // A value that a syntax error replaced was already reported.
   const replaced = syntax.filter(({ severity }) => severity === "error");
   const fresh = schema.filter(({ position }) => !replaced.some((each) => isSame(each, position)));
-  const positioned = secrets.map(({ pointer, ...wording }) => ({ ...wording, position: at.locate(pointer) }));
+  const positioned = secrets.map(({ pointer, isName, ...wording }) => {
+    return { ...wording, position: at.locate(pointer, isName ? "key" : "value") };
+  });
   const fields = replaced.length > 0 ? null : withoutFaulty(value, faults);
   return { faults: [...syntax, ...fresh, ...positioned], fields };
 }
@@ -136,7 +138,7 @@ function isSame({ position }: PositionedFault, { line, column }: Position): bool
   return position.line === line && position.column === column;
 }
 
-type AtPointer = Wording & { readonly pointer: string };
+type AtPointer = Wording & Pick<Literal, "pointer" | "isName">;
 
 function secretFaults(
   { hasCredentials }: ParsedDocument,
@@ -146,29 +148,24 @@ function secretFaults(
 ): readonly AtPointer[] {
   const shape = shapes[type];
   if (shape === undefined) return [];
-  const wantsCredentials = hasCredentials && !allowsSecrets;
-  return literalSecrets(shape, value, { hasCredentials, wantsCredentials }).map(({ pointer, is }) =>
-    is === "credential" ? credentialFault(pointer) : literalFault(pointer, is),
-  );
+  return literalSecrets(shape, value, { hasCredentials, allowsSecrets }).map(({ pointer, isName, is }) => {
+    return { pointer, isName, ...(is === "credential" ? CREDENTIAL_FAULT : literalFault(pointer, is)) };
+  });
 }
 
 const REFER = "Refer to a secret instead: secret://tenant:group:key.";
 
-function credentialFault(pointer: string): AtPointer {
-  const detail = `Everyone who can read the repository can read it: revoke it. ${REFER} If it is not a credential, list the file under \`allowLiteralSecrets\`.`;
-  return {
-    pointer,
-    severity: "error",
-    code: "literal-credential",
-    summary: "a credential in plain text (not shown)",
-    detail,
-  };
-}
+const CREDENTIAL_FAULT: Wording = {
+  severity: "error",
+  code: "literal-credential",
+  summary: "a credential in plain text (not shown)",
+  detail: `Everyone who can read the repository can read it: revoke it. ${REFER} If it is not a credential, list the file under \`allowLiteralSecrets\`.`,
+};
 
-function literalFault(pointer: string, is: "connection" | "secret-looking"): AtPointer {
+function literalFault(pointer: string, is: "connection" | "secret-looking"): Wording {
   const what = is === "connection" ? "contains a password or key in plain text" : "looks like a secret in plain text";
   const summary = `${quoted(pointerTokens(pointer).at(-1) ?? "")} ${what}`;
-  return { pointer, severity: "warning", code: "literal-secret", summary, detail: REFER };
+  return { severity: "warning", code: "literal-secret", summary, detail: REFER };
 }
 
 // Some control planes have fields that our schemas lack.

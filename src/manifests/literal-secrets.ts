@@ -2,32 +2,42 @@ import { isObject, type Json } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import { isSecretKey } from "../core/redact/sensitive-fields.ts";
-import { hasConnectionSecret } from "../model/connection-secret.ts";
+import { hasConnectionSecret, isSecretName } from "../model/connection-secret.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../model/credential.ts";
 import { oncePer } from "../model/once.ts";
 
 /** A secret in plain text in a manifest, and its place. */
-export type Literal = { readonly pointer: string; readonly is: "credential" | "connection" | "secret-looking" };
+export type Literal = {
+  readonly pointer: string;
+  readonly is: "credential" | "connection" | "secret-looking";
+  /** Whether it is the name of the field, not its value. */
+  readonly isName: boolean;
+};
 
 /** What is known of a document, and what to search for in it. */
 export type SearchOptions = {
   /** Whether a text in it is in a known credential format, or contains a secret of a connection string. */
   readonly hasCredentials: boolean;
-  /** Whether such texts are searched for outside of free-form fields too. */
-  readonly wantsCredentials: boolean;
+  /** Whether the file may hold values in a known credential format. */
+  readonly allowsSecrets: () => boolean;
 };
 
 /**
- * Every secret in plain text in a manifest: values of secret-looking keys and connection strings in free-form fields
- * and, if requested, values in a known credential format and connection strings anywhere.
+ * Every secret in plain text in a manifest: values of secret-looking keys, names and connection strings in free-form
+ * fields and, unless the file may hold them, values in a known credential format and connection strings anywhere.
  */
 export function literalSecrets(shape: Shape, value: Json, options: SearchOptions): readonly Literal[] {
-  const search: Search = { ...options, found: [] };
+  const wantsCredentials = options.hasCredentials && !options.allowsSecrets();
+  const search: Search = { ...options, wantsCredentials, found: [] };
   searchValue(search, shape, value, { name: "", above: null, isSecret: false });
   return search.found;
 }
 
-type Search = SearchOptions & { readonly found: Literal[] };
+type Search = SearchOptions & {
+  /** Whether credentials are searched for outside of free-form fields too. */
+  readonly wantsCredentials: boolean;
+  readonly found: Literal[];
+};
 
 /** The path to a value. A JSON Pointer is created only for a finding. */
 type Path = { readonly name: string; readonly above: Path | null; readonly isSecret: boolean };
@@ -41,7 +51,7 @@ const FREE: Shape = { is: "free" };
 function searchValue(search: Search, shape: Shape, value: Json, path: Path): void {
   if (typeof value === "string") {
     const is = textKind(search, value, path.isSecret);
-    if (is !== null) search.found.push({ pointer: pointerOf(path), is });
+    if (is !== null) search.found.push({ pointer: pointerOf(path), is, isName: false });
   } else if (isObject(value)) {
     if (shape.is === "object") searchObject(search, shape, value, path);
     else searchFree(search, value, path);
@@ -65,12 +75,19 @@ function searchObject(search: Search, shape: Known, value: Fields, above: Path):
 function searchFree(search: Search, value: Fields, above: Path): void {
   for (const name in value) {
     const field = value[name];
+    if (isSecretName(name)) addName(search, { name, above, isSecret: false });
     if (typeof field !== "string" && !isNested(field)) continue;
     const isSecret = isSecretKey(name);
     // Few strings are findings: a path object is allocated only for those.
     if (typeof field === "string" && textKind(search, field, isSecret) === null) continue;
     searchValue(search, FREE, field, { name, above, isSecret });
   }
+}
+
+function addName(search: Search, path: Path): void {
+  const isKnown = isCredential(path.name);
+  if (isKnown && search.allowsSecrets()) return;
+  search.found.push({ pointer: pointerOf(path), is: isKnown ? "credential" : "connection", isName: true });
 }
 
 function isNested(value: Json | undefined): value is Extract<Json, object> {

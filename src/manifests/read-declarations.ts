@@ -267,10 +267,9 @@ function declareManifest(
   document: ParsedDocument,
   { kind, type, value, index }: Pick<Declaration, "kind" | "type" | "index"> & { readonly value: JsonObject },
 ): Declaration {
-  const { file, found, positionAt, options, rereadable } = reader;
+  const { file, found, positionAt, options, rereadable, allowsSecrets } = reader;
   const locate = locator(document, positionAt);
   const { unknownFields } = options;
-  const allowsSecrets = document.hasCredentials && reader.allowsSecrets();
   const { faults, fields } = examineManifest(
     document,
     type,

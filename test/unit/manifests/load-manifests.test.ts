@@ -500,6 +500,30 @@ describe("secrets", () => {
     expect((await loadFiles(files, { allowLiteralSecrets: ["*.yaml"] })).manifests).toHaveLength(2);
   });
 
+  test.each(tokens.slice(0, 3))(
+    "B24: a credential as the name of a free field is refused there, and never shown (%#)",
+    async (token) => {
+      const files = {
+        "a.yaml": service("api", `env:\n  A: b\n  ${token}: x\n`),
+        "b.yaml": service("b", `labels:\n  "postgres://ada:${token}@db/app": x\n`),
+      };
+      const loaded = await loadFiles(files);
+      expect(brief(loaded.diagnostics)).toContain("a.yaml:7:3 error literal-credential");
+      expect(brief(loaded.diagnostics).filter((line) => line.startsWith("b.yaml:6:3 error literal-"))).toHaveLength(1);
+      expect(JSON.stringify(loaded.diagnostics)).not.toContain(token.slice(0, 20));
+      expect(brief((await loadFiles(files, { allowLiteralSecrets: ["*.yaml"] })).diagnostics)).not.toContain(
+        "a.yaml:7:3 error literal-credential",
+      );
+    },
+  );
+
+  test("B24: a connection string with a password as the name of a free field is a warning there", async () => {
+    const files = { "a.yaml": service("api", 'env:\n  "postgres://ada:hunter2x@db/app": x\n') };
+    const loaded = await loadFiles(files);
+    expect(brief(loaded.diagnostics)).toEqual(["a.yaml:6:3 warning literal-secret"]);
+    expect(JSON.stringify(loaded.diagnostics)).not.toContain("hunter2x");
+  });
+
   test("B31, S11: a credential in the place of a type is counted as another type, and never shown", async () => {
     const token = `ghp_${"a1B2".repeat(9)}`;
     const loaded = await loadFiles({ "a.yaml": `type: ${token}volume\nname: data\n`, "b.yaml": `type: ${token}\n` });
