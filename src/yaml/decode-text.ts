@@ -13,8 +13,8 @@ const NOT_SIMPLE = /[^\n\x20-\x7e]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match them.
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]|\r/;
 
-// YAML 1.2.2 (5.2, 9.2) allows a mark before each document, as files that were joined have it.
-const LATER_MARK = /(?<=\n)\ufeff(?=---(?:\s|$))|(?<=^\.\.\.(?:[ \t].*)?\n)\ufeff/gm;
+// YAML 1.2.2 (5.2, 9.2) allows a mark before each document and its comments, as files that were joined have it.
+const LATER_MARK = /(?<=\n)\ufeff(?=(?:[ \t]*(?:#.*)?\n)*---(?:\s|$))|(?<=^\.\.\.(?:[ \t].*)?\n)\ufeff/gm;
 
 /** Decodes bytes as UTF-8. Anything else is refused. */
 export function decode(bytes: Uint8Array): Decoded {

@@ -266,7 +266,8 @@ function define(fields: Record<string, Json>, key: string, value: Json): void {
 
 /** Reads a key; null where it cannot be one, with the fault reported. */
 function readKey(state: State, node: Node, depth: number): string | null {
-  const offset = Math.max(0, startOf(node));
+  // An empty key has a place too.
+  const offset = node?.range?.[0] ?? 0;
   if (!isScalar(node) || hasProperties(node)) return readOddKey(state, node, depth);
   countNodes(state, 1, offset);
   const key = (node as ScalarNode).source ?? "";

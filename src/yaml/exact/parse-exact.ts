@@ -16,12 +16,13 @@ export function parseExact(text: string, { depth }: YamlLimits): Parsed {
     const { errors, contents } = parseDocument(text, OPTIONS);
     if (errors.length === 0) return { root: contents };
     // The nesting exceeds the call stack, which the parser reports as an error of the text.
-    if (errors.some(({ code }) => code === "RESOURCE_EXHAUSTION")) return { faults: [tooDeep(depth, 0)] };
+    if (errors.some(({ code }) => code === "RESOURCE_EXHAUSTION"))
+      return { faults: [tooDeep(depth, tooDeepAt(text, depth))] };
     const faults = errors.slice(0, MAX_FAULTS).map((error) => syntaxFault(error, text));
     return { faults: firstOfEachLine(faults, text) };
   } catch (error) {
     // The same, thrown where the parser does not expect it.
-    if (error instanceof RangeError) return { faults: [tooDeep(depth, 0)] };
+    if (error instanceof RangeError) return { faults: [tooDeep(depth, tooDeepAt(text, depth))] };
     throw error;
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
@@ -43,4 +44,27 @@ function syntaxFault({ code, message, pos: [at] }: YAMLError, text: string): Fau
 function firstOfEachLine(faults: readonly Fault[], text: string): readonly Fault[] {
   const positionAt = lineFinder(text);
   return [...new Map(faults.toReversed().map((each) => [positionAt(each.offset).line, each])).values()].toReversed();
+}
+
+// About where a text is nested deeper than that, since the parser does not tell: quotation marks are not looked at.
+function tooDeepAt(text: string, depth: number): number {
+  const columns: number[] = [];
+  let brackets = 0;
+  for (const { 0: line, index } of text.matchAll(/.+/g)) {
+    const [, indent = "", dashes = ""] = /^( *)((?:- +)*)/.exec(line) ?? [];
+    if (brackets === 0) {
+      while ((columns.at(-1) ?? -1) >= indent.length) columns.pop();
+      columns.push(indent.length);
+      for (const { index: column } of dashes.matchAll(/- +/g)) {
+        if (columns.push(indent.length + column + 2) > depth) return index + indent.length + column;
+      }
+    }
+    for (let at = indent.length + dashes.length; at < line.length; at += 1) {
+      const mark = line.charAt(at);
+      if (mark === "[" || mark === "{") brackets += 1;
+      else if (mark === "]" || mark === "}") brackets -= 1;
+      if (columns.length + brackets > depth) return index + at;
+    }
+  }
+  return 0;
 }
