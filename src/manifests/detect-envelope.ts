@@ -1,6 +1,7 @@
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import { fileDiagnostic } from "../source/file-diagnostic.ts";
 import type { SourceFile } from "../source/revision.ts";
+import { ANNEX_TARGET, POINTER } from "../source/special-file.ts";
 
 /** A format that stands in place of a whole file, by how it begins. */
 type Envelope = { readonly code: string; readonly summary: string; readonly beginning: RegExp };
@@ -10,7 +11,7 @@ const ENVELOPES: readonly Envelope[] = [
   pointer("lfs-pointer", "a Git LFS pointer", /^version https?:\/\/(?:git-lfs|hawser)\.github\.com\/spec\//),
   pointer("lfs-pointer", "a Git LFS pointer", /^version http:\/\/git-media\.io\/v\//),
   // Without symbolic links, git checks out the target of one as a text.
-  pointer("pointer", "a git-annex pointer", /^(?:(?:\.\.\/)*\.git)?\/annex\/objects\//),
+  pointer(POINTER.code, "a git-annex pointer", ANNEX_TARGET),
   pointer("pointer", "a git-xet pointer", /^# xet version \d/),
   pointer("pointer", "a git-fat pointer", /^#\$# git-fat [0-9a-f]{40} /),
   pointer("pointer", "a git-bigstore pointer", /^bigstore\n/),
@@ -33,17 +34,17 @@ function encrypted(by: string, beginning: RegExp): Envelope {
 
 const HEAD_LENGTH = 256;
 
-/** The first byte of each of them. */
-const FIRST_BYTES = new Set(Buffer.from("v/.#b\0SUa-$", "latin1"));
+/** The first byte of each of them, and that of a byte-order mark, which an editor may have put before it. */
+const FIRST_BYTES = new Set(Buffer.from("v/.#b\0SUa-$\xef", "latin1"));
+const MARK = /^\xef\xbb\xbf/;
 
 /** The error for a file whose content is behind a pointer or encrypted as a whole; null for other files. */
 export function envelopeFault({ display }: Pick<SourceFile, "display">, bytes: Uint8Array): SourceDiagnostic | null {
   // Most files begin with a key, such as `type` or `name`.
   if (!FIRST_BYTES.has(bytes[0] ?? -1)) return null;
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_LENGTH)).toString("latin1");
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_LENGTH)).toString("latin1");
+  const text = head.replace(MARK, "").replaceAll("\r\n", "\n");
   const found = ENVELOPES.find(({ beginning }) => beginning.test(text));
   if (found === undefined) return null;
-  const detail =
-    "Filters of git are not run, and nothing is decrypted. Commit the file as it is, or list it in .holdfastignore.";
-  return fileDiagnostic("error", found.code, display, found.summary, detail);
+  return fileDiagnostic("error", found.code, display, found.summary, POINTER.detail);
 }

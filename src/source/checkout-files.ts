@@ -1,4 +1,5 @@
 import { compareText } from "../contract/json.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
 import { equalsHead, foldersTo, isIgnoredByGit, isWithin } from "./equals-head.ts";
 import type { FolderFile } from "./folder-file.ts";
 import { blobSizes } from "./git/blobs.ts";
@@ -8,12 +9,12 @@ import type { IndexEntry } from "./git/index-entries.ts";
 import { type DifferingFile, type IndexView, isTakenFromIndex, openIndexView } from "./git/index-view.ts";
 import { readBlobFiles } from "./git/read-commit.ts";
 import { prefixIn } from "./git/repository-paths.ts";
-import { linksToFolders, type TreeSelection } from "./git/select-tree-entries.ts";
+import { linksToFolders, linkTargets, type TreeSelection } from "./git/select-tree-entries.ts";
 import { type Head, LINK_MODE, SUBMODULE_MODE, type TreeEntry } from "./git/tree.ts";
 import { openManifestFile } from "./open-manifest-file.ts";
 import { fileStatus } from "./read-regular-file.ts";
 import type { SourceFile } from "./revision.ts";
-import { specialFileWarning, submoduleWarning } from "./special-file.ts";
+import { isAboutSpecialFile, linkDiagnostic, specialFileWarning, submoduleWarning } from "./special-file.ts";
 import { trackedSelection } from "./tracked-selection.ts";
 import { display, type FolderWalk, noPath, placeOf } from "./walk-folder.ts";
 
@@ -58,6 +59,7 @@ class Checkout {
   readonly #fromIndex: (Tracked & { readonly blob: string })[] = [];
   readonly #differing: (DifferingFile & Tracked & { readonly blob: string })[] = [];
   readonly #absentLinks: TreeEntry[] = [];
+  readonly #links: TreeEntry[] = [];
 
   constructor(walk: FolderWalk, view: IndexView, selection: TreeSelection) {
     this.#walk = walk;
@@ -77,6 +79,7 @@ class Checkout {
     for (const { path: full, entry, blob } of this.#differing) {
       if (unchanged.has(full)) this.#takeFromIndex({ path: full.slice(this.#prefix.length), entry, blob });
     }
+    await this.#tellOfLinks(stop);
     await this.#warnOfAbsentLinks(tracked, stop);
     const files = [...this.#files.values(), ...(await this.#readFromIndex(stop))].toSorted((a, b) =>
       compareText(a.path, b.path),
@@ -121,9 +124,9 @@ class Checkout {
 
   // The walk saw it by ignore files in whose place git takes those of the index.
   #withdrawWarning(path: string): void {
-    const { code, file } = specialFileWarning(display(this.#walk, path), "");
+    const shown = display(this.#walk, path);
     const { diagnostics } = this.#walk;
-    const at = diagnostics.findIndex((one) => one.code === code && one.file === file);
+    const at = diagnostics.findIndex((one) => isAboutSpecialFile(one) && one.file === shown);
     if (at >= 0) diagnostics.splice(at, 1);
   }
 
@@ -185,14 +188,23 @@ class Checkout {
       return;
     }
     this.#files.delete(path);
-    this.#warnOfLink(path, "a symbolic link");
+    if (entry.blob === null) this.#tellOfLink(linkDiagnostic(display(this.#walk, path), null));
+    else this.#links.push({ mode: entry.mode, blob: entry.blob, size: 0, path: this.#prefix + path });
   }
 
-  #warnOfLink(path: string, what: string): void {
-    const warning = specialFileWarning(display(this.#walk, path), what);
+  // The walk has told of those that are there.
+  #tellOfLink(told: Diagnostic): void {
     const { diagnostics } = this.#walk;
-    if (!diagnostics.some(({ code, file }) => code === warning.code && file === warning.file))
-      diagnostics.push(warning);
+    if (!diagnostics.some((one) => isAboutSpecialFile(one) && one.file === told.file)) diagnostics.push(told);
+  }
+
+  async #tellOfLinks(stop: Stop): Promise<void> {
+    if (this.#links.length === 0) return;
+    const targets = await linkTargets(this.#place(), this.#links, stop);
+    for (const { path } of this.#links) {
+      const shown = display(this.#walk, path.slice(this.#prefix.length));
+      this.#tellOfLink(linkDiagnostic(shown, targets.get(path) ?? null));
+    }
   }
 
   #judgeFolderLink({ path, entry: { mode, blob, ...entry } }: Tracked): void {
@@ -213,7 +225,8 @@ class Checkout {
       path: this.#prefix + path,
     }));
     for (const { path } of await linksToFolders(this.#place(), tree, this.#absentLinks, stop)) {
-      this.#warnOfLink(path.slice(this.#prefix.length), "a symbolic link to a folder");
+      const shown = display(this.#walk, path.slice(this.#prefix.length));
+      this.#tellOfLink(specialFileWarning(shown, "a symbolic link to a folder"));
     }
   }
 

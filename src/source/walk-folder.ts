@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { compareText } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
@@ -23,7 +23,7 @@ import { outerScopes } from "./outer-ignore-files.ts";
 import type { pacer } from "./pacer.ts";
 import { fileStatus } from "./read-regular-file.ts";
 import { startsOf } from "./source-root.ts";
-import { specialFileWarning, submoduleWarning } from "./special-file.ts";
+import { linkDiagnostic, specialFileWarning, submoduleWarning } from "./special-file.ts";
 
 /** Which files of a folder are read. */
 export type FolderOptions = {
@@ -262,7 +262,16 @@ function addEntry(walk: FolderWalk, entry: Dirent, path: string, scopes: readonl
     return;
   }
   if (entry.isFile()) addFile(walk, path);
-  else warnOfSpecialFile(walk, path, entry.isSymbolicLink() ? "a symbolic link" : "not a regular file");
+  else if (!entry.isSymbolicLink()) warnOfSpecialFile(walk, path, "not a regular file");
+  else walk.diagnostics.push(linkDiagnostic(display(walk, path), targetOf(placeOf(walk, path))));
+}
+
+function targetOf(link: string): string | null {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return null;
+  }
 }
 
 /** Adds a warning about an entry that is neither a regular file nor a folder. */

@@ -11,13 +11,19 @@ import { pacer } from "../pacer.ts";
 import { HEAD_BYTES } from "../read-regular-file.ts";
 import { filesByPath, type RevisionFiles, type SourceFile } from "../revision.ts";
 import { startsOf } from "../source-root.ts";
-import { specialFileWarning, submoduleWarning } from "../special-file.ts";
+import { linkDiagnostic, specialFileWarning, submoduleWarning } from "../special-file.ts";
 import { readBlobHead, readBlobs, readSmallBlobs } from "./blobs.ts";
 import { commitFiles } from "./commit-file.ts";
 import { isBelow } from "./compare-to-commit.ts";
 import { noRepository, resolveCommit } from "./git.ts";
 import { prefixIn, type Repository } from "./repository-paths.ts";
-import { linksToFolders, refuseTooMuch, requirePresent, selectTreeEntries } from "./select-tree-entries.ts";
+import {
+  linksToFolders,
+  linkTargets,
+  refuseTooMuch,
+  requirePresent,
+  selectTreeEntries,
+} from "./select-tree-entries.ts";
 import { LINK_MODE, listTree, SUBMODULE_MODE, type TreeChange, type TreeEntry } from "./tree.ts";
 
 /** Which commit is read, and which of its files. */
@@ -72,7 +78,8 @@ export async function readCommitFiles(options: CommitOptions, stop: Stop): Promi
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
   const { files, unread } = await readFiles(place, regular, stop);
   const special = [...entries, ...(await linksToFolders(place, tree, selected.links, stop))];
-  const diagnostics = [...selected.faults, ...skippedEntries(place, special)];
+  const links = entries.filter(({ mode, path }) => mode === LINK_MODE && isManifestFile(posix.basename(path)));
+  const diagnostics = [...selected.faults, ...skippedEntries(place, special, await linkTargets(place, links, stop))];
   const earlier = options.before?.files.commit ?? null;
   return {
     commit,
@@ -237,12 +244,17 @@ function knownDigests({ before, isOurs = false }: Place): ReadonlyMap<string, st
   return digests;
 }
 
-function skippedEntries(place: Place, entries: readonly TreeEntry[]): readonly Diagnostic[] {
+function skippedEntries(
+  place: Place,
+  entries: readonly TreeEntry[],
+  targets: ReadonlyMap<string, string>,
+): readonly Diagnostic[] {
   return entries.flatMap(({ mode, path }) => {
     if (mode.startsWith("100")) return [];
     if (mode !== LINK_MODE) return [submoduleWarning(display(place, path))];
     const isFolder = !isManifestFile(posix.basename(path));
-    return [specialFileWarning(display(place, path), `a symbolic link${isFolder ? " to a folder" : ""}`)];
+    if (isFolder) return [specialFileWarning(display(place, path), "a symbolic link to a folder")];
+    return [linkDiagnostic(display(place, path), targets.get(path) ?? null)];
   });
 }
 

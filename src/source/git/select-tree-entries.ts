@@ -206,11 +206,27 @@ async function ignoreFilesOf(
 
 /** The links that lead to a folder of the commit; links that lead out of the commit are left out. */
 export async function linksToFolders(
-  { repository, limits }: Place,
+  place: Place,
   tree: readonly TreeEntry[],
   links: readonly TreeEntry[],
   stop: Stop,
 ): Promise<readonly TreeEntry[]> {
+  const targets = await linkTargets(place, links, stop);
+  const folders = foldersIn(tree);
+  return links.filter(({ path }) => {
+    const written = targets.get(path);
+    if (written === undefined) return false;
+    const target = posix.join(parentOf(path), written);
+    return folders.has(/^\.\/?$/.test(target) ? "" : target.replace(/\/$/, ""));
+  });
+}
+
+/** The targets of symbolic links by their paths, without those that are longer than any path. */
+export async function linkTargets(
+  { repository, limits }: Place,
+  links: readonly TreeEntry[],
+  stop: Stop,
+): Promise<ReadonlyMap<string, string>> {
   requirePresent(links);
   const small = links.filter(({ size }) => size <= MAX_TARGET_LENGTH);
   refuseTooMuch(small, limits);
@@ -219,11 +235,7 @@ export async function linksToFolders(
     small.map(({ blob }) => blob),
     stop,
   );
-  const folders = foldersIn(tree);
-  return small.filter(({ path }, index) => {
-    const target = posix.join(parentOf(path), Buffer.from(targets[index] ?? []).toString("utf8"));
-    return folders.has(/^\.\/?$/.test(target) ? "" : target.replace(/\/$/, ""));
-  });
+  return new Map(small.map(({ path }, index) => [path, Buffer.from(targets[index] ?? []).toString("utf8")]));
 }
 
 // Looking through the whole tree for each link would take a time that grows with their product.

@@ -195,6 +195,10 @@ describe("files that are not ours", () => {
     const files = { "a.yaml": text, "b.json": text, "c.yml": text, "d.txt": text };
     const told = ["a.yaml", "b.json", "c.yml"].map((file) => `${file}:null:null error ${code}`);
     expect(await faultsOf(files)).toEqual(told);
+    // As editors on other systems write it.
+    const marked = { "a.yaml": `\ufeff${text}`, "b.yaml": text.replaceAll("\n", "\r\n") };
+    if (/^[ -~\n]*$/.test(text))
+      expect(await faultsOf(marked)).toEqual(told.slice(0, 2).map((line) => line.replace("b.json", "b.yaml")));
   });
 
   test("that only mention an envelope are not in one", async () => {

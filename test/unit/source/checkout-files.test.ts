@@ -12,10 +12,13 @@ import {
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { leftOutText } from "../../../src/render/left-out-files.ts";
+import { findRepository } from "../../../src/source/git/find-repository.ts";
+import { readCommitFiles } from "../../../src/source/git/read-commit.ts";
+import { defaultLimits } from "../../../src/source/limits.ts";
 import type { RevisionFiles } from "../../../src/source/revision.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll, git } from "../../support/git.ts";
-import { brief, type Files, folderOf, pathsOf, read, textsOf, write } from "./source.ts";
+import { brief, type Files, folderOf, pathsOf, read, signal, textsOf, write } from "./source.ts";
 
 const team = "type: team\nname: ml\nmembers: [a@example.com]\n";
 
@@ -349,6 +352,33 @@ describe("a tracked file", () => {
     expect(changed).toMatchObject({ commit: null, changedSince: { files: 1 } });
     expect(await stateOf(changed)).toEqual({ "linked.yaml": team, "real/a.yaml": team });
   });
+});
+
+test("a link of git-annex in place of a manifest is an error, in a folder, a checkout and a commit alike", async () => {
+  const root = await folderOf({ "real/a.yaml": team });
+  symlinkSync("../.git/annex/objects/aa/bb/SHA256E-s12--0123.yaml/SHA256E-s12--0123.yaml", join(root, "real/b.yaml"));
+  const error = ["real/b.yaml:null:null error pointer"];
+  const found = async (where: string) => brief((await read(where)).diagnostics);
+  expect(await found(root)).toEqual(error);
+  const commit = await commitAll(root, "Begin");
+  expect(await found(root)).toEqual(error);
+  const place = {
+    root,
+    cwd: root,
+    ref: commit,
+    limits: defaultLimits,
+    repository: await findRepository(root, { signal }),
+  };
+  expect(brief((await readCommitFiles(place, { signal })).diagnostics)).toEqual(error);
+  const clone = join(await temporaryFolder(), "checkout");
+  for (const setting of ["core.symlinks=false", "core.symlinks=true"]) {
+    rmSync(clone, { recursive: true, force: true });
+    await git(root, "clone", "--quiet", "--config", setting, root, clone);
+    expect(await found(clone)).toEqual(error);
+  }
+  await git(clone, "sparse-checkout", "set", "--no-cone", "real/a.yaml");
+  expect(existsSync(join(clone, "real/b.yaml"))).toBe(false);
+  expect(await found(clone)).toEqual(error);
 });
 
 describe("a submodule", () => {

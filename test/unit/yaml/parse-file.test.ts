@@ -55,6 +55,13 @@ describe("text", () => {
     expect(parse("a: 1\n\ufeffb: 2\n").faults).toEqual(["2:1 byte-order-mark"]);
   });
 
+  test("B2: a byte-order mark is accepted before the comments of a later document too", () => {
+    for (const text of ["a: 1\n\ufeff# b\n\n---\nb: 2\n", "a: 1\n...\n# b\n\ufeff# c\n---\nb: 2\n"]) {
+      expect(parse(text)).toMatchObject({ values: [{ a: 1 }, { b: 2 }], faults: [] });
+    }
+    expect(parse("a: 1\n\ufeff# b\nb: 2\n").faults).toEqual(["2:1 byte-order-mark"]);
+  });
+
   test("B2: lines end with LF or CRLF, mixed as they may be, never with CR alone", () => {
     expect(read("a: 1\r\nb: |\r\n  x\r\n  y\nc: 3\r\n")).toEqual({ a: 1, b: "x\ny\n", c: 3 });
     expect(parse("a: 1\rb: 2\n").faults).toEqual(["1:5 line-ending"]);
@@ -157,6 +164,19 @@ describe("scalars", () => {
 });
 
 describe("structure", () => {
+  test("an empty key is told where it stands", () => {
+    expect(parse("a: 1\nb:\n  : x\n").faults).toEqual(["3:3 key"]);
+    expect(parse("a: 1\nb: {: x}\n").faults).toEqual(["2:5 key"]);
+  });
+
+  test.each([
+    ["brackets", `a: 1\nb: ${"[".repeat(5000)}${"]".repeat(5000)}\n`, "2:67"],
+    ["braces", `a: 1\nb: ${"{a: ".repeat(5000)}${"}".repeat(5000)}\n`, "2:256"],
+    ["items", `a: 1\nb:\n  ${"- ".repeat(5000)}x\n`, "3:127"],
+  ])("nesting of %s that is deeper than the parser goes is told where it is too deep", (_, text, at) => {
+    expect(parse(text).faults).toEqual([`${at} too-deep`]);
+  });
+
   test.each(["%YAML 1.1\n---\na: no\n", "%TAG ! tag:x,2000:\n---\na: 1\n", "a: 1\n---\n%FOO\nb: 1\n"])(
     "B5: the directive in %j is refused",
     (text) => {
