@@ -164,7 +164,7 @@ function operatorFile(path: string): string {
     return realpathSync(path);
   } catch (cause) {
     throw new HoldfastError("invalid", `the configuration ${path} does not exist`, {
-      hint: "Correct --config.",
+      hint: "Correct --config, or HOLDFAST_CONFIG where that names it.",
       cause,
     });
   }
