@@ -49,6 +49,10 @@ export function toWatchEvents(event: PassEvent): readonly WatchEventBody[] {
       return [infoEvent("lease", `standing by: ${event.message}`)];
     case "taking-over":
       return [infoEvent("lease", "taking over")];
+    case "lease-taken":
+      return [infoEvent("lease", "the lease was taken")];
+    case "lease-lost":
+      return [{ ...infoEvent("lease", event.message), level: "warn" }];
     case "warned":
       return event.warnings.map(({ summary }) => ({ ...infoEvent("lease", summary), level: "warn" }));
     default:
@@ -93,14 +97,6 @@ export const stoppedEvent: WatchEventBody = infoEvent("stopped", "stopped");
 export function recoveredEvent(milliseconds: number): WatchLogBody {
   const message = `recovered after ${Math.round(milliseconds / 1000)} s`;
   return { level: "info", event: "recovered", revision: null, identity: null, message, durationMs: milliseconds };
-}
-
-/** This process holds the lease since the last pass, or does not hold it any more. */
-export function leaseEvent(isHeld: boolean): WatchEventBody {
-  return {
-    ...infoEvent("lease", isHeld ? "the lease was taken" : "the lease was lost"),
-    level: isHeld ? "info" : "warn",
-  };
 }
 
 /** A pass has failed; the next one retries. */

@@ -122,6 +122,31 @@ test("of two daemons one leads, and the other takes over when it ends or sleeps"
   expect(await leader.ended).toMatchObject({ code: 0 });
 });
 
+test("an idle daemon logs when its lease is lost, and when it is taken back", async () => {
+  const server = await serve();
+  const source = await sourceOf(files, server);
+  const watching = ["watch", "--no-wait", "--lease-scope", "main", "--lease-seconds", "3", "--interval", "3600"];
+  const daemon = source.start([...watching, "--sink", "file", "--log-format", "json"]);
+  await daemon.shows("stdout", /"event":"applied"/);
+  const lines = () =>
+    daemon
+      .stdout()
+      .split("\n")
+      .filter((line) => /"event":"(?:lease|outcome)"/.test(line));
+  expect(lines()[0]).toContain('"msg":"the lease was taken"');
+  await server.call("PUT", "/api/svc/v1/leases/main", { holder: "somebody", ttlSeconds: 4, break: true });
+  await daemon.shows(
+    "stdout",
+    /"level":"warn"[^\n]*"event":"lease"[^\n]*"msg":"the lease on main was taken by another holder"/,
+  );
+  daemon.kill("SIGHUP");
+  await daemon.shows("stdout", /"msg":"standing by: somebody has this lease until /);
+  await daemon.shows("stdout", /"msg":"taking over"/);
+  await daemon.shows("stdout", /"msg":"the lease was taken"[\s\S]*"msg":"the lease was taken"/);
+  daemon.kill("SIGTERM");
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+});
+
 const services = Array.from({ length: 20 }, (_, nth) => `svc-${nth}`);
 
 /** The services of one commit: each with the image of that commit. */

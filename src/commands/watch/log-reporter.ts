@@ -2,7 +2,6 @@ import type { PassEvent } from "../../core/report/events.ts";
 import {
   failedEvent,
   idleEvent,
-  leaseEvent,
   orphansEvent,
   recoveredEvent,
   startedEvent,
@@ -23,12 +22,11 @@ const TROUBLE: readonly WatchLogBody["event"][] = ["failed", "kept", "incomplete
  * Writes what changes to the log: a condition once when it begins and once when it ends, whatever the number of passes.
  * What an earlier line has said already is at level debug. The command itself logs why the target is no longer watched.
  */
-export function logReporter({ stderr, now }: Pick<Terminal, "stderr" | "now">, hasLease: () => boolean): WatchReporter {
+export function logReporter({ stderr, now }: Pick<Terminal, "stderr" | "now">): WatchReporter {
   const news = createNews();
   let begunAt: number | null = null;
   let revision: string | null = null;
   let troubleSince: number | null = null;
-  let hadLease = false;
   const say = (body: WatchLogBody): void => {
     const { level, message, ...fields } = body;
     const duration = ENDS.has(body.event) && begunAt !== null ? { durationMs: now() - begunAt } : {};
@@ -55,8 +53,6 @@ export function logReporter({ stderr, now }: Pick<Terminal, "stderr" | "now">, h
         if (troubleSince !== null) say(recoveredEvent(times.endedAt - troubleSince));
         troubleSince = null;
       }
-      if (hasLease() !== hadLease) say(leaseEvent(hasLease()));
-      hadLease = hasLease();
     },
     idle: (nextAt) => say(idleEvent(nextAt)),
     ended: () => undefined,

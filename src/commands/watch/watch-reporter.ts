@@ -24,11 +24,8 @@ import { columnsOn } from "../terminal.ts";
 import { eventReporter, failureIn, type WatchReporter } from "./event-reporter.ts";
 import { logReporter } from "./log-reporter.ts";
 
-/** Creates the reporter of `watch`: text for people, and JSON for machines if it is requested. */
-export function createWatchReporter(
-  invocation: Invocation,
-  { name, hasLease }: { readonly name: string | null; readonly hasLease: () => boolean },
-): WatchReporter {
+/** Creates the reporter of `watch` for a target, by its name: text for people, and JSON for machines if it is requested. */
+export function createWatchReporter(invocation: Invocation, name: string | null): WatchReporter {
   const { terminal } = invocation;
   const isJson = terminalViewOf(invocation).output === "json";
   const isLogged = logOf(terminal.stderr) !== null;
@@ -37,7 +34,7 @@ export function createWatchReporter(
   const all = [
     textReporter({ ...invocation, terminal: { ...terminal, ...shown } }),
     ...(isJson ? [eventReporter(invocation, name)] : []),
-    ...(isLogged ? [logReporter(terminal, hasLease)] : []),
+    ...(isLogged ? [logReporter(terminal)] : []),
   ];
   return {
     ...observers(all),

@@ -29,10 +29,7 @@ export async function watchTarget(
   invocation: Invocation,
   { replaced, isReloaded }: Pick<DaemonContext, "replaced" | "isReloaded">,
 ): Promise<void> {
-  const reporter = createWatchReporter(invocation, {
-    name: target.choice?.name ?? null,
-    hasLease: () => leader.hasLease() && !leader.isLost(),
-  });
+  const reporter = createWatchReporter(invocation, target.choice?.name ?? null);
   const watch = createPassWatch();
   const { begin, emit, failure, end } = observers([watch.observer, reporter, ...observe(target)]);
   const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;

@@ -155,6 +155,9 @@ export type ProgressEvent =
 export type LeaseEvent =
   | { readonly what: "standing-by"; readonly message: string }
   | { readonly what: "taking-over" }
+  | { readonly what: "lease-taken" }
+  /** Whenever it is noticed, also between passes. */
+  | { readonly what: "lease-lost"; readonly message: string }
   /** Warnings before a write: no lease, other writers that none excludes, or a plan sealed with another key. */
   | { readonly what: "warned"; readonly warnings: readonly Diagnostic[] };
 

@@ -92,19 +92,23 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
     }
     await release();
     const needsNewFencingToken = isFirst && (isShared || pending.length > 0);
+    const emitting = { ...options, onLost: (message: string) => context.emit({ what: "lease-lost", message }) };
     const acquire = async (): Promise<LeaseResult> => {
-      const early = await acquireLease(options);
+      const early = await acquireLease(emitting);
       if (early.state !== "held" || !needsNewFencingToken) return early;
       // Requests of a killed process carry the fencing token of its lease; after a release the lease gets a new one.
       await early.lease[Symbol.asyncDispose]();
-      const again = await acquireLease(options);
+      const again = await acquireLease(emitting);
       isNewFencingToken = again.state === "held" && again.lease.fencingToken() > early.lease.fencingToken();
       return again;
     };
     const { taken, hasWaited } = await standBy(acquire, standByMs(options), context);
     isFirst = false;
     fence();
-    if (taken.state === "held") lease = taken.lease;
+    if (taken.state === "held") {
+      lease = taken.lease;
+      context.emit({ what: "lease-taken" });
+    }
     if (hasWaited) {
       takeovers += 1;
       return null;

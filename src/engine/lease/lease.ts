@@ -34,6 +34,8 @@ export type LeaseOptions = {
   /** The maximum duration without renewal; the fencing token rejects later requests. @default as long as a request needs */
   readonly maxMs?: number;
   readonly signal: AbortSignal;
+  /** Called once, when another holder is found to have taken it. */
+  readonly onLost?: (message: string) => void;
   /** A monotonic clock in milliseconds. @default performance.now */
   readonly clock?: () => number;
 };
@@ -150,7 +152,7 @@ class RenewingLease implements HeldLease {
   readonly #renewals: Promise<void>;
   #token: number;
   #until: number;
-  #lostBecause: LossReason | null = null;
+  #isTaken = false;
   #failure: string | null = null;
   #renewing: Promise<void> | null = null;
 
@@ -165,7 +167,7 @@ class RenewingLease implements HeldLease {
 
   readonly fencingToken = (): number => this.#token;
 
-  readonly isLost = (): boolean => this.#lostBecause !== null;
+  readonly isLost = (): boolean => this.#isTaken;
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort();
@@ -182,12 +184,18 @@ class RenewingLease implements HeldLease {
     const { scope } = this.#options;
     return {
       send: async (name, content, stop) => {
-        if (!(await this.#isReady())) return lost(scope, this.#lostBecause ?? this.#lateness());
+        if (!(await this.#isReady())) return lost(scope, this.#isTaken ? TAKEN : this.#lateness());
         const sent = await writer.send(name, { ...content, fence: { token: this.#token, scope } }, stop);
-        if (sent.state === "refused" && sent.status === 412) this.#lostBecause = TAKEN;
+        if (sent.state === "refused" && sent.status === 412) this.#lose();
         return sent;
       },
     };
+  }
+
+  #lose(): void {
+    if (this.isLost()) return;
+    this.#isTaken = true;
+    this.#options.onLost?.(`the lease on ${this.scope} ${TAKEN}`);
   }
 
   // A process that was suspended longer than its lease renews it before it sends.
@@ -225,13 +233,13 @@ class RenewingLease implements HeldLease {
     const requestedAt = this.#options.clock();
     const signal = AbortSignal.any([this.#cut.signal, AbortSignal.timeout(slackOf(this.#options))]);
     const sent = await putLease(this.#options, { signal });
-    if (sent.state === "refused" && sent.status === 409) this.#lostBecause = TAKEN;
+    if (sent.state === "refused" && sent.status === 409) this.#lose();
     this.#failure = sent.state === "applied" ? null : failureText(sent);
     if (sent.state !== "applied") return;
     // A token one above ours means that our lease expired and no other holder had it since.
     const token = fencingTokenIn(sent.data);
     if (token === null) return;
-    if (token > this.#token + 1) this.#lostBecause = TAKEN;
+    if (token > this.#token + 1) this.#lose();
     this.#token = token;
     this.#until = requestedAt + durationOf(this.#options);
   }

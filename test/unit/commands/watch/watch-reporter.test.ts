@@ -186,7 +186,7 @@ function written(
   const text = stream("stderr");
   const stderr = flags.logFormat === "json" ? loggingStderr(text, { level: flags.logLevel ?? "info" }) : text;
   const shown = { ...terminal, stdout: stream("stdout"), stderr, now: () => clock.now };
-  happens(createWatchReporter({ args: [], flags, terminal: shown }, { name: null, hasLease: () => false }), clock);
+  happens(createWatchReporter({ args: [], flags, terminal: shown }, null), clock);
   return seen;
 }
 

@@ -62,6 +62,22 @@ test("writes carry its number, and once the control plane refuses that nothing m
   expect(more).toMatchObject({ state: "refused", status: 412, code: "lease-lost", message, attempts: 0 });
 });
 
+test("a lease that another holder takes while nothing is sent is told once, when it is renewed", async () => {
+  const { plane, held } = await opened();
+  const told: string[] = [];
+  const lost = Promise.withResolvers<void>();
+  const onLost = (message: string) => {
+    told.push(message);
+    lost.resolve();
+  };
+  const lease = await held({ maxMs: 2000, onLost });
+  await plane.admin.put("/api/svc/v1/leases/main", { holder: "two", ttlSeconds: 60, break: true });
+  await lost.promise;
+  expect(lease.isLost()).toBe(true);
+  await lease.writer.send("putTeam", { body: { manifest } }, never);
+  expect(told).toEqual(["the lease on main was taken by another holder"]);
+});
+
 test("a lease that could not be renewed in time is told from one that another holder took", async () => {
   const { held, writerOf } = await opened();
   const data = { scope: "main", holder: "one", fencingToken: 1, expiresAt: "2026-01-01T00:00:00.000Z" };
