@@ -130,11 +130,13 @@ function anotherTools(type: string, value: JsonObject): Detected | null {
 
 function lackedFields(type: string, value: JsonObject): string | null {
   // Nearly every manifest has another required field. The rest of the schema is then not needed.
-  if (requiredFields(type).some((key) => key !== "type" && key !== "name" && Object.hasOwn(value, key))) return null;
+  for (const key of otherRequired(type)) if (Object.hasOwn(value, key)) return null;
   const others = Object.keys(value).filter((key) => key !== "type" && key !== "name");
   const { known } = topFields(type);
   return others.length === 0 || others.some((key) => known.has(key)) ? null : "without a field of that kind";
 }
+
+const otherRequired = oncePer((type: string) => requiredFields(type).filter((key) => key !== "type" && key !== "name"));
 
 // No other tool has fields of these names.
 function lackedName(value: JsonObject): string | null {

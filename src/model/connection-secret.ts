@@ -86,8 +86,7 @@ function mayHaveSecret(text: string): boolean {
     URL_USER.lastIndex = at;
     if (URL_USER.test(text)) return true;
   }
-  if (text.includes("jdbc:")) return true;
-  return hasAt && (DRIVER_HOSTS.some((host) => text.includes(host)) || HOST_WITH_PORT.test(text));
+  return text.includes("jdbc:") || (hasAt && HOST.test(text));
 }
 
 /** The text with the secrets of its connection strings masked. */
@@ -117,8 +116,8 @@ export function isSecretName(name: string): boolean {
 }
 
 const URL_USER = /:\/\/[^\s/:?#]{0,256}:[^\s/@]{1,256}@/y;
-const DRIVER_HOSTS = ["@tcp", "@udp(", "@unix(", "@cloudsql(", "@/"];
-const HOST_WITH_PORT = /@[\w.-]{1,255}:\d{1,5}\//;
+// Of Go's drivers and of Oracle, which write no scheme before the user.
+const HOST = /@(?:\/|(?:tcp6?|udp|unix|cloudsql)\(|[\w.-]{1,255}:\d{1,5}\/)/i;
 
 type Span = { readonly from: number; readonly to: number };
 

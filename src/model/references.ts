@@ -44,24 +44,38 @@ export function usedBy(manifest: JsonObject): readonly ResourceReference[] {
   for (const field of USING_FIELDS) {
     const value = manifest[field];
     // Most use none.
-    if (typeof value === "object") addUsed(value, `/${field}`, found);
+    if (typeof value === "object" && value !== null) addUsed(value, { name: field, above: null }, found);
   }
   return found;
 }
 
-function addUsed(value: Json, pointer: string, found: ResourceReference[]): void {
-  if (typeof value !== "object" || value === null) return;
-  for (const [name, item] of Object.entries<Json>(value)) {
+/** The path to a value. A JSON Pointer is created only for a reference. */
+type Path = { readonly name: string; readonly above: Path | null };
+
+function addUsed(value: JsonObject | readonly Json[], above: Path, found: ResourceReference[]): void {
+  const fields: { readonly [name: string]: Json } = value as JsonObject;
+  for (const name in fields) {
+    const item = fields[name];
     if (typeof item === "string") {
       const used = usedResource(name, item, value);
-      if (used !== null) found.push({ ...used, pointer: placeOf(pointer, name) });
-    } else if (typeof item === "object" && !RESOLVED_FIELDS.has(name)) addUsed(item, placeOf(pointer, name), found);
+      if (used !== null) found.push({ ...used, pointer: pointerOf({ name, above }) });
+    } else if (typeof item === "object" && item !== null && !RESOLVED_FIELDS.has(name)) {
+      addUsed(item, { name, above }, found);
+    }
   }
+}
+
+function pointerOf({ name, above }: Path): string {
+  return placeOf(above === null ? "" : pointerOf(above), name);
 }
 
 const { used: usedKinds } = referenceKinds;
 
-function usedResource(name: string, text: string, beside: Json): Omit<ResourceReference, "pointer"> | null {
+function usedResource(
+  name: string,
+  text: string,
+  beside: JsonObject | readonly Json[],
+): Omit<ResourceReference, "pointer"> | null {
   if (name === "volume_fqn") return resource(usedKinds.volume_fqn, applicationKey(text));
   if (name === "artifact_version_fqn") return resource(usedKinds.artifact_version_fqn, modelVersionKey(text));
   const isRepository = name === "default" && text !== "" && isObject(beside) && beside.param_type === "ml_repo";
