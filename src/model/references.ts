@@ -53,9 +53,7 @@ export function usedBy(manifest: JsonObject): readonly ResourceReference[] {
 type Path = { readonly name: string; readonly above: Path | null };
 
 function addUsed(value: JsonObject | readonly Json[], above: Path, found: ResourceReference[]): void {
-  const fields: { readonly [name: string]: Json } = value as JsonObject;
-  for (const name in fields) {
-    const item = fields[name];
+  for (const [name, item] of Object.entries<Json>(value)) {
     if (typeof item === "string") {
       const used = usedResource(name, item, value);
       if (used !== null) found.push({ ...used, pointer: pointerOf({ name, above }) });
