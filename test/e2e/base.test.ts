@@ -7,6 +7,7 @@ import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
 import { planOf } from "../support/json-output.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
+import { needsMounts, readOnly } from "../support/namespace-commands.ts";
 import type { Ended } from "../support/process.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
@@ -193,6 +194,23 @@ describe("a base that cannot be compared with", () => {
     await git(source.folder, "checkout", "-q", "--orphan", "apart");
     await git(source.folder, "commit", "-q", "-m", "Apart");
     expect(await refused(source, "change")).toContain("error: change and this branch share no history");
+  });
+
+  test("is compared in the state folder where the folder for temporary files is read-only", async (context) => {
+    needsMounts(context);
+    const source = await appliedBranch();
+    await commit(source, { "services/api.yaml": scaled(3) });
+    await commitOnMain(source, { "other.yaml": others(5) });
+    const [temporary, state] = [await temporaryFolder(), await temporaryFolder()];
+    const through = readOnly(temporary);
+    const ended = await source.runThrough(through, [...plan, "main", "--state", state], { TMPDIR: temporary });
+    expect(stepsOf(ended)).toContain(ours);
+    expect(readdirSync(state).filter((name) => name.startsWith("holdfast-"))).toEqual([]);
+    const refused = await source.runThrough(through, [...plan, "main", "--state", join(state, "absent")], {
+      TMPDIR: temporary,
+    });
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stderr).toMatch(/error: no temporary folder can be created in .*\n {2}→ /);
   });
 
   test("is told how to be fetched into a shallow clone, and into a partial one", async () => {

@@ -1,3 +1,5 @@
+import { accessSync, constants } from "node:fs";
+import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { realPathOutside } from "../../files/real-path.ts";
@@ -71,6 +73,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const state = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
   const content = contentAround({ root, isFetched: config.files.some(hasSources) });
   const stateFolder = realPathOutside(content, state);
+  keepTemporaryFilesIn(stateFolder);
   const choices = chooseTargets(operator, terminal);
   const chosen = namedIn(choices, flags.target);
   // Each pass checks only the state folder of its target; this checks the parent folder of them all.
@@ -92,6 +95,21 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const targets =
     choices.length === 0 ? [createTarget(null, shared)] : createTargets(choices, shared).filter(isOneOf(chosen));
   return { targets, operator, stateFolder, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+// Where the root of the file system is read-only, as in a container, the state is often the only volume. Programs that
+// are started look at the same variable.
+function keepTemporaryFilesIn(folder: string): void {
+  if (!isWritable(tmpdir()) && isWritable(folder)) process.env.TMPDIR = folder;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 // Creates all targets, also those not selected, because no two may declare the same resource.

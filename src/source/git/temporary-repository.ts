@@ -92,7 +92,7 @@ function createFolder(): string {
     return realpathSync(mkdtempSync(join(tmpdir(), "holdfast-git-")));
   } catch (cause) {
     throw new HoldfastError("error", `no temporary folder can be created in ${tmpdir()}`, {
-      hint: "name a folder that can be written with TMPDIR",
+      hint: "name one that can be written with TMPDIR, or an existing state folder with --state",
       cause,
     });
   }
