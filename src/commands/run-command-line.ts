@@ -2,10 +2,11 @@ import { CommanderError } from "commander";
 import { errorMessage } from "../contract/error-message.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { printableLines } from "../render/escape.ts";
-import { type Ending, failureReport, failureText } from "../render/failure.ts";
+import { type Ending, failureReport, failureText, isAsked } from "../render/failure.ts";
 import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { refuseTokenFlag } from "./flags/refuse-token-flag.ts";
 import { wantsJson } from "./flags/wants-json.ts";
+import { streamFor, tell } from "./output/log-stream.ts";
 import { createProgram, type RunEvents } from "./program.ts";
 import { columnsOn, hasResult, type ProcessTerminal, stoppedBy, type Warnings, writeResult } from "./terminal.ts";
 
@@ -43,7 +44,11 @@ function endingOf(error: unknown, terminal: ProcessTerminal): Ending {
   const { stderr, env } = terminal;
   const reason = error instanceof HoldfastError ? error : (stoppedBy(terminal) ?? toHoldfastError(error));
   const ending = reason ?? unexpected(error);
-  stderr.write(failureText(ending, columnsOn(stderr)));
+  const { code, message, hint } = ending;
+  const level = isAsked(ending) ? "info" : "error";
+  tell(streamFor(error, stderr), { level, event: "failed", message, hint, code }, () =>
+    failureText(ending, columnsOn(stderr)),
+  );
   if (reason === null && env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error) {
     stderr.write(`${printableLines(error.stack ?? "")}\n`);
   }

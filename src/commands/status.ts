@@ -9,9 +9,10 @@ import { statusReport } from "../render/status.ts";
 import { isStateLocked } from "../state/open-state.ts";
 import type { InvocationOf } from "./command.ts";
 import type { status } from "./declarations/status.ts";
+import { sayWait } from "./output/log-stream.ts";
 import type { CommandTarget } from "./targets/create-target.ts";
 import { findTargets } from "./targets/find-targets.ts";
-import { columnsOn, sayWait, type Terminal, writeResult } from "./terminal.ts";
+import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 
 /** Shows the status of the running daemon, or the status that the last daemon stored. */
 export async function run(invocation: InvocationOf<typeof status>): Promise<number> {

@@ -83,7 +83,12 @@ export function columnsOn({ columns = COLUMNS }: { readonly columns?: number }):
 
 /** Prints a sentence on stderr, wrapped to its width. */
 export function say({ stderr }: Pick<Terminal, "stderr">, text: string): void {
-  stderr.write(sentenceText(printable(text), columnsOn(stderr)));
+  stderr.write(sentence(text, stderr));
+}
+
+/** A sentence as text for people, wrapped to the width of a stream. */
+export function sentence(text: string, stderr: Terminal["stderr"]): string {
+  return sentenceText(printable(text), columnsOn(stderr));
 }
 
 /** The same terminal with another stderr, for warnings too. */
@@ -93,11 +98,6 @@ export function printedOn(stderr: Terminal["stderr"], terminal: Terminal): Termi
 
 /** The last line of a command that ran until it was asked to end. */
 export const STOPPED = "stopped: the process was asked to end";
-
-/** Prints what the command waits for. */
-export function sayWait(terminal: Pick<Terminal, "stderr">, text: string): void {
-  say(terminal, `waiting: ${text}`);
-}
 
 /** Asks a yes-or-no question on the terminal; anything but `y` or `yes` is no. */
 export async function confirm(question: string, { stdin, stderr, stopping }: Terminal): Promise<boolean> {

@@ -3,11 +3,12 @@ import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { failureText } from "../render/failure.ts";
 import { stdoutFormat } from "../render/output-format.ts";
+import { existingKey, stateSchema } from "../state/open-state.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import { type OperatorFile, readOperatorFile } from "./configuration/read-operator-file.ts";
 import type { watch } from "./declarations/watch.ts";
 import { givenFlags, logStopRequest, sayStopped } from "./output/lifecycle.ts";
-import { logOf } from "./output/log-stream.ts";
+import { logOf, streamFor, tell } from "./output/log-stream.ts";
 import { columnsOn } from "./terminal.ts";
 import { writeWarning } from "./watch/event-reporter.ts";
 import { openWatchServer } from "./watch/http-server.ts";
@@ -24,7 +25,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   const open = (operatorFile: OperatorFile): Promise<OpenWatch> =>
     openWatch(invocation, { operatorFile, meter: http.meter });
   let current = await open(await readOperatorFile(invocation));
-  logStart(invocation, current);
+  await logStart(invocation, current);
   logStopRequest(terminal, logOf(terminal.stderr));
   terminal.onHangup?.(() => current.fire("signal"));
   let isReloaded = false;
@@ -59,8 +60,10 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   function reportUnusable(error: unknown): void {
     const why = printable(errorMessage(error));
     const message = `the new configuration cannot be used: ${why}`;
-    terminal.stderr.write(
-      failureText({ message, hint: "going back to the last good one" }, columnsOn(terminal.stderr)),
+    const hint = "going back to the last good one";
+    const stderr = streamFor(error, terminal.stderr);
+    tell(stderr, { level: "error", event: "configuration-refused", message, hint }, () =>
+      failureText({ message, hint }, columnsOn(stderr)),
     );
     http.configured(why);
     notifier.send({ event: "configuration-refused", target: null, revision: null, summary: message, details: [] });
@@ -68,10 +71,22 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
 }
 
 // Text for people begins with what is watched.
-function logStart(invocation: Invocation, { opened: { stateFolder }, watching }: OpenWatch): void {
-  const { version, commit, stderr } = invocation.terminal;
-  const targets = watching.map(({ target }) => target.choice?.name ?? "default");
-  const place = { state: stateFolder, targets, flags: givenFlags(invocation) };
+async function logStart(invocation: Invocation, { opened, watching }: OpenWatch): Promise<void> {
+  const { flags, terminal } = invocation;
+  const { version, commit, stderr } = terminal;
+  const log = logOf(stderr);
+  if (log === null) return;
+  const targets = watching.map(({ target }) => target);
+  const keys = await Promise.all(targets.map(({ state }) => existingKey(state.folder, { keyText: state.readKey() })));
+  const servers = targets.map(({ choice }) => choice?.server ?? flags.server ?? opened.operator.server);
+  const place = {
+    state: opened.stateFolder,
+    schema: await stateSchema(),
+    keys: [...new Set(keys.flatMap((key) => key?.version ?? []))],
+    targets: targets.map(({ choice }) => choice?.name ?? "default"),
+    tls: !(flags.embedded ?? false) && servers.every((server) => server?.startsWith("https:") ?? false),
+    caFile: flags.caFile !== undefined || targets.some(({ choice }) => choice?.caFile != null),
+  };
   const fields = { event: "started", revision: null, identity: null, version, commit, node: process.version, ...place };
-  logOf(stderr)?.info(fields, "started");
+  log.info({ ...fields, flags: givenFlags(invocation) }, "started");
 }

@@ -12,11 +12,15 @@ export type Ending = Pick<HoldfastError, "code" | "message" | "hint" | "diagnost
 
 type Said = Pick<Ending, "message" | "hint"> & Partial<Pick<Ending, "code">>;
 
+/** Whether the user has asked for this end. */
+export function isAsked({ code }: { readonly code?: Ending["code"] | undefined }): boolean {
+  return code === "interrupted" || code === "terminated";
+}
+
 /** The failure and the next step. An end that the user requested is not shown as an error. */
 export function failureText({ code, message, hint }: Said, width: number): string {
-  const isAsked = code === "interrupted" || code === "terminated";
   const words = wordsIn(printable(message), width);
-  return sentenceText(isAsked ? words : ["error:", ...words], width) + hintText(hint, width);
+  return sentenceText(isAsked({ code }) ? words : ["error:", ...words], width) + hintText(hint, width);
 }
 
 const HINT = { indent: "  → ", nextIndent: "    " };

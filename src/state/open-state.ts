@@ -8,6 +8,12 @@ export function openState(place: string, options: StateOptions): Promise<State> 
   return openSqliteState(place, options);
 }
 
+/** The newest migration of a state's ledgers. */
+export async function stateSchema(): Promise<string | null> {
+  const { ledgerMigrations } = await import("./sqlite/ledger-schema.ts");
+  return Object.keys(ledgerMigrations).toSorted().at(-1) ?? null;
+}
+
 /** The key of the state that `--state` names, without creating one; null if it is missing or cannot be used. */
 export function existingKey(place: string, options: Pick<StateOptions, "keyText">): Promise<SealKey | null> {
   return existingKeyIn(place, options);

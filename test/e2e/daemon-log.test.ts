@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import { expect, inject, test } from "vitest";
@@ -20,10 +20,14 @@ type Line = {
   readonly revision?: string;
   /** Those that differ from their defaults, in the first line. */
   readonly flags?: object;
+  readonly keys?: readonly string[];
 };
 
 /** Starts what the container of the shipped Deployment runs, with its configuration and its mounts below one folder. */
-async function startDeployed(server: Server, upstream: Upstream): Promise<Running> {
+async function startDeployed(
+  server: Server,
+  upstream: Upstream,
+): Promise<{ readonly daemon: Running; readonly config: string }> {
   const { url } = await serveGit(dirname(upstream.folder));
   const volume = await temporaryFolder();
   const inVolume = (text: string) =>
@@ -40,10 +44,11 @@ async function startDeployed(server: Server, upstream: Upstream): Promise<Runnin
   const deployment: Deployment = parse(await readFile("deploy/kubernetes/deployment.yaml", "utf8"));
   const { args = [], env = [] } = deployment.spec?.template.spec?.containers[0] ?? {};
   const variables = Object.fromEntries(env.map(({ name, value = "" }) => [name, inVolume(value)]));
-  return startNode([inject("holdfast"), ...args.map(inVolume)], {
+  const daemon = startNode([inject("holdfast"), ...args.map(inVolume)], {
     cwd: volume,
     env: { ...variables, HOLDFAST_STATE: join(volume, "state"), HOLDFAST_ALLOW_PRIVILEGE: "true" },
   });
+  return { daemon, config: join(volume, "holdfast.yaml") };
 }
 
 /** Reads lines of JSON as a log collector does: each an object by itself, with no name twice, that has time, level and text. */
@@ -69,7 +74,7 @@ test("what the shipped Deployment runs writes one stream: each line of stdout is
   const server = await serve();
   const upstream = await upstreamOf({ "ml.yaml": team("ml") });
   const wire = await startBreakableProxy(Number(new URL(server.url).port));
-  const daemon = await startDeployed({ ...server, url: `http://127.0.0.1:${wire.port}` }, upstream);
+  const { daemon, config } = await startDeployed({ ...server, url: `http://127.0.0.1:${wire.port}` }, upstream);
   await daemon.shows("stdout", /"event":"applied"/);
   await wire.disconnect();
   daemon.kill("SIGHUP");
@@ -79,11 +84,25 @@ test("what the shipped Deployment runs writes one stream: each line of stdout is
   const commit = await upstream.commit({ "web.yaml": team("web"), "broken.yaml": "type: team\nname: [\n" });
   daemon.kill("SIGHUP");
   await daemon.shows("stdout", /"event":"incomplete"/);
+  await appendFile(config, "# changed\n");
+  await daemon.shows("stdout", /"event":"configuration-reloaded"/);
   daemon.kill("SIGTERM");
   const { code, stdout, stderr } = await daemon.ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const lines = readLines(stdout);
+  expect(lines[0]).toMatchObject({
+    event: "started",
+    version: expect.any(String),
+    node: process.versions.node.replace(/^/, "v"),
+    state: expect.stringMatching(/state$/),
+    schema: expect.stringMatching(/^\d{3}-/),
+    keys: [expect.stringMatching(/^[0-9a-f]{8}$/)],
+    targets: ["platform"],
+    tls: false,
+    caFile: false,
+  });
   expect(Object.keys(lines[0]?.flags ?? {}).toSorted()).toEqual(["allowPrivilege", "config", "listen", "state"]);
+  expect(lines.filter(({ event }) => event === "message")).toEqual([]);
   expect(lines.find(({ event }) => event === "incomplete")).toMatchObject({ target: "platform", revision: commit });
 });
 
@@ -97,9 +116,10 @@ test("a watch that cannot start, or for people, writes its log to stdout too; wi
     ended("--help"),
   ]);
   expect(plain).toMatchObject({ code: 3, stderr: "" });
-  expect(readLines(plain.stdout).filter(({ level }) => level === "error").length).toBe(1);
+  const [failure, ...more] = readLines(plain.stdout).filter(({ level }) => level === "error");
+  expect([failure, more]).toEqual([expect.objectContaining({ event: "failed", target: "default" }), []]);
   expect(pretty).toMatchObject({ code: 3, stderr: "" });
-  expect(pretty.stdout).toMatch(/^[\d:.]+ ERROR "no control plane is named[^\n]+\n$/m);
+  expect(pretty.stdout).toMatch(/^[\d:.]+ ERROR no control plane is named[^\n]+\n$/m);
   expect(text).toMatchObject({ code: 3, stdout: "", stderr: expect.stringMatching(/^error: /m) });
   expect(help).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage: /), stderr: "" });
 });

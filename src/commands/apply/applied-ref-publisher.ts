@@ -10,6 +10,7 @@ import { temporaryRepository } from "../../source/git/temporary-repository.ts";
 import { createPublishedRef } from "../../source/remote/published-ref.ts";
 import { makeFolder } from "../../store/make-folder.ts";
 import type { Invocation } from "../command.ts";
+import { tell } from "../output/log-stream.ts";
 import type { CommandTarget, TargetUse } from "../targets/create-target.ts";
 
 /** Publishes the last applied commit as a ref of the repository. */
@@ -49,6 +50,9 @@ export function appliedRefPublisher(
       (error: unknown) => ({ is: "failed", error }) as const,
     );
   const isDebug = flags.logLevel === "debug" || flags.logLevel === "trace";
+  const say = (message: string): void => {
+    if (isDebug) tell(stderr, { event: "published", message }, () => `${message}\n`);
+  };
   const warn = (why: string): void => {
     known = null;
     meter?.count("refPushes", choice.name, "failed");
@@ -68,7 +72,7 @@ export function appliedRefPublisher(
     }
     known = Promise.resolve({ is: "read", commit });
     meter?.count("refPushes", choice.name, "published");
-    if (isDebug) stderr.write(`${published.ref} is at ${commit.slice(0, 12)}\n`);
+    say(`${published.ref} is at ${commit.slice(0, 12)}`);
   };
   return {
     begin: () => {
@@ -78,7 +82,7 @@ export function appliedRefPublisher(
       const left = leftOf(applied) ?? (isEverything(target.rules({}).selection) ? null : "only a part was selected");
       const commit = applied.report.revision;
       if (left !== null || commit === null) {
-        if (isDebug) stderr.write(`${published.ref} is not published: ${left ?? "the source is no commit"}\n`);
+        say(`${published.ref} is not published: ${left ?? "the source is no commit"}`);
         return;
       }
       try {

@@ -9,10 +9,10 @@ import type { OperatorConfig } from "../../source/read-config.ts";
 import { openState } from "../../state/open-state.ts";
 import type { StateLocation } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
-import { logOf } from "../output/log-stream.ts";
+import { logOf, sayWait } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import { milliseconds } from "../targets/pass-rules.ts";
-import { endAfter, sayWait, type Terminal } from "../terminal.ts";
+import { endAfter, type Terminal } from "../terminal.ts";
 import { namedServer, type ServerChoice } from "./server-choice.ts";
 
 /** How a command uses its server. */

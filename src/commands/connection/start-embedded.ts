@@ -10,7 +10,8 @@ import { SeedError } from "../../server/seed/seed-error.ts";
 import { StoreError } from "../../store/store-error.ts";
 import { storeFailure } from "../errors/store-failure.ts";
 import { serverKeyOptions } from "../keys/server-key-options.ts";
-import { say, type Terminal } from "../terminal.ts";
+import { tell } from "../output/log-stream.ts";
+import { sentence, type Terminal } from "../terminal.ts";
 import { embeddedFolder, embeddedServer, type ServerChoice } from "./server-choice.ts";
 
 /** The embedded control plane, served by this process until disposal. */
@@ -21,7 +22,8 @@ export async function startEmbedded(state: string, log: Log, terminal: Terminal)
   const folder = embeddedFolder(state);
   try {
     const plane = await createControlPlane({ data: folder, port: 0, log, ...serverKeyOptions(terminal) });
-    say(terminal, `embedded control plane at ${plane.url}, data in ${folder}`);
+    const message = `embedded control plane at ${plane.url}, data in ${folder}`;
+    tell(terminal.stderr, { event: "embedded", message, url: plane.url }, () => sentence(message, terminal.stderr));
     const choice = { ...embeddedServer(folder, plane.url), token: () => plane.adminToken };
     return { choice, [Symbol.asyncDispose]: () => plane.close() };
   } catch (error) {

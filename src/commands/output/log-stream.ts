@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import type { Log } from "../../log/log.ts";
-import type { Terminal } from "../terminal.ts";
+import { sentence, type Terminal } from "../terminal.ts";
 
 const logs = new WeakMap<Terminal["stderr"], Log>();
 
@@ -14,6 +14,43 @@ export function logOf(stream: Terminal["stderr"]): Log | null {
 export function withTarget(stream: Terminal["stderr"], target: string): Terminal["stderr"] | null {
   const log = logOf(stream);
   return log === null ? null : logStream(log.child({ target }));
+}
+
+/** What is told: to a log as one line with an event of its own, and to people as text. */
+export type Told = {
+  readonly level?: "info" | "warn" | "error";
+  readonly event: string;
+  readonly message: string;
+  readonly revision?: string | null;
+  readonly [field: string]: unknown;
+};
+
+/** Writes an event to the log of a stderr, or its text to a text stream. */
+export function tell(
+  stream: Terminal["stderr"],
+  { level = "info", message, ...fields }: Told,
+  text: () => string,
+): void {
+  const log = logOf(stream);
+  if (log === null) stream.write(text());
+  else log[level]({ revision: null, identity: null, ...fields }, message);
+}
+
+/** Says what the command waits for. */
+export function sayWait({ stderr }: Pick<Terminal, "stderr">, text: string): void {
+  tell(stderr, { event: "waiting", message: text }, () => sentence(`waiting: ${text}`, stderr));
+}
+
+const failed = new WeakMap<object, Terminal["stderr"]>();
+
+/** Notes where an error is told once it has ended the command: it belongs to one of several targets. */
+export function tellOn(stream: Terminal["stderr"], error: unknown): void {
+  if (error instanceof Error) failed.set(error, stream);
+}
+
+/** The stderr on which an error is told: that of its target, or the one of the command. */
+export function streamFor(error: unknown, stream: Terminal["stderr"]): Terminal["stderr"] {
+  return (error instanceof Error && failed.get(error)) || stream;
 }
 
 /** A stderr that writes each line of text as the message of one line of a log. */

@@ -7,7 +7,8 @@ import { foreignText } from "../../render/foreign-documents.ts";
 import { leftOutText } from "../../render/left-out-files.ts";
 import { sentenceText } from "../../render/wrap.ts";
 import type { Invocation } from "../command.ts";
-import { say, sayWait } from "../terminal.ts";
+import { say } from "../terminal.ts";
+import { sayWait } from "./log-stream.ts";
 import type { TerminalView } from "./terminal-view.ts";
 
 /** A listener that writes the waits, warnings and source errors of a pass to stderr; the command shows the result. */

@@ -3,6 +3,7 @@ import { strictRefusal } from "../../core/run-warning.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
 import { plain } from "../../render/paint.ts";
 import { columnsOn, type Terminal, type Warnings } from "../terminal.ts";
+import { tell } from "./log-stream.ts";
 
 /** A daemon may run for months. */
 const MAX_KEPT = 100;
@@ -20,7 +21,10 @@ export function createWarnings(
   };
   const printedOn = (stderr: Terminal["stderr"]): Warnings => {
     const add = (warning: Diagnostic): void => {
-      stderr.write(diagnosticsText([warning], { paint: plain, width: columnsOn(stderr), excerptOf: () => null }));
+      const { code, summary, detail } = warning;
+      tell(stderr, { level: "warn", event: code, message: summary, hint: detail }, () =>
+        diagnosticsText([warning], { paint: plain, width: columnsOn(stderr), excerptOf: () => null }),
+      );
       keep(warning);
     };
     return {

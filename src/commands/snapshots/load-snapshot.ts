@@ -7,7 +7,7 @@ import { printable } from "../../render/escape.ts";
 import type { Invocation } from "../command.ts";
 import { namedServer } from "../connection/server-choice.ts";
 import { readManifestFolder } from "../input/read-manifest-folder.ts";
-import { sayWait } from "../terminal.ts";
+import { sayWait } from "../output/log-stream.ts";
 import { readSnapshotFile } from "./snapshot-file.ts";
 import { type ReadSnapshot, takeSnapshot } from "./take-snapshot.ts";
 

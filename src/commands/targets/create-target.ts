@@ -23,8 +23,8 @@ import { SourceError } from "../../source/source-error.ts";
 import type { Invocation } from "../command.ts";
 import { connectOnDemand } from "../connection/connect-on-demand.ts";
 import type { ServerUse } from "../connection/open-connection.ts";
-import { withTarget } from "../output/log-stream.ts";
-import { printedOn, say } from "../terminal.ts";
+import { tell, withTarget } from "../output/log-stream.ts";
+import { printedOn, sentence } from "../terminal.ts";
 import type { SourceChoice, TargetChoice } from "./choose-targets.ts";
 import { rulesOf } from "./pass-rules.ts";
 import { stateLocation } from "./state-location.ts";
@@ -68,7 +68,7 @@ export type SharedByTargets = {
 /** Creates a target from its configuration entry, or for the local folder if there is none. */
 export function createTarget(choice: TargetChoice | null, shared: SharedByTargets): CommandTarget {
   const { use, root, named, config, stateFolder, resources } = shared;
-  const invocation = choice === null ? shared.invocation : invocationFor(choice, shared.invocation);
+  const invocation = logged(choice === null ? shared.invocation : invocationFor(choice, shared.invocation), choice);
   const { flags, terminal } = invocation;
   const remote = choice?.source ? remoteOf(choice.source, shared) : null;
   if (remote !== null) refuseFolderFlags(invocation);
@@ -77,7 +77,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   const decisions = (): TargetDecisions => readDecisions(state.folder, terminal.now());
   const isRemote = remote !== null && choice !== null;
   const commits = isRemote ? newestOf(remote, { target: choice.name, signal: terminal.signal, decisions }) : null;
-  const server = connectOnDemand(logged(invocation, choice), state, { ...use, operator, embedded: shared.embedded });
+  const server = connectOnDemand(invocation, state, { ...use, operator, embedded: shared.embedded });
   resources.use(server);
   return {
     choice,
@@ -112,7 +112,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   };
 }
 
-// In a log, what is said of the connection names the target.
+// In a log, what is said of the connection and the state names the target.
 function logged(invocation: Invocation, choice: TargetChoice | null): Invocation {
   const { terminal } = invocation;
   const stderr = withTarget(terminal.stderr, choice?.name ?? "default");
@@ -233,7 +233,11 @@ function sayCommits(remote: Remote, { stderr }: Invocation["terminal"]): Remote 
       const ref = remote.ref === null ? "" : ` ${remote.ref}`;
       const rewritten =
         change === "rewritten" ? `; its history was rewritten, ${before?.slice(0, 12)} is not in it` : "";
-      if (commit !== reported) say({ stderr }, `source ${remote.name}:${ref} is at ${commit.slice(0, 12)}${rewritten}`);
+      const message = `source ${remote.name}:${ref} is at ${commit.slice(0, 12)}${rewritten}`;
+      if (commit !== reported)
+        tell(stderr, { event: "fetched", message, source: remote.name, revision: commit }, () =>
+          sentence(message, stderr),
+        );
       reported = commit;
       return fetched;
     },

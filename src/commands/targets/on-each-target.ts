@@ -8,6 +8,7 @@ import { jsonText } from "../../render/json.ts";
 import { type Output, stdoutFormat } from "../../render/output-format.ts";
 import type { Invocation } from "../command.ts";
 import { showFaults } from "../output/end-with-invalid-source.ts";
+import { tell } from "../output/log-stream.ts";
 import { writeOutputFile } from "../output/write-outputs.ts";
 import { columnsOn, writeResult } from "../terminal.ts";
 import { TargetNeededError } from "./find-targets.ts";
@@ -74,7 +75,8 @@ async function codeOf(run: Run, invocation: Invocation): Promise<number> {
     showFaults(error, invocation);
     if (stdoutFormat(invocation.flags.output) === "json")
       await writeResult(invocation.terminal, failureReport(error, invocation.terminal.warnings.all()));
-    stderr.write(failureText(error, columnsOn(stderr)));
+    const { code, message, hint } = error;
+    tell(stderr, { level: "error", event: "failed", message, hint, code }, () => failureText(error, columnsOn(stderr)));
     return exitCodes[error.code];
   }
 }

@@ -6,6 +6,7 @@ import type { Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import type { Invocation } from "../command.ts";
+import { tell } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import type { Terminal } from "../terminal.ts";
 import { secretFileReader } from "./secret-file-reader.ts";
@@ -55,7 +56,8 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
   let isAnnounced = false;
   return {
     show: (all, { notifications = [] }) => {
-      if (!isAnnounced) terminal.stderr.write(`health and metrics on ${server.url}\n`);
+      const message = `health and metrics on ${server.url}`;
+      if (!isAnnounced) tell(terminal.stderr, { event: "listening", message, url: server.url }, () => `${message}\n`);
       isAnnounced = true;
       watching = all;
       hooks = webhooksOf(all);

@@ -8,7 +8,7 @@ import {
   toWatchEvents,
   type WatchLogBody,
 } from "../../render/watch-events.ts";
-import { logOf } from "../output/log-stream.ts";
+import { logOf, tellOn } from "../output/log-stream.ts";
 import type { Terminal } from "../terminal.ts";
 import { failureIn, type WatchReporter } from "./event-reporter.ts";
 
@@ -20,7 +20,7 @@ const TROUBLE: readonly WatchLogBody["event"][] = ["failed", "kept", "incomplete
 
 /**
  * Writes what changes to the log: a condition once when it begins and once when it ends, whatever the number of passes.
- * What an earlier line has said already is at level debug. The command itself logs why the target is no longer watched.
+ * What an earlier line has said already is at level debug. The command itself logs why the target is no longer watched, with its name.
  */
 export function logReporter({ stderr, now }: Pick<Terminal, "stderr" | "now">): WatchReporter {
   const news = createNews();
@@ -55,7 +55,7 @@ export function logReporter({ stderr, now }: Pick<Terminal, "stderr" | "now">): 
       }
     },
     idle: (nextAt) => say(idleEvent(nextAt)),
-    ended: () => undefined,
+    ended: (error) => tellOn(stderr, error),
   };
 }
 

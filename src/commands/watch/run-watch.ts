@@ -11,7 +11,7 @@ import { appliedRefPublisher, publishObserver } from "../apply/applied-ref-publi
 import type { Invocation } from "../command.ts";
 import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from "../configuration/configured-files.ts";
 import { type OperatorFile, readOperatorFile } from "../configuration/read-operator-file.ts";
-import { withTarget } from "../output/log-stream.ts";
+import { tell, withTarget } from "../output/log-stream.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
 import { withLinePrefix } from "../output/with-line-prefix.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
@@ -56,8 +56,9 @@ export async function openWatch(
   receiversOf(operator.notifications, terminal.cwd);
   const followers = new Map(
     active.map((target) => {
-      const publishing = publishObserver(resources.use(appliedRefPublisher(target, invocation, meter)));
-      return [target, [...commitStatusObservers(target, operator, { ...terminal, meter }), publishing]];
+      const named = withName(target, { invocation, isAlone: active.length === 1 });
+      const publishing = publishObserver(resources.use(appliedRefPublisher(target, named, meter)));
+      return [target, [...commitStatusObservers(target, operator, { ...named.terminal, meter }), publishing]];
     }),
   );
   let hasWorked = false;
@@ -178,10 +179,8 @@ async function openChanged(
 ): Promise<OpenWatch | null> {
   const { stderr } = invocation.terminal;
   const names = changed.join(", ");
-  const send = (event: "configuration-refused" | "configuration-reloaded", summary: string, message: string): void => {
-    stderr.write(message);
+  const notify = (event: "configuration-refused" | "configuration-reloaded", summary: string): void =>
     notifier.send({ event, target: null, revision: null, summary, details: changed });
-  };
   try {
     requireUsable(files);
     const next = await openWatch(invocation, {
@@ -189,7 +188,9 @@ async function openChanged(
       meter: http.meter,
     });
     requireUsable(next.files);
-    send("configuration-reloaded", "the configuration was reloaded", `configuration reloaded: ${names} has changed\n`);
+    const message = `configuration reloaded: ${names} has changed`;
+    tell(stderr, { event: "configuration-reloaded", message }, () => `${message}\n`);
+    notify("configuration-reloaded", "the configuration was reloaded");
     http.configured(null);
     return next;
   } catch (error) {
@@ -197,7 +198,10 @@ async function openChanged(
     const why = printable(errorMessage(error));
     const message = `the changed configuration is refused: ${why}`;
     const hint = `the last good one stays in force; correct ${names}`;
-    send("configuration-refused", message, failureText({ message, hint }, columnsOn(stderr)));
+    tell(stderr, { level: "error", event: "configuration-refused", message, hint }, () =>
+      failureText({ message, hint }, columnsOn(stderr)),
+    );
+    notify("configuration-refused", message);
     http.configured(why);
     return null;
   }
