@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { everyKind } from "../support/manifests.ts";
+import { sourceOf } from "../support/source.ts";
+
+const root = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+const text = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
+
+/** The files that the text writes whole: a path, a colon and a block of TypeScript. */
+const files = Array.from(text.matchAll(/`(src\/\S+\.ts)`:\n\n```ts\n([\s\S]*?)```/g), ([, path = "", code = ""]) => ({
+  path,
+  code,
+}));
+
+/** The lines that the text adds to a file, each after the line above it. */
+const additions = Array.from(
+  text.matchAll(/`(src\/\S+\.ts)`, each after[^\n]*\n\n```diff\n([\s\S]*?)```/g),
+  ([, path = "", lines = ""]) => {
+    return {
+      path,
+      pairs: Array.from(lines.matchAll(/^ (.+)\n\+(.+)$/gm), ([, above = "", added = ""]) => ({ above, added })),
+    };
+  },
+);
+
+test("the sink and the command of CONTRIBUTING.md work as its steps say, with no other file changed", async () => {
+  expect(files.map(({ path }) => path)).toEqual([
+    "src/engine/sinks/discard.ts",
+    "src/commands/declarations/sinks.ts",
+    "src/commands/sinks.ts",
+  ]);
+  expect(additions).toMatchObject([{ path: "src/commands/program.ts", pairs: [{}, {}] }]);
+  const copy = mkdtempSync(join(tmpdir(), "holdfast-contributing-"));
+  onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+  for (const part of ["src", "schemas", "scripts", "docs", "package.json", "biome.json", ".gitignore"]) {
+    cpSync(join(root, part), join(copy, part), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  for (const { path, code } of files) writeFileSync(join(copy, path), code);
+  for (const { path, pairs } of additions) {
+    let changed = readFileSync(join(copy, path), "utf8");
+    for (const { above, added } of pairs) {
+      expect(changed.split(`${above}\n`)).toHaveLength(2);
+      changed = changed.replace(`${above}\n`, `${above}\n${added}\n`);
+    }
+    writeFileSync(join(copy, path), changed);
+  }
+  for (const script of ["generate", "build"]) await run(process.execPath, [`scripts/${script}.ts`], { cwd: copy });
+  await run(join(root, "node_modules/.bin/biome"), ["lint", ...files.map(({ path }) => path)], { cwd: copy });
+  const source = await sourceOf(everyKind);
+  const holdfast = async (...args: readonly string[]) =>
+    (await run(process.execPath, [join(copy, "dist/holdfast.js"), ...args], { cwd: source.folder })).stdout;
+  expect(await holdfast("sinks")).toBe("discard\nfile\n");
+  expect(await holdfast("--help")).toMatch(/^ {2}sinks +show where one-time tokens can go$/m);
+  await expect(holdfast("plan", "--sink", "discarded")).rejects.toMatchObject({ code: 3 });
+  const applied = await holdfast("apply", "--embedded", "--yes", "--allow-privilege", "--sink", "discard");
+  expect(applied).toMatch(/created +virtual-account\/ci/);
+});
+
+test("the commands of CONTRIBUTING.md are scripts of the package", () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const named = Array.from(text.matchAll(/npm run (?:-s )?([\w:-]+)/g), ([, name = ""]) => name);
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  expect(named.length).toBeGreaterThan(2);
+});
