@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { exitCodes } from "../../src/core/errors.ts";
 import { kinds } from "../../src/kinds/index.ts";
@@ -43,5 +43,31 @@ describe("the README", () => {
       missing: new Set(),
       unknown: new Set(),
     });
+  });
+});
+
+describe("the decisions", () => {
+  const pages = globSync("docs/decisions/*.md").toSorted();
+
+  it("are numbered without a gap, and each says why, what and at what cost in at most 40 lines", () => {
+    expect(pages.map((page) => Number(/(\d{3})-[a-z0-9-]+\.md$/.exec(page)?.[1]))).toEqual(
+      pages.map((_, nth) => nth + 1),
+    );
+    for (const page of pages) {
+      const text = readFileSync(page, "utf8");
+      expect(text.split("\n").length, page).toBeLessThanOrEqual(41);
+      expect(Array.from(text.matchAll(/^## (.+)$/gm), ([, heading]) => heading)).toEqual([
+        "Why",
+        "What",
+        "What it costs",
+      ]);
+    }
+  });
+
+  it("name files and functions that exist", () => {
+    const named = pages.flatMap((page) => readFileSync(page, "utf8").match(/`(?:src|test|schemas)\/[^`]*`/g) ?? []);
+    const absent = named.map((path) => path.replaceAll("`", "")).filter((path) => !existsSync(path));
+    expect(absent).toEqual([]);
+    expect(named.length).toBeGreaterThan(3);
   });
 });

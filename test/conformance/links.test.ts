@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-const pages = globSync(["*.md", "docs/*.md", "examples/*.md"]);
+const pages = globSync(["*.md", "docs/**/*.md", "examples/*.md"]);
 
 // What stands in code is no link, such as the path `ports[](tcp)`.
 function textOf(page: string): string {
