@@ -69,7 +69,8 @@ const RETRY_WAIT = 60_000;
 export function connect(options: ConnectOptions): Connection {
   const { server, clock = systemClock, random = Math.random, signal } = options;
   const address = parseAddress(server);
-  const dispatchers = createDispatchers({ ...options, address });
+  const reach = createReachability(clock, { ...options, server: address.origin });
+  const dispatchers = createDispatchers({ ...options, address, onOpen: reach.opened });
   const capabilities = createCapabilities(options.serverFacts);
   const serverClock = createServerClock(clock);
   const line = {
@@ -87,7 +88,7 @@ export function connect(options: ConnectOptions): Connection {
     isMissing: createRouteCheck(line),
     serverPause: createServerPause(clock),
     firstContact: createFirstContact(address),
-    reach: createReachability(clock, { ...options, server: address.origin }),
+    reach,
     serverClock,
     random,
     retryWait: options.retryWait ?? RETRY_WAIT,

@@ -13,6 +13,8 @@ export type Route = {
   readonly connectTimeout: number;
   readonly caFile?: string;
   readonly env: Environment;
+  /** Called for each connection that was opened. */
+  readonly onOpen: () => void;
 };
 
 /** Connections to one server. */
@@ -49,10 +51,11 @@ export function createDispatchers(route: Route): Dispatchers {
 
 type Tls = { readonly ca?: string[]; readonly rejectUnauthorized: true; readonly timeout: number };
 
-function open({ address, concurrency, connectTimeout }: Route, proxy: string | null, tls: Tls): Dispatcher {
+function open({ address, concurrency, connectTimeout, onOpen }: Route, proxy: string | null, tls: Tls): Dispatcher {
   // `exchange` enforces the deadline, from the first byte sent to the last one received.
   const common = { connections: concurrency, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, allowH2: false };
-  if (proxy === null) return new Pool(address.origin, { ...common, maxHeaderSize: 64 * 1024, connect: tls });
+  const poolOf = (origin: string | URL, options: object): Pool => new Pool(origin, options).on("connect", onOpen);
+  if (proxy === null) return poolOf(address.origin, { ...common, maxHeaderSize: 64 * 1024, connect: tls });
   return new ProxyAgent({
     ...common,
     maxHeaderSize: 64 * 1024,
@@ -60,6 +63,7 @@ function open({ address, concurrency, connectTimeout }: Route, proxy: string | n
     requestTls: tls,
     proxyTls: tls,
     // Without this, a proxy that accepts the connection and never answers would block the request forever.
+    factory: poolOf,
     clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: connectTimeout }),
   });
 }

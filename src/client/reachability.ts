@@ -13,6 +13,8 @@ export type ClientLog = {
 
 /** Whether the server can be reached. Shared by all calls, so that they report an outage only once. */
 export type Reachability = {
+  /** Records that a connection was opened. */
+  readonly opened: () => void;
   readonly answered: () => void;
   /** Records that no connection could be opened; returns the start of the outage. */
   readonly failed: (cause: unknown) => number;
@@ -31,23 +33,32 @@ export function createReachability(
 ): Reachability {
   let reached = false;
   let downSince: number | null = null;
+  // What the log says. Answers over an old connection do not end it: new ones may still fail, as for a bad certificate.
+  let logged: { readonly since: number; readonly isOpen: boolean } | null = null;
   return {
+    opened: () => {
+      if (logged !== null) logged = { ...logged, isOpen: true };
+    },
     answered: () => {
-      if (downSince !== null)
+      if (logged?.isOpen) {
         log?.info(
-          { event: "server-reachable", server, durationMs: clock.now() - downSince },
+          { event: "server-reachable", server, durationMs: clock.now() - logged.since },
           "the control plane answers again",
         );
+        logged = null;
+      }
       reached = true;
       downSince = null;
     },
     failed: (cause) => {
       // Connections that this process closed itself say nothing about the server.
-      if (downSince === null && !isOwnEnd(cause))
+      if (logged === null && !isOwnEnd(cause)) {
         log?.warn(
           { event: "server-unreachable", server, cause: causeText(cause) },
           "the control plane cannot be reached",
         );
+        logged = { since: clock.now(), isOpen: false };
+      }
       downSince ??= clock.now();
       return downSince;
     },

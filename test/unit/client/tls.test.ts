@@ -5,6 +5,7 @@ import { createServer } from "node:https";
 import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/client/clock.ts";
 import { createAuthority } from "./certificate.ts";
@@ -84,6 +85,51 @@ test("F21 a certificate for another host is refused, CA file or not", async () =
     reason: "unreachable",
     message: expect.stringContaining("ERR_TLS_CERT_ALTNAME_INVALID"),
   });
+});
+
+test("F21 a certificate that is invalid only for new connections is logged once, and its end once", async () => {
+  const unknown = createAuthority().issue("plane.test");
+  const held: (() => void)[] = [];
+  const server = createServer(plane, (_, response) => {
+    held.push(() => response.end(reply));
+    server.emit("asked");
+  });
+  onTestFinished(() => server.closeAllConnections());
+  const events: unknown[] = [];
+  const told = (fields: object) => void events.push("event" in fields && fields.event);
+  const port = await listen(server);
+  const { reader } = dial(`https://127.0.0.1:${port}`, {
+    caFile: join(folder, "ca.pem"),
+    log: { debug: () => undefined, info: told, warn: told },
+  });
+  const get = () => reader.get("getCluster", where, calm);
+  const answered = async (call: Promise<unknown>) => {
+    for (const answer of held.splice(0)) answer();
+    await call;
+    // Only then is its connection free for another request.
+    await setImmediate();
+  };
+  // While one connection is in use, another request needs a new one.
+  const getTwice = async () => {
+    const asked = once(server, "asked");
+    const first = get();
+    await asked;
+    const also = once(server, "asked").then(() => "asked");
+    const second = get();
+    const outcome = await Promise.race([second.catch(() => "refused"), also]);
+    await answered(Promise.all([first, second.catch(() => undefined)]));
+    return outcome;
+  };
+  const asked = once(server, "asked");
+  const first = get();
+  await asked;
+  await answered(first);
+  server.setSecureContext(unknown);
+  expect([await getTwice(), await getTwice(), await getTwice()]).toEqual(["refused", "refused", "refused"]);
+  expect(events).toEqual(["server-unreachable"]);
+  server.setSecureContext(plane);
+  expect(await getTwice()).toBe("asked");
+  expect(events).toEqual(["server-unreachable", "server-reachable"]);
 });
 
 test("F21 a handshake that hangs ends with the connect timeout", async () => {
