@@ -43,6 +43,8 @@ export type ServerSessionOptions = Omit<ConnectOptions, "serverFacts" | "server"
   /** Identifies this build of the program, since another build may parse the same bytes differently. */
   readonly build?: string;
   readonly onForgotten?: OnForgotten;
+  /** Called when the ledger was upgraded, with the location of its backup. */
+  readonly onNotice?: (notice: string) => void;
   /** Whether live state is cached between passes. @default true */
   readonly caches?: boolean;
 };
@@ -50,8 +52,8 @@ export type ServerSessionOptions = Omit<ConnectOptions, "serverFacts" | "server"
 /** Opens the ledger and the connection; sends no request. */
 export async function openSession(options: ServerSessionOptions): Promise<ServerSession> {
   const { server, state, folder, sink, registersModels } = options;
-  const notify = (notice: string) => options.log?.warn({ event: "state-notice" }, notice);
-  const ledger = await state.ledger(server.name, { notify });
+  const { onNotice: notify } = options;
+  const ledger = await state.ledger(server.name, notify === undefined ? {} : { notify });
   try {
     const facts = await ledger.facts();
     const serverFacts = new KnownServer(facts, { registersByConfig: registersModels });

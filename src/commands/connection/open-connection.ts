@@ -9,10 +9,10 @@ import type { OperatorConfig } from "../../source/read-config.ts";
 import { openState } from "../../state/open-state.ts";
 import type { StateLocation } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
-import { logOf, sayWait } from "../output/log-stream.ts";
+import { logOf, sayWait, tell } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import { milliseconds } from "../targets/pass-rules.ts";
-import { endAfter, type Terminal } from "../terminal.ts";
+import { endAfter, sentence, type Terminal } from "../terminal.ts";
 import { namedServer, type ServerChoice } from "./server-choice.ts";
 
 /** How a command uses its server. */
@@ -68,8 +68,12 @@ export async function openConnection(
     userAgent: "holdfast",
     // A stop request cancels reads at once; a write in flight is finished.
     signal: reading ? terminal.stopping : terminal.signal,
-    // In a log, the end of a condition is told as its begin is; in text, what comes next shows it.
-    log: terminalLog(invocation, logOf(terminal.stderr) === null ? "warn" : "info"),
+    // In text, the wait and the error of the command say that the control plane cannot be reached.
+    log: terminalLog(invocation, logOf(terminal.stderr) === null ? "error" : "info"),
+    onNotice: (message) =>
+      tell(terminal.stderr, { level: "warn", event: "state-notice", message }, () =>
+        sentence(message, terminal.stderr),
+      ),
   });
   resources.use(session);
   return { session, state, leftBy: lock?.leftBy ?? null };
