@@ -3,7 +3,9 @@ import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { failureText } from "../render/failure.ts";
 import { stdoutFormat } from "../render/output-format.ts";
+import { parseKey, type SealKey } from "../seal/seal-key.ts";
 import { existingKey, stateSchema } from "../state/open-state.ts";
+import type { StateLocation } from "../state/state.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import { type OperatorFile, readOperatorFile } from "./configuration/read-operator-file.ts";
 import type { watch } from "./declarations/watch.ts";
@@ -77,7 +79,7 @@ async function logStart(invocation: Invocation, { opened, watching }: OpenWatch)
   const log = logOf(stderr);
   if (log === null) return;
   const targets = watching.map(({ target }) => target);
-  const keys = await Promise.all(targets.map(({ state }) => existingKey(state.folder, { keyText: state.readKey() })));
+  const keys = await Promise.all(targets.map(({ state }) => keyOf(state)));
   const servers = targets.map(({ choice }) => choice?.server ?? flags.server ?? opened.operator.server);
   const place = {
     state: opened.stateFolder,
@@ -89,4 +91,14 @@ async function logStart(invocation: Invocation, { opened, watching }: OpenWatch)
   };
   const fields = { event: "started", revision: null, identity: null, version, commit, node: process.version, ...place };
   log.info({ ...fields, flags: givenFlags(invocation) }, "started");
+}
+
+// The first pass makes the state folder, and refuses a key that cannot be used.
+async function keyOf({ folder, readKey }: StateLocation): Promise<SealKey | null> {
+  const keyText = readKey();
+  try {
+    return keyText === null ? await existingKey(folder, { keyText }) : parseKey(keyText);
+  } catch {
+    return null;
+  }
 }

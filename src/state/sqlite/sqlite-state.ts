@@ -68,7 +68,7 @@ export async function existingKeyIn(
   folder: string,
   { keyText }: Pick<StateOptions, "keyText">,
 ): Promise<SealKey | null> {
-  if (keyText === null && !existsSync(folder)) return null;
+  if (!existsSync(folder)) return null;
   try {
     return keyText === null ? ((await readKeyFile(join(folder, "key")))?.newest ?? null) : parseKey(keyText);
   } catch (error) {
