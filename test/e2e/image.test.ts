@@ -165,12 +165,11 @@ async function runsAs(user: ContainerUser & { readonly mode: number }, context: 
     const compared = { ...place, cwd: folder, env: { ...env, TMPDIR } };
     return (await startContainer(["holdfast", "plan", "--base", "HEAD"], compared)).ended;
   };
-  expect(await comparing(ofImage.replace("/state", state))).toMatchObject({ code: 0 });
-  expect((await readdir(state)).filter((name) => name.startsWith("holdfast-git-"))).toEqual([]);
-  expect(await comparing("/tmp")).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/no temporary folder can be created in \/tmp\n.*TMPDIR/s),
-  });
+  // Elsewhere than in the image the state folder is taken by itself.
+  for (const temporary of [ofImage.replace("/state", state), "/tmp"]) {
+    expect(await comparing(temporary)).toMatchObject({ code: 0 });
+    expect((await readdir(state)).filter((name) => name.startsWith("holdfast-git-"))).toEqual([]);
+  }
 }
 
 type Place = {
