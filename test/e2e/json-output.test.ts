@@ -178,7 +178,7 @@ test("watch -o json --log-format json writes JSON alone, one event a line, to it
   const events = ended.stdout.trimEnd().split("\n");
   expect(events.flatMap((line) => faultsOf("watch", line))).toEqual([]);
   const names = events.map((line) => JSON.parse(line).event);
-  expect(new Set(names)).toEqual(new Set(["started", "read", "outcome", "applied", "idle", "stopped"]));
+  expect(new Set(names)).toEqual(new Set(["started", "read", "lease", "outcome", "applied", "idle", "stopped"]));
   const logged = ended.stderr
     .trimEnd()
     .split("\n")
