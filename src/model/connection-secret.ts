@@ -3,8 +3,8 @@ import { isCredential, MASK, SHORTEST_CREDENTIAL } from "./credential.ts";
 // The last group of each of these is the secret.
 const PASSWORDS = [
   // `scheme://user:password@host`. A user alone is shown, and so are a reference such as `secret://tenant:group:key`, a
-  // port before a query, and the tag of an image before its digest.
-  /\b(?!(?:[a-z0-9.+-]{1,30}-)?secret:)[a-z][\w+.-]{1,30}:\/\/[^\s/:?#]{0,256}:(?!\d{1,5}[?#])([^\s/@]{1,256}(?:@[^\s/@?#,;&"']{1,256}){0,4})(?=@(?!sha256:))/dgi,
+  // port before a query or the next host, and the tag of an image before its digest.
+  /\b(?!(?:[a-z0-9.+-]{1,30}-)?secret:)[a-z][\w+.-]{1,30}:\/\/[^\s/:?#]{0,256}:(?!\d{1,5}[?#,])([^\s/@]{1,256}(?:@[^\s/@?#,;&"']{1,256}){0,4})(?=@(?!sha256:))/dgi,
   // Go's drivers: `user:password@tcp(host)` and `user:password@/database`.
   /^[^\s:/@]{1,256}:(\S{1,256})(?=@(?:tcp6?|udp|unix|cloudsql)\()/dgi,
   /^[^\s:/@]{1,256}:([^\s:/@]{1,256})(?=@\/(?!\/))/dg,

@@ -225,6 +225,7 @@ export const withoutSecret: readonly string[] = [
   "smtp://ada@example.com:587/?to=grace@example.com",
   "https://example.com/@ada:x@/grace",
   "app:@/shop",
+  "amqp://app@mq-one:5672,app@mq-two:5672/vhost",
   "acme/api@feature/login",
   "acme/api@sha256:0123456789abcdef/x",
   "@acme/api@1.2.3",
