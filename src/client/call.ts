@@ -103,8 +103,10 @@ export function createCall(shared: ServerLine): Call {
           const away = await judgeFirstContact(line, name, { answer, isFinal: true }, policy);
           return { ...(away === null ? finalAnswer(name, answer, ambiguity) : aborted(away)), attempts };
         }
-        if (pause.milliseconds > 0)
-          notice.waits({ why: reasonToWait(line.origin, name, tried, pause), until: pause.until });
+        if (pause.milliseconds > 0) {
+          const why = reasonToWait(line.origin, name, tried, pause);
+          notice.waits({ why, until: pause.until, isUnreachable: answer.state === "not-sent" });
+        }
         line.log?.debug(
           { event: "retry", operation: name, attempt: attempts, pause: pause.milliseconds },
           "trying again",

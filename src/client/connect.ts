@@ -13,7 +13,7 @@ import { createRouteProbe, type RouteProbe } from "./route-probe.ts";
 import { parseAddress } from "./server-address.ts";
 import { createServerClock } from "./server-clock.ts";
 import { createServerPause } from "./server-pause.ts";
-import { createWaitNotices } from "./wait-notice.ts";
+import { createWaitNotices, type OnWait } from "./wait-notice.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 /** How to connect to one control plane. */
@@ -35,7 +35,7 @@ export type ConnectOptions = {
   /** The longest wait in milliseconds that the server may request before a retry. @default 60_000 */
   readonly retryWait?: number;
   /** Called for each wait longer than five seconds, with the reason and the end of the wait. */
-  readonly onWait?: (text: string) => void;
+  readonly onWait?: OnWait;
   /** Called after each request. */
   readonly onRequest?: OnRequest;
   /** Ends the waits that the server requested. */

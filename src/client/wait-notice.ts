@@ -11,7 +11,12 @@ export type Waiting = {
   readonly why: string;
   /** The latest end of the wait, or of the last of several waits, on the monotonic clock. */
   readonly until: number;
+  /** Whether the control plane is away, which the log tells by itself. */
+  readonly isUnreachable?: boolean;
 };
+
+/** Called for a wait, with the reason and the end as text. */
+export type OnWait = (text: string, about: { readonly isUnreachable: boolean }) => void;
 
 /** Reports the waits of one call. */
 export type WaitNotice = {
@@ -25,14 +30,14 @@ export type WaitNotice = {
  * Announces the waits of all calls to one server. A wait is announced after five seconds, and several calls that wait at
  * the same time are announced only once.
  */
-export function createWaitNotices(clock: Clock, onWait: (text: string) => void): () => WaitNotice {
+export function createWaitNotices(clock: Clock, onWait: OnWait): () => WaitNotice {
   let [announcedAt, announcedUntil] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  const announce = ({ why, until }: Waiting): void => {
+  const announce = ({ why, until, isUnreachable = false }: Waiting): void => {
     const now = clock.now();
     if (now < announcedUntil && now - announcedAt < BETWEEN_MS) return;
     announcedAt = now;
     announcedUntil = until;
-    onWait(`${why}, until ${timestampText(clock.date() + Math.max(0, until - now))}`);
+    onWait(`${why}, until ${timestampText(clock.date() + Math.max(0, until - now))}`, { isUnreachable });
   };
   return () => {
     let current: Waiting | null = null;

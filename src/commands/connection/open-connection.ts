@@ -60,7 +60,9 @@ export async function openConnection(
     requestTimeout: rules.requestTimeoutMs,
     connectTimeout: milliseconds(flags.connectTimeout) ?? 10_000,
     retryWait: milliseconds(flags.retryWait) ?? 60_000,
-    onWait: (text) => sayWait(terminal, text),
+    onWait: (text, { isUnreachable }) => {
+      if (!isUnreachable || logOf(terminal.stderr) === null) sayWait(terminal, text);
+    },
     ...(use.meter === undefined ? {} : { onRequest: use.meter.request }),
     stopping: terminal.stopping,
     ...(flags.caFile === undefined ? {} : { caFile: resolve(terminal.cwd, flags.caFile) }),

@@ -199,13 +199,35 @@ test("F81 a call says which server it waits for, and why", async () => {
           await clock.wait(Math.max(milliseconds, 61_000), options);
         },
       },
-      onWait: (text) => lines.push(text),
+      onWait: (text, { isUnreachable }) => lines.push(isUnreachable ? `away: ${text}` : text),
     });
     await reader.list("listTeams", {}, calm);
     expect(lines).toEqual([
       `${server.url} asks for a pause of 45 s (429: too many requests), until 2026-01-01T00:00:45Z`,
       `${server.url} answers 502 to GET /api/svc/v1/teams: trying, until 2026-01-01T00:02:01Z`,
     ]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("F81 a wait for a control plane that cannot be reached is told as such, since a log tells it by itself", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  try {
+    const told: boolean[] = [];
+    const clock = fakeClock();
+    const { reader } = dial("http://127.0.0.1:1", {
+      clock: {
+        ...clock,
+        wait: async (milliseconds, options) => {
+          vi.advanceTimersByTime(5000);
+          await clock.wait(milliseconds, options);
+        },
+      },
+      onWait: (_, { isUnreachable }) => told.push(isUnreachable),
+    });
+    await expect(reader.list("listTeams", {}, calm)).rejects.toThrow("cannot be reached");
+    expect(told[0]).toBe(true);
   } finally {
     vi.useRealTimers();
   }
