@@ -14,6 +14,11 @@ export const runWarningCodes = [
   "unverified-plan",
 ] as const;
 
+/** Whether a diagnostic is a warning about a run, by its code. */
+export function isRunWarning(code: string): boolean {
+  return runWarningCodes.some((one) => one === code);
+}
+
 /** A warning about a run. */
 export function runWarning(
   code: (typeof runWarningCodes)[number],

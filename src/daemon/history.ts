@@ -20,15 +20,17 @@ export function openHistory(folder: string, now: () => number): History {
   return {
     add: (records) => {
       if (records.length === 0) return;
-      const mustShorten = count + records.length > MAX_RECORDS + 1000;
-      if (mustShorten || count === 0) {
+      const before = count;
+      // If a write fails, the next one writes the whole file, since this one may have left half a line.
+      count = 0;
+      if (before === 0 || before + records.length > MAX_RECORDS + 1000) {
         const kept = shortened([...readHistory(folder), ...records], now());
         replaceFile(path, kept.map(lineOf).join(""));
         count = kept.length;
         return;
       }
       appendFileSync(path, records.map(lineOf).join(""));
-      count += records.length;
+      count = before + records.length;
     },
   };
 }

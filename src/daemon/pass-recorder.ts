@@ -1,4 +1,6 @@
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
+import type { OnForgotten } from "../state/state.ts";
+import { storageErrorAt, storeErrorCode } from "../store/store-error.ts";
 import type { EndedPass, PassSeen, PassTimes } from "./ended-pass.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory, readHistory } from "./history.ts";
 import { holdText, readDecisions } from "./holds.ts";
@@ -11,6 +13,8 @@ export type RecorderOptions = {
   /** The target's own state folder. */
   readonly folder: string;
   readonly now: () => number;
+  /** Called when the folder cannot store a pass: that is no failure of the pass. */
+  readonly onForgotten: OnForgotten;
   /** Describes the process that this one waits for; null if it waits for none. */
   readonly standsBy: () => string | null;
   /** Called when a pass has applied a commit whole, with the time since a pass first wanted it. */
@@ -35,6 +39,7 @@ export function createPassRecorder({
   source,
   folder,
   now,
+  onForgotten,
   standsBy,
   onApplied,
   between,
@@ -49,6 +54,14 @@ export function createPassRecorder({
     latest = readHistory(folder).slice(-MAX_LATEST);
     return openHistory(folder, now);
   };
+  const store = (write: () => void): void => {
+    try {
+      write();
+    } catch (error) {
+      if (storeErrorCode(error) === null) throw error;
+      onForgotten("the history of passes", storageErrorAt(folder, error));
+    }
+  };
   return {
     status: () => ({ ...status, ...standbyStatus(standsBy()), held: readDecisions(folder, now()).holds.map(holdText) }),
     latest: () => latest,
@@ -58,16 +71,17 @@ export function createPassRecorder({
       }),
     onPassEnd: async (pass) => {
       history ??= open();
+      const { add } = history;
       const before = status;
       status = statusAfter(before, pass);
       if (status.appliedRevision !== before.appliedRevision) onApplied?.(waitedMs(before, pass.times));
       const last = status.lastPass;
       if (last !== null && isWorthRecording(last, before.lastPass)) {
         const records = [...(await supersededBy(status, before, { between, read: pass.seen.read, last })), last];
-        history.add(records);
+        store(() => add(records));
         latest = [...latest, ...records].slice(-MAX_LATEST);
       }
-      keepStatus(folder, status);
+      store(() => keepStatus(folder, status));
       const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.times.startedAt;
       const done = waiting.filter(isOver);
       waiting = waiting.filter((one) => !isOver(one));

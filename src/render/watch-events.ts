@@ -5,6 +5,7 @@ import type { ApplyEvent, PassEvent } from "../core/report/events.ts";
 import { placeText } from "../core/report/invalid-text.ts";
 import { isWhole } from "../core/report/pass-result.ts";
 import { hasBadRollout, type Outcome } from "../core/report/report.ts";
+import { isRunWarning } from "../core/run-warning.ts";
 import { timestampText } from "../core/timestamp-text.ts";
 import { applyLine } from "./apply.ts";
 import { count, joinCounts } from "./count-text.ts";
@@ -108,7 +109,9 @@ function infoEvent(event: WatchEventBody["event"], message: string): WatchEventB
   return { level: "info", event, revision: null, identity: null, message };
 }
 
-function readBody(all: Extract<PassEvent, { readonly what: "read" }>["diagnostics"]): WatchEventBody {
+// The warnings about the run are told when they are found.
+function readBody(found: Extract<PassEvent, { readonly what: "read" }>["diagnostics"]): WatchEventBody {
+  const all = found.filter(({ code }) => !isRunWarning(code));
   const { errors, warnings } = severityCounts(all);
   const level = hasErrors(all) ? "error" : all.length > 0 ? "warn" : "info";
   const message = `the source was read: ${count(errors, "error")}, ${count(warnings, "warning")}`;

@@ -130,6 +130,7 @@ async function surfacesOf({ reports }: Case, folder: string) {
     source: null,
     folder,
     now: () => 0,
+    onForgotten: () => undefined,
     standsBy: () => null,
     between: async () => [],
   });

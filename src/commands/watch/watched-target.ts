@@ -102,6 +102,7 @@ function recorderOf(
     source: remote?.name ?? null,
     folder: state.folder,
     now,
+    onForgotten: state.onForgotten,
     standsBy,
     onApplied: (waitedMs) => meter?.applied(name, waitedMs),
     between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
