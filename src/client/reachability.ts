@@ -42,7 +42,7 @@ export function createReachability(
     answered: () => {
       if (logged?.isOpen) {
         log?.info(
-          { event: "server-reachable", server, durationMs: clock.now() - logged.since },
+          { event: "server-reachable", server, durationMs: Math.round(clock.now() - logged.since) },
           "the control plane answers again",
         );
         logged = null;

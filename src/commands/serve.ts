@@ -33,7 +33,7 @@ export async function run(invocation: InvocationOf<typeof serve>): Promise<numbe
   await plane.close();
   const { reason } = terminal.stopping;
   if (reason instanceof HoldfastError && reason.code === "terminated") {
-    sayStopped(terminal);
+    sayStopped(terminal, log);
     return 0;
   }
   throw reason;

@@ -49,7 +49,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
     await current[Symbol.asyncDispose]();
   }
   if (stopping.reason instanceof HoldfastError && stopping.reason.code === "terminated") {
-    sayStopped(terminal);
+    sayStopped(terminal, logOf(terminal.stderr));
     return 0;
   }
   throw stopping.reason;

@@ -20,7 +20,7 @@ type Line = {
   readonly revision?: string;
   /** Those that differ from their defaults, in the first line. */
   readonly flags?: object;
-  readonly keys?: readonly string[];
+  readonly durationMs?: number;
 };
 
 /** Starts what the container of the shipped Deployment runs, with its configuration and its mounts below one folder. */
@@ -103,6 +103,7 @@ test("what the shipped Deployment runs writes one stream: each line of stdout is
   });
   expect(Object.keys(lines[0]?.flags ?? {}).toSorted()).toEqual(["allowPrivilege", "config", "listen", "state"]);
   expect(lines.filter(({ event }) => event === "message")).toEqual([]);
+  expect(lines.find(({ event }) => event === "server-reachable")?.durationMs).toSatisfy(Number.isInteger);
   expect(lines.find(({ event }) => event === "incomplete")).toMatchObject({ target: "platform", revision: commit });
 });
 

@@ -30,7 +30,7 @@ describe("serve", () => {
       stderr: expect.not.stringContaining(server.token),
     });
     // The last line says why it ended.
-    expect(server.process.stderr()).toMatch(/stopped: the process was asked to end\n$/);
+    expect(server.process.stderr()).toMatch(/ INFO {2}stopped: the process was asked to end event=stopped\n$/);
     const restarted = await serveProcess([], { data: server.data });
     expect(restarted.token).toBe(server.token);
     restarted.process.kill("SIGINT");

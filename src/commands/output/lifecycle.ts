@@ -4,7 +4,6 @@ import { redactCredentials } from "../../model/credential.ts";
 import type { Invocation } from "../command.ts";
 import { flags as flagTable } from "../flags/flags.ts";
 import { STOPPED, say, stoppedBy, type Terminal } from "../terminal.ts";
-import { logOf } from "./log-stream.ts";
 
 // Its value can have a password; what it leads to is logged by itself.
 const SECRET_FLAGS = ["database"];
@@ -42,8 +41,7 @@ export function logStopRequest({ stopping, signal }: Pick<Terminal, "stopping" |
 }
 
 /** Says as the last line that the process was stopped. */
-export function sayStopped(terminal: Pick<Terminal, "stderr">): void {
-  const log = logOf(terminal.stderr);
+export function sayStopped(terminal: Pick<Terminal, "stderr">, log: Log | null): void {
   if (log === null) say(terminal, STOPPED);
   else log.info({ event: "stopped", ...NO_PLACE }, STOPPED);
 }
