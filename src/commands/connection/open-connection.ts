@@ -9,10 +9,10 @@ import type { OperatorConfig } from "../../source/read-config.ts";
 import { openState } from "../../state/open-state.ts";
 import type { StateLocation } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
-import { logOf, sayWait, tell } from "../output/log-stream.ts";
+import { logOf, sayWait } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import { milliseconds } from "../targets/pass-rules.ts";
-import { endAfter, sentence, type Terminal } from "../terminal.ts";
+import { endAfter, type Terminal } from "../terminal.ts";
 import { namedServer, type ServerChoice } from "./server-choice.ts";
 
 /** How a command uses its server. */
@@ -72,10 +72,7 @@ export async function openConnection(
     signal: reading ? terminal.stopping : terminal.signal,
     // In text, the wait and the error of the command say that the control plane cannot be reached.
     log: terminalLog(invocation, logOf(terminal.stderr) === null ? "error" : "info"),
-    onNotice: (message) =>
-      tell(terminal.stderr, { level: "warn", event: "state-notice", message }, () =>
-        sentence(message, terminal.stderr),
-      ),
+    onNotice: (notice) => terminalLog(invocation).warn({ event: "state-notice" }, notice),
   });
   resources.use(session);
   return { session, state, leftBy: lock?.leftBy ?? null };
