@@ -63,11 +63,15 @@ async function hold(url: string, { name, body, token, key }: Write) {
       ...(key !== null && { "idempotency-key": key }),
     },
   });
+  const answer = once(sending, "response");
+  const early = answer.then(([{ statusCode }]) => {
+    throw new Error(`${name} was answered ${statusCode} before its body was asked for`);
+  });
   sending.flushHeaders();
-  await once(sending, "continue");
+  await Promise.race([once(sending, "continue"), early]);
+  early.catch(() => undefined);
   sending.write(json.slice(0, -1));
   return async () => {
-    const answer = once(sending, "response");
     sending.end(json.slice(-1));
     const [response] = await answer;
     await text(response);
