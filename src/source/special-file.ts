@@ -10,7 +10,7 @@ export function specialFileWarning(display: string, what: string): Diagnostic {
 }
 
 /** The target of a link, or the text in place of one, that git-annex makes of a file. */
-export const ANNEX_TARGET: RegExp = /^(?:(?:\.\.\/)*\.git)?\/?annex\/objects\//;
+export const ANNEX_TARGET: RegExp = /^(?:(?:\.\.\/)*\.git)?\/annex\/objects\//;
 
 /** What a pointer in place of a manifest is told as, and what helps. */
 export const POINTER = {
