@@ -1,5 +1,4 @@
 import { compareText } from "../contract/json.ts";
-import type { Diagnostic } from "../core/diagnostic.ts";
 import { equalsHead, foldersTo, isIgnoredByGit, isWithin } from "./equals-head.ts";
 import type { FolderFile } from "./folder-file.ts";
 import { blobSizes } from "./git/blobs.ts";
@@ -14,9 +13,9 @@ import { type Head, LINK_MODE, SUBMODULE_MODE, type TreeEntry } from "./git/tree
 import { openManifestFile } from "./open-manifest-file.ts";
 import { fileStatus } from "./read-regular-file.ts";
 import type { SourceFile } from "./revision.ts";
-import { isAboutSpecialFile, linkDiagnostic, specialFileWarning, submoduleWarning } from "./special-file.ts";
+import { isAboutSpecialFile, linkDiagnostic, submoduleWarning } from "./special-file.ts";
 import { trackedSelection } from "./tracked-selection.ts";
-import { display, type FolderWalk, noPath, placeOf } from "./walk-folder.ts";
+import { display, type FolderWalk, noPath, placeOf, warnOfSpecialFile } from "./walk-folder.ts";
 
 /** The files of a checkout, and the paths below the root that its commit has and the checkout lacks. */
 export type CheckoutRead = { readonly files: readonly SourceFile[]; readonly missing: readonly string[] };
@@ -188,14 +187,15 @@ class Checkout {
       return;
     }
     this.#files.delete(path);
-    if (entry.blob === null) this.#tellOfLink(linkDiagnostic(display(this.#walk, path), null));
+    // The walk has told of those that are there.
+    if (this.#isTold(path)) return;
+    if (entry.blob === null) this.#walk.diagnostics.push(linkDiagnostic(display(this.#walk, path), null));
     else this.#links.push({ mode: entry.mode, blob: entry.blob, size: 0, path: this.#prefix + path });
   }
 
-  // The walk has told of those that are there.
-  #tellOfLink(told: Diagnostic): void {
-    const { diagnostics } = this.#walk;
-    if (!diagnostics.some((one) => isAboutSpecialFile(one) && one.file === told.file)) diagnostics.push(told);
+  #isTold(path: string): boolean {
+    const shown = display(this.#walk, path);
+    return this.#walk.diagnostics.some((one) => isAboutSpecialFile(one) && one.file === shown);
   }
 
   async #tellOfLinks(stop: Stop): Promise<void> {
@@ -203,7 +203,7 @@ class Checkout {
     const targets = await linkTargets(this.#place(), this.#links, stop);
     for (const { path } of this.#links) {
       const shown = display(this.#walk, path.slice(this.#prefix.length));
-      this.#tellOfLink(linkDiagnostic(shown, targets.get(path) ?? null));
+      this.#walk.diagnostics.push(linkDiagnostic(shown, targets.get(path) ?? null));
     }
   }
 
@@ -224,9 +224,9 @@ class Checkout {
       size: 0,
       path: this.#prefix + path,
     }));
-    for (const { path } of await linksToFolders(this.#place(), tree, this.#absentLinks, stop)) {
-      const shown = display(this.#walk, path.slice(this.#prefix.length));
-      this.#tellOfLink(specialFileWarning(shown, "a symbolic link to a folder"));
+    for (const { path: full } of await linksToFolders(this.#place(), tree, this.#absentLinks, stop)) {
+      const path = full.slice(this.#prefix.length);
+      if (!this.#isTold(path)) warnOfSpecialFile(this.#walk, path, "a symbolic link to a folder");
     }
   }
 
