@@ -44,36 +44,23 @@ export function usedBy(manifest: JsonObject): readonly ResourceReference[] {
   for (const field of USING_FIELDS) {
     const value = manifest[field];
     // Most use none.
-    if (typeof value === "object" && value !== null) addUsed(value, { name: field, above: null }, found);
+    if (typeof value === "object") addUsed(value, `/${field}`, found);
   }
   return found;
 }
 
-/** The path to a value. A JSON Pointer is created only for a reference. */
-type Path = { readonly name: string; readonly above: Path | null };
-
-function addUsed(value: JsonObject | readonly Json[], above: Path, found: ResourceReference[]): void {
-  for (const [name, item] of Object.entries<Json>(value)) {
-    if (typeof item === "string") {
-      const used = usedResource(name, item, value);
-      if (used !== null) found.push({ ...used, pointer: pointerOf({ name, above }) });
-    } else if (typeof item === "object" && item !== null && !RESOLVED_FIELDS.has(name)) {
-      addUsed(item, { name, above }, found);
-    }
+function addUsed(value: Json, pointer: string, found: ResourceReference[]): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, item] of Object.entries(value)) {
+    const used = typeof item === "string" ? usedResource(name, item, value) : null;
+    if (used !== null) found.push({ ...used, pointer: placeOf(pointer, name) });
+    else if (typeof item === "object" && !RESOLVED_FIELDS.has(name)) addUsed(item, placeOf(pointer, name), found);
   }
-}
-
-function pointerOf({ name, above }: Path): string {
-  return placeOf(above === null ? "" : pointerOf(above), name);
 }
 
 const { used: usedKinds } = referenceKinds;
 
-function usedResource(
-  name: string,
-  text: string,
-  beside: JsonObject | readonly Json[],
-): Omit<ResourceReference, "pointer"> | null {
+function usedResource(name: string, text: string, beside: Json): Omit<ResourceReference, "pointer"> | null {
   if (name === "volume_fqn") return resource(usedKinds.volume_fqn, applicationKey(text));
   if (name === "artifact_version_fqn") return resource(usedKinds.artifact_version_fqn, modelVersionKey(text));
   const isRepository = name === "default" && text !== "" && isObject(beside) && beside.param_type === "ml_repo";
