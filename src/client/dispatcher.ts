@@ -62,8 +62,8 @@ function open({ address, concurrency, connectTimeout, onOpen }: Route, proxy: st
     uri: proxy,
     requestTls: tls,
     proxyTls: tls,
-    // Without this, a proxy that accepts the connection and never answers would block the request forever.
     factory: poolOf,
+    // Without this, a proxy that accepts the connection and never answers would block the request forever.
     clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: connectTimeout }),
   });
 }

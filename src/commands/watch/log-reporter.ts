@@ -20,7 +20,8 @@ const TROUBLE: readonly WatchLogBody["event"][] = ["failed", "kept", "incomplete
 
 /**
  * Writes what changes to the log: a condition once when it begins and once when it ends, whatever the number of passes.
- * What an earlier line has said already is at level debug. The command itself logs why the target is no longer watched, with its name.
+ * What an earlier line has said already is at level debug. The command itself logs why the target is no longer watched,
+ * with its name.
  */
 export function logReporter({ stderr, now }: Pick<Terminal, "stderr" | "now">): WatchReporter {
   const news = createNews();

@@ -24,7 +24,7 @@ import { columnsOn } from "../terminal.ts";
 import { eventReporter, failureIn, type WatchReporter } from "./event-reporter.ts";
 import { logReporter } from "./log-reporter.ts";
 
-/** Creates the reporter of `watch` for a target, by its name: text for people, and JSON for machines if it is requested. */
+/** Creates the reporter of `watch` for the target of this name: text for people, and JSON for machines if requested. */
 export function createWatchReporter(invocation: Invocation, name: string | null): WatchReporter {
   const { terminal } = invocation;
   const isJson = terminalViewOf(invocation).output === "json";
