@@ -2,13 +2,13 @@ import { CommanderError } from "commander";
 import { errorMessage } from "../contract/error-message.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { printableLines } from "../render/escape.ts";
-import { type Ending, failureReport, failureText, isAsked } from "../render/failure.ts";
+import { type Ending, failureReport } from "../render/failure.ts";
 import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { refuseTokenFlag } from "./flags/refuse-token-flag.ts";
 import { wantsJson } from "./flags/wants-json.ts";
-import { streamFor, tell } from "./output/log-stream.ts";
+import { streamFor, tellFailure } from "./output/log-stream.ts";
 import { createProgram, type RunEvents } from "./program.ts";
-import { columnsOn, hasResult, type ProcessTerminal, stoppedBy, type Warnings, writeResult } from "./terminal.ts";
+import { hasResult, type ProcessTerminal, stoppedBy, type Warnings, writeResult } from "./terminal.ts";
 
 /** Runs a command line, reports why it failed if it did, and returns its exit code. */
 export async function runCommandLine(args: readonly string[], terminal: ProcessTerminal): Promise<number> {
@@ -44,11 +44,7 @@ function endingOf(error: unknown, terminal: ProcessTerminal): Ending {
   const { stderr, env } = terminal;
   const reason = error instanceof HoldfastError ? error : (stoppedBy(terminal) ?? toHoldfastError(error));
   const ending = reason ?? unexpected(error);
-  const { code, message, hint } = ending;
-  const level = isAsked(ending) ? "info" : "error";
-  tell(streamFor(error, stderr), { level, event: "failed", message, hint, code }, () =>
-    failureText(ending, columnsOn(stderr)),
-  );
+  tellFailure(streamFor(error, stderr), "failed", ending);
   if (reason === null && env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error) {
     stderr.write(`${printableLines(error.stack ?? "")}\n`);
   }

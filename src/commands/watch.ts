@@ -1,7 +1,6 @@
 import { errorMessage } from "../contract/error-message.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
-import { failureText } from "../render/failure.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { parseKey, type SealKey } from "../seal/seal-key.ts";
 import { existingKey, stateSchema } from "../state/open-state.ts";
@@ -10,8 +9,7 @@ import type { Invocation, InvocationOf } from "./command.ts";
 import { type OperatorFile, readOperatorFile } from "./configuration/read-operator-file.ts";
 import type { watch } from "./declarations/watch.ts";
 import { givenFlags, logStopRequest, sayStopped } from "./output/lifecycle.ts";
-import { logOf, streamFor, tell } from "./output/log-stream.ts";
-import { columnsOn } from "./terminal.ts";
+import { logOf, streamFor, tellFailure } from "./output/log-stream.ts";
 import { writeWarning } from "./watch/event-reporter.ts";
 import { openWatchServer } from "./watch/http-server.ts";
 import { createWatchNotifier } from "./watch/notifier.ts";
@@ -62,11 +60,8 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   function reportUnusable(error: unknown): void {
     const why = printable(errorMessage(error));
     const message = `the new configuration cannot be used: ${why}`;
-    const hint = "going back to the last good one";
-    const stderr = streamFor(error, terminal.stderr);
-    tell(stderr, { level: "error", event: "configuration-refused", message, hint }, () =>
-      failureText({ message, hint }, columnsOn(stderr)),
-    );
+    const failure = { message, hint: "going back to the last good one" };
+    tellFailure(streamFor(error, terminal.stderr), "configuration-refused", failure);
     http.configured(why);
     notifier.send({ event: "configuration-refused", target: null, revision: null, summary: message, details: [] });
   }

@@ -1,7 +1,8 @@
 import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import type { Log } from "../../log/log.ts";
-import { sentence, type Terminal } from "../terminal.ts";
+import { type Ending, failureText, isAsked } from "../../render/failure.ts";
+import { columnsOn, sentence, type Terminal } from "../terminal.ts";
 
 const logs = new WeakMap<Terminal["stderr"], Log>();
 
@@ -34,6 +35,19 @@ export function tell(
   const log = logOf(stream);
   if (log === null) stream.write(text());
   else log[level]({ revision: null, identity: null, ...fields }, message);
+}
+
+/** Tells a failure with its next step under this event, unless the user has asked for the end: that is none. */
+export function tellFailure(
+  stream: Terminal["stderr"],
+  event: string,
+  failure: Pick<Ending, "message" | "hint"> & Partial<Pick<Ending, "code">>,
+): void {
+  const { code, message, hint } = failure;
+  const fields = { event, message, hint, ...(code === undefined ? {} : { code }) };
+  tell(stream, { level: isAsked(failure) ? "info" : "error", ...fields }, () =>
+    failureText(failure, columnsOn(stream)),
+  );
 }
 
 /** Says what the command waits for. */

@@ -3,12 +3,12 @@ import { exitCodes, HoldfastError, worstExitCode } from "../../core/errors.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
 import { joinGitlabReports } from "../../render/ci/gitlab-report.ts";
 import { joinSarifReports } from "../../render/ci/sarif.ts";
-import { failureReport, failureText } from "../../render/failure.ts";
+import { failureReport } from "../../render/failure.ts";
 import { jsonText } from "../../render/json.ts";
 import { type Output, stdoutFormat } from "../../render/output-format.ts";
 import type { Invocation } from "../command.ts";
 import { showFaults } from "../output/end-with-invalid-source.ts";
-import { tell } from "../output/log-stream.ts";
+import { tellFailure } from "../output/log-stream.ts";
 import { writeOutputFile } from "../output/write-outputs.ts";
 import { columnsOn, writeResult } from "../terminal.ts";
 import { TargetNeededError } from "./find-targets.ts";
@@ -75,8 +75,7 @@ async function codeOf(run: Run, invocation: Invocation): Promise<number> {
     showFaults(error, invocation);
     if (stdoutFormat(invocation.flags.output) === "json")
       await writeResult(invocation.terminal, failureReport(error, invocation.terminal.warnings.all()));
-    const { code, message, hint } = error;
-    tell(stderr, { level: "error", event: "failed", message, hint, code }, () => failureText(error, columnsOn(stderr)));
+    tellFailure(stderr, "failed", error);
     return exitCodes[error.code];
   }
 }

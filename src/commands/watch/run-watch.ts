@@ -5,18 +5,17 @@ import type { Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
 import { printable } from "../../render/escape.ts";
-import { failureText } from "../../render/failure.ts";
 import { contentTop, isLinked } from "../../source/source-root.ts";
 import { appliedRefPublisher, publishObserver } from "../apply/applied-ref-publisher.ts";
 import type { Invocation } from "../command.ts";
 import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from "../configuration/configured-files.ts";
 import { type OperatorFile, readOperatorFile } from "../configuration/read-operator-file.ts";
-import { tell, withTarget } from "../output/log-stream.ts";
+import { tell, tellFailure, withTarget } from "../output/log-stream.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
 import { withLinePrefix } from "../output/with-line-prefix.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
-import { columnsOn, printedOn } from "../terminal.ts";
+import { printedOn } from "../terminal.ts";
 import { commitStatusObservers } from "./commit-status-observers.ts";
 import type { WatchServer } from "./http-server.ts";
 import { receiversOf, type WatchNotifier } from "./notifier.ts";
@@ -198,9 +197,7 @@ async function openChanged(
     const why = printable(errorMessage(error));
     const message = `the changed configuration is refused: ${why}`;
     const hint = `the last good one stays in force; correct ${names}`;
-    tell(stderr, { level: "error", event: "configuration-refused", message, hint }, () =>
-      failureText({ message, hint }, columnsOn(stderr)),
-    );
+    tellFailure(stderr, "configuration-refused", { message, hint });
     notify("configuration-refused", message);
     http.configured(why);
     return null;
