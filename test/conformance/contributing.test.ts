@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { copyCheckout } from "../support/checkout-copy.ts";
 import { everyKind } from "../support/manifests.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -35,12 +35,7 @@ test("the sink and the command of CONTRIBUTING.md work as its steps say, with no
     "src/commands/sinks.ts",
   ]);
   expect(additions).toMatchObject([{ path: "src/commands/program.ts", pairs: [{}, {}] }]);
-  const copy = mkdtempSync(join(tmpdir(), "holdfast-contributing-"));
-  onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
-  for (const part of ["src", "schemas", "scripts", "docs", "package.json", "biome.json", ".gitignore"]) {
-    cpSync(join(root, part), join(copy, part), { recursive: true });
-  }
-  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  const { folder: copy, build } = await copyCheckout();
   for (const { path, code } of files) writeFileSync(join(copy, path), code);
   for (const { path, pairs } of additions) {
     let changed = readFileSync(join(copy, path), "utf8");
@@ -50,11 +45,10 @@ test("the sink and the command of CONTRIBUTING.md work as its steps say, with no
     }
     writeFileSync(join(copy, path), changed);
   }
-  for (const script of ["generate", "build"]) await run(process.execPath, [`scripts/${script}.ts`], { cwd: copy });
+  const built = await build();
   await run(join(root, "node_modules/.bin/biome"), ["lint", ...files.map(({ path }) => path)], { cwd: copy });
   const source = await sourceOf(everyKind);
-  const holdfast = async (...args: readonly string[]) =>
-    (await run(process.execPath, [join(copy, "dist/holdfast.js"), ...args], { cwd: source.folder })).stdout;
+  const holdfast = (...args: readonly string[]) => built(source.folder, ...args);
   expect(await holdfast("sinks")).toBe("discard\nfile\n");
   expect(await holdfast("--help")).toMatch(/^ {2}sinks +show where one-time tokens can go$/m);
   await expect(holdfast("plan", "--sink", "discarded")).rejects.toMatchObject({ code: 3 });

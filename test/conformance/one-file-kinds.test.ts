@@ -1,16 +1,13 @@
-import { execFile } from "node:child_process";
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { promisify } from "node:util";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { manifestTypes } from "../../src/schema/schemas.ts";
+import { copyCheckout } from "../support/checkout-copy.ts";
 import { kindsNamedIn } from "../support/kinds-named.ts";
 import { everyKind } from "../support/manifests.ts";
 import { sourceOf } from "../support/source.ts";
 
 const root = join(import.meta.dirname, "../..");
-const run = promisify(execFile);
 
 /** Files that may name kinds, and why. */
 const naming: readonly (readonly [RegExp, string])[] = [
@@ -42,21 +39,15 @@ test("no file names a kind but its own, its rule file and its server file", () =
 
 describe("an invented kind, of one file, one schema and one example,", () => {
   test("is validated, planned and applied", async () => {
-    const copy = mkdtempSync(join(tmpdir(), "holdfast-kind-"));
-    onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
-    for (const part of ["src", "schemas", "scripts", "docs", "package.json"]) {
-      cpSync(join(root, part), join(copy, part), { recursive: true });
-    }
-    symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+    const { folder: copy, build } = await copyCheckout();
     const invented = join(import.meta.dirname, "invented-kind");
     cpSync(join(invented, "data-sync.ts.txt"), join(copy, "src/kinds/data-sync.ts"));
     cpSync(join(invented, "data-sync.json"), join(copy, "schemas/data-sync.json"));
-    for (const script of ["generate", "build"]) await run(process.execPath, [`scripts/${script}.ts`], { cwd: copy });
+    const built = await build();
 
     const example = readFileSync(join(invented, "orders.yaml"), "utf8");
     const source = await sourceOf({ ...everyKind, "orders.yaml": example });
-    const holdfast = async (...args: readonly string[]) =>
-      (await run(process.execPath, [join(copy, "dist/holdfast.js"), ...args], { cwd: source.folder })).stdout;
+    const holdfast = (...args: readonly string[]) => built(source.folder, ...args);
     expect(await holdfast("validate")).toContain("9 manifests in 9 files: valid");
     expect(await holdfast("plan", "--embedded")).toMatch(/^\+ data-sync\/orders /m);
     expect(await holdfast("apply", "--embedded", "--yes")).toMatch(/created +data-sync\/dev:web\/orders/);
