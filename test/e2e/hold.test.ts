@@ -13,12 +13,17 @@ async function following(files: { readonly [file: string]: string }) {
   const daemon = operator.start(["watch"]);
   await daemon.shows("stdout", /created/);
   const status = async () => JSON.parse((await operator.run(["status", "-o", "json"])).stdout).targets[0];
-  return { server, upstream, status, ...operator };
+  // A hold starts a pass. It has ended when this resolves, so that it cannot be the one that applies a later commit.
+  const hold = async (...args: readonly string[]) => {
+    const held = await operator.run(["hold", ...args]);
+    expect(await operator.run(["reconcile"])).toMatchObject({ code: 0 });
+    return held;
+  };
+  return { server, upstream, status, hold, ...operator };
 }
 
 test("a held resource is reported and not written until it is released", async () => {
-  const { server, upstream, run, status } = await following({ "ml.yaml": team("ml"), "web.yaml": team("web") });
-  const hold = ["hold", "team/ml", "--reason", "incident 12", "--until", "4h"];
+  const { server, upstream, run, status, hold } = await following({ "ml.yaml": team("ml"), "web.yaml": team("web") });
   const long = await run(["hold", "team/web", "--reason", "of many words ".repeat(9), "--until", "4h"], {
     COLUMNS: "",
   });
@@ -26,7 +31,8 @@ test("a held resource is reported and not written until it is released", async (
     stdout.split("\n").filter((line) => line.length > 80 && line.trim().includes(" "));
   expect(tooLong(long)).toEqual([]);
   expect(await run(["release", "team/web"])).toMatchObject({ code: 0 });
-  expect((await run(hold)).stdout).toMatch(/^held: team\/ml until \d{4}-.*Z: incident 12\n$/);
+  const incident = ["team/ml", "--reason", "incident 12", "--until", "4h"];
+  expect((await hold(...incident)).stdout).toMatch(/^held: team\/ml until \d{4}-.*Z: incident 12\n$/);
   const whole = (await status()).appliedRevision;
   const changed = await upstream.commit({
     "ml.yaml": team("ml", "eve@example.com"),
@@ -66,8 +72,8 @@ test("a held resource is reported and not written until it is released", async (
   });
 
   // Live changes by hand; the next commit that changes the manifest overwrites that.
-  const until = ["hold", "team/ml", "--reason", "by hand", "--until", "commit"];
-  expect((await run(until)).stdout).toBe("held: team/ml until the next commit that changes it: by hand\n");
+  const until = ["team/ml", "--reason", "by hand", "--until", "commit"];
+  expect((await hold(...until)).stdout).toBe("held: team/ml until the next commit that changes it: by hand\n");
   await server.call("PUT", "/api/svc/v1/teams", {
     manifest: { type: "team", name: "ml", members: ["joe@example.com"] },
   });
