@@ -5,10 +5,13 @@ const PASSWORDS = [
   // `scheme://user:password@host`. A user alone is shown, and so are a reference such as `secret://tenant:group:key`, a
   // port before a query or the next host, and the tag of an image before its digest.
   /\b(?!(?:[a-z0-9.+-]{1,30}-)?secret:)[a-z][\w+.-]{1,30}:\/\/[^\s/:?#]{0,256}:(?!\d{1,5}[?#,])([^\s/@]{1,256}(?:@[^\s/@?#,;&"']{1,256}){0,4})(?=@(?!sha256:))/dgi,
-  // Go's drivers: `user:password@tcp(host)` and `user:password@/database`.
+  // Go's drivers: `user:password@tcp(host)`, `user:password@dialer(host)/database` and `user:password@/database`. A time
+  // before a parenthesis is none.
   /^[^\s:/@]{1,256}:(\S{1,256})(?=@(?:tcp6?|udp|unix|cloudsql)\()/dgi,
+  /^(?!\d{1,2}:\d\d[@:])[^\s:/@]{1,256}:(\S{1,256})(?=@(?:[\w+.-]{0,32}\([^()\s]{0,256}\)|tcp6?|unix)\/)/dgi,
   /^[^\s:/@]{1,256}:([^\s:/@]{1,256})(?=@\/(?!\/))/dg,
-  // Oracle's `user/password@host:port/service`.
+  // Oracle's `user/password@host:port/service` and `user/password@tcps://host`.
+  /^[\w$#]{1,128}\/([^\s@/]{1,256})(?=@(?:tcps?:\/\/|ldaps?:\/\/|\(DESCRIPTION=))/dgi,
   /^[\w$#]{1,128}\/([^\s@/]{1,256})(?=@(?:\/\/[\w.-]{1,255}(?::\d{1,5})?|[\w.-]{1,255}:\d{1,5})\/)/dgi,
   /\bjdbc:oracle:(?:thin|oci8?):[^\s/@:]{1,256}\/([^\s@]{1,256})(?=@)/dgi,
   // Drivers that separate their properties in other ways than `?`, `&` and `;`.
@@ -18,11 +21,13 @@ const PASSWORDS = [
 
 // A quotation contains its own last mark doubled.
 const QUOTED = `"(?:[^"]|""){1,1024}"|'(?:[^']|''){1,1024}'|\\{(?:[^}]|\\}\\}){1,1024}\\}|<[^<>]{1,64}>`;
-const NAME = "([a-z_][\\w .:$[\\]-]{0,63}?)";
+const NAME = "([a-z_](?:[\\w .:$[\\]-]|%5[bd]){0,63}?)";
 // A key and its value, after `?`, `&`, `;` or `#`, or at the start of the text. A value may itself be a connection string.
 const QUERY_PAIR = new RegExp(`[?&#]\\s{0,8}${NAME}\\s{0,8}=\\s{0,8}(?=(${QUOTED}|[^\\s;&]{1,4096}))`, "dgi");
 const PROPERTY = new RegExp(`;\\s{0,8}${NAME}\\s{0,8}=\\s{0,8}(?=(${QUOTED}|[^\\s;]{1,4096}))`, "dgi");
 const FIRST_PAIR = new RegExp(`^([a-z_][\\w.:$-]{0,63})=(${QUOTED}|[^\\s;&]{1,4096})`, "dgi");
+// Extensions of LDAP's URLs are separated by commas, and `!` marks a critical one.
+const BIND_EXTENSION = /[?,]!?((?:x-)?bind_?pw)=([^\s,;&?]{1,256})/dgi;
 // Kafka: `…LoginModule required username="user" password="password";`.
 const LOGIN_MODULE =
   /LoginModule\s[^;]{0,1024}?\s(\w{0,32}(?:password|secret|token))\s?=\s?("[^"]{1,1024}"|'[^']{1,1024}'|[^\s;"']{1,1024})/dgi;
@@ -38,8 +43,8 @@ const SECRET_WORDS =
   "pass(?:word|wd|phrase|code)?|pwd|bind_?pw|secret|token|jwt|credentials?|signature|authorization|" +
   "(?:account|pragma_|pvt|shared|access|secret|private|api|master|storage|function|subscription|signing|encryption|auth)[\\s_.-]?key";
 const SHORT_NAMES = "pw|sig|psk|code";
-const SECRET_NAME = new RegExp(`(?:${SECRET_WORDS})\\]?$|^(?:${SHORT_NAMES})$`, "i");
-const ENDS_WITH_NAME = new RegExp(`(?:${SECRET_WORDS}|${SHORT_NAMES})[\\]\\s]{0,8}$`, "i");
+const SECRET_NAME = new RegExp(`(?:${SECRET_WORDS})(?:\\]|%5d)?$|^(?:${SHORT_NAMES})$`, "i");
+const ENDS_WITH_NAME = new RegExp(`(?:${SECRET_WORDS}|${SHORT_NAMES})(?:[\\]\\s]|%5d){0,8}$`, "i");
 const LAST_OF_NAMES = /[degklnstwy\]\s]/i;
 const HARMLESS_NAME = /(?:page|next|continuation|cursor|sync|csrf)[\s_.-]?token$/i;
 // Filters, and the special tokens of language models.
@@ -117,7 +122,7 @@ export function isSecretName(name: string): boolean {
 
 const URL_USER = /:\/\/[^\s/:?#]{0,256}:[^\s/@]{1,256}@/y;
 // Of Go's drivers and of Oracle, which write no scheme before the user.
-const HOST = /@(?:\/|(?:tcp6?|udp|unix|cloudsql)\(|[\w.-]{1,255}:\d{1,5}\/)/i;
+const HOST = /@(?:\/|[\w+.-]{0,32}\(|(?:tcp6?|unix)\/|(?:tcp|ldap)s?:\/\/|[\w.-]{1,255}:\d{1,5}\/)/i;
 
 type Span = { readonly from: number; readonly to: number };
 
@@ -157,7 +162,9 @@ function* findPlainSecrets(text: string): Generator<Span> {
     for (const pattern of PASSWORDS) yield* spansOf(text, pattern);
   }
   if (!hasPairs) return;
-  const found = [QUERY_PAIR, PROPERTY, FIRST_PAIR, LOGIN_MODULE].flatMap((pattern) => [...spansOf(text, pattern)]);
+  const found = [QUERY_PAIR, PROPERTY, FIRST_PAIR, BIND_EXTENSION, LOGIN_MODULE].flatMap((pattern) => [
+    ...spansOf(text, pattern),
+  ]);
   yield* found;
   if (found.length === 0 && ONLY_PAIRS.test(text)) yield* spansOf(text, EACH_PAIR);
 }
