@@ -7,6 +7,7 @@ import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic, warning } from ".
 import { allowedTypes, type SchemaNode } from "../schema/schema-node.ts";
 import { schemaFor } from "../schema/schemas.ts";
 import { quoted } from "../yaml/fault.ts";
+import { numberRemedy, resolvePlain } from "../yaml/plain-scalar.ts";
 import type { Respelling } from "../yaml/respelling.ts";
 
 /**
@@ -38,7 +39,9 @@ export function checkSpellings(
 function wordingOf(written: string, read: Json, isShown: boolean): readonly [message: string, help: string] {
   if (!isShown) return ["a value that would arrive as another text (not shown)", "Write it in quotes."];
   const [text, canonical] = [quoted(`"${written}"`), quoted(String(read))];
-  return [`${quoted(written)} would arrive as ${canonical}`, `Write ${text}; or ${canonical}, if that is meant.`];
+  const { is } = resolvePlain(written);
+  const remedy = is === "value" ? `Write ${text}; or ${canonical}, if that is meant.` : numberRemedy(is, written);
+  return [`${quoted(written)} would arrive as ${canonical}`, remedy];
 }
 
 function severityOf(schema: SchemaNode, value: Json, tokens: readonly string[]): typeof error | null {

@@ -72,7 +72,13 @@ export function examineManifest(
     return { ...wording, position: at.locate(pointer, isName ? "key" : "value") };
   });
   const fields = replaced.length > 0 ? null : withoutFaulty(value, faults);
-  return { faults: [...syntax, ...fresh, ...positioned], fields };
+  return { faults: [...syntax.map((each) => withForm(each, schema)), ...fresh, ...positioned], fields };
+}
+
+// Only the schema knows whether a number may be written as a text, and be shown.
+function withForm(fault: PositionedFault, bySchema: readonly PositionedFault[]): PositionedFault {
+  const told = bySchema.find(({ code, position }) => code === "not-as-written" && isSame(fault, position));
+  return told === undefined ? fault : { ...fault, detail: told.detail };
 }
 
 function referenceFaults({ chunk }: ParsedDocument, value: JsonObject): readonly SchemaFault[] {

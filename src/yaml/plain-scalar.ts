@@ -1,5 +1,5 @@
 import type { Json } from "../contract/json.ts";
-import { type Fault, fault } from "./fault.ts";
+import { type Fault, fault, quoted } from "./fault.ts";
 
 /** Why a number would be read in a surprising way. */
 type NumberTrouble = "octal-looking" | "unsafe-integer" | "not-finite";
@@ -20,6 +20,14 @@ const NUMBER_FAULTS: { readonly [trouble in NumberTrouble]: readonly [summary: s
 export function numberFault(trouble: NumberTrouble, offset: number): Fault {
   const [summary, detail] = NUMBER_FAULTS[trouble];
   return fault(offset, trouble, summary, detail);
+}
+
+/** What to write instead of such a number where a text may stand. */
+export function numberRemedy(trouble: NumberTrouble, written: string): string {
+  const text = `Write ${quoted(`"${written}"`)}`;
+  if (trouble !== "octal-looking") return `${text}.`;
+  const octal = /^0[0-7]+$/.test(written) ? `${quoted(`0o${written.slice(1)}`)} for an octal number, ` : "";
+  return `${text}; ${octal}${quoted(String(Number(written)))} for a decimal number.`;
 }
 
 const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;

@@ -201,6 +201,7 @@ function readScalar(state: State, node: ScalarNode): Json {
     return text;
   }
   report(state, numberFault(scalar.is, offset));
+  noteRespelling(state, state.pointer, text);
   return 0;
 }
 

@@ -14,7 +14,7 @@ export function scalarAt(state: ParserState, from: number, end: number): Json | 
   const scalar = resolvePlain(word);
   if (scalar.is !== "value") {
     const { is } = scalar;
-    return noteFault(state, () => numberFault(is, from)) ? 0 : undefined;
+    return noteFault(state, () => numberFault(is, from)) ? checkedSpelling(state, 0, word, from) : undefined;
   }
   const { value } = scalar;
   return typeof value === "string" ? checkedText(state, word) : checkedSpelling(state, value, word, from);

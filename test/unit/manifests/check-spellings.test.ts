@@ -4,6 +4,11 @@ import { brief, loadFiles } from "../source/source.ts";
 const image = "image: { type: image, image_uri: 'x/y:1' }\n";
 const service = (rest: string) => `type: service\nname: api\nworkspace_fqn: cl1:ws1\n${image}${rest}`;
 
+async function detailsOf(text: string): Promise<readonly string[]> {
+  const { diagnostics } = await loadFiles({ "a.yaml": text });
+  return diagnostics.map(({ code, detail }) => `${code}: ${detail}`);
+}
+
 async function saysOf(text: string, file = "a.yaml"): Promise<readonly string[]> {
   const { diagnostics } = await loadFiles({ [file]: text });
   return diagnostics.map(({ severity, code, line, column, summary }) =>
@@ -104,5 +109,42 @@ describe("a number or boolean that would arrive as another text than is written"
     expect(manifests).toEqual([]);
     expect(brief(diagnostics)).toContain("a.yaml:4:64 error not-as-written");
     expect(diagnostics.length).toBe(100);
+  });
+});
+
+describe("a number that cannot be read as it is written", () => {
+  test.each([
+    ["012", 'octal-looking: Write `"012"`; `0o12` for an octal number, `12` for a decimal number.'],
+    ["-012", 'octal-looking: Write `"-012"`; `-12` for a decimal number.'],
+    ["089", 'octal-looking: Write `"089"`; `89` for a decimal number.'],
+    ["01.50", 'octal-looking: Write `"01.50"`; `1.5` for a decimal number.'],
+    ["12345678901234567890", 'unsafe-integer: Write `"12345678901234567890"`.'],
+    [".inf", 'not-finite: Write `".inf"`.'],
+    ["1e999", 'not-finite: Write `"1e999"`.'],
+  ])("is told with the form to write: %s", async (written, told) => {
+    for (const given of [`env: { V: ${written} }\n`, `env:\n  V: ${written}\n`, `env: { V: &v ${written} }\n`])
+      expect(await detailsOf(service(given))).toEqual([told]);
+    expect(await detailsOf(service(`env: { V: "${written}" }\n`))).toEqual([]);
+  });
+
+  test("is told in content that no schema describes, and in fields that are only text", async () => {
+    const told = 'octal-looking: Write `"0755"`; `0o755` for an octal number, `755` for a decimal number.';
+    const chart = "source: { type: oci-repo, oci_chart_url: 'oci://x/y', version: 0755 }\n";
+    const helm = `type: helm\nname: h\nworkspace_fqn: cl1:ws1\n${chart}values: { mode: 0755 }\n`;
+    expect(await detailsOf(helm)).toEqual([told, told]);
+  });
+
+  test("is not shown under the name of a secret", async () => {
+    for (const written of ["0123454321", "12345678901234543210"]) {
+      for (const rest of [`env: { DB_PASSWORD: ${written} }\n`, `env:\n  DB_PASSWORD: &a ${written}\n`]) {
+        const { diagnostics } = await loadFiles({ "a.yaml": service(rest) });
+        expect(diagnostics.map(({ detail }) => detail)).toEqual(["Write it in quotes."]);
+        expect(JSON.stringify(diagnostics)).not.toContain("12345");
+      }
+    }
+  });
+
+  test("is told generally where only a number is allowed", async () => {
+    expect(await detailsOf(service("replicas: 012\n"))).toEqual([expect.stringContaining("write 0o755 for an octal")]);
   });
 });
