@@ -120,7 +120,7 @@ export function hasResult({ stdout }: Pick<Terminal, "stdout">): boolean {
 }
 
 /** Marks stdout as carrying a result, so that no failure report is written after it. */
-export function markAnswered({ stdout }: Pick<Terminal, "stdout">): void {
+export function markAnswered({ stdout }: Terminal): void {
   streamsWithResult.add(stdout);
 }
 

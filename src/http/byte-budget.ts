@@ -57,7 +57,7 @@ export function bodyLength(headers: IncomingHttpHeaders, max: number): number {
 }
 
 /** Releases a reservation once the reply was sent, or the client disconnected. */
-export function releaseAfter({ raw }: Pick<FastifyReply, "raw">, { release }: Reservation): void {
+export function releaseAfter({ raw }: FastifyReply, { release }: Reservation): void {
   if (raw.destroyed) release();
   else raw.once("close", release);
 }

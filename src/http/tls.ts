@@ -30,7 +30,7 @@ export async function renewTls(server: Server, files: TlsFiles): Promise<SecureC
 }
 
 /** When the certificate that `readTls` has read expires, in epoch milliseconds. */
-export function certificateExpiry({ cert }: Pick<SecureContextOptions, "cert">): number | null {
+export function certificateExpiry({ cert }: SecureContextOptions): number | null {
   return Buffer.isBuffer(cert) ? Date.parse(new X509Certificate(cert).validTo) : null;
 }
 

@@ -24,7 +24,7 @@ export type ApplyView = FailedOutcomesView & {
 };
 
 /** `Applied: 2 created, 1 updated, 40 unchanged`, or `Incomplete: …` if not everything is as declared. */
-export function applyLine(report: Pick<ApplyReport, "outcomes" | "summary">): string {
+export function applyLine(report: ApplyReport): string {
   const { created, updated, unchanged, skipped, blocked, failed, unknown, invalid } = report.summary;
   const text = joinCounts([
     [created, "created"],
@@ -42,7 +42,7 @@ export function applyLine(report: Pick<ApplyReport, "outcomes" | "summary">): st
 /**
  * The outcomes of an apply, each resource once with its changed fields, without the unchanged ones; failures are last.
  */
-export function applyLines({ outcomes }: Pick<ApplyReport, "outcomes">, view: ApplyView): readonly string[] {
+export function applyLines({ outcomes }: ApplyReport, view: ApplyView): readonly string[] {
   const [bad, well] = [outcomes.filter(needsAttention), outcomes.filter((outcome) => !needsAttention(outcome))];
   const listed = well.filter((outcome) => outcome.result !== "unchanged" && !view.wasShown(outcome));
   return [...listed.flatMap((outcome) => outcomeLines(outcome, view)), ...failedOutcomeLines(bad, view)];

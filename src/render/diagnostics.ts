@@ -80,7 +80,7 @@ const GUTTER = 8;
 
 function excerptLines(
   excerpt: Excerpt,
-  { line, severity }: Pick<Diagnostic, "line" | "severity">,
+  { line, severity }: Diagnostic,
   { paint, width }: DiagnosticView,
 ): readonly string[] {
   const start = excerpt.column - 1;

@@ -108,10 +108,7 @@ function withCreatedFields(
 }
 
 /** A resource's result and name, then the result of its rollout and its relation to an interrupted run. */
-export function outcomeHead(
-  outcome: Outcome,
-  { paint, width }: Pick<OutcomeView, "paint" | "width">,
-): readonly string[] {
+export function outcomeHead(outcome: Outcome, { paint, width }: OutcomeView): readonly string[] {
   const { result, identity, rollout, interrupted } = outcome;
   const style = needsAttention(outcome) && result !== "skipped" ? "red" : styles[result];
   const name = cutMiddle(printable(identity === "" ? placeText(outcome) : identity), width - INDENT.length);

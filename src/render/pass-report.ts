@@ -128,8 +128,8 @@ export function applyReport(event: ApplyEvent, view: ReportView): string {
 
 /** Layout of the outcomes of an apply. */
 export function applyViewOf(
-  { plan, places, history }: Pick<ApplyEvent, "plan" | "places" | "history">,
-  { paint, width, rows, wasShown = () => false }: Pick<ReportView, "paint" | "width" | "rows" | "wasShown">,
+  { plan, places, history }: ApplyEvent,
+  { paint, width, rows, wasShown = () => false }: ReportView,
 ): ApplyView {
   const steps = new Map(plan.steps.map((step) => [step.identity, step]));
   const orphans = plan.steps.filter(isOrphan);

@@ -7,7 +7,7 @@ import { codeSpan } from "./markdown/code-markup.ts";
 const SHOWN_STEPS = [50, 15, 5] as const;
 
 /** The verdict of a simulation: `1 to create, 2 to update`. */
-export function simulationVerdict({ change }: Pick<Simulation, "change">): string {
+export function simulationVerdict({ change }: Simulation): string {
   const { created, updated, refused } = change;
   const counts = joinCounts([
     [created.length, "to create"],

@@ -42,6 +42,6 @@ export type Context = {
 };
 
 /** The current time in the format of the interface. */
-export function timestamp({ now }: Pick<Context, "now">): string {
+export function timestamp({ now }: Context): string {
   return new Date(now()).toISOString();
 }

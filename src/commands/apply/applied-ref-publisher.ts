@@ -34,7 +34,7 @@ const NO_PUBLISHER: Publisher = {
 /** Creates the publisher of a target; it does nothing if the target has no `publishRef`. */
 export function appliedRefPublisher(
   target: CommandTarget,
-  { flags, terminal }: Pick<Invocation, "flags" | "terminal">,
+  { flags, terminal }: Invocation,
   meter?: TargetUse["meter"],
 ): Publisher {
   const { choice, source } = target;

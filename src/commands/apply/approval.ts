@@ -16,9 +16,9 @@ export type Approve = (planned: PlanEvent) => Promise<Approval>;
 /** Approves by the sealed plan, by `--yes`, or by asking at the terminal. */
 export function createApproval(
   { flags, terminal }: Invocation,
-  view: TerminalView & Pick<ReportView, "target">,
+  view: TerminalView & ReportView,
   sealed: SealedPlan | null,
-  { agreed }: Pick<ApplyHeader, "agreed">,
+  { agreed }: ApplyHeader,
 ): Approve {
   let promptedChecksum: string | null = null;
   return async (planned) => {

@@ -41,10 +41,7 @@ export function chooseForge(invocation: Invocation, { isDrift }: { readonly isDr
 }
 
 /** The error for a comment of which something is not named: it names all of that. */
-export function missingChoice(
-  invocation: Pick<Invocation, "args" | "flags" | "terminal">,
-  { isDrift }: { readonly isDrift: boolean },
-): HoldfastError {
+export function missingChoice(invocation: Invocation, { isDrift }: { readonly isDrift: boolean }): HoldfastError {
   const { forge, job, repository } = named(invocation);
   const [plan] = invocation.args;
   const needed = {
@@ -55,7 +52,7 @@ export function missingChoice(
   return missingFlags(needed, hint);
 }
 
-function named({ flags, terminal: { env } }: Pick<Invocation, "flags" | "terminal">) {
+function named({ flags, terminal: { env } }: Invocation) {
   const forge = flags.forge ?? (env.GITLAB_CI ? "gitlab" : env.GITHUB_ACTIONS ? "github" : null);
   const job = forge === null ? null : forge === "github" ? githubJob(env) : gitlabJob(env);
   return { forge, job, repository: (flags.repository ?? job?.repository) || undefined };

@@ -6,7 +6,7 @@ import type { Invocation } from "../command.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The data folder of the control plane to serve or to administer offline; refuses one owned by another user. */
-export async function dataFolder({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): Promise<string> {
+export async function dataFolder({ flags, terminal }: Invocation): Promise<string> {
   if (flags.data !== undefined) return requireFolder(flags.data, terminal);
   return join(await stateFolder({ flags, terminal }), "control-plane");
 }

@@ -79,7 +79,7 @@ function ascii(value: Json): string {
 
 function refusal(
   { file, operatorKeys }: ConfigFile,
-  { root, why: reason }: Pick<PromptContext, "root" | "why">,
+  { root, why: reason }: PromptContext,
   why: string,
   before?: string,
 ): HoldfastError {

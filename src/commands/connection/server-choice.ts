@@ -69,7 +69,7 @@ export function embeddedServer(folder: string, url: string): ServerChoice {
 }
 
 /** The error for a command without a server; says at once whether a token is missing too. */
-export function noServer(flags: { readonly tokenFile?: string }, { env }: Pick<Terminal, "env">): HoldfastError {
+export function noServer(flags: { readonly tokenFile?: string }, { env }: Terminal): HoldfastError {
   if (flags.tokenFile !== undefined || env.HOLDFAST_TOKEN) {
     return new HoldfastError("invalid", "no control plane is named", {
       hint: "name one with --server URL (or HOLDFAST_SERVER), or use --embedded",

@@ -10,11 +10,7 @@ import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The hold on a resource with its content; refuses one on a resource that is neither declared nor recorded. */
-export async function checkHold(
-  hold: Hold,
-  target: CommandTarget,
-  { now, stopping: signal }: Pick<Terminal, "now" | "stopping">,
-): Promise<Hold> {
+export async function checkHold(hold: Hold, target: CommandTarget, { now, stopping: signal }: Terminal): Promise<Hold> {
   if (isCommitPrefix(hold.what)) return hold;
   const { folder, readKey, onForgotten } = target.state;
   const { key } = await openState(folder, { keyText: readKey(), onForgotten });

@@ -9,7 +9,7 @@ import { STOPPED, say, stoppedBy, type Terminal } from "../terminal.ts";
 const SECRET_FLAGS = ["database"];
 
 /** The flags that differ from their defaults, from the command line or the environment, without secrets. */
-export function givenFlags({ flags }: Pick<Invocation, "flags">): JsonObject {
+export function givenFlags({ flags }: Invocation): JsonObject {
   const given = Object.entries(flags).filter(
     ([name, value]) => !SECRET_FLAGS.includes(name) && !isDefault(name, value),
   );
@@ -29,7 +29,7 @@ function isDefault(name: string, value: unknown): boolean {
 const NO_PLACE = { revision: null, identity: null };
 
 /** Logs the request to stop when it comes. */
-export function logStopRequest({ stopping, signal }: Pick<Terminal, "stopping" | "signal">, log: Log | null): void {
+export function logStopRequest({ stopping, signal }: Terminal, log: Log | null): void {
   stopping.addEventListener(
     "abort",
     () => {
@@ -41,7 +41,7 @@ export function logStopRequest({ stopping, signal }: Pick<Terminal, "stopping" |
 }
 
 /** Says as the last line that the process was stopped. */
-export function sayStopped(terminal: Pick<Terminal, "stderr">, log: Log | null): void {
+export function sayStopped(terminal: Terminal, log: Log | null): void {
   if (log === null) say(terminal, STOPPED);
   else log.info({ event: "stopped", ...NO_PLACE }, STOPPED);
 }

@@ -51,7 +51,7 @@ export function tellFailure(
 }
 
 /** Says what the command waits for. */
-export function sayWait({ stderr }: Pick<Terminal, "stderr">, text: string): void {
+export function sayWait({ stderr }: Terminal, text: string): void {
   tell(stderr, { event: "waiting", message: text }, () => sentence(`waiting: ${text}`, stderr));
 }
 

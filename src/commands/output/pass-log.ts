@@ -8,10 +8,7 @@ import { logOf } from "./log-stream.ts";
  * A listener that writes a pass to the log with the events of a daemon, each outcome as soon as it is known; null if
  * stderr is no log.
  */
-export function passLog({
-  flags,
-  terminal: { stderr, now },
-}: Pick<Invocation, "flags" | "terminal">): ((event: PassEvent) => void) | null {
+export function passLog({ flags, terminal: { stderr, now } }: Invocation): ((event: PassEvent) => void) | null {
   const log = logOf(stderr);
   if (log === null) return null;
   const begunAt = now();

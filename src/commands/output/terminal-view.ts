@@ -24,7 +24,7 @@ export type TerminalView = {
 const MIN_COLUMNS = 40;
 
 /** The view that the flags and the terminal of a command ask for. */
-export function terminalViewOf(invocation: Pick<Invocation, "flags" | "terminal">): TerminalView {
+export function terminalViewOf(invocation: Invocation): TerminalView {
   const { flags, terminal } = invocation;
   const { stdout, stderr } = terminal;
   const { rows = null, isTTY = false } = stdout;
@@ -39,10 +39,7 @@ export function terminalViewOf(invocation: Pick<Invocation, "flags" | "terminal"
 }
 
 /** How diagnostics are shown on a stream. */
-export function diagnosticViewOn(
-  stream: Terminal["stdout"],
-  { flags, terminal }: Pick<Invocation, "flags" | "terminal">,
-): DiagnosticView {
+export function diagnosticViewOn(stream: Terminal["stdout"], { flags, terminal }: Invocation): DiagnosticView {
   const paint = choosePaint(stream, terminal.env, { noColor: flags.color === false });
   // Excerpts of the source are only for people; logs and machines get the position.
   const excerptOf = paint === plain ? () => null : excerptReader(terminal.cwd);

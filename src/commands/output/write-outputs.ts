@@ -76,7 +76,7 @@ export function writeFailureFiles({ flags, terminal }: Invocation, ending: Endin
 }
 
 /** The path of the working directory within the checkout of a CI job. */
-export function folderInCheckout({ cwd, env }: Pick<Terminal, "cwd" | "env">): string {
+export function folderInCheckout({ cwd, env }: Terminal): string {
   const { GITHUB_WORKSPACE: top } = env;
   const path = top === undefined || top === "" ? "" : relative(resolve(top), cwd);
   return path.startsWith("..") ? "" : path.split(sep).join("/");

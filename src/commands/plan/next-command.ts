@@ -14,7 +14,7 @@ type Place = Pick<CommandTarget, "choice" | "rules" | "source" | "state">;
 
 /** The command that applies a plan, or that seals it, with the flags that it needs; null where none would work, or on the branch of a pull request. */
 export function nextCommand(
-  end: Pick<PlanEvent, "plan" | "refusal" | "notWritable">,
+  end: PlanEvent,
   { args, flags, terminal, spelled = new Map() }: InvocationOf<typeof plan>,
   target: Place,
 ): string | null {
@@ -57,13 +57,13 @@ function isOfApply(name: string, carriesConsent: boolean): boolean {
   return ofApply.has(name) && !OF_OUTPUT.includes(name) && !(carriesConsent && SEALED.includes(name));
 }
 
-function isNotReady({ plan: { diagnostics } }: Pick<PlanEvent, "plan">): boolean {
+function isNotReady({ plan: { diagnostics } }: PlanEvent): boolean {
   return diagnostics.some(({ code }) => code === "checkout-not-ready");
 }
 
 // A pull request is applied after its merge: `--base` compares with it, and CI names it. At a branch that the configuration
 // requires, or at the default branch, there is none.
-function isReviewed({ base }: Invocation["flags"], { env }: Pick<Terminal, "env">, { rules, source }: Place): boolean {
+function isReviewed({ base }: Invocation["flags"], { env }: Terminal, { rules, source }: Place): boolean {
   const isOfPullRequest = env.GITHUB_EVENT_NAME?.startsWith("pull_request") || env.CI_MERGE_REQUEST_IID !== undefined;
   if (base !== undefined || isOfPullRequest) return true;
   if (source.commits !== null || rules(source.config.repository).ref !== null) return false;

@@ -36,10 +36,7 @@ export type TargetChoice = {
 };
 
 /** The targets of a configuration; empty if it names neither targets nor a source. */
-export function chooseTargets(
-  { sources, targets }: Pick<OperatorConfig, "sources" | "targets">,
-  { cwd, env }: Pick<Terminal, "cwd" | "env">,
-): readonly TargetChoice[] {
+export function chooseTargets({ sources, targets }: OperatorConfig, { cwd, env }: Terminal): readonly TargetChoice[] {
   const known = (sources ?? []).map((entry) => sourceChoice(entry, cwd, env));
   requireDistinct("source", known);
   const chosen = entriesOf(known, targets ?? []).map((entry) => targetChoice(entry, known, { cwd, env }));

@@ -13,7 +13,7 @@ export type Claimant = { readonly target: Target; readonly server: string };
  */
 export function claimsOf(
   claimants: ReadonlyMap<string, Claimant>,
-  { now, stopping }: Pick<Terminal, "now" | "stopping">,
+  { now, stopping }: Terminal,
 ): (name: string) => Required<Pick<Target, "claim" | "declaredElsewhere">> {
   const claimed = new Map<string, ReadonlySet<Identity>>();
   const claimOf = async (

@@ -87,7 +87,7 @@ export function allowedRisks({ allowAdopt, allowPrivilege }: Invocation["flags"]
   return [...(allowAdopt ? ["adopts" as const] : []), ...(allowPrivilege ? ["privilege-growth" as const] : [])];
 }
 
-function guardsOf({ guards }: Pick<HoldfastConfig, "guards">): Rules["guards"] {
+function guardsOf({ guards }: HoldfastConfig): Rules["guards"] {
   return {
     ...(guards?.shrinkFrom ? { shrinkFrom: guards.shrinkFrom } : {}),
     ...(typeof guards?.shrinkShare === "number" ? { shrinkShare: guards.shrinkShare } : {}),

@@ -6,8 +6,8 @@ import type { CommandTarget } from "./create-target.ts";
 
 /** Refuses to write to a target with `confirm: true`, unless a person types its name or `--confirm` gives it. */
 export async function requireTargetConfirmed(
-  { choice }: Pick<CommandTarget, "choice">,
-  { confirm }: Pick<Flags, "confirm">,
+  { choice }: CommandTarget,
+  { confirm }: Flags,
   terminal: Terminal,
 ): Promise<void> {
   if (choice === null || !choice.confirm) return;

@@ -31,7 +31,7 @@ function buildDigest(program: string): string {
 }
 
 // Whether a command uses the caches of earlier commands; `HOLDFAST_CACHE=off` turns them off.
-function usesCaches({ env: { HOLDFAST_CACHE: choice = "" } }: Pick<Terminal, "env">): boolean {
+function usesCaches({ env: { HOLDFAST_CACHE: choice = "" } }: Terminal): boolean {
   if (choice === "off") return false;
   if (choice === "" || choice === "on") return true;
   throw new HoldfastError("invalid", `HOLDFAST_CACHE is "${choice}"`, { hint: "set it to off or on, or leave it out" });

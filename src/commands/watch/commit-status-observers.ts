@@ -12,7 +12,7 @@ import { deliveryTo } from "./notifier.ts";
 /** The observers that write the commit status of each applied commit; none if the source has no `commitStatus`. */
 export function commitStatusObservers(
   { choice }: CommandTarget,
-  { sources }: Pick<OperatorConfig, "sources">,
+  { sources }: OperatorConfig,
   terminal: Terminal & { readonly meter: Meter | undefined },
 ): readonly PassObserver[] {
   const source = sources?.find(({ name }) => name === choice?.source?.name);

@@ -47,7 +47,7 @@ export function eventReporter({ terminal }: Invocation, name: string | null): Wa
 }
 
 /** Returns a function that writes a warning about the run as a line of JSON to stdout. */
-export function writeWarning({ now, stdout }: Pick<Terminal, "now" | "stdout">): (warning: Diagnostic) => void {
+export function writeWarning({ now, stdout }: Terminal): (warning: Diagnostic) => void {
   return (warning) => {
     const time = new Date(now()).toISOString();
     stdout.write(jsonLine({ format_version: FORMAT_VERSION, time, ...warningEvent(warning) } satisfies WatchEvent));

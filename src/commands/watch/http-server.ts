@@ -15,7 +15,7 @@ import type { WatchedTarget } from "./watched-target.ts";
 /** The HTTP server of `watch`. */
 export type WatchServer = AsyncDisposable & {
   /** Serves these targets, their webhooks and receivers from now on, and drops all others. */
-  readonly show: (watching: readonly WatchedTarget[], operator: Pick<OperatorConfig, "notifications">) => void;
+  readonly show: (watching: readonly WatchedTarget[], operator: OperatorConfig) => void;
   readonly observe: (target: string) => readonly PassObserver[];
   /** Measures network requests; undefined if there is no server to show the metrics. */
   readonly meter: Meter | undefined;
@@ -101,7 +101,7 @@ function webhooksOf(watching: readonly WatchedTarget[]): ReadonlyMap<string, Web
  * Returns a function that reads the token of the status page on each call, from the file that `HOLDFAST_UI_TOKEN_FILE` names
  * or from `HOLDFAST_UI_TOKEN`; null if neither is set. While the file is missing or empty, the last token stays valid.
  */
-function pageTokenReader({ env, cwd }: Pick<Terminal, "env" | "cwd">): () => Secret | null {
+function pageTokenReader({ env, cwd }: Terminal): () => Secret | null {
   const file = env.HOLDFAST_UI_TOKEN_FILE;
   if (!file) return () => (env.HOLDFAST_UI_TOKEN ? new Secret(env.HOLDFAST_UI_TOKEN.trim()) : null);
   const read = secretFileReader(resolve(cwd, file));

@@ -18,7 +18,7 @@ const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000];
 /** Sends the notifications of `watch`; its receivers can change with the configuration. */
 export type WatchNotifier = AsyncDisposable & {
   /** Replaces the receivers by those of a configuration. */
-  readonly configure: (config: Pick<OperatorConfig, "notifications">) => Promise<void>;
+  readonly configure: (config: OperatorConfig) => Promise<void>;
   readonly observe: (target: string) => readonly PassObserver[];
   readonly send: (notification: Notification) => void;
 };
@@ -48,7 +48,7 @@ export function receiversOf(notifications: OperatorConfig["notifications"], cwd:
 
 /** The delivery settings of `watch`: a failed delivery is a warning, and each is counted. */
 export function deliveryTo(
-  { now, warnings, meter }: Pick<Terminal, "now" | "warnings"> & { readonly meter: Meter | undefined },
+  { now, warnings, meter }: Terminal & { readonly meter: Meter | undefined },
   what: "notifications" | "commitStatuses",
 ): Delivery {
   return {

@@ -14,7 +14,7 @@ const MAX_ANNOTATIONS = 10;
 export type Remark = Omit<Annotation, "message" | "title"> & { readonly title: string; readonly message: string };
 
 /** The remarks of a plan: its diagnostics, blocked steps and risks. */
-export function planRemarks({ diagnostics, steps }: Pick<Plan, "diagnostics" | "steps">): readonly Remark[] {
+export function planRemarks({ diagnostics, steps }: Plan): readonly Remark[] {
   const found = steps.flatMap(({ action, reason, risks, identity, file, line }): Remark[] => [
     ...(action === "block" && reason !== null
       ? [
@@ -35,7 +35,7 @@ export function planRemarks({ diagnostics, steps }: Pick<Plan, "diagnostics" | "
 }
 
 /** A warning for each resource that drifted. */
-export function driftRemarks({ diagnostics, drift }: Pick<DriftReport, "diagnostics" | "drift">): readonly Remark[] {
+export function driftRemarks({ diagnostics, drift }: DriftReport): readonly Remark[] {
   const moved = drift.filter(({ state }) => state === "drifted" || state === "unrecorded" || state === "absent");
   return [
     ...diagnosticRemarks(diagnostics),

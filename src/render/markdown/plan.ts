@@ -57,7 +57,7 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
 
 /** The steps that a review is about, and the others. */
 export function stepsOf(
-  plan: Pick<Plan, "steps">,
+  plan: Plan,
   subject: ReviewSubject,
 ): { readonly own: readonly Step[]; readonly rest: readonly Step[] } {
   const shown = plan.steps.filter(isShown);
@@ -67,7 +67,7 @@ export function stepsOf(
 }
 
 /** The verdict of a plan, in one line: `Holdfast: 2 to create, 1 blocked; not from this pull request: 1 to update`. */
-export function planVerdict(plan: Pick<Plan, "steps" | "complete" | "summary">, subject: ReviewSubject): string {
+export function planVerdict(plan: Plan, subject: ReviewSubject): string {
   const { own, rest } = stepsOf(plan, subject);
   const [counts, others] = [countsText(own), countsText(rest)];
   const incomplete = incompleteTitle(plan.complete, plan.summary.notVisible, declaredIn(plan.summary));

@@ -94,6 +94,6 @@ function resourceGroupOf(one: { readonly identity: string }): string | null {
 }
 
 /** Whether a drift report shows any drift. */
-export function hasMoved({ summary: { drifted, unrecorded, absent } }: Pick<DriftReport, "summary">): boolean {
+export function hasMoved({ summary: { drifted, unrecorded, absent } }: DriftReport): boolean {
   return drifted + unrecorded + absent > 0;
 }

@@ -72,7 +72,7 @@ export const authenticateUser: Authenticator = async (token, context) => {
 export async function userPrincipal(
   userId: string,
   credential: CallerCredential,
-  { store }: Pick<Context, "store">,
+  { store }: Context,
 ): Promise<Principal | null> {
   const [user] = await userById(store.read, { id: userId });
   if (user === undefined) return null;

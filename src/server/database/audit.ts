@@ -29,7 +29,7 @@ const insert = preparedQuery((database: Kysely<Tables>, row: Tables["audit"]) =>
 /** Writes the audit row of an effect, in the transaction of the effect. */
 export async function recordEffect(
   transaction: Transaction<Tables>,
-  { newId, now, auditMarks }: Pick<Context, "newId" | "now" | "auditMarks">,
+  { newId, now, auditMarks }: Context,
   { principal, operation: name, resource }: Effect,
 ): Promise<void> {
   await insert(transaction, {

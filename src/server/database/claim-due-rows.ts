@@ -10,7 +10,7 @@ type PolledTable = "deployments" | "job_runs";
 
 /** Finds the rows that are due, and claims them so that other servers on the same database skip them. */
 export function claimDueRows<Due extends { readonly id: string }>(
-  { store, now }: Pick<Context, "store" | "now">,
+  { store, now }: Context,
   table: PolledTable,
   find: (database: Kysely<Tables>, now: number) => Promise<readonly Due[]>,
 ): Promise<readonly Due[]> {

@@ -9,16 +9,13 @@ import type { ControlPlaneOptions } from "../options.ts";
 type Certificate = Pick<SecureContextOptions, "cert">;
 
 /** Reads the certificate at the start. Clients refuse an expired one, but its replacement is loaded without a restart. */
-export async function readCertificate(
-  files: TlsFiles,
-  context: Pick<Context, "now" | "log">,
-): Promise<SecureContextOptions> {
+export async function readCertificate(files: TlsFiles, context: Context): Promise<SecureContextOptions> {
   const read = await readTls(files);
   warnIfExpired(read, files, context);
   return read;
 }
 
-function warnIfExpired(read: Certificate, files: TlsFiles, { now, log }: Pick<Context, "now" | "log">): void {
+function warnIfExpired(read: Certificate, files: TlsFiles, { now, log }: Context): void {
   const end = certificateExpiry(read);
   if (end === null || end > now()) return;
   const expired = new Date(end).toISOString();
@@ -36,7 +33,7 @@ export function followCertificate(
   server: Server,
   files: TlsFiles,
   { current, replace, fileCheckSeconds = 5 }: CertificateOptions,
-  context: Pick<Context, "now" | "log">,
+  context: Context,
 ): AsyncDisposable {
   const { now, log } = context;
   const { certificate } = files;

@@ -16,7 +16,7 @@ const FAILING_MS = 1000;
 /** Follows the readiness of the storage from now on; it is ready at first. */
 export function followStorage(
   readiness: (onError: (error: unknown) => void) => Promise<Readiness>,
-  { log, now }: Pick<Context, "log" | "now">,
+  { log, now }: Context,
 ): StorageLog {
   let failing: { readonly reason: string; readonly since: number } | null = null;
   const fail = (reason: string, cause: string | null): void => {

@@ -17,7 +17,7 @@ type AuditRow = Pick<Selectable<Tables["audit"]>, "id" | "principal" | "operatio
  * Logs which tokens are revoked, ended or made from now on, by the rows of the audit: a command beside this server may do
  * it, or another server.
  */
-export async function followTokens(context: Pick<Context, "store" | "now" | "log">): Promise<AsyncDisposable> {
+export async function followTokens(context: Context): Promise<AsyncDisposable> {
   const { store, now, log } = context;
   const read = () => rowsSince(store, now() - WINDOW_MS);
   let seen: ReadonlySet<string> = new Set((await read()).map(({ id }) => id));

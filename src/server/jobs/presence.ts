@@ -17,7 +17,7 @@ const ALIVE_MS = 60_000;
 /** Says on a shared database that this server runs now. */
 export async function announcePresence(
   transaction: Transaction<Tables>,
-  { store }: Pick<Context, "store">,
+  { store }: Context,
   id: string,
 ): Promise<void> {
   if (!store.isShared) return;
@@ -34,10 +34,7 @@ export async function announcePresence(
 }
 
 /** How many seconds ago another server was seen on a shared database; null when none was within the last minute. */
-export async function otherServerSeen(
-  transaction: Transaction<Tables>,
-  { store }: Pick<Context, "store">,
-): Promise<number | null> {
+export async function otherServerSeen(transaction: Transaction<Tables>, { store }: Context): Promise<number | null> {
   if (!store.isShared) return null;
   const now = await store.time(transaction);
   const last = await transaction

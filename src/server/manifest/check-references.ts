@@ -14,7 +14,7 @@ import type { Tables } from "../database/tables.ts";
 export function refuseInvisible(
   principal: Principal,
   references: readonly ResourceReference[],
-  { targets }: Pick<Context, "targets">,
+  { targets }: Context,
 ): void {
   const invisible = references.filter(({ kind, key }) => targets.get(kind)?.isVisible?.(principal, key) === false);
   if (invisible.length === 0) return;
@@ -26,7 +26,7 @@ export function refuseInvisible(
 export async function danglingReferences(
   database: Kysely<Tables>,
   requested: readonly ResourceReference[],
-  { targets }: Pick<Context, "targets">,
+  { targets }: Context,
 ): Promise<readonly ErrorDetail[]> {
   const found = await findAll(database, requested, targets);
   return requested.filter((reference) => !found.has(identityOf(reference))).map((reference) => detail(reference));

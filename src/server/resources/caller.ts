@@ -34,7 +34,7 @@ export const resource: ResourceDefinition = {
 
 async function rolesWithOrigin(
   { name, subject: { subjectSlug } }: Principal,
-  { store }: Pick<Context, "store">,
+  { store }: Context,
 ): Promise<Caller["roles"]> {
   const grants = await rolesOf(store.read, name, subjectSlug);
   const roles = grants.map(({ subject, roleId: role, resourceType, resourceFqn }) => {
@@ -46,10 +46,7 @@ async function rolesWithOrigin(
 }
 
 // A user's token has no end; an account's ends with the account, or with the token itself after a rotation.
-async function endOf(
-  { subject: { subjectId }, credential }: Principal,
-  { store }: Pick<Context, "store">,
-): Promise<number | null> {
+async function endOf({ subject: { subjectId }, credential }: Principal, { store }: Context): Promise<number | null> {
   const row = await store.read
     .selectFrom("jwts as j")
     .innerJoin("virtual_accounts as a", "a.id", "j.account_id")

@@ -133,7 +133,7 @@ export async function requireWritableRepo(
   principal: Principal,
   manifest: JsonObject,
   faults: readonly ErrorDetail[],
-  context: Pick<Context, "targets">,
+  context: Context,
 ): Promise<StoredMlRepo> {
   const name = text(manifest.ml_repo) ?? "";
   const target = repoTarget(name);

@@ -18,7 +18,7 @@ export type StatementStore<Tables> = AsyncDisposable & {
 export async function openStatementStore<Tables>(
   path: string,
   migrations: Migrations,
-  options: Pick<OpenOptions, "notify"> = {},
+  options: OpenOptions = {},
 ): Promise<StatementStore<Tables>> {
   const { read, write, close } = await openSqliteStore<Tables>(path, migrations, options);
   return {

@@ -62,7 +62,7 @@ export async function registerAdminToken(context: Context, choice: AdminTokenCho
 }
 
 /** Logs that tokens have ended. */
-export function logEnded({ ended, personal }: EndedTokens, { log }: Pick<Context, "log">): void {
+export function logEnded({ ended, personal }: EndedTokens, { log }: Context): void {
   if (ended.length === 0) return;
   const tokens = ended.map(({ name }) => name);
   log.warn(

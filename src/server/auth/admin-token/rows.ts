@@ -66,11 +66,7 @@ export async function endedAmong(database: Kysely<Tables>, tokens: readonly Secr
 }
 
 /** Adds a token as the newest one; the first ever is not audited. */
-export async function addAdminToken(
-  transaction: Transaction<Tables>,
-  token: Secret,
-  context: Pick<Context, "now" | "newId">,
-): Promise<void> {
+export async function addAdminToken(transaction: Transaction<Tables>, token: Secret, context: Context): Promise<void> {
   const [newest] = await validAdminTokens(transaction);
   // The order of the tokens does not depend on a clock that was set back.
   const created_at = newest === undefined ? timestamp(context) : laterThan(newest.created_at, context);
@@ -89,7 +85,7 @@ export async function addAdminToken(
 export async function endAdminTokens(
   transaction: Transaction<Tables>,
   tokens: readonly AdminTokenRow[],
-  context: Pick<Context, "now" | "newId">,
+  context: Context,
 ): Promise<number> {
   let personal = 0;
   for (const { hash, name } of tokens) {
@@ -105,14 +101,10 @@ export async function endAdminTokens(
   return personal;
 }
 
-function audit(
-  transaction: Transaction<Tables>,
-  resource: string,
-  context: Pick<Context, "now" | "newId">,
-): Promise<void> {
+function audit(transaction: Transaction<Tables>, resource: string, context: Context): Promise<void> {
   return recordEffect(transaction, context, { principal, operation: "admin-token", resource });
 }
 
-function laterThan(moment: string, { now }: Pick<Context, "now">): string {
+function laterThan(moment: string, { now }: Context): string {
   return new Date(Math.max(now(), Date.parse(moment) + 1)).toISOString();
 }

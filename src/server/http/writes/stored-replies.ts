@@ -49,7 +49,7 @@ const selectReply = preparedQuery(
 export async function findStoredReply(
   transaction: Transaction<Tables>,
   replayKey: ReplayKey,
-  context: Pick<Context, "keys" | "now">,
+  context: Context,
 ): Promise<StoredReply | null> {
   const { keyHash: key_hash, principal, request } = replayKey;
   const [row] = await selectReply(transaction, { key_hash, principal, request });
@@ -78,7 +78,7 @@ export async function storeReply(
   transaction: Transaction<Tables>,
   replayKey: ReplayKey,
   { status, text }: { readonly status: number; readonly text: string },
-  { keys, now }: Pick<Context, "keys" | "now">,
+  { keys, now }: Context,
 ): Promise<void> {
   const { keyHash: key_hash, principal, request, digest } = replayKey;
   // The digest is sealed too: otherwise a body with a short secret could be found by guessing.

@@ -9,8 +9,8 @@ import type { OperationRequest, ServedOperation } from "../define-operation.ts";
  * no resource it does not matter, since it is refused.
  */
 export async function writtenScope(
-  { description }: Pick<ServedOperation, "description">,
-  { body, path }: Pick<OperationRequest, "body" | "path">,
+  { description }: ServedOperation,
+  { body, path }: OperationRequest,
   database: Kysely<Tables>,
 ): Promise<ScopePath> {
   const members = isObject(body) ? body : {};

@@ -36,8 +36,8 @@ export async function findDeploymentTarget(
   database: Kysely<Tables>,
   principal: Principal,
   manifest: JsonObject,
-  { applicationId }: Pick<OperationBody<"putApp">, "applicationId">,
-  context: Pick<Context, "targets">,
+  { applicationId }: OperationBody<"putApp">,
+  context: Context,
 ): Promise<DeploymentTarget> {
   const target = { type: "workspace", fqn: requiredText(manifest, "workspace_fqn") } as const;
   // An invisible workspace is not looked up.
@@ -74,7 +74,7 @@ async function refuseSemanticErrors(
   database: Kysely<Tables>,
   { manifest, references }: { readonly manifest: JsonObject; readonly references: readonly ResourceReference[] },
   workspace: StoredWorkspace | null,
-  context: Pick<Context, "targets">,
+  context: Context,
 ): Promise<void> {
   const cluster = workspace === null ? null : await findCluster(database, workspace.clusterId);
   const faults = [

@@ -177,7 +177,7 @@ export function withOutcome(
 }
 
 /** The cluster of an application. */
-function clusterOf({ workspaceFqn }: Pick<ApplicationRow, "workspaceFqn">): string {
+function clusterOf({ workspaceFqn }: ApplicationRow): string {
   return workspaceFqn.slice(0, workspaceFqn.indexOf(":"));
 }
 

@@ -9,7 +9,7 @@ const MAX_INFOS = 20;
 const MAX_IMAGE_LENGTH = 4096;
 
 /** Whether a status is a failure; a cancelled deployment is none. */
-export function isFailure({ status }: Pick<DeploymentStatus, "status">): boolean {
+export function isFailure({ status }: DeploymentStatus): boolean {
   return failedStatuses.includes(status) && status !== "CANCELLED";
 }
 

@@ -12,7 +12,7 @@ const TYPE = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
  * The manifest of an application when its form is valid. A type with a schema is validated completely and gets its
  * defaults; of other types only the fields that all applications share are validated.
  */
-export function requireValidApplication(context: Pick<Context, "unknownFields">, manifest: JsonObject): JsonObject {
+export function requireValidApplication(context: Context, manifest: JsonObject): JsonObject {
   const { type } = manifest;
   if (typeof type === "string" && !TYPE.test(type)) {
     const message = "must be 1 to 63 letters, digits, '-' or '_', first a letter";

@@ -189,7 +189,7 @@ function audit({ transaction, call, context }: Change, resource: string): Promis
 function checkForm(
   scope: string,
   { holder, ttlSeconds }: OperationBody<"putLease">,
-  { maxLeaseSeconds }: Pick<Context, "maxLeaseSeconds">,
+  { maxLeaseSeconds }: Context,
 ): void {
   if (!isScope(scope)) throw badRequest("the scope must be at most 256 printable characters without spaces");
   if (!isPrintable(holder) || !/^.{1,256}$/u.test(holder))

@@ -64,7 +64,7 @@ async function findToken(
   database: Kysely<Tables>,
   { subject }: Principal,
   name: string,
-  { now }: Pick<Context, "now">,
+  { now }: Context,
 ): Promise<JsonText<AccountRow> | null> {
   const row = await validTokens(database, now())
     .select("p.json")
@@ -75,11 +75,7 @@ async function findToken(
   return row?.json ?? null;
 }
 
-function newToken(
-  { subject }: Principal,
-  name: string,
-  context: Pick<Context, "now" | "newId">,
-): AccountRow & { readonly id: string } {
+function newToken({ subject }: Principal, name: string, context: Context): AccountRow & { readonly id: string } {
   const now = timestamp(context);
   return {
     id: context.newId(),

@@ -38,7 +38,7 @@ type Listed = Pick<Tables["personal_tokens"], "id" | "json" | "made_with" | "las
 
 function shown(
   { id, json, made_with, last_used_at, valid_until, expires_on }: Listed,
-  { tokenUses }: Pick<Context, "tokenUses">,
+  { tokenUses }: Context,
 ): PersonalAccessToken {
   const { name, createdAt } = fromText(json);
   const ends = [valid_until, endOfDay(expires_on)].flatMap((end) => (end === null ? [] : [Number(end)]));

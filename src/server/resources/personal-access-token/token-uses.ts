@@ -15,7 +15,7 @@ export type TokenUses = {
 };
 
 /** Creates the record of token uses. */
-export function createTokenUses(store: Pick<Store<Tables>, "write">, now: () => number): TokenUses {
+export function createTokenUses(store: Store<Tables>, now: () => number): TokenUses {
   const recorded = new Map<string, number>();
   return {
     record: (id, saved) => {

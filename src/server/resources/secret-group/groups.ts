@@ -53,7 +53,7 @@ function groupManifest(name: string, collaborators: readonly JsonObject[]): Json
   return collaborators.length === 0 ? manifest : { ...manifest, collaborators };
 }
 
-function groupGrants({ fqn, manifest }: Pick<SecretGroupRow, "fqn" | "manifest">): readonly Grant[] {
+function groupGrants({ fqn, manifest }: SecretGroupRow): readonly Grant[] {
   return collaboratorGrants({ type: "secret-group", fqn }, manifest);
 }
 

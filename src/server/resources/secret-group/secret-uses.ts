@@ -6,7 +6,7 @@ import type { StoredDeployment } from "../application/rows.ts";
 /** Records which secrets a new deployment refers to. */
 export async function recordSecretUses(
   transaction: Transaction<Tables>,
-  { id, manifest }: Pick<StoredDeployment, "id" | "manifest">,
+  { id, manifest }: StoredDeployment,
 ): Promise<void> {
   const fqns = secretsOf(manifest).map(({ key }) => key);
   const rows = [...new Set(fqns)].map((fqn) => ({ deployment_id: id, secret_fqn: fqn }));

@@ -49,7 +49,7 @@ export async function putValue(
 export async function isCurrentValue(
   transaction: Transaction<Tables>,
   { group, key, value }: NewValue,
-  context: Pick<Context, "keys">,
+  context: Context,
 ): Promise<boolean> {
   const row = await transaction
     .selectFrom("secrets as s")
@@ -81,7 +81,7 @@ export async function secretExists(database: Kysely<Tables>, fqn: string): Promi
 export async function openSecret(
   database: Kysely<Tables>,
   id: string,
-  context: Pick<Context, "keys">,
+  context: Context,
 ): Promise<SecretResource | null> {
   const row = await database
     .selectFrom("secrets as s")

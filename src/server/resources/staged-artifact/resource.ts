@@ -196,7 +196,7 @@ export async function completeStage(
   transaction: Transaction<Tables>,
   manifest: JsonObject,
   artifactId: string,
-  { artifacts }: Pick<Context, "artifacts">,
+  { artifacts }: Context,
 ): Promise<string | null> {
   const { source } = manifest;
   const uri = isObject(source) && source.type === "platform" ? text(source.uri) : undefined;

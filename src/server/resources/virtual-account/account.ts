@@ -69,7 +69,7 @@ export function disabledAccount(account: StoredAccount, disabled: string): Store
 }
 
 // When the account was disabled for good; null while it is not.
-function disabledAt({ metadata }: Pick<AccountRow, "metadata">): string | null {
+function disabledAt({ metadata }: AccountRow): string | null {
   return text(metadata.disabled) ?? null;
 }
 

@@ -48,7 +48,7 @@ const accountById = preparedQuery((database: Kysely<Tables>, { id }: { readonly 
 export async function accountPrincipal(
   accountId: string,
   credential: CallerCredential,
-  { store, now }: Pick<Context, "store" | "now">,
+  { store, now }: Context,
 ): Promise<Principal | null> {
   const [account] = await accountById(store.read, { id: accountId });
   if (account === undefined || isExpired(account.expires_on, now())) return null;

@@ -10,9 +10,9 @@ import type { AccountRow } from "./tables.ts";
 /** Issues a token for an account; only its id is stored. */
 export async function issueToken(
   transaction: Transaction<Tables>,
-  { id: accountId, name }: Pick<AccountRow, "name"> & { readonly id: string },
+  { id: accountId, name }: AccountRow & { readonly id: string },
   now: number,
-  { newId, signingKeys }: Pick<Context, "newId" | "signingKeys">,
+  { newId, signingKeys }: Context,
 ): Promise<{ readonly jwtId: string; readonly token: Secret }> {
   await requireEnabled(transaction, `${accountSubjectType}:${name}`);
   const jwtId = newId();
