@@ -1,5 +1,5 @@
-import { mkdir, symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll } from "../support/git.ts";
@@ -60,6 +60,32 @@ describe("a configuration that is refused", () => {
     const validated = await runHere(["validate", "-o", "json"]);
     expect(validated.code).toBe(3);
     expect(JSON.parse(validated.stdout)).toMatchObject({ summary: { errors: 1 }, diagnostics: [{ line: 2 }] });
+  });
+
+  test("ends `validate` when --config names it, and no folder is read", async () => {
+    const { folder, write, remove, runHere } = await source(await serve(), "");
+    await write("manifests/red.yaml", "type: team\nname: red\nmembers: 5\n");
+    const outside = join(await temporaryFolder(), "operator.yaml");
+    for (const file of [outside, join(folder, "operator.yaml")]) {
+      for (const content of ["sources: 3\n", "guardz: {}\n", "sources: [\n", null]) {
+        if (content === null) {
+          await rm(file);
+          await mkdir(file);
+        } else await writeFile(file, content);
+        const ended = await runHere(["validate", "--config", file]);
+        expect(ended).toMatchObject({ code: 3, stdout: "" });
+        expect(ended.stderr).toContain("error: the configuration is refused: ");
+        expect(ended.stderr).not.toContain("red.yaml");
+        const { code, stdout } = await runHere(["validate", "--config", file, "-o", "json"]);
+        const { error, diagnostics } = JSON.parse(stdout);
+        expect([code, error.code]).toEqual([3, "invalid"]);
+        expect(diagnostics.map(({ file }: { file: string }) => basename(file))).toEqual(["operator.yaml"]);
+      }
+    }
+    await remove("operator.yaml");
+    await write("holdfast.yaml", BROKEN);
+    const own = await runHere(["validate", "--config", join(folder, "holdfast.yaml")]);
+    expect(own).toMatchObject({ code: 3, stdout: expect.stringContaining("red.yaml:3:10") });
   });
 
   test("is told in JSON where it sets what only the operator may, and so are manifests with errors", async () => {

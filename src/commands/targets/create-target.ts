@@ -33,7 +33,10 @@ import { stateLocation } from "./state-location.ts";
 export type TargetUse = Omit<ServerUse, "operator" | "embedded"> & {
   /** Whether the commit of `--base` is compared with the folder, or read instead of it. @default "compare" */
   readonly base?: Base["use"];
-  /** Whether errors of the configuration are reported with the other diagnostics instead of refused. @default false */
+  /**
+   * Whether errors of the source's own configuration are reported with the other diagnostics instead of refused.
+   * @default false
+   */
   readonly reportsConfig?: boolean;
   /** The operator's configuration file as it was when the targets were opened; passes use it without reading it again. */
   readonly operatorFile?: ConfigFile | undefined;
@@ -303,7 +306,7 @@ function operatorKeysIn(files: SourceConfig["files"]): string {
 }
 
 /** Refuses a configuration with errors. */
-export function requireValidConfig({ diagnostics }: SourceConfig): void {
+export function requireValidConfig({ diagnostics }: Pick<SourceConfig, "diagnostics">): void {
   if (!hasErrors(diagnostics)) return;
   const files = [...new Set(diagnostics.map(({ file }) => file))].join(", ");
   throw new HoldfastError("invalid", `the configuration is refused: ${files}`, {

@@ -67,7 +67,9 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const { operatorFile } = use;
   const here = { root, cwd, configFile: flags.config, operatorFile, base: null, repository: null };
   const config = await readSourceConfig(here, { signal });
-  if (!use.reportsConfig) requireValidConfig(config);
+  // Without the file that --config names, it is unknown which folder is the source.
+  const [, ...operatorFiles] = config.files;
+  for (const file of use.reportsConfig ? operatorFiles : [config]) requireValidConfig(file);
   const prompt = { root, why: sourceReason({ cwd, source: flags.source }), mayAsk: !use.unattended };
   const operator = await honouredOperatorKeys(config.files, prompt, terminal);
   const state = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
