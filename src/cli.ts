@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync, statSync } from "node:fs";
+import { systemClock, systemRandom } from "./clock/system.ts";
 import { buildCommit } from "./commands/build-commit.ts";
 import { logChoiceOf } from "./commands/flags/log-choice.ts";
 import { runCommandLine } from "./commands/run-command-line.ts";
@@ -17,12 +18,12 @@ function stop(error: HoldfastError): void {
   // The second signal does not wait for anything.
   if (stopping.signal.aborted) ending.abort(error);
   stopping.abort(error);
-  setTimeout(() => ending.abort(error), GRACE_MS).unref();
+  systemClock.after(GRACE_MS, () => ending.abort(error), { ref: false });
 }
 
 // Whatever may hang then, the process does not.
 ending.signal.addEventListener("abort", () => {
-  setTimeout(() => process.exit(exitCodes[stoppedBy(terminal)?.code ?? "error"]), CUT_MS).unref();
+  systemClock.after(CUT_MS, () => process.exit(exitCodes[stoppedBy(terminal)?.code ?? "error"]), { ref: false });
 });
 
 process.on("SIGINT", () => stop(new HoldfastError("interrupted", "interrupted")));
@@ -61,7 +62,8 @@ const terminal: ProcessTerminal = {
   program: import.meta.dirname,
   version: version(),
   commit: buildCommit,
-  now: Date.now,
+  clock: systemClock,
+  random: systemRandom,
   stopping: stopping.signal,
   signal: ending.signal,
   onHangup: (listener) => void process.on("SIGHUP", listener),

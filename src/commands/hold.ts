@@ -20,7 +20,7 @@ const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d:
 export async function run(invocation: InvocationOf<typeof hold>): Promise<number> {
   const { args, flags, terminal } = invocation;
   const [named] = args;
-  const now = terminal.now();
+  const now = terminal.clock.now();
   if (named === undefined || (flags.reason === undefined && flags.until === undefined)) {
     throw missingFlags(
       { "<what>": named, "--reason TEXT": flags.reason, "--until WHEN": flags.until },

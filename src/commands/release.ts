@@ -16,7 +16,7 @@ export async function run(invocation: InvocationOf<typeof release>): Promise<num
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
   const byDaemon = await sendToDaemon<boolean>({ is: "release", what }, target, terminal);
   if (byDaemon === null) await makeFolder(target.state.folder);
-  const wasHeld = byDaemon ?? releaseHold(target.state.folder, what, terminal.now());
+  const wasHeld = byDaemon ?? releaseHold(target.state.folder, what, terminal.clock.now());
   if (!wasHeld && !isCommitPrefix(what))
     throw new HoldfastError("invalid", `${what} is not held`, { hint: "holdfast status lists the holds" });
   await writeResult(terminal, wrappedLines(`released: ${what}\n`, columnsOn(terminal.stdout)));

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { TargetStatus } from "../core/report/target-status.ts";
 import { askDaemon, type DaemonReply } from "../daemon/control-socket.ts";
 import { keptStatus } from "../daemon/history.ts";
@@ -21,7 +20,7 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   const names = opened.targets.filter(({ choice }) => choice?.sync !== "off").map(nameOf);
   const running = await (flags.wait ? syncedDaemon : daemonNow)(opened.stateFolder, names, terminal);
   const known = running?.targets ?? [];
-  const targets = opened.targets.map((target) => statusOf(target, known, terminal.now()));
+  const targets = opened.targets.map((target) => statusOf(target, known, terminal.clock.now()));
   const daemon = running === null ? null : { pid: running.pid };
   const shown = { format: stdoutFormat(flags.output), width: columnsOn(terminal.stdout) };
   await writeResult(terminal, statusReport({ targets, daemon, diagnostics: terminal.warnings.all() }, shown));
@@ -40,6 +39,7 @@ const POLL_MS = 500;
 
 // The daemon may start later, or start anew, so its socket is asked again and again.
 async function syncedDaemon(stateFolder: string, names: readonly string[], terminal: Terminal): Promise<DaemonReply> {
+  const { clock, stopping } = terminal;
   let said = "";
   for (;;) {
     const reply = await daemonNow(stateFolder, names, terminal);
@@ -48,7 +48,7 @@ async function syncedDaemon(stateFolder: string, names: readonly string[], termi
     const text = reply === null ? `no daemon runs with the state folder ${stateFolder}` : left.join("; ");
     if (text !== said) sayWait(terminal, text);
     said = text;
-    await wait(POLL_MS, undefined, { signal: terminal.stopping }).catch(() => terminal.stopping.throwIfAborted());
+    await clock.sleep(POLL_MS, { signal: stopping }).catch(() => stopping.throwIfAborted());
   }
 }
 

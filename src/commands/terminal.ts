@@ -1,12 +1,14 @@
 import { createInterface } from "node:readline/promises";
 import type { Readable, Writable } from "node:stream";
+import type { Clock } from "../clock/clock.ts";
+import type { Random } from "../clock/random.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import type { Output } from "../render/output-format.ts";
 import { sentenceText } from "../render/wrap.ts";
 
-/** A process: its streams, environment, clock and signals, passed as values so that no code uses globals. */
+/** A process: its streams, environment, clock, randomness and signals, passed as values so that no code uses globals. */
 export type ProcessTerminal = {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** Results go here, and nothing else. */
@@ -27,7 +29,8 @@ export type ProcessTerminal = {
   readonly version: string;
   /** The commit that it was built from; null if it is not known. */
   readonly commit: string | null;
-  readonly now: () => number;
+  readonly clock: Clock;
+  readonly random: Random;
   /** Aborted by a stop request: no new request is started, requests in flight are finished. */
   readonly stopping: AbortSignal;
   /** Aborted by a second stop request or after the grace period: requests in flight are cancelled too. */
@@ -60,12 +63,10 @@ export function isInteractive({ stdin, stderr, env }: Terminal): boolean {
 }
 
 /** Stops the command when its time limit is reached. */
-export function endAfter(seconds: number | null | undefined, { stop }: Pick<Terminal, "stop">): void {
+export function endAfter(seconds: number | null | undefined, { clock, stop }: Pick<Terminal, "clock" | "stop">): void {
   if (seconds === null || seconds === undefined) return;
-  setTimeout(
-    () => stop(new HoldfastError("timeout", `the time limit of ${seconds} s is over`)),
-    seconds * 1000,
-  ).unref();
+  const end = (): void => stop(new HoldfastError("timeout", `the time limit of ${seconds} s is over`));
+  clock.after(seconds * 1000, end, { ref: false });
 }
 
 /** The signal or time limit that stopped the command, and so caused its failure; null if none did. */

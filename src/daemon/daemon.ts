@@ -183,7 +183,7 @@ function createPass(
     onFailure(error);
   };
   return async ({ stopWaiting }) => {
-    const startedAt = context.now();
+    const startedAt = context.clock.now();
     const cause = trigger.takeCause();
     // The trigger may mean that the cause of a failed fetch is fixed, so the fetch backoff is skipped.
     if (cause !== null) commits?.retryNow();
@@ -206,7 +206,7 @@ function createPass(
       if (signal.aborted) return;
       handleFailure(error);
     }
-    const endedAt = context.now();
+    const endedAt = context.clock.now();
     const wanted = commits?.newest() ?? null;
     await context.onPassEnd({ startedAt, endedAt, nextAt: endedAt + intervalMs, wanted }).catch(onFailure);
     // New paths were not watched while the pass ran.

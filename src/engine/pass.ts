@@ -1,3 +1,4 @@
+import type { Clock } from "../clock/clock.ts";
 import { shapes } from "../contract/generated/shapes.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
@@ -13,7 +14,7 @@ import type { TargetConnection, TargetHolds } from "./target.ts";
 /** The callbacks, clock and signals of a pass. */
 export type PassContext = {
   readonly emit: (event: PassEvent) => void;
-  readonly now: () => number;
+  readonly clock: Clock;
   /** A stop request: no new work starts, and requests in flight finish. */
   readonly stopping: AbortSignal;
   /** Also aborts requests in flight. */
@@ -71,7 +72,7 @@ export function planContextIn(
     hasSink: sink !== null,
     concurrency: rules.concurrency,
     writers: rules.writers,
-    now: context.now,
+    clock: context.clock,
     ...(rules.allowShrink ? {} : { liveLimits: rules.guards }),
     records,
     guards,

@@ -3,6 +3,7 @@ import type { LiveCache } from "../cache/live-facts-cache.ts";
 import { liveToKeep } from "../cache/live-to-keep.ts";
 import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
+import type { Clock } from "../clock/clock.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { Access } from "../core/access.ts";
@@ -73,7 +74,7 @@ export type PlanContext = {
   readonly concurrency: number;
   /** Subjects whose writes count as this repository's own. */
   readonly writers: readonly string[];
-  readonly now: () => number;
+  readonly clock: Clock;
   /** A stop request; ends reading and planning immediately. */
   readonly stopping: AbortSignal;
 };
@@ -147,7 +148,7 @@ export async function planAgainstLive(declared: Desired, context: PlanContext): 
     elsewhere,
     writers: writersOf(context),
     sight,
-    now: context.now(),
+    now: context.clock.now(),
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...started.diagnostics, ...observation.diagnostics, ...unclear, ...known.warnings],
     orphans,
@@ -268,7 +269,7 @@ async function findRules(
   { inSync }: Observation,
   context: PlanContext,
 ): Promise<RuleFinder> {
-  const rulesFor = ruleFinder(context.ignore, new Date(context.now()).toISOString().slice(0, 10));
+  const rulesFor = ruleFinder(context.ignore, new Date(context.clock.now()).toISOString().slice(0, 10));
   if (context.ignore.length === 0) return rulesFor;
   const pause = pacer(context.stopping);
   for (const { manifest } of waved) {

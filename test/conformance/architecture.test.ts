@@ -5,19 +5,20 @@ import { dirname, join, normalize, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sinks } from "../../src/engine/sinks/index.ts";
 
-const plumbing = ["contract", "schema", "model", "files", "store", "seal", "http", "log"];
+const plumbing = ["clock", "contract", "schema", "model", "files", "store", "seal", "http", "log"];
 const pure = ["contract", "core", "kinds"];
 const outer = [...plumbing, ...pure];
 
 /** Which folders a folder may import, itself aside: the arrows in docs/architecture.md. */
 const borders: { readonly [folder: string]: readonly string[] } = {
+  clock: [],
   contract: [],
   schema: ["contract", "model"],
   model: ["contract"],
   files: ["contract"],
-  store: ["contract", "files"],
-  seal: ["contract", "files"],
-  http: ["contract", "files"],
+  store: ["clock", "contract", "files"],
+  seal: ["clock", "contract", "files"],
+  http: ["clock", "contract", "files"],
   log: ["contract", "model"],
   core: ["contract", "model"],
   kinds: ["contract", "model", "core"],
@@ -127,6 +128,11 @@ describe("the source", () => {
     expect([...left.keys()]).toEqual([]);
   });
 
+  it("leaves the clock and the randomness of the machine to the command line", () => {
+    const taking = [...imports].filter(([, targets]) => targets.includes("clock/system.ts"));
+    expect(taking.map(([file]) => file)).toEqual(["cli.ts"]);
+  });
+
   it("leaves ending the process to the command line", () => {
     const ending = files.filter((file) => /process\.exit(?!Code)\b/.test(readFileSync(join("src", file), "utf8")));
     expect(ending).toEqual(["cli.ts"]);
@@ -157,6 +163,10 @@ describe("the source", () => {
 
   const refused: readonly (readonly [file: string, target: string])[] = [
     ["src/core/probe.ts", "../engine/apply-plan.ts"],
+    ["src/clock/probe.ts", "../contract/secret.ts"],
+    ["src/core/probe.ts", "../clock/clock.ts"],
+    ["src/engine/probe.ts", "../clock/system.ts"],
+    ["src/commands/watch/probe.ts", "../../clock/system.ts"],
     ["src/contract/probe.ts", "../core/plan.ts"],
     ["src/kinds/probe.ts", "../client/connect.ts"],
     ["src/client/probe.ts", "../engine/apply-plan.ts"],

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { systemClock, systemRandom } from "../../src/clock/system.ts";
 import { createProgram } from "../../src/commands/program.ts";
 import type { ProcessTerminal } from "../../src/commands/terminal.ts";
 
@@ -8,7 +9,8 @@ const terminal: ProcessTerminal = {
   stderr: process.stderr,
   env: {},
   cwd: process.cwd(),
-  now: () => 0,
+  clock: systemClock,
+  random: systemRandom,
   program: import.meta.dirname,
   version: "0.0.0",
   commit: null,

@@ -1,6 +1,7 @@
 import { AssertionError } from "node:assert";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
+import { systemClock, systemRandom } from "../../src/clock/system.ts";
 import { runCommandLine } from "../../src/commands/run-command-line.ts";
 import type { HoldfastError } from "../../src/core/errors.ts";
 import { cacheOfTests, madeBothWays, type Once } from "./both-ways.ts";
@@ -37,7 +38,7 @@ async function runIn(
   const last = lastWords(stdout, stderr);
   const [stopping, cutting] = [new AbortController(), new AbortController()];
   const terminal = {
-    ...{ stdin, stdout, stderr, env, cwd, now: Date.now },
+    ...{ stdin, stdout, stderr, env, cwd, clock: systemClock, random: systemRandom },
     ...{
       program: import.meta.dirname,
       version: "0.0.0",

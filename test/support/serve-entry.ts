@@ -1,4 +1,5 @@
 import { PassThrough, Writable } from "node:stream";
+import { systemClock, systemRandom } from "../../src/clock/system.ts";
 import { createProgram } from "../../src/commands/program.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
 
@@ -38,7 +39,8 @@ export async function serveHere(flags: readonly string[], cwd: string): Promise<
     program: import.meta.dirname,
     version: "0.0.0",
     commit: null,
-    now: Date.now,
+    clock: systemClock,
+    random: systemRandom,
     stopping: stopping.signal,
     signal: new AbortController().signal,
     stop,

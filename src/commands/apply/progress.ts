@@ -1,3 +1,4 @@
+import type { Clock } from "../../clock/clock.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Step } from "../../core/plan/plan.ts";
 import type { PassEvent } from "../../core/report/events.ts";
@@ -40,16 +41,16 @@ export async function openProgress(invocation: Invocation, view: TerminalView): 
 }
 
 function blockProgress({ flags, terminal }: Invocation, block: LiveBlock): ProgressReport {
-  const { stderr, env, now } = terminal;
+  const { stderr, env, clock } = terminal;
   const paint = choosePaint(stderr, env, { noColor: flags.color === false });
-  const counted = countProgress(now);
+  const counted = countProgress(clock);
   const draw = (): void => {
     const { columns: width = 80, rows = ROWS } = stderr;
     const progress = counted.current();
     if (progress === null) return;
-    block.draw(progressLines(progress, now(), { paint, width, rows: Math.min(MAX_ROWS, rows - 4) }));
+    block.draw(progressLines(progress, clock.now(), { paint, width, rows: Math.min(MAX_ROWS, rows - 4) }));
   };
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Disposable | undefined;
   return {
     stderr: block.above,
     wasShown: () => false,
@@ -57,36 +58,37 @@ function blockProgress({ flags, terminal }: Invocation, block: LiveBlock): Progr
       counted.emit(event);
       if (event.what !== "begun") return;
       draw();
-      timer = setInterval(draw, REDRAW_MS).unref();
+      timer = clock.every(REDRAW_MS, draw, { ref: false });
     }),
     [Symbol.dispose]: () => {
-      clearInterval(timer);
+      timer?.[Symbol.dispose]();
       block.clear();
     },
   };
 }
 
 function lineProgress({ flags, terminal }: Invocation, { output, paint, width }: TerminalView): ProgressReport {
-  const { stdout, stderr, env, now } = terminal;
+  const { stdout, stderr, env, clock } = terminal;
   const isResult = output === "text";
   const style = isResult ? paint : choosePaint(stderr, env, { noColor: flags.color === false });
-  const counted = countProgress(now);
+  const counted = countProgress(clock);
   const shown = new Set<Identity>();
   let gathered = "";
-  let flushing: NodeJS.Timeout | undefined;
-  let silence: NodeJS.Timeout | undefined;
+  let flushing: Disposable | undefined;
+  let silence: Disposable | undefined;
   const flush = (): void => {
     if (gathered !== "") (isResult ? stdout : stderr).write(gathered);
     gathered = "";
     flushing = undefined;
   };
   const listen = (afterMs: number): void => {
-    clearTimeout(silence);
-    silence = setTimeout(() => {
+    silence?.[Symbol.dispose]();
+    const speak = (): void => {
       const progress = counted.current();
-      if (progress !== null && progress.active.size > 0) say({ stderr }, waitingText(progress, now()));
+      if (progress !== null && progress.active.size > 0) say({ stderr }, waitingText(progress, clock.now()));
       listen(Math.min(2 * afterMs, MAX_SILENCE_MS));
-    }, afterMs).unref();
+    };
+    silence = clock.after(afterMs, speak, { ref: false });
   };
   const show = (step: Step, outcome: Outcome): void => {
     if (outcome.result === "unchanged") return;
@@ -98,7 +100,7 @@ function lineProgress({ flags, terminal }: Invocation, { output, paint, width }:
     const lines = outcomeLines(outcome, { paint: style, width, stepOf: () => fields });
     gathered += `${lines.join("\n")}\n`;
     if (!needsAttention(outcome)) shown.add(outcome.identity);
-    flushing ??= setTimeout(flush, BATCH_MS).unref();
+    flushing ??= clock.after(BATCH_MS, flush, { ref: false });
   };
   return {
     stderr,
@@ -109,8 +111,8 @@ function lineProgress({ flags, terminal }: Invocation, { output, paint, width }:
       if (event.what === "finished") show(event.step, event.outcome);
     }),
     [Symbol.dispose]: () => {
-      clearTimeout(silence);
-      clearTimeout(flushing);
+      silence?.[Symbol.dispose]();
+      flushing?.[Symbol.dispose]();
       flush();
     },
   };
@@ -131,7 +133,7 @@ type Counted = {
   readonly current: () => ApplyProgress | null;
 };
 
-function countProgress(now: () => number): Counted {
+function countProgress({ now }: Clock): Counted {
   const active = new Map<Identity, { readonly doing: string; readonly since: number }>();
   let progress: ApplyProgress | null = null;
   const count = (finished: number, bad: number): void => {

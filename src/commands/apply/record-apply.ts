@@ -15,7 +15,10 @@ export type ApplyRecorder = {
 };
 
 /** Creates the recorder of one apply. */
-export function createApplyRecorder({ choice, remote, state, rules }: CommandTarget, { now }: Terminal): ApplyRecorder {
+export function createApplyRecorder(
+  { choice, remote, state, rules }: CommandTarget,
+  { clock: { now } }: Terminal,
+): ApplyRecorder {
   const { folder } = state;
   const startedAt = now();
   const before = { ...neverRunStatus(choice?.name ?? "default", remote?.name ?? null), ...keptStatus(folder) };

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { setInterval } from "node:timers/promises";
+import type { Clock } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import type { Invocation } from "../command.ts";
@@ -77,12 +77,13 @@ export function requireUsable(files: readonly ConfiguredFile[]): void {
 export async function watchFiles(
   files: readonly ConfiguredFile[],
   onChange: (changed: readonly string[]) => Promise<void>,
-  { signal }: { readonly signal: AbortSignal },
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<void> {
   if (files.length === 0) return;
   const states = new Map(files.map(({ path, state }) => [path, state]));
   try {
-    for await (const _ of setInterval(POLL_MS, undefined, { signal, ref: false })) {
+    for (;;) {
+      await clock.sleep(POLL_MS, { signal, ref: false });
       const changed = files.flatMap(({ path }) => {
         const before = states.get(path) ?? null;
         const now = fingerprintOf(path, before);

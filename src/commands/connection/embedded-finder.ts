@@ -11,7 +11,7 @@ export function embeddedFinder(
   let finding: Promise<ServerChoice> | null = null;
   let isAnnounced = false;
   const find = async (): Promise<ServerChoice> => {
-    const attached = await attach(folder, { signal: terminal.stopping });
+    const attached = await attach(folder, { clock: terminal.clock, signal: terminal.stopping });
     if (attached !== null) {
       if (!flags.embedded && !isAnnounced) say(terminal, `using the embedded control plane at ${attached.url}`);
       isAnnounced = true;

@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import type { Clock } from "../../clock/clock.ts";
 import { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { runWarning } from "../../core/run-warning.ts";
@@ -44,11 +45,11 @@ export function namedServer(server: string, wish: ServerRequest, { env, cwd, war
 /** The embedded control plane that another process serves on this state folder; null if none responds. */
 export async function attach(
   state: string,
-  { signal }: { readonly signal: AbortSignal },
+  stop: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<ServerChoice | null> {
   const folder = embeddedFolder(state);
   const url = announcedEndpoint(folder);
-  if (url === null || !(await answers(url, signal))) return null;
+  if (url === null || !(await answers(url, stop))) return null;
   return embeddedServer(folder, url);
 }
 
@@ -103,10 +104,13 @@ function readTokenFile(file: string, cwd: string): Secret {
   throw refused("is missing or empty");
 }
 
-async function answers(url: string, signal: AbortSignal): Promise<boolean> {
+async function answers(
+  url: string,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<boolean> {
   try {
     const { status, body } = await fetch(`${url}/healthz`, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(2000)]),
+      signal: AbortSignal.any([signal, clock.timeout(2000)]),
     });
     await body?.cancel();
     return status === 200;

@@ -1,3 +1,4 @@
+import type { Clock } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { type Hold, isCommitPrefix } from "../../daemon/holds.ts";
@@ -10,11 +11,15 @@ import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The hold on a resource with its content; refuses one on a resource that is neither declared nor recorded. */
-export async function checkHold(hold: Hold, target: CommandTarget, { now, stopping: signal }: Terminal): Promise<Hold> {
+export async function checkHold(
+  hold: Hold,
+  target: CommandTarget,
+  { clock, stopping: signal }: Terminal,
+): Promise<Hold> {
   if (isCommitPrefix(hold.what)) return hold;
   const { folder, readKey, onForgotten } = target.state;
   const { key } = await openState(folder, { keyText: readKey(), onForgotten });
-  const read = await readDeclared(target, { now, stopping: signal });
+  const read = await readDeclared(target, { clock, stopping: signal });
   requireKnown(hold.what, read, await recordedIdentities(folder));
   const content = read && (await heldContents(read, [hold.what], { key, signal })).contents.get(hold.what);
   return read === null || content === undefined ? hold : { ...hold, content };
@@ -23,7 +28,7 @@ export async function checkHold(hold: Hold, target: CommandTarget, { now, stoppi
 // A hold must be possible while the source cannot be read, for example during an incident.
 async function readDeclared(
   target: CommandTarget,
-  context: { readonly now: () => number; readonly stopping: AbortSignal },
+  context: { readonly clock: Clock; readonly stopping: AbortSignal },
 ): Promise<DesiredRead | null> {
   try {
     return await readDesired(target, context);

@@ -8,10 +8,10 @@ import { logOf } from "./log-stream.ts";
  * A listener that writes a pass to the log with the events of a daemon, each outcome as soon as it is known; null if
  * stderr is no log.
  */
-export function passLog({ flags, terminal: { stderr, now } }: Invocation): ((event: PassEvent) => void) | null {
+export function passLog({ flags, terminal: { stderr, clock } }: Invocation): ((event: PassEvent) => void) | null {
   const log = logOf(stderr);
   if (log === null) return null;
-  const begunAt = now();
+  const begunAt = clock.now();
   const told = new Map<string, string | undefined>();
   let revision: string | null = null;
   const say = ({ level, message, ...fields }: WatchLogBody): void =>
@@ -26,7 +26,7 @@ export function passLog({ flags, terminal: { stderr, now } }: Invocation): ((eve
       const { event: name, identity, result } = body;
       if (name === "outcome" && told.get(identity ?? "") === result) continue;
       const isEnd = name === "applied" || name === "incomplete";
-      say(isEnd ? { ...body, durationMs: now() - begunAt } : body);
+      say(isEnd ? { ...body, durationMs: clock.now() - begunAt } : body);
     }
     if (event.what === "read" && event.isRefused) {
       const { message, hint } = sourceRefusal(event.diagnostics, flags);

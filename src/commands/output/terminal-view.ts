@@ -34,7 +34,7 @@ export function terminalViewOf(invocation: Invocation): TerminalView {
     diagnosticView: diagnosticViewOn(stderr, invocation),
     width: Math.max(MIN_COLUMNS, columnsOn(stdout)),
     rows,
-    now: isTTY ? terminal.now() : null,
+    now: isTTY ? terminal.clock.now() : null,
   };
 }
 

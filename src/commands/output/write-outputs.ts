@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
@@ -87,5 +86,5 @@ function writeJobReport({ remarks, summary, outputs }: JobReport, terminal: Term
   const { GITHUB_STEP_SUMMARY: summaryFile, GITHUB_OUTPUT: outputsFile } = terminal.env;
   terminal.stderr.write(annotationsText(remarks, folderInCheckout(terminal)));
   if (summaryFile) appendFileSync(summaryFile, `${summary}\n`);
-  if (outputsFile) appendFileSync(outputsFile, stepOutputs(outputs, `holdfast_${randomUUID()}`));
+  if (outputsFile) appendFileSync(outputsFile, stepOutputs(outputs, `holdfast_${terminal.random.id()}`));
 }

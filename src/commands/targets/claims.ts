@@ -13,7 +13,7 @@ export type Claimant = { readonly target: Target; readonly server: string };
  */
 export function claimsOf(
   claimants: ReadonlyMap<string, Claimant>,
-  { now, stopping }: Terminal,
+  { clock, stopping }: Terminal,
 ): (name: string) => Required<Pick<Target, "claim" | "declaredElsewhere">> {
   const claimed = new Map<string, ReadonlySet<Identity>>();
   const claimOf = async (
@@ -23,7 +23,7 @@ export function claimsOf(
     const known = claimed.get(name);
     if (known !== undefined) return known;
     try {
-      return (await readDesired(target, { now, stopping })).desired.declared;
+      return (await readDesired(target, { clock, stopping })).desired.declared;
     } catch {
       // The passes of that target report the error.
       stopping.throwIfAborted();

@@ -77,7 +77,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   if (remote !== null) refuseFolderFlags(invocation);
   const state = stateLocation(choice === null ? stateFolder : join(stateFolder, "targets", choice.name), terminal);
   const operator = { ...shared.operator, ...operatorKeysOf(choice) };
-  const decisions = (): TargetDecisions => readDecisions(state.folder, terminal.now());
+  const decisions = (): TargetDecisions => readDecisions(state.folder, terminal.clock.now());
   const isRemote = remote !== null && choice !== null;
   const commits = isRemote ? newestOf(remote, { target: choice.name, signal: terminal.signal, decisions }) : null;
   const server = connectOnDemand(invocation, state, { ...use, operator, embedded: shared.embedded });
@@ -104,8 +104,8 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     server,
     state,
     holds: {
-      resources: () => heldResources(state.folder, terminal.now()),
-      inForce: (found) => resourceHolds(state.folder, found, terminal.now()),
+      resources: () => heldResources(state.folder, terminal.clock.now()),
+      inForce: (found) => resourceHolds(state.folder, found, terminal.clock.now()),
     },
     rules: withDecisions(
       rulesOf(invocation, { root: remote === null ? root : null, writers: flags.writers ?? operator.writers ?? [] }),
@@ -201,17 +201,17 @@ function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation, use 
   const known = remotes.get(source.name);
   if (known !== undefined) return known;
   const remote = createRemote({ ...source, folder: join(stateFolder, "sources", `${source.name}.git`) });
-  const paced = withBackoff(sayCommits(measured(remote, use.meter), invocation.terminal));
+  const paced = withBackoff(sayCommits(measured(remote, use.meter, invocation.terminal), invocation.terminal));
   remotes.set(source.name, paced);
   return paced;
 }
 
-function measured(remote: Remote, meter: TargetUse["meter"]): Remote {
+function measured(remote: Remote, meter: TargetUse["meter"], { clock }: Invocation["terminal"]): Remote {
   if (meter === undefined) return remote;
   return {
     ...remote,
     fetch: async (stop) => {
-      const begunAt = performance.now();
+      const begunAt = clock.monotonic();
       let result: "fetched" | "failed" = "failed";
       try {
         const fetched = await remote.fetch(stop);
@@ -219,7 +219,7 @@ function measured(remote: Remote, meter: TargetUse["meter"]): Remote {
         return fetched;
       } finally {
         meter.count("fetches", remote.name, result);
-        meter.fetched(remote.name, performance.now() - begunAt);
+        meter.fetched(remote.name, clock.monotonic() - begunAt);
       }
     },
   };

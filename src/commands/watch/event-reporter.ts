@@ -40,16 +40,16 @@ export function eventReporter({ terminal }: Invocation, name: string | null): Wa
   markAnswered(terminal);
   return changeReporter((body) => {
     const target = name === null ? {} : { target: name };
-    const time = new Date(terminal.now()).toISOString();
+    const time = new Date(terminal.clock.now()).toISOString();
     const event: WatchEvent = { format_version: FORMAT_VERSION, time, ...target, ...body };
     terminal.stdout.write(jsonLine(event));
   });
 }
 
 /** Returns a function that writes a warning about the run as a line of JSON to stdout. */
-export function writeWarning({ now, stdout }: Terminal): (warning: Diagnostic) => void {
+export function writeWarning({ clock, stdout }: Terminal): (warning: Diagnostic) => void {
   return (warning) => {
-    const time = new Date(now()).toISOString();
+    const time = new Date(clock.now()).toISOString();
     stdout.write(jsonLine({ format_version: FORMAT_VERSION, time, ...warningEvent(warning) } satisfies WatchEvent));
   };
 }

@@ -23,20 +23,20 @@ const TROUBLE: readonly WatchLogBody["event"][] = ["failed", "kept", "incomplete
  * What an earlier line has said already is at level debug. The command itself logs why the target is no longer watched,
  * with its name.
  */
-export function logReporter({ stderr, now }: Pick<Terminal, "stderr" | "now">): WatchReporter {
+export function logReporter({ stderr, clock }: Pick<Terminal, "stderr" | "clock">): WatchReporter {
   const news = createNews();
   let begunAt: number | null = null;
   let revision: string | null = null;
   let troubleSince: number | null = null;
   const say = (body: WatchLogBody): void => {
     const { level, message, ...fields } = body;
-    const duration = ENDS.has(body.event) && begunAt !== null ? { durationMs: now() - begunAt } : {};
+    const duration = ENDS.has(body.event) && begunAt !== null ? { durationMs: clock.now() - begunAt } : {};
     const entry = { ...fields, revision: body.revision ?? revision, ...duration };
     logOf(stderr)?.[news.isNew({ ...body, revision: entry.revision }) ? level : "debug"](entry, message);
   };
   return {
     begin: () => {
-      begunAt = now();
+      begunAt = clock.now();
       revision = null;
     },
     started: (seconds) => say(startedEvent(seconds)),

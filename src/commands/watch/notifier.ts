@@ -48,11 +48,11 @@ export function receiversOf(notifications: OperatorConfig["notifications"], cwd:
 
 /** The delivery settings of `watch`: a failed delivery is a warning, and each is counted. */
 export function deliveryTo(
-  { now, warnings, meter }: Terminal & { readonly meter: Meter | undefined },
+  { clock, warnings, meter }: Terminal & { readonly meter: Meter | undefined },
   what: "notifications" | "commitStatuses",
 ): Delivery {
   return {
-    now,
+    now: clock.now,
     onTrouble: (text) => warnings.add(runWarning("not-delivered", text)),
     onEnd: (name, result) => meter?.count(what, name, result),
     onDrop: (receiver) => meter?.count("notifications", receiver, "dropped"),

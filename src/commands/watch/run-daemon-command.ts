@@ -17,11 +17,11 @@ export async function runDaemonCommand(
   const { folder } = target.state;
   switch (command.is) {
     case "hold":
-      addHold(folder, command.hold, terminal.now());
+      addHold(folder, command.hold, terminal.clock.now());
       trigger.fire("request");
       return true;
     case "release": {
-      const wasHeld = release(folder, command.what, terminal.now());
+      const wasHeld = release(folder, command.what, terminal.clock.now());
       trigger.fire("request");
       return wasHeld;
     }
@@ -58,8 +58,8 @@ async function passOf(mode: Mode, { target, trigger, passQueue }: WatchedTarget,
   // The trigger ends a pass that waits for rollouts, so that the command runs soon.
   trigger.fire("request");
   return passQueue.add(async () => {
-    const { now, stopping, signal } = terminal;
-    const end = await reconcile(target, mode, { now, stopping, signal, emit: () => undefined });
+    const { clock, stopping, signal } = terminal;
+    const end = await reconcile(target, mode, { clock, stopping, signal, emit: () => undefined });
     trigger.fire("request");
     return end;
   });

@@ -123,7 +123,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
     watch.fire("configuration");
   };
   const signal = AbortSignal.any([terminal.stopping, ended.signal]);
-  const watchingFiles = watchFiles(watch.files, replace, { signal });
+  const watchingFiles = watchFiles(watch.files, replace, { clock: terminal.clock, signal });
   const observe = (target: CommandTarget): readonly PassObserver[] => {
     const name = target.choice?.name ?? "default";
     return [...http.observe(name), ...notifier.observe(name), ...watch.observers(target), takeoverObserver];

@@ -55,14 +55,14 @@ function nullStream(): Writable {
 }
 
 function textReporter(invocation: Invocation): WatchReporter {
-  const { stdout, stderr, now } = invocation.terminal;
+  const { stdout, stderr, clock } = invocation.terminal;
   const view = terminalViewOf(invocation);
   const notice = passNotices(invocation, view);
   const texts = passTexts(invocation, view);
   const changes = createChangeWriter(stderr);
-  const repeat = (line: string): void => void stdout.write(`${timestampText(now())} ${line}\n`);
+  const repeat = (line: string): void => void stdout.write(`${timestampText(clock.now())} ${line}\n`);
   const applies = createApplyReporter(invocation, { view, texts, changes, repeat });
-  const say = (text: string): void => void stderr.write(`${timestampText(now())} ${text}\n`);
+  const say = (text: string): void => void stderr.write(`${timestampText(clock.now())} ${text}\n`);
   return {
     started: (seconds) => say(startedEvent(seconds).message),
     idle: (nextAt) => {
@@ -95,7 +95,7 @@ function textReporter(invocation: Invocation): WatchReporter {
           return applies.applied(event);
         case "rolled-out":
           if (event.rollout !== "progressing")
-            stdout.write(`${timestampText(now())} ${printable(event.identity)}  rollout ${event.rollout}\n`);
+            stdout.write(`${timestampText(clock.now())} ${printable(event.identity)}  rollout ${event.rollout}\n`);
           return;
         default:
           if (event.what === "waiting" || event.what === "standing-by") changes.markWritten();
@@ -244,7 +244,7 @@ type PassTexts = {
 };
 
 function passTexts(invocation: Invocation, view: TerminalView): PassTexts {
-  const { stderr, now, warnings } = invocation.terminal;
+  const { stderr, clock, warnings } = invocation.terminal;
   // A new view each time, because it caches the lines of files that may have changed.
   const diagnostics: PassTexts["diagnostics"] = (list) =>
     diagnosticsText(list, terminalViewOf(invocation).diagnosticView);
@@ -253,7 +253,7 @@ function passTexts(invocation: Invocation, view: TerminalView): PassTexts {
   return {
     head: (revision) => {
       const commit = revision === null ? "" : `, commit ${printable(revision.slice(0, 12))}`;
-      return `${view.paint("bold", `${timestampText(now())}${commit}`)}\n`;
+      return `${view.paint("bold", `${timestampText(clock.now())}${commit}`)}\n`;
     },
     diagnostics,
     source: (event) =>

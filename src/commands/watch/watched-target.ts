@@ -94,14 +94,14 @@ function leadersFor(
 function recorderOf(
   { choice, remote, state }: CommandTarget,
   { standsBy }: Leader,
-  { now, signal, meter }: Parameters<typeof watchedTargets>[2],
+  { clock, signal, meter }: Parameters<typeof watchedTargets>[2],
 ): PassRecorder {
   const name = choice?.name ?? "default";
   return createPassRecorder({
     target: name,
     source: remote?.name ?? null,
     folder: state.folder,
-    now,
+    now: clock.now,
     onForgotten: state.onForgotten,
     standsBy,
     onApplied: (waitedMs) => meter?.applied(name, waitedMs),

@@ -105,7 +105,7 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
     isGood: ({ outcome: { result } }) => isSuccess(result),
     isStopped: context.isStopped,
   });
-  const until = context.now() + context.rolloutTimeoutMs;
+  const until = context.clock.now() + context.rolloutTimeoutMs;
   const ends = await announceLongWait(Promise.all(followed), () => {
     if (context.rollouts.open > 0)
       context.onWait(`${context.rollouts.open} rollout${context.rollouts.open === 1 ? "" : "s"}`, until);
@@ -128,12 +128,12 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
 }
 
 // Where neither the ledger nor a dry run shows it, the creation time by the control plane's clock does.
-function existedBeforeWrite(identity: Identity, { recorded, live, now, serverTime }: Running): ExistedBefore {
+function existedBeforeWrite(identity: Identity, { recorded, live, clock, serverTime }: Running): ExistedBefore {
   const known = live.get(identity);
-  const at = now();
+  const at = clock.now();
   return (row) => {
     if (recorded.has(identity) || (known?.state === "unknown" && known.exists === true)) return true;
-    return row.createdAt !== undefined && serverTime() !== null && !isCreatedSince({ at }, row, { now, serverTime });
+    return row.createdAt !== undefined && serverTime() !== null && !isCreatedSince({ at }, row, { clock, serverTime });
   };
 }
 
@@ -175,7 +175,7 @@ async function recordEqual(
     if (kind === undefined) return [];
     const ignored = decisions.get(identity)?.ignored ?? [];
     const sent = { kind, shape: context.shapeOf(type), identity, written: requireRead(manifest).value, ignored };
-    const receipt = createReceipt(sent, row, { known, at: context.now() });
+    const receipt = createReceipt(sent, row, { known, at: context.clock.now() });
     return known !== null && equalRecorded(known, receipt) ? [] : [receipt];
   });
   if (receipts.length > 0) await context.ledger.record(receipts);

@@ -25,7 +25,7 @@ export type ApplyOptions = Pick<
   | "onLeft"
   | "requestTimeoutMs"
   | "rolloutTimeoutMs"
-  | "now"
+  | "clock"
   | "signal"
   | "stopping"
   | "stopWaiting"
@@ -35,7 +35,7 @@ export type ApplyOptions = Pick<
 };
 
 /** The options for recovering writes of an earlier run. */
-type RecoveryOptions = Pick<ApplyOptions, "concurrency" | "kindOf" | "shapeOf" | "now" | "onProgress" | "signal">;
+type RecoveryOptions = Pick<ApplyOptions, "concurrency" | "kindOf" | "shapeOf" | "clock" | "onProgress" | "signal">;
 
 /** Applies a plan, and settles the interrupted writes of an earlier run. */
 export async function applyWithRecovery(

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { NO_SOURCE_FACTS } from "../../cache/source-facts.ts";
 import { knownContent } from "../../cache/source-to-keep.ts";
+import type { Clock } from "../../clock/clock.ts";
 import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type SourceDiagnostic, summariseForeign } from "../../core/foreign-documents.ts";
@@ -52,7 +53,7 @@ export type ReadRevision = { readonly revision: Revision; readonly loaded: Loade
 
 /** The context for reading a source. */
 export type ReadContext = {
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly stopping: AbortSignal;
   /**
    * The previous read, so that only the differences of a commit are read; null for the first of several revisions. Absent
@@ -69,7 +70,7 @@ type ReadTarget = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "c
 
 /** Reads, validates and selects what a target's source declares. */
 export async function readDesired(target: ReadTarget, context: ReadContext): Promise<DesiredRead> {
-  const { now, stopping, before = null } = context;
+  const { clock, stopping, before = null } = context;
   using source = await readSource(
     { ...target.source, limits: defaultLimits, before: before?.from?.revision ?? null },
     (config) => prepareRead(target, config, context),
@@ -77,7 +78,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
   );
   const { revision, prepared } = source;
   const { rules, cache, knownFiles: facts } = prepared;
-  const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
+  const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(clock.now()) };
   const reading = { ...loading, knownContent: knownContent(facts, loading) };
   const from = { revision, day: loading.now.toISOString().slice(0, 10) };
   const reloaded = before === null ? null : await loadAgain(before, { ...from, rules }, reading, stopping);

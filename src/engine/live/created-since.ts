@@ -1,8 +1,9 @@
+import type { Clock } from "../../clock/clock.ts";
 import type { LiveRow } from "../../core/kind.ts";
 import type { Intent } from "../../state/ledger.ts";
 
 /** Our clock and the control plane's, in epoch milliseconds; the latter may be unknown. */
-export type Clocks = { readonly now: () => number; readonly serverTime: () => number | null };
+export type Clocks = { readonly clock: Clock; readonly serverTime: () => number | null };
 
 /**
  * Whether a resource was created since a request was first ready to be sent. The creation time and the current time both
@@ -15,5 +16,5 @@ export function isCreatedSince(
   clocks: Clocks,
 ): boolean {
   const serverNow = clocks.serverTime();
-  return at !== null && serverNow !== null && Date.parse(createdAt) >= serverNow - (clocks.now() - at);
+  return at !== null && serverNow !== null && Date.parse(createdAt) >= serverNow - (clocks.clock.now() - at);
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../../clock/clock.ts";
 import { concludeAbsence } from "../../core/conclude-absence.ts";
 import { staleness } from "../../core/decide/decide-each.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
@@ -16,7 +17,7 @@ type JudgeContext = {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly serverFacts: KnownServer;
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly liveLimits?: ShrinkLimits;
 };
 
@@ -35,9 +36,9 @@ export function concluded(
 export function withoutStale(
   observation: Observation,
   { declared }: Desired,
-  { recorded, now }: Pick<JudgeContext, "recorded" | "now">,
+  { recorded, clock }: Pick<JudgeContext, "recorded" | "clock">,
 ): Observation {
-  const isStale = staleness({ recorded, declared, live: observation.live, now: now() });
+  const isStale = staleness({ recorded, declared, live: observation.live, now: clock.now() });
   const inSync = new Map(observation.inSync);
   for (const [identity, by] of inSync) if (by === "ledger" && isStale(identity)) inSync.delete(identity);
   return { ...observation, inSync };

@@ -38,7 +38,7 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
     if (recorded.has(identity) || live?.state !== "present" || kind === undefined) return [];
     const { row } = live;
     const sent = { kind, shape: shapeOf(type), identity, written: row.manifest, ignored: [] };
-    return [createReceipt(sent, row, { known: null, at: context.now() })];
+    return [createReceipt(sent, row, { known: null, at: context.clock.now() })];
   });
   if (receipts.length > 0) {
     session.serverFacts.agree({ removed: removedToKeep(planned) });

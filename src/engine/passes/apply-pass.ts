@@ -205,9 +205,9 @@ function guardsOf({ refusedRisks, allowedRisks, updateShare }: Rules): PlanGuard
 
 function applyOptions({ read: { rules }, context }: Pass, { waiting = untilTheEnd() }: ApplyMode): ApplyOptions {
   const { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs } = rules;
-  const { now, stopping, signal, emit } = context;
+  const { clock, stopping, signal, emit } = context;
   const limits = { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs };
-  return { ...limits, kindOf, shapeOf, now, stopping, signal, onProgress: emit, ...waiting };
+  return { ...limits, kindOf, shapeOf, clock, stopping, signal, onProgress: emit, ...waiting };
 }
 
 function untilTheEnd(): RolloutWaiting {
@@ -220,7 +220,7 @@ function warnOfOtherWriters(
   hasLease: boolean,
 ): void {
   const { serverFacts, serverTime } = connection.session;
-  const now = serverTime() ?? context.now();
+  const now = serverTime() ?? context.clock.now();
   const seen = { live: observation.live, recorded, subject: serverFacts.subject, now };
   context.emit({ what: "warned", warnings: hasLease ? [] : otherWriterWarnings(seen) });
 }

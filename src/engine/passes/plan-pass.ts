@@ -94,12 +94,12 @@ async function withInterrupted(
     import("../apply/apply-with-recovery.ts"),
     import("../recover/foresee-recovery.ts"),
   ]);
-  const { now, stopping: signal, emit: onProgress } = context;
-  const options = { concurrency: rules.concurrency, kindOf, shapeOf, now, signal, onProgress };
+  const { clock, stopping: signal, emit: onProgress } = context;
+  const options = { concurrency: rules.concurrency, kindOf, shapeOf, clock, signal, onProgress };
   const foreseen = await foreseeRecovery(pending, await recoveryWith(session, options));
   return {
     planContext: { ...planContext, ...recordsAfter(foreseen, planContext) },
-    writesOf: (livePlan) => interruptedWrites(foreseen, livePlan, now()),
+    writesOf: (livePlan) => interruptedWrites(foreseen, livePlan, clock.now()),
   };
 }
 

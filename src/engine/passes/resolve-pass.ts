@@ -37,20 +37,20 @@ export async function resolvePass(
   { connection: { session }, read: { rules }, context }: Pass,
   { identities, as, confirm }: ResolveMode,
 ): Promise<ResolvedEvent | { readonly what: "declined" }> {
-  const { signal, now, emit } = context;
+  const { signal, clock, emit } = context;
   const recovery = await recoveryWith(session, {
     concurrency: rules.concurrency,
     onProgress: emit,
     kindOf,
     shapeOf,
     signal,
-    now,
+    clock,
   });
   const pending = chosen(await session.ledger.pending(), identities);
   const found = await Promise.all(pending.map((intent) => find(intent, recovery)));
   const shown = reportOf(session.server, null, found.map(openWrite));
   if (as === null) return { what: "resolved", report: shown };
-  for (const one of found) requireAgreement(one, as, now());
+  for (const one of found) requireAgreement(one, as, clock.now());
   if (!(await confirm(shown))) return { what: "declined" };
   const closed: OpenWrite[] = [];
   for (const one of found) closed.push(await close(one, as, recovery));

@@ -66,7 +66,7 @@ function made(
 ): ForeseenWrite {
   const { manifest, creates, reply } = intent;
   const sent = { ...intent, kind, shape: context.shapeOf(intent.kind), written: manifest };
-  const receipt = createReceipt(sent, row, { known, at: context.now() });
+  const receipt = createReceipt(sent, row, { known, at: context.clock.now() });
   const hasToken = reply !== null && tokenIn(reply, manifest) !== null;
   const isDelivered = hasToken || (creates && canReplayToken(intent, kind, context));
   const isLost = !isDelivered && creates && kind.issuesToken?.(manifest) === true;

@@ -122,7 +122,7 @@ export type FoundByDryRun =
 export async function findByDryRun(
   intent: PendingIntent,
   kind: Kind,
-  context: Pick<Recovery, "dryRun" | "ledger" | "serverFacts" | "now" | "serverTime">,
+  context: Pick<Recovery, "dryRun" | "ledger" | "serverFacts" | "clock" | "serverTime">,
 ): Promise<FoundByDryRun> {
   if (!canReplayToken(intent, kind, context)) return { is: "unclear" };
   const answer = await context.dryRun(intent, kind);
@@ -136,7 +136,7 @@ export async function findByDryRun(
 async function readBack(intent: PendingIntent, kind: Kind, context: Recovery): Promise<Live> {
   const first = await context.readLive(intent, kind);
   const isApplied = verifyWrite(kind, context.shapeOf(intent.kind), intent, first).effect === "applied";
-  const rest = intent.deadline - context.now();
+  const rest = intent.deadline - context.clock.now();
   // A proxy that strips the fencing header strips the idempotency key too, so honoured keys show that the header arrives.
   const cannotArrive = context.serverFacts.honoursKeys && context.isFenced?.(intent) === true;
   if (isApplied || rest <= 0 || cannotArrive) return first;
@@ -164,7 +164,7 @@ export async function settleApplied(
   await context.ledger.record([
     createReceipt({ ...intent, kind, shape: context.shapeOf(intent.kind), written: manifest }, row, {
       known,
-      at: context.now(),
+      at: context.clock.now(),
     }),
   ]);
   const kept = intent.reply === null ? null : tokenIn(intent.reply, manifest);

@@ -38,7 +38,7 @@ export async function findDuplicateVersion(
     isSame: (other) => hasContentOf(kind, shape, toSend, other.manifest),
     honoursKeys: context.serverFacts.honoursKeys,
     hasLease: context.hasLease,
-    elapsed: context.now() - (intent.at ?? context.now()),
+    elapsed: context.clock.now() - (intent.at ?? context.clock.now()),
   });
 }
 

@@ -96,8 +96,8 @@ async function waitUntilDeadline(
   { intent: { deadline, identity }, context }: WriteRequest,
   { reason }: AmbiguousWrite,
 ): Promise<void> {
-  const { stopping, now } = context;
-  const resting = wait(Math.max(0, deadline - now()), undefined, { signal: stopping });
+  const { stopping, clock } = context;
+  const resting = wait(Math.max(0, deadline - clock.now()), undefined, { signal: stopping });
   const report = (): void => context.onWait(`the write of ${identity} may still arrive (${reason})`, deadline);
   await announceLongWait(resting, report).catch((error: unknown) => {
     if (!stopping.aborted) throw error;

@@ -1,4 +1,5 @@
 import type { Sent, Writer } from "../../client/writer.ts";
+import type { Clock } from "../../clock/clock.ts";
 import { operations } from "../../contract/operations.ts";
 import type { Secret } from "../../contract/secret.ts";
 import type { Kind } from "../../core/kind.ts";
@@ -50,10 +51,13 @@ export async function sendIntent(
 export function canReplayToken(
   { key, deadline, manifest }: Intent,
   { issuesToken }: Kind,
-  { serverFacts, now }: { readonly serverFacts: Pick<KnownServer, "honoursKeys">; readonly now: () => number },
+  { serverFacts, clock }: { readonly serverFacts: Pick<KnownServer, "honoursKeys">; readonly clock: Clock },
 ): boolean {
   return (
-    key !== null && serverFacts.honoursKeys && now() < deadline + KEY_LIFETIME_MS && issuesToken?.(manifest) === true
+    key !== null &&
+    serverFacts.honoursKeys &&
+    clock.now() < deadline + KEY_LIFETIME_MS &&
+    issuesToken?.(manifest) === true
   );
 }
 

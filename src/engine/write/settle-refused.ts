@@ -69,7 +69,7 @@ async function waitForRollout({ live, manifest }: WriteJob, context: WriteContex
     // The deployment has ended since the refusal; if the conflict is a different one, the retries will show it.
     if (!running?.id) return true;
     const rollout = { applicationId, deploymentId: running.id };
-    const until = context.now() + timeoutMs;
+    const until = context.clock.now() + timeoutMs;
     const following = followRollout(reader, rollout, { timeoutMs, signal });
     const report = (): void => context.onWait(`the deployment of ${manifest.identity} that is in progress`, until);
     return (await announceLongWait(following, report)) !== "timeout";

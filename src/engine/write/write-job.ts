@@ -1,6 +1,7 @@
 import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Writer } from "../../client/writer.ts";
+import type { Clock } from "../../clock/clock.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import { HoldfastError } from "../../core/errors.ts";
@@ -49,7 +50,7 @@ export type WriteContext = {
   readonly onWait: (what: string, until: number) => void;
   /** Reads live of the resource again. */
   readonly readBack: (job: WriteJob) => Promise<Live>;
-  readonly now: () => number;
+  readonly clock: Clock;
   /** A stop request: no new work starts, and requests in flight finish. */
   readonly stopping: AbortSignal;
   /** Stops waiting for rollouts, because a newer revision is due. */
@@ -122,9 +123,9 @@ export function failedWrite(
 export function receiptOfJob(
   { kind, shape, manifest: { identity }, toSend, ignored, recorded }: WriteJob,
   row: LiveRow,
-  { now }: Pick<WriteContext, "now">,
+  { clock }: Pick<WriteContext, "clock">,
 ): Recorded {
-  return createReceipt({ kind, shape, identity, written: toSend, ignored }, row, { known: recorded, at: now() });
+  return createReceipt({ kind, shape, identity, written: toSend, ignored }, row, { known: recorded, at: clock.now() });
 }
 
 /** Reads live of the job again; a read that fails leaves it unknown. */

@@ -153,8 +153,8 @@ async function sendAndSettle(request: WriteRequest): Promise<WriteResult | Retry
 }
 
 // Recovery relies on the deadline of an intent, so a request that would end later needs a new intent.
-function isInTime({ deadline }: Intent, { now, requestTimeoutMs }: WriteContext): boolean {
-  return now() + requestTimeoutMs <= deadline;
+function isInTime({ deadline }: Intent, { clock, requestTimeoutMs }: WriteContext): boolean {
+  return clock.now() + requestTimeoutMs <= deadline;
 }
 
 async function withLaterDeadline(journaled: Intent, context: WriteContext): Promise<Intent> {
@@ -173,8 +173,8 @@ function repeatOf({ versionBefore, creates, at, key }: Intent, newIntent: Intent
   return { ...newIntent, versionBefore, creates, at, key: key ?? newIntent.key };
 }
 
-function deadlineOf({ now, requestTimeoutMs }: WriteContext): number {
-  return Math.ceil(now() + requestTimeoutMs * (1 + WAIT_SHARE));
+function deadlineOf({ clock, requestTimeoutMs }: WriteContext): number {
+  return Math.ceil(clock.now() + requestTimeoutMs * (1 + WAIT_SHARE));
 }
 
 function intentOf(
@@ -193,7 +193,7 @@ function intentOf(
     ignored,
     versionBefore: present ?? newest,
     creates: live.state === "absent",
-    at: context.now(),
+    at: context.clock.now(),
     deadline: deadlineOf(context),
     key: randomUUID(),
   };

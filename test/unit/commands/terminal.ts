@@ -1,4 +1,5 @@
 import { PassThrough } from "node:stream";
+import { systemClock, systemRandom } from "../../../src/clock/system.ts";
 import { createWarnings } from "../../../src/commands/output/warnings.ts";
 import type { Terminal } from "../../../src/commands/terminal.ts";
 
@@ -44,7 +45,8 @@ export function terminalOf({ cwd, env = {}, answers }: Person): TestTerminal {
     version: "0.0.0",
     commit: null,
     program: import.meta.dirname,
-    now: Date.now,
+    clock: systemClock,
+    random: systemRandom,
     stopping: stopping.signal,
     signal: stopping.signal,
     stop: (reason) => stopping.abort(reason),

@@ -1,3 +1,4 @@
+import { systemClock } from "../../../src/clock/system.ts";
 import { shapes } from "../../../src/contract/generated/shapes.ts";
 import { isDocumented, type OperationName, operation, operations } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
@@ -61,11 +62,11 @@ export async function passes(url: string) {
       random: () => 0,
       signal: new AbortController().signal,
     });
-  const common = ({ concurrency = 8, now = Date.now }: PassOptions) => ({
+  const common = ({ concurrency = 8, now = systemClock.now }: PassOptions) => ({
     kindOf,
     shapeOf: (type: string) => shapes[type] ?? ({ is: "free" } as const),
     concurrency,
-    now,
+    clock: { ...systemClock, now },
     signal: new AbortController().signal,
     stopping: new AbortController().signal,
   });

@@ -30,7 +30,7 @@ const refused = { result: "failed", error: { code: "refused", message: "no such 
 async function progressOn(isTTY: boolean, flags: Pick<Flags, "output"> = {}) {
   const { terminal, stdout, stderr } = terminalOf({ cwd: "/", ...(isTTY ? { answers: [] } : {}) });
   Object.assign(terminal.stderr, { columns: COLUMNS, rows: 24 });
-  const invocation = { args: [], flags, terminal: { ...terminal, now: () => Date.now() } };
+  const invocation = { args: [], flags, terminal };
   const progress = await openProgress(invocation, terminalViewOf(invocation));
   const screen = async (): Promise<readonly string[]> => {
     const lines = screenOf(stderr(), COLUMNS);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
+import { systemClock } from "../../../../src/clock/system.ts";
 import type { Flags } from "../../../../src/commands/flags/flags.ts";
 import { loggingStderr } from "../../../../src/commands/output/terminal-log.ts";
 import type { Terminal } from "../../../../src/commands/terminal.ts";
@@ -185,7 +186,7 @@ function written(
   const { terminal } = terminalOf({ cwd: "/" });
   const text = stream("stderr");
   const stderr = flags.logFormat === "json" ? loggingStderr(text, { level: flags.logLevel ?? "info" }) : text;
-  const shown = { ...terminal, stdout: stream("stdout"), stderr, now: () => clock.now };
+  const shown = { ...terminal, stdout: stream("stdout"), stderr, clock: { ...systemClock, now: () => clock.now } };
   happens(createWatchReporter({ args: [], flags, terminal: shown }, null), clock);
   return seen;
 }

@@ -1,0 +1,32 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "./clock.ts";
+import type { Random } from "./random.ts";
+
+/** The clock and the timers of this machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: async (milliseconds, options) => {
+    await delay(milliseconds, undefined, options);
+  },
+  after: (milliseconds, call, { ref = true } = {}) => {
+    const timer = setTimeout(call, milliseconds);
+    return ref ? timer : timer.unref();
+  },
+  every: (milliseconds, call, { ref = true } = {}) => {
+    const timer = setInterval(call, milliseconds);
+    return ref ? timer : timer.unref();
+  },
+  timeout: (milliseconds) => AbortSignal.timeout(milliseconds),
+  turn: async () => {
+    await nextTurn();
+  },
+};
+
+/** The randomness of this machine. */
+export const systemRandom: Random = {
+  next: () => Math.random(),
+  id: () => randomUUID(),
+  bytes: (size) => randomBytes(size),
+};
