@@ -12,11 +12,13 @@ export const systemClock: Clock = {
   },
   after: (milliseconds, call, { ref = true } = {}) => {
     const timer = setTimeout(call, milliseconds);
-    return ref ? timer : timer.unref();
+    if (!ref) timer.unref();
+    return { [Symbol.dispose]: () => clearTimeout(timer) };
   },
   every: (milliseconds, call, { ref = true } = {}) => {
     const timer = setInterval(call, milliseconds);
-    return ref ? timer : timer.unref();
+    if (!ref) timer.unref();
+    return { [Symbol.dispose]: () => clearInterval(timer) };
   },
   timeout: (milliseconds) => AbortSignal.timeout(milliseconds),
   turn: async () => {
