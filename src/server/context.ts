@@ -1,9 +1,10 @@
+import type { Kysely } from "kysely";
 import type { Log } from "../log/log.ts";
 import type { KeyRing } from "../seal/seal-key.ts";
 import type { Store } from "../store/store.ts";
+import type { Principal } from "./auth/principal.ts";
 import type { SigningKeys } from "./auth/signing-keys.ts";
 import type { Tables } from "./database/tables.ts";
-import type { ReferenceTarget } from "./manifest/reference-target.ts";
 import type { RunDriver } from "./resources/job-run/run-driver.ts";
 import type { TokenUses } from "./resources/personal-access-token/token-uses.ts";
 import type { ArtifactRoot } from "./resources/staged-artifact/artifact-storage.ts";
@@ -39,6 +40,17 @@ export type Context = {
   readonly targets: ReadonlyMap<string, ReferenceTarget>;
   /** Headers of the current request, for the audit. */
   readonly auditMarks?: { readonly keyHash: string | null; readonly fencingNumber: number | null };
+};
+
+/** A kind of resource that manifests can refer to. */
+export type ReferenceTarget = {
+  readonly kind: string;
+  /** Which of these keys exist; called with at most 500. */
+  readonly existing: (database: Kysely<Tables>, keys: readonly string[]) => Promise<readonly string[]>;
+  /** Whether the principal may refer to it; absent when everyone may. */
+  readonly isVisible?: (principal: Principal, key: string) => boolean;
+  /** The permission that is missing, for the error message. @default "see" */
+  readonly verb?: string;
 };
 
 /** The current time in the format of the interface. */

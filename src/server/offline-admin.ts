@@ -1,10 +1,16 @@
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { copyDatabase } from "../store/sqlite/copy-database.ts";
-import { endFormerAdminTokens, type Rotation, rotateAdminToken } from "./auth/admin-token/rotate.ts";
+import { logEnded } from "./auth/admin-token/register.ts";
+import { addAdminToken, endAdminTokens, lockAdministrator, validAdminTokens } from "./auth/admin-token/rows.ts";
+import { adminTokenFile, createAdminToken, readAdminTokens, writeAdminToken } from "./auth/admin-token/token-file.ts";
+import { tokenHash } from "./auth/authenticate.ts";
 import { DATA_FILE, openContextWithoutJobs } from "./open-context.ts";
-import type { ControlPlaneOptions } from "./options.ts";
+import { type ControlPlaneOptions, OptionsError } from "./options.ts";
 import { type RevokedSubject, revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
+
+/** What a rotation did: the file with the new token, and how many tokens before the former one have ended. */
+type Rotation = { readonly file: string; readonly ended: number };
 
 /** Revokes the tokens of these subjects in the database; a running server notices within a second. */
 export async function revokeInDatabase(
@@ -21,13 +27,36 @@ export type DataOptions = Pick<ControlPlaneOptions, "data" | "database" | "serve
 /** Makes a new token of the administrator, in the file that it returns; the former one stays valid, and no earlier one. */
 export async function rotateAdminTokenInDatabase(options: DataOptions): Promise<Rotation> {
   await using stack = new AsyncDisposableStack();
-  return rotateAdminToken(await openContextWithoutJobs(options, resolve(options.data), stack));
+  const context = await openContextWithoutJobs(options, resolve(options.data), stack);
+  const file = adminTokenFile(context.folder);
+  const inFile = new Set(readAdminTokens(file).map(tokenHash));
+  const fresh = createAdminToken();
+  const over = await context.store.write(async (transaction) => {
+    await lockAdministrator(transaction);
+    const valid = await validAdminTokens(transaction);
+    // The one in the file is in use, even if a rotation was interrupted before its token was written there.
+    const former = valid.find(({ hash }) => inFile.has(hash)) ?? valid[0];
+    if (former === undefined) throw new OptionsError("no control plane has been started on this data yet");
+    const earlier = valid.filter((token) => token !== former);
+    await addAdminToken(transaction, fresh, context);
+    return { ended: earlier, personal: await endAdminTokens(transaction, earlier, context) };
+  });
+  writeAdminToken(file, fresh);
+  logEnded(over, context);
+  return { file, ended: over.ended.length };
 }
 
 /** Ends the administrator's tokens but the newest one, and returns how many. */
 export async function endFormerAdminTokensInDatabase(options: DataOptions): Promise<number> {
   await using stack = new AsyncDisposableStack();
-  return endFormerAdminTokens(await openContextWithoutJobs(options, resolve(options.data), stack));
+  const context = await openContextWithoutJobs(options, resolve(options.data), stack);
+  const over = await context.store.write(async (transaction) => {
+    await lockAdministrator(transaction);
+    const [, ...former] = await validAdminTokens(transaction);
+    return { ended: former, personal: await endAdminTokens(transaction, former, context) };
+  });
+  logEnded(over, context);
+  return over.ended.length;
 }
 
 /** Copies the database of a data folder to a file, also while a server is running; returns the keys that the copy needs. */

@@ -1,10 +1,8 @@
 import type { Transaction } from "kysely";
 import type { Authenticator } from "./auth/authenticate.ts";
-import type { Context } from "./context.ts";
+import type { Context, ReferenceTarget } from "./context.ts";
 import type { Tables } from "./database/tables.ts";
 import type { ServedOperation } from "./http/define-operation.ts";
-import type { ReferenceTarget } from "./manifest/reference-target.ts";
-import type { ResourceGauge } from "./metrics/resource-gauge.ts";
 import type { Schemas } from "./openapi/schemas/json-schema.ts";
 import type { SeedRule } from "./seed/seed-rule.ts";
 import type { SnapshotPart } from "./snapshot/snapshot-part.ts";
@@ -42,4 +40,13 @@ export type ResourceDefinition = {
   readonly forget?: (transaction: Transaction<Tables>, context: Context) => Promise<void>;
   /** Schemas of manifests without a file in `schemas/`, or that the server accepts in another form. */
   readonly manifestSchemas?: (schemas: Schemas, unknownFields: "refuse" | "allow") => Schemas;
+};
+
+/** A number that a resource adds to the metrics, read from the database when they are collected. */
+export type ResourceGauge = {
+  readonly name: string;
+  readonly help: string;
+  /** Whether anyone may read it, or only callers who read the whole tenant. */
+  readonly shownTo: "everyone" | "trusted";
+  readonly read: (context: Context) => Promise<number>;
 };

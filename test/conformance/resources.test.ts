@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { operations } from "../../src/contract/operations.ts";
 import { manifestTypes } from "../../src/schema/schemas.ts";
-import { replySchemas } from "../../src/server/openapi/schemas/reply-schemas.ts";
+import { replySchemas } from "../../src/server/openapi/schemas/component-schemas.ts";
 import { resources } from "../../src/server/resources/index.ts";
 import { kindsNamedIn } from "../support/kinds-named.ts";
 

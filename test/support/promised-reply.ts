@@ -1,7 +1,7 @@
 import { type OperationName, operations } from "../../src/contract/operations.ts";
 import { openApiDocument } from "../../src/server/openapi/document.ts";
 import type { OpenApiDocument } from "../../src/server/openapi/document-types.ts";
-import { manifestSchemas } from "../../src/server/openapi/schemas/manifest-schemas.ts";
+import { manifestSchemas } from "../../src/server/openapi/schemas/component-schemas.ts";
 import { portableSchemas } from "../../src/server/openapi/schemas/portable-schemas.ts";
 import { resources } from "../../src/server/resources/index.ts";
 import { type CheckReply, createReplyCheck } from "./openapi.ts";

@@ -1,19 +1,16 @@
-import type { Json } from "../../contract/json.ts";
+import { isObject, type Json } from "../../contract/json.ts";
 import { isDocumented, type Member, type Operation, operation, operations } from "../../contract/operations.ts";
 import type { ServedOperation } from "../http/define-operation.ts";
 import type { ReferenceSection } from "../resource.ts";
 import { resources } from "../resources/index.ts";
 import type { OpenApiDocument, OperationObject } from "./document-types.ts";
-import { errorResponses, operationErrors } from "./error-responses.ts";
 import type { OperationDescription } from "./operation-description.ts";
 import { operationParameters, sharedParameters } from "./parameters.ts";
-import { pruneComponents } from "./prune-components.ts";
+import { errorResponses, operationErrors, successResponse } from "./responses.ts";
+import { manifestSchemas, replySchemas } from "./schemas/component-schemas.ts";
 import type { Schema, Schemas } from "./schemas/json-schema.ts";
-import { manifestSchemas } from "./schemas/manifest-schemas.ts";
 import { portableSchemas } from "./schemas/portable-schemas.ts";
-import { replySchemas } from "./schemas/reply-schemas.ts";
 import { sampleValue } from "./schemas/sample-value.ts";
-import { successResponse } from "./success-response.ts";
 
 /** Options of the OpenAPI document. */
 export type DocumentOptions = {
@@ -21,6 +18,8 @@ export type DocumentOptions = {
   readonly documentedOnly: boolean;
   readonly unknownFields: "refuse" | "allow";
 };
+
+type Components = Pick<OpenApiDocument["components"], "schemas" | "parameters" | "responses">;
 
 /** The OpenAPI document of a server, built from the table of operations. */
 export function openApiDocument({ documentedOnly, unknownFields }: DocumentOptions): OpenApiDocument {
@@ -129,4 +128,43 @@ function memberSchema({ manifest, members }: OperationDescription, member: strin
   if (member === "manifest") return manifest ?? {};
   const schema = member === "dryRun" ? dryRun : members?.[member];
   return { ...schema, type: is === "list" ? "array" : is };
+}
+
+/** The document without unused components. */
+function pruneComponents(document: OpenApiDocument): OpenApiDocument {
+  const { components } = document;
+  const found = new Set<string>();
+  const follow = (value: unknown): void => {
+    for (const ref of refsIn(value)) {
+      if (found.has(ref)) continue;
+      found.add(ref);
+      follow(componentAt(components, ref));
+    }
+  };
+  follow(document.paths);
+  const kept = <Value>(section: keyof Components, all: { readonly [name: string]: Value }) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => found.has(`#/components/${section}/${name}`)));
+  return {
+    ...document,
+    components: {
+      ...components,
+      parameters: kept("parameters", components.parameters),
+      responses: kept("responses", components.responses),
+      schemas: kept("schemas", components.schemas),
+    },
+  };
+}
+
+function componentAt(components: Components, ref: string): unknown {
+  const [, , section = "", name = ""] = ref.split("/");
+  const all = Object.hasOwn(components, section) ? components[section as keyof Components] : {};
+  return Object.hasOwn(all, name) ? all[name] : undefined;
+}
+
+function refsIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(refsIn);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === "$ref" && typeof inner === "string" ? [inner] : refsIn(inner),
+  );
 }

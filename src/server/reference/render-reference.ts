@@ -1,6 +1,6 @@
 import { type DocumentOptions, openApiDocument } from "../openapi/document.ts";
-import { referencePage } from "./page/reference-page.ts";
-import { stylesheet } from "./page/stylesheet.ts";
+import { referencePage } from "./reference-page.ts";
+import { stylesheet } from "./stylesheet.ts";
 
 /** The content of `/openapi.json`, `/docs` and `/docs/style.css`. */
 export type RenderedReference = { readonly openApi: string; readonly page: string; readonly stylesheet: string };

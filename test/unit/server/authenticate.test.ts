@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { createTokenReader } from "../../../src/server/auth/request-token.ts";
+import { createTokenReader } from "../../../src/server/auth/identify-caller.ts";
 
 const bearerToken = (rawHeaders: string[]) => createTokenReader()({ rawHeaders, socket: new Socket() }).token;
 

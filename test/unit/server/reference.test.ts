@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { openApiDocument } from "../../../src/server/openapi/document.ts";
 import type { OpenApiDocument } from "../../../src/server/openapi/document-types.ts";
-import { referencePage } from "../../../src/server/reference/page/reference-page.ts";
-import { stylesheet } from "../../../src/server/reference/page/stylesheet.ts";
+import { referencePage } from "../../../src/server/reference/reference-page.ts";
+import { stylesheet } from "../../../src/server/reference/stylesheet.ts";
 import { routesOf } from "../../support/openapi.ts";
 
 const document = openApiDocument({ documentedOnly: false, unknownFields: "refuse" });

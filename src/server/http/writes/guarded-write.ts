@@ -1,14 +1,15 @@
-import { sql, type Transaction } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
+import { isObject, type JsonObject } from "../../../contract/json.ts";
 import { fillPath, operation } from "../../../contract/operations.ts";
 import { errorBody, HttpError } from "../../../http/http-error.ts";
 import { rollBackTo } from "../../../store/savepoint.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
-import { checkFencingToken } from "../../resources/lease/check-fencing-token.ts";
+import { checkFencingToken } from "../../resources/lease/rows.ts";
+import { rootScope, type ScopePath, scopePath } from "../../resources/lease/scope.ts";
 import type { OperationRequest, ServedOperation } from "../define-operation.ts";
 import { findStoredReply, type ReplayKey, requestKeyOf, storeReply } from "./stored-replies.ts";
 import type { WriteHeaders } from "./write-headers.ts";
-import { writtenScope } from "./written-scope.ts";
 
 /** The reply to a request as JSON text in pieces; `isReplay` when it is a stored one. */
 export type OperationReply = {
@@ -194,4 +195,19 @@ function markInFlight(inFlight: Set<string>, { keyHash, principal, request }: Re
 function requestLineOf({ name }: ServedOperation, { path }: OperationRequest): string {
   const { method, path: template } = operation(name);
   return `${method} ${fillPath(template, path)}`;
+}
+
+/**
+ * The smallest scope that covers a write, as its operation determines it; else the root scope. For a request that names
+ * no resource it does not matter, since it is refused.
+ */
+async function writtenScope(
+  { description }: ServedOperation,
+  { body, path }: OperationRequest,
+  database: Kysely<Tables>,
+): Promise<ScopePath> {
+  const members = isObject(body) ? body : {};
+  const manifest: JsonObject = isObject(members.manifest) ? members.manifest : {};
+  const scope = await description.scope?.({ members, manifest, path }, database);
+  return typeof scope === "string" ? scopePath(scope) : rootScope;
 }

@@ -52,6 +52,9 @@ export type Schemas = { readonly [name: string]: Schema };
 
 const PREFIX = "#/components/schemas/";
 
+// The interface prescribes these names for schemas in replies.
+const replies: readonly string[] = ["HelmManifest"];
+
 /** The reference to a named schema. */
 export function refTo(name: string): string {
   return `${PREFIX}${name}`;
@@ -89,4 +92,18 @@ export function pickProperties(properties: Schemas, ...names: readonly string[])
       return found === undefined ? [] : [[name, found]];
     }),
   );
+}
+
+/** The name of a manifest's schema in the document; names of reply schemas are not used. */
+export function manifestSchemaName(type: string): string {
+  const name = `${pascalCase(type)}Manifest`;
+  return replies.includes(name) ? `Declared${name}` : name;
+}
+
+/** `chat_prompt` and `chat-prompt` as `ChatPrompt`. */
+export function pascalCase(name: string): string {
+  return name
+    .split(/[-_]/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
 }

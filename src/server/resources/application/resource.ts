@@ -1,17 +1,100 @@
 import type { Kysely } from "kysely";
 import { type JsonObject, text } from "../../../contract/json.ts";
+import { notFound } from "../../../http/http-error.ts";
+import { manifestTypes, schemaFor } from "../../../schema/schemas.ts";
+import { isAllowed } from "../../auth/access.ts";
+import { countTotal, newestFirst, selectPage, selectTextRows } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
-import { refTo } from "../../openapi/schemas/json-schema.ts";
-import type { ResourceDefinition } from "../../resource.ts";
+import type { Handler } from "../../http/operation-call.ts";
+import { byteLength } from "../../http/reply-size.ts";
+import {
+  manifestSchemaName,
+  pickProperties,
+  refTo,
+  type Schema,
+  type Schemas,
+} from "../../openapi/schemas/json-schema.ts";
+import type { ResourceDefinition, ResourceGauge } from "../../resource.ts";
 import { advanceRollouts } from "../../rollouts/advance-rollouts.ts";
-import { rolloutGauge } from "../../rollouts/rollout-gauge.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
-import { findWorkspaceFqn } from "../workspace.ts";
+import { findWorkspaceFqn, visibleWorkspaces } from "../workspace.ts";
 import { putApp } from "./deploy.ts";
-import { listApps, listDeployments } from "./list.ts";
-import { applicationSchemas, applicationTypes } from "./openapi-schemas.ts";
+import { applicationText, deploymentText } from "./reply-json.ts";
+import { findApplicationText } from "./rows.ts";
 import { applicationSnapshotPart } from "./snapshot.ts";
+
+/** Lists the deployments of one application. */
+const listDeployments: Handler<"listDeployments"> = async (call, { store }) => {
+  const application = await findApplicationText(store.read, call.path.id);
+  if (
+    application === null ||
+    !isAllowed(call.principal, "read", { type: "workspace", fqn: application.workspaceFqn })
+  ) {
+    throw notFound("the application");
+  }
+  const { version, deploymentId } = call.query;
+  let rows = store.read.selectFrom("deployments").where("application_id", "=", call.path.id);
+  // Any other text than a number matches no version.
+  if (version !== undefined)
+    rows = rows.where("version", "=", /^[1-9][0-9]{0,14}$/.test(version) ? Number(version) : -1);
+  if (deploymentId !== undefined) rows = rows.where("id", "=", deploymentId);
+  const listed = await selectPage(rows.select("json"), call.page, byteLength(application.text));
+  return { ...listed, rows: listed.rows.map((row) => deploymentText(row, application.text)) };
+};
+
+/** Lists applications, each with its newest deployment. */
+const listApps: Handler<"listApps"> = async ({ principal, query, page: wanted }, { store }) => {
+  const visible = visibleWorkspaces(principal);
+  let rows = store.read.selectFrom("applications");
+  if (visible !== null || query.workspaceFqn !== undefined) {
+    rows = rows.where("workspace_id", "in", ({ selectFrom }) => {
+      let workspaces = selectFrom("workspaces").select("id");
+      if (query.workspaceFqn !== undefined) workspaces = workspaces.where("fqn", "=", query.workspaceFqn);
+      if (visible === null) return workspaces;
+      return workspaces.where(({ or, eb }) =>
+        or([eb("fqn", "in", visible.fqns), eb("cluster_id", "in", visible.clusters)]),
+      );
+    });
+  }
+  if (query.fqn !== undefined) rows = rows.where("fqn", "=", query.fqn);
+  if (query.applicationType !== undefined) rows = rows.where("type", "=", query.applicationType);
+  // The page is selected first, so that only its applications are joined with their deployments.
+  const listed = newestFirst(rows.select(["id", "created_at", "json", "last_deployment_id"]), "", wanted);
+  const found = await selectTextRows(
+    store.read
+      .selectFrom(listed.as("a"))
+      .innerJoin("deployments as d", "d.id", "a.last_deployment_id")
+      .select(["a.json as application", "d.json as deployment"])
+      .orderBy("a.created_at", "desc")
+      .orderBy("a.id", "desc"),
+    { application: "a.json", deployment: "d.json" },
+  );
+  return {
+    total: await countTotal(rows, wanted, found.length),
+    rows: found.map(({ application, deployment }) => applicationText(application, deployment)),
+  };
+};
+
+/** The types of applications that have a schema: those with a workspace. */
+const applicationTypes: readonly string[] = manifestTypes.filter(
+  (type) => schemaFor(type)?.properties?.workspace_fqn !== undefined,
+);
+
+/** The number of rollouts that have not ended. */
+const rolloutGauge: ResourceGauge = {
+  name: "holdfast_rollouts_in_progress",
+  help: "Rollouts that have not ended.",
+  shownTo: "everyone",
+  read: async ({ store }) => {
+    const { open } = await store.read
+      .selectFrom("deployments")
+      .select(({ fn }) => fn.countAll().as("open"))
+      .where("look_at", "is not", null)
+      .executeTakeFirstOrThrow();
+    return Number(open);
+  },
+};
 
 /** The operations on applications and their deployments: 10, 16 and E4. */
 export const resource: ResourceDefinition = {
@@ -67,4 +150,43 @@ export const resource: ResourceDefinition = {
 async function workspaceFqnOf({ workspaceId }: JsonObject, database: Kysely<Tables>): Promise<string | undefined> {
   const id = text(workspaceId);
   return id === undefined ? undefined : ((await findWorkspaceFqn(database, id)) ?? undefined);
+}
+
+/** The schemas of application manifests, with one for types without a schema. */
+function applicationSchemas(schemas: Schemas): Schemas {
+  const alsoInBody = ["name", "workspace_fqn"];
+  const known = applicationTypes.map((type): [string, Schema] => {
+    const schema: Schema = schemas[manifestSchemaName(type)] ?? {};
+    const required = (schema.required ?? []).filter((field) => !alsoInBody.includes(field));
+    return [manifestSchemaName(type), { ...schema, required }];
+  });
+  const service: Schema = schemas[manifestSchemaName("service")] ?? {};
+  return {
+    ...Object.fromEntries(known),
+    ApplicationManifest: {
+      title: "Application",
+      description:
+        "An application of any type. The types described here are validated completely; of other types only the fields that all applications share. `name` and `workspace_fqn` are required unless they are given in the body next to the manifest",
+      type: "object",
+      required: ["type"],
+      properties: {
+        type: {
+          title: "Type",
+          description: "Type of application; types with other operations are refused",
+          type: "string",
+          pattern: "^[A-Za-z][A-Za-z0-9_-]{0,62}$",
+          "x-form": "1 to 63 letters, digits, '-' or '_', first a letter",
+          "x-known": applicationTypes,
+          examples: ["service"],
+        },
+        ...pickProperties(service.properties ?? {}, "name", "workspace_fqn"),
+      },
+      allOf: applicationTypes.map((type) => ({
+        if: { type: "object", properties: { type: { const: type } }, required: ["type"] },
+        // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+        then: { $ref: refTo(manifestSchemaName(type)) },
+      })),
+      examples: service.examples ?? [],
+    },
+  };
 }

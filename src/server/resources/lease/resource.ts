@@ -9,10 +9,9 @@ import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler, OperationBody, OperationCall } from "../../http/operation-call.ts";
 import { isScope } from "../../http/writes/write-headers.ts";
-import type { ResourceDefinition } from "../../resource.ts";
-import { cutLongLeases } from "./cut-long-leases.ts";
-import { leaseGauge } from "./lease-gauge.ts";
+import type { ResourceDefinition, ResourceGauge } from "../../resource.ts";
 import {
+  cutLongLeases,
   deleteOldLeases,
   issueNumber,
   type LeaseRow,
@@ -22,6 +21,22 @@ import {
   toLeaseResource,
 } from "./rows.ts";
 import { scopeName, scopePath, scopeTarget } from "./scope.ts";
+
+/** The number of leases that are held now. */
+const leaseGauge: ResourceGauge = {
+  name: "holdfast_leases",
+  help: "Leases that are held.",
+  shownTo: "trusted",
+  read: async ({ store, now }) => {
+    const { held } = await store.read
+      .selectFrom("leases")
+      .select(({ fn }) => fn.countAll().as("held"))
+      .where("holder", "!=", "")
+      .where("expires_at", ">", now())
+      .executeTakeFirstOrThrow();
+    return Number(held);
+  },
+};
 
 const putLease: Handler<"putLease"> = async (call, context) => {
   const { principal, path, body } = call;

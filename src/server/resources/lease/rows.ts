@@ -1,6 +1,9 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { LeaseResource } from "../../../contract/generated/resources.ts";
+import { preparedQuery } from "../../../store/prepared-query.ts";
+import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
+import type { FencingToken } from "../../http/writes/write-headers.ts";
 import { coveringScopes, overlaps, type ScopePath, scopeName, scopePath } from "./scope.ts";
 
 declare module "../../database/tables.ts" {
@@ -20,6 +23,17 @@ declare module "../../database/tables.ts" {
 
 /** A stored lease. */
 export type LeaseRow = Tables["leases"];
+
+/** At most three scopes that cover the writer's scope, and three that cover the written one. */
+type Scopes = { readonly [slot in "a" | "b" | "c" | "d" | "e" | "f"]: string };
+
+const issued = preparedQuery((database: Kysely<Tables>, { a, b, c, d, e, f }: Scopes) =>
+  database.selectFrom("leases").select(["scope", "number"]).where("scope", "in", [a, b, c, d, e, f]),
+);
+
+const holdIssued = preparedQuery((database: Kysely<Tables>, { name }: { readonly name: string }) =>
+  database.selectFrom("lease_numbers").select("number").where("name", "=", name).forShare(),
+);
 
 /**
  * Excludes other changes of leases until this transaction ends: whether a lease may be taken depends on other leases.
@@ -81,4 +95,51 @@ export async function deleteOldLeases(database: Kysely<Tables>, now: number): Pr
 /** A lease in a reply, with the scope as the caller wrote it. */
 export function toLeaseResource({ holder, number, expires_at: expiresAt }: LeaseRow, scope: string): LeaseResource {
   return { scope, holder, fencingToken: number, expiresAt: new Date(expiresAt).toISOString() };
+}
+
+/**
+ * Checks the fencing token of a write: `unknown` when it was not issued for its scope, `stale` when a newer one was
+ * issued for that scope or one that covers the write; null when it is valid. In a shared database a row lock prevents
+ * that another one is issued before the commit.
+ */
+export async function checkFencingToken(
+  transaction: Transaction<Tables>,
+  { number, scope }: FencingToken,
+  { written, isShared }: { readonly written: ScopePath; readonly isShared: boolean },
+): Promise<"unknown" | "stale" | null> {
+  if (isShared) await holdIssued(transaction, { name: "issued" });
+  const own = scopePath(scope);
+  const [a = "", b = a, c = a, d = a, e = a, f = a] = [...coveringScopes(own), ...coveringScopes(written)];
+  const leases = await issued(transaction, { a, b, c, d, e, f });
+  const last = leases.find((lease) => lease.scope === scopeName(own));
+  if (last === undefined || number > Number(last.number)) return "unknown";
+  return leases.some((lease) => Number(lease.number) > number) ? "stale" : null;
+}
+
+/**
+ * Cuts leases that end later than one taken now could: they were taken before the clock was set back, or with a longer
+ * maximum, and would exclude others for that time.
+ */
+export async function cutLongLeases({ store, now, maxLeaseSeconds, log }: Context): Promise<void> {
+  const maximum = maxLeaseSeconds * 1000;
+  const long = await store.read
+    .selectFrom("leases")
+    .select("scope")
+    .where("expires_at", ">", now() + maximum)
+    .limit(1)
+    .execute();
+  if (long.length === 0) return;
+  const cut = await store.write(async (transaction) => {
+    await lockLeases(transaction);
+    const end = (await store.time(transaction)) + maximum;
+    const rows = await transaction
+      .updateTable("leases")
+      .set({ expires_at: end })
+      .where("expires_at", ">", end)
+      .returning(["scope", "holder"])
+      .execute();
+    return rows.map((row) => ({ ...row, end: new Date(end).toISOString() }));
+  });
+  for (const lease of cut)
+    log.warn({ event: "lease-cut", ...lease }, "a lease ended later than the maximum allows and was cut");
 }

@@ -4,7 +4,7 @@ import { recordEffect } from "../../database/audit.ts";
 import { fromText } from "../../database/json-text.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { oneTimeToken } from "../../openapi/shared-descriptions.ts";
+import { oneTimeToken } from "../../openapi/operation-description.ts";
 import type { BackgroundJob, ResourceDefinition } from "../../resource.ts";
 import { accountsSection } from "../virtual-account/resource.ts";
 import { authenticatePersonalToken } from "./authenticate.ts";

@@ -1,5 +1,4 @@
-import type { Schema, Schemas } from "../../openapi/schemas/json-schema.ts";
-import { manifestSchemaName } from "../../openapi/schemas/manifest-schema-name.ts";
+import { manifestSchemaName, type Schema, type Schemas } from "../../openapi/schemas/json-schema.ts";
 
 /** Name of a secret group. */
 export const groupName: Schema = {

@@ -1,5 +1,4 @@
-import { pickProperties, type Schemas } from "../../openapi/schemas/json-schema.ts";
-import { manifestSchemaName } from "../../openapi/schemas/manifest-schema-name.ts";
+import { manifestSchemaName, pickProperties, type Schemas } from "../../openapi/schemas/json-schema.ts";
 
 /** The schema of the manifest of a plain artifact's version. */
 export function artifactSchemas(schemas: Schemas): Schemas {

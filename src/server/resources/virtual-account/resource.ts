@@ -19,8 +19,8 @@ import { checkResourceSize } from "../../http/reply-size.ts";
 import { decideWrite, type WriteDecision, type WriteRules } from "../../manifest/put-declared.ts";
 import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName } from "../../manifest/required-text.ts";
-import { refTo } from "../../openapi/schemas/json-schema.ts";
-import { oneTimeToken, REPLACE_DESCRIPTION } from "../../openapi/shared-descriptions.ts";
+import { oneTimeToken, REPLACE_DESCRIPTION } from "../../openapi/operation-description.ts";
+import { manifestSchemaName, refTo, type Schema, type Schemas } from "../../openapi/schemas/json-schema.ts";
 import type { ReferenceSection, ResourceDefinition } from "../../resource.ts";
 import { seedByDryRun, seedPrincipal } from "../../seed/seed-rule.ts";
 import { assignToAccount, isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
@@ -35,10 +35,8 @@ import {
   withToken,
 } from "./account.ts";
 import { accountSubjectType, authenticateAccount } from "./authenticate-account.ts";
-import { isExpired } from "./expiry.ts";
-import { expiryGauge } from "./expiry-gauge.ts";
+import { expiryGauge, isExpired } from "./expiry.ts";
 import { issueToken } from "./issue-token.ts";
-import { accountSchemas } from "./openapi-schemas.ts";
 import { rotateTokens } from "./rotate.ts";
 import { findAccount, saveAccount } from "./rows.ts";
 import { accountSnapshotPart } from "./snapshot.ts";
@@ -184,4 +182,27 @@ async function assignSeededSecret(manifest: JsonObject, context: Context): Promi
 async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
   const rows = await database.selectFrom("virtual_accounts").select("name").where("name", "in", keys).execute();
   return rows.map(({ name }) => name);
+}
+
+/** The schema of an account's manifest in replies, for virtual accounts and personal access tokens. */
+function accountSchemas(schemas: Schemas): Schemas {
+  const account: Schema = schemas[manifestSchemaName("virtual-account")] ?? {};
+  const { minItems, ...permissions }: Schema = account.properties?.permissions ?? {};
+  return {
+    AccountManifest: {
+      title: "Account",
+      description: "The manifest of a virtual account; for a personal access token it has fewer fields",
+      type: "object",
+      required: ["type", "name"],
+      properties: {
+        ...account.properties,
+        type: { description: "Kind of manifest", type: "string" },
+        name: { description: "Name of the account or token", type: "string" },
+        // A personal access token has no permissions of its own.
+        permissions,
+      },
+      additionalProperties: true,
+      examples: account.examples ?? [],
+    },
+  };
 }

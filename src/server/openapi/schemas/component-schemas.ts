@@ -1,10 +1,20 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { isObject, type Json } from "../../../contract/json.ts";
 import { manifestTypes, schemaFor } from "../../../schema/schemas.ts";
 import type { ResourceDefinition } from "../../resource.ts";
-import { refTo, type Schema, type Schemas } from "./json-schema.ts";
-import { manifestSchemaName, pascalCase } from "./manifest-schema-name.ts";
+import { manifestSchemaName, pascalCase, refTo, type Schema, type Schemas } from "./json-schema.ts";
 
 const DEFS_PREFIX = "#/$defs/";
+
+const folder = join(import.meta.dirname, "../../../../schemas/components");
+
+/** The schemas of resources in replies, from `schemas/components`. */
+export const replySchemas: Schemas = Object.fromEntries(
+  readdirSync(folder)
+    .toSorted()
+    .map((file) => [basename(file, ".json"), readComponent(join(folder, file))]),
+);
 
 /** The schemas of all manifests: those in `schemas/`, and those that resources define in code. */
 export function manifestSchemas(resources: readonly ResourceDefinition[], unknownFields: "refuse" | "allow"): Schemas {
@@ -51,4 +61,8 @@ function adapted(value: Json, type: string, unknownFields: "refuse" | "allow"): 
 
 function innerName(type: string, name: string): string {
   return `${pascalCase(type)}${pascalCase(name)}`;
+}
+
+function readComponent(path: string): Schema {
+  return JSON.parse(readFileSync(path, "utf8")) as Schema;
 }

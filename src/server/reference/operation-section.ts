@@ -1,17 +1,14 @@
-import { type Html, html } from "../../../http/html.ts";
+import { type Html, html } from "../../http/html.ts";
 import type {
   OpenApiDocument,
   OperationObject,
   ParameterObject,
   ReferenceObject,
   ResponseObject,
-} from "../../openapi/document-types.ts";
-import { refName, type Schema } from "../../openapi/schemas/json-schema.ts";
-import { curlCommand } from "./curl-command.ts";
+} from "../openapi/document-types.ts";
+import { refName, type Schema } from "../openapi/schemas/json-schema.ts";
 import { fieldList, fieldRow } from "./field-list.ts";
-import { jsonCode } from "./json-code.ts";
-import { inlineCode, paragraphs } from "./paragraphs.ts";
-import { typeWords } from "./type-words.ts";
+import { inlineCode, jsonCode, paragraphs, typeWords } from "./markup.ts";
 
 /** An operation with its path and method. */
 export type PathOperation = { readonly method: string; readonly path: string; readonly operation: OperationObject };
@@ -128,4 +125,28 @@ function codePane(title: string, code: Html): Html {
 
 function lastStep(ref: string): string {
   return refName(ref).split("/").at(-1) ?? "";
+}
+
+/** The curl command for an operation's example. */
+function curlCommand(method: string, path: string, { parameters = [], requestBody }: OperationObject): string {
+  const verb = method === "get" ? "" : `-X ${method.toUpperCase()} `;
+  const lines = [
+    `curl ${verb}"$HOLDFAST_URL${filled(path, parameters)}"`,
+    `-H "Authorization: Bearer $HOLDFAST_TOKEN"`,
+    ...(requestBody === undefined
+      ? []
+      : [`-H "Content-Type: application/json"`, `-d ${quoted(requestBody.content["application/json"].example)}`]),
+  ];
+  return lines.join(" \\\n  ");
+}
+
+function filled(path: string, parameters: readonly (ParameterObject | ReferenceObject)[]): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const found = parameters.find((one): one is ParameterObject => "name" in one && one.name === name);
+    return encodeURIComponent(String(found?.example ?? name));
+  });
+}
+
+function quoted(value: unknown): string {
+  return `'${JSON.stringify(value, null, 2).replaceAll("'", `'\\''`)}'`;
 }
