@@ -6,7 +6,7 @@ import type { Log } from "../../log/log.ts";
 import { SealKeyError } from "../../seal/seal-key.ts";
 import { createControlPlane } from "../../server/control-plane.ts";
 import { OptionsError } from "../../server/options.ts";
-import { SeedError } from "../../server/seed/seed-error.ts";
+import { SeedError } from "../../server/seed/seed.ts";
 import { StoreError } from "../../store/store-error.ts";
 import { storeFailure } from "../errors/store-failure.ts";
 import { serverKeyOptions } from "../keys/server-key-options.ts";

@@ -1,9 +1,12 @@
 import type { Kysely, Transaction } from "kysely";
 import type { ErrorDetail, Subject } from "../../contract/generated/resources.ts";
 import { shapes } from "../../contract/generated/shapes.ts";
-import type { JsonObject } from "../../contract/json.ts";
+import { canonical, type JsonObject } from "../../contract/json.ts";
+import type { Shape } from "../../contract/manifest-shape.ts";
 import type { OperationName } from "../../contract/operations.ts";
 import { forbidden, unprocessable } from "../../http/http-error.ts";
+import { inPlaceFields } from "../../model/manifest-fields.ts";
+import { normalise } from "../../model/normal-form.ts";
 import { isTenantAdmin } from "../auth/access.ts";
 import { authoriseGrants, type Grant } from "../auth/grants.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -13,7 +16,6 @@ import { type JsonText, toText } from "../database/json-text.ts";
 import type { Tables } from "../database/tables.ts";
 import { checkResourceSize } from "../http/reply-size.ts";
 import { danglingReferences, newReferences, refuseInvisible } from "./check-references.ts";
-import { comparableText } from "./comparable-text.ts";
 import { requireValidManifest } from "./require-valid-manifest.ts";
 
 /** What a resource is created from when a manifest is written. */
@@ -149,4 +151,15 @@ function isSame(existing: JsonObject, wanted: JsonObject): boolean {
   const shape = typeof wanted.type === "string" && Object.hasOwn(shapes, wanted.type) ? shapes[wanted.type] : undefined;
   const compared = shape ?? { is: "free" };
   return comparableText(compared, existing) === comparableText(compared, wanted);
+}
+
+/** The content of a version: its manifest without its number and the fields that may change in place, as comparable text. */
+export function versionContent(shape: Shape, manifest: JsonObject): string {
+  const fields = Object.entries(manifest).filter(([name]) => name !== "version" && !inPlaceFields.includes(name));
+  return comparableText(shape, Object.fromEntries(fields));
+}
+
+/** The text of a manifest in normal form: the same for manifests with the same content. */
+export function comparableText(shape: Shape, manifest: JsonObject): string {
+  return canonical(normalise(shape, manifest, "content") ?? {});
 }

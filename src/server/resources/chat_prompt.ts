@@ -8,10 +8,9 @@ import type { ResourceDefinition } from "../resource.ts";
 import { seedVersions } from "../seed/seed-rule.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
 import { promptSnippets } from "./artifact/code-snippets.ts";
-import { listVersions } from "./artifact/list-versions.ts";
 import { registerVersion, type VersionedKind } from "./artifact/register-version.ts";
 import { copyVersion } from "./artifact/snapshot.ts";
-import type { VersionBase } from "./artifact/version-rows.ts";
+import { listVersions, type VersionBase } from "./artifact/version-rows.ts";
 import { repoScope } from "./ml-repo.ts";
 
 /** Versions of prompts. */

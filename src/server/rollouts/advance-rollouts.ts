@@ -5,13 +5,13 @@ import { fromText, type JsonText } from "../database/json-text.ts";
 import type { Tables } from "../database/tables.ts";
 import { withOutcome, withProgress } from "../resources/application/deployment.ts";
 import {
+  type DeploymentRow,
   findApplicationById,
   type StoredDeployment,
   saveApplication,
   saveDeployment,
 } from "../resources/application/rows.ts";
-import type { DeploymentRow } from "../resources/application/tables.ts";
-import { runOrDropTrigger } from "../resources/job-run/trigger-after-deployment.ts";
+import { runOrDropTrigger } from "../resources/job-run/job-run.ts";
 import type { DriverRollout, RolloutObservation } from "./rollout-driver.ts";
 
 // Enough to keep the disk busy, and few enough not to block requests.

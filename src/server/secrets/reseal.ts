@@ -4,7 +4,7 @@ import type { KeyRing } from "../../seal/seal-key.ts";
 import type { Store } from "../../store/store.ts";
 import { signingKeyAssociatedData } from "../auth/signing-keys.ts";
 import type { Tables } from "../database/tables.ts";
-import { valueAssociatedData } from "../resources/secret-group/sealed-value.ts";
+import { valueAssociatedData } from "../resources/secret-group/values.ts";
 
 // A larger batch would block other writers.
 const BATCH = 100;

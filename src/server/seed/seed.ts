@@ -9,7 +9,6 @@ import type { Context } from "../context.ts";
 import { notImplemented, type ServedOperation } from "../http/define-operation.ts";
 import type { SeedDocument } from "../options.ts";
 import type { ResourceDefinition } from "../resource.ts";
-import { SeedError } from "./seed-error.ts";
 import { type ExistenceCheck, type SeedRule, seedPrincipal } from "./seed-rule.ts";
 
 /** A document that needs another one to be created first. */
@@ -17,6 +16,8 @@ type Waiting = { readonly document: SeedDocument; readonly refusal: HttpError };
 
 /** Calls an operation as the seed principal, and returns the reply. */
 type CallOperation = (name: OperationName, request: Pick<ExistenceCheck, "query" | "body">) => Promise<Json>;
+
+const CORRECT = "correct it and start again; what was created before it stays";
 
 /**
  * Creates the resources of manifests that are absent; existing ones are not changed. A manifest with references that do
@@ -129,4 +130,15 @@ const COMPLETE =
 
 function refused({ place }: SeedDocument, { message }: HttpError): SeedError {
   return new SeedError(`${place}: ${message}`);
+}
+
+/** A seed that failed: which document, why, and what to do. */
+export class SeedError extends Error {
+  override readonly name = "SeedError";
+  readonly hint: string;
+
+  constructor(message: string, { hint = CORRECT, cause }: { readonly hint?: string; readonly cause?: unknown } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.hint = hint;
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Shape } from "../../../src/contract/manifest-shape.ts";
-import { comparableText, versionContent } from "../../../src/server/manifest/comparable-text.ts";
+import { comparableText, versionContent } from "../../../src/server/manifest/put-declared.ts";
 
 const value: Shape = { is: "value" };
 const shape: Shape = {

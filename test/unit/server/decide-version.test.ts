@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decideVersion, type VersionRow } from "../../../src/server/resources/artifact/decide-version.ts";
+import { decideVersion, type VersionRow } from "../../../src/server/resources/artifact/register-version.ts";
 
 const kept = (version: number, content: string, manifest = content): VersionRow => ({ version, content, manifest });
 const three = kept(3, "c", "c described");

@@ -3,8 +3,11 @@ import {
   alertsAfterDeployment,
   summariseAlerts,
 } from "../../../src/server/resources/application/alerts-after-deployment.ts";
-import { potentialProblems } from "../../../src/server/resources/application/potential-problems.ts";
-import { isApplied, proposeRecommendations } from "../../../src/server/resources/application/recommendations.ts";
+import {
+  isApplied,
+  potentialProblems,
+  proposeRecommendations,
+} from "../../../src/server/resources/application/problems.ts";
 
 const probe = { config: { type: "http", path: "/", port: 80 } };
 const sound = { type: "service", replicas: 2, resources: {}, liveness_probe: probe, readiness_probe: probe };

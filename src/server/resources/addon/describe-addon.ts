@@ -1,6 +1,6 @@
 import type { Addon, AddonHelmManifest, Recommendation } from "../../../contract/generated/resources.ts";
 import { rolloutState } from "../../../contract/rollout-state.ts";
-import type { ApplicationRow, DeploymentRow } from "../application/tables.ts";
+import type { ApplicationRow, DeploymentRow } from "../application/rows.ts";
 import type { AddonEntry } from "./catalogue.ts";
 import { proposedManifest, readHelm } from "./helm-manifest.ts";
 import { previewUpgrade } from "./preview-upgrade.ts";

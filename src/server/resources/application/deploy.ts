@@ -1,7 +1,9 @@
 import type { Transaction } from "kysely";
 import type { Deployment } from "../../../contract/generated/resources.ts";
+import { shapes } from "../../../contract/generated/shapes.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import { conflict } from "../../../http/http-error.ts";
+import { conflict, unprocessable } from "../../../http/http-error.ts";
+import { checkApplication } from "../../../schema/validate.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
@@ -9,10 +11,11 @@ import { type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { checkResourceSize } from "../../http/reply-size.ts";
+import { refuseErrors, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../../manifest/required-text.ts";
 import { toDriverRollout } from "../../rollouts/advance-rollouts.ts";
+import { rememberTrigger, runOrDropTrigger } from "../job-run/job-run.ts";
 import type { RunTrigger } from "../job-run/rows.ts";
-import { rememberTrigger, runOrDropTrigger } from "../job-run/trigger-after-deployment.ts";
 import { recordSecretUses } from "../secret-group/secret-uses.ts";
 import {
   cancelled,
@@ -25,10 +28,7 @@ import {
   withProgress,
 } from "./deployment.ts";
 import { completeManifest, type DeploymentTarget, findDeploymentTarget } from "./deployment-target.ts";
-import { deploymentText } from "./reply-json.ts";
-import { requireValidApplication } from "./require-valid-application.ts";
-import { saveApplication, saveDeployment } from "./rows.ts";
-import type { ApplicationRow } from "./tables.ts";
+import { type ApplicationRow, deploymentText, saveApplication, saveDeployment } from "./rows.ts";
 
 /** Creates a new version of an application, and the application when it is new. */
 export const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {
@@ -52,6 +52,9 @@ export const putApp: Handler<"putApp"> = async ({ principal, body }, context) =>
     return { data };
   });
 };
+
+// The type is part of the identity in the audit.
+const TYPE = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
 function plan(
   { subject }: Principal,
@@ -129,4 +132,30 @@ function createApplication(
 
 function dryRun(planned: PlannedDeployment, application: ApplicationRow | null) {
   return toText(application === null ? planned : { ...planned, application });
+}
+
+/**
+ * The manifest of an application when its form is valid. A type with a schema is validated completely and gets its
+ * defaults; of other types only the fields that all applications share are validated.
+ */
+function requireValidApplication(context: Context, manifest: JsonObject): JsonObject {
+  const { type } = manifest;
+  if (typeof type === "string" && !TYPE.test(type)) {
+    const message = "must be 1 to 63 letters, digits, '-' or '_', first a letter";
+    throw unprocessable([{ pointer: "/type", message, code: "form" }]);
+  }
+  if (typeof type === "string" && isNoApplication(type)) {
+    const message = "this type is not an application; it has an operation of its own";
+    throw unprocessable([{ pointer: "/type", message, code: "type" }]);
+  }
+  if (typeof type === "string" && Object.hasOwn(shapes, type)) return requireValidManifest(context, [type], manifest);
+  refuseErrors(checkApplication(manifest, { unknownFields: context.unknownFields === "allow" ? "warn" : "refuse" }));
+  return manifest;
+}
+
+// Applications are the types that have a workspace.
+function isNoApplication(type: string): boolean {
+  const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+  if (shape === undefined) return type === "artifact-version";
+  return shape.is !== "object" || !Object.hasOwn(shape.fields, "workspace_fqn");
 }

@@ -5,10 +5,8 @@ import type { RolloutStatus } from "../../rollouts/rollout-driver.ts";
 import { isBuiltImage } from "../../rollouts/simulated-rollouts.ts";
 import { alertsAfterDeployment, summariseAlerts } from "./alerts-after-deployment.ts";
 import { debugInfoOf, withDebugInfo } from "./failure-debug-info.ts";
-import { failedProblem, potentialProblems } from "./potential-problems.ts";
-import { isApplied, proposeRecommendations } from "./recommendations.ts";
-import type { StoredDeployment } from "./rows.ts";
-import type { ApplicationRow, DeploymentRow } from "./tables.ts";
+import { failedProblem, isApplied, potentialProblems, proposeRecommendations } from "./problems.ts";
+import type { ApplicationRow, DeploymentRow, StoredDeployment } from "./rows.ts";
 
 /** What a new deployment is created from. */
 export type NewDeployment = {

@@ -1,8 +1,7 @@
 import type { DebugInfo, DeploymentStatus } from "../../../contract/generated/resources.ts";
 import type { Json, JsonObject } from "../../../contract/json.ts";
 import { failedStatuses } from "../../../contract/rollout-state.ts";
-import type { StoredDeployment } from "./rows.ts";
-import type { ApplicationRow } from "./tables.ts";
+import type { ApplicationRow, StoredDeployment } from "./rows.ts";
 
 const MAX_INFOS = 20;
 // Every reply of an application includes all of them; a longer image can be read in the deployment's manifest.

@@ -20,8 +20,7 @@ import { advanceRollouts } from "../../rollouts/advance-rollouts.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
 import { findWorkspaceFqn, visibleWorkspaces } from "../workspace.ts";
 import { putApp } from "./deploy.ts";
-import { applicationText, deploymentText } from "./reply-json.ts";
-import { findApplicationText } from "./rows.ts";
+import { applicationText, deploymentText, findApplicationText } from "./rows.ts";
 import { applicationSnapshotPart } from "./snapshot.ts";
 
 /** Lists the deployments of one application. */

@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from "kysely";
+import type { Application, Deployment } from "../../../contract/generated/resources.ts";
 import { preparedQuery } from "../../../store/prepared-query.ts";
-import { fromText, type JsonText, toText } from "../../database/json-text.ts";
-import type { Tables } from "../../database/tables.ts";
-import type { ApplicationRow, DeploymentRow } from "./tables.ts";
+import { fromText, type JsonText, toText, withMember } from "../../database/json-text.ts";
+import type { ResourceRow, Tables } from "../../database/tables.ts";
 
 /** A stored deployment, which has an id. */
 export type StoredDeployment = DeploymentRow & { readonly id: string };
@@ -17,6 +17,33 @@ const byFqn = preparedQuery((database: Kysely<Tables>, { fqn }: { readonly fqn: 
     .select(["a.json as application", "d.json as deployment", "d.id as id"])
     .where("a.fqn", "=", fqn),
 );
+
+/** An application as stored: a list adds its newest deployment. */
+export type ApplicationRow = Omit<Application, "deployment">;
+
+/** A deployment as stored: a reply adds its application. */
+export type DeploymentRow = Omit<Deployment, "application">;
+
+declare module "../../database/tables.ts" {
+  interface Tables {
+    readonly applications: ResourceRow<ApplicationRow> & {
+      readonly fqn: string;
+      readonly name: string;
+      readonly type: string;
+      readonly workspace_id: string;
+      readonly last_deployment_id: string;
+      readonly active_deployment_id: string | null;
+    };
+    readonly deployments: ResourceRow<DeploymentRow> & {
+      readonly application_id: string;
+      readonly version: number;
+      /** 1 when the rollout has ended, else 0. */
+      readonly is_over: number;
+      /** When the rollout is due again, in epoch milliseconds; null when it has ended. */
+      readonly look_at: number | null;
+    };
+  }
+}
 
 /** The application of that fqn, visible or not. */
 export async function findApplication(database: Kysely<Tables>, fqn: string): Promise<FoundApplication | null> {
@@ -105,4 +132,20 @@ export async function saveDeployment(
     look_at: isOver || dueAt === null ? null : Math.ceil(dueAt),
   });
   return json;
+}
+
+/** A deployment in a reply: with its application, which has no `deployment` of its own. */
+export function deploymentText(
+  deployment: JsonText<DeploymentRow>,
+  application: JsonText<ApplicationRow>,
+): JsonText<Deployment> {
+  return withMember(deployment, "application", application);
+}
+
+/** An application in a list: with its newest deployment, which has no `application` of its own. */
+export function applicationText(
+  application: JsonText<ApplicationRow>,
+  deployment: JsonText<DeploymentRow>,
+): JsonText<Application> {
+  return withMember(application, "deployment", deployment);
 }

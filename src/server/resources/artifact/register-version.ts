@@ -12,14 +12,22 @@ import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import { checkResourceSize } from "../../http/reply-size.ts";
-import { comparableText, versionContent } from "../../manifest/comparable-text.ts";
+import { comparableText, versionContent } from "../../manifest/put-declared.ts";
 import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../../manifest/required-text.ts";
 import { countInRepo, requireWritableRepo, type StoredMlRepo } from "../ml-repo.ts";
 import { completeStage } from "../staged-artifact/resource.ts";
-import { decideVersion, type VersionRow } from "./decide-version.ts";
-import { type RegistryKey, type RegistryType, registryTypes, versionFqn, versionIdentity } from "./registry-key.ts";
-import { type FoundArtifact, findArtifact, insertArtifact, touchArtifact } from "./rows.ts";
+import {
+  type FoundArtifact,
+  findArtifact,
+  insertArtifact,
+  type RegistryKey,
+  type RegistryType,
+  registryTypes,
+  touchArtifact,
+  versionFqn,
+  versionIdentity,
+} from "./rows.ts";
 import {
   findVersion,
   insertVersionRow,
@@ -48,6 +56,23 @@ type Write<Version extends ModelVersion | PromptVersion> = {
 };
 
 type Outcome<Version> = { readonly resource: Version; readonly version: number; readonly isEffect: boolean };
+
+/** A stored version: its number, its content, and its manifest without the number, both as comparable text. */
+export type VersionRow = { readonly version: number; readonly content: string; readonly manifest: string };
+
+/** A requested version; `version` is null when the server chooses the number. */
+export type WantedVersion = { readonly version: number | null; readonly content: string; readonly manifest: string };
+
+/** The decision on a write of a versioned manifest. */
+export type VersionDecision<Stored extends VersionRow> =
+  | { readonly decision: "create"; readonly version: number }
+  /** The content is equal, but a field that may change in place differs. */
+  | { readonly decision: "update"; readonly existing: Stored }
+  | { readonly decision: "keep"; readonly existing: Stored }
+  /** The content differs, but versions are immutable. */
+  | { readonly decision: "conflict"; readonly version: number }
+  /** The number is higher than the next one. */
+  | { readonly decision: "gap"; readonly next: number };
 
 /** Creates a version, updates one in place, or keeps it, by the rules of versions. */
 export async function registerVersion<Version extends ModelVersion | PromptVersion>(
@@ -202,4 +227,23 @@ function aliasOf(manifest: JsonObject): string | null {
 
 function compared(shape: Shape, { version: _, ...manifest }: JsonObject): Pick<VersionRow, "content" | "manifest"> {
   return { content: versionContent(shape, manifest), manifest: comparableText(shape, manifest) };
+}
+
+/** Decides a write from the newest version and the one with the requested number, each null when absent. */
+export function decideVersion<Stored extends VersionRow>(
+  wanted: WantedVersion,
+  { newest, numbered }: { readonly newest: Stored | null; readonly numbered: Stored | null },
+): VersionDecision<Stored> {
+  const next = (newest?.version ?? 0) + 1;
+  if (wanted.version === null) {
+    return newest?.content === wanted.content ? inPlace(wanted, newest) : { decision: "create", version: next };
+  }
+  if (wanted.version > next) return { decision: "gap", next };
+  if (numbered === null && wanted.version === next) return { decision: "create", version: next };
+  if (numbered?.content !== wanted.content) return { decision: "conflict", version: wanted.version };
+  return inPlace(wanted, numbered);
+}
+
+function inPlace<Stored extends VersionRow>(wanted: WantedVersion, existing: Stored): VersionDecision<Stored> {
+  return { decision: existing.manifest === wanted.manifest ? "keep" : "update", existing };
 }

@@ -1,15 +1,54 @@
 import type { Kysely, Transaction } from "kysely";
-import type { ModelVersion, PromptVersion, Subject } from "../../../contract/generated/resources.ts";
+import type { Artifact, ModelVersion, PromptVersion, Subject } from "../../../contract/generated/resources.ts";
+import { tenant } from "../../auth/principal.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
-import type { Tables } from "../../database/tables.ts";
-import { artifactFqn, type RegistryKey, registryTypes } from "./registry-key.ts";
-import type { ArtifactRow } from "./tables.ts";
+import type { ResourceRow, Tables } from "../../database/tables.ts";
 
 /** A stored artifact; a reply adds its latest version, and the steps of all versions. */
 export type FoundArtifact = ArtifactRow & {
   /** Number of the newest version, 0 when there is none. */
   readonly newest: number;
 };
+
+/** An artifact as stored: a reply adds the data of its versions. */
+type ArtifactRow = Omit<Artifact, "latest_version" | "run_steps">;
+
+declare module "../../database/tables.ts" {
+  interface Tables {
+    /** Artifacts by the `type` of their versions (`model-version`, `chat_prompt`, `artifact-version`). */
+    readonly artifacts: ResourceRow<ArtifactRow> & {
+      readonly type: string;
+      readonly ml_repo_id: string;
+      readonly name: string;
+      /** Number of the newest version, 0 when none is registered. */
+      readonly newest: number;
+    };
+    readonly artifact_versions: ResourceRow<ModelVersion | PromptVersion> & {
+      readonly artifact_id: string;
+      readonly type: string;
+      readonly ml_repo_id: string;
+      readonly name: string;
+      readonly version: number;
+      readonly fqn: string;
+      readonly alias: string | null;
+      readonly run_id: string | null;
+      readonly step: number | null;
+    };
+  }
+}
+
+/** Manifest types with versions, and the scheme of their fqns. */
+export const registryTypes = {
+  chat_prompt: "chat_prompt",
+  "model-version": "model",
+  "artifact-version": "artifact",
+} as const;
+
+/** A manifest type with versions. */
+export type RegistryType = keyof typeof registryTypes;
+
+/** Identifies an artifact in the registry. */
+export type RegistryKey = { readonly type: RegistryType; readonly repo: string; readonly name: string };
 
 /** The artifact of that name; null when it is absent. */
 export async function findArtifact(
@@ -112,4 +151,19 @@ export async function listSteps(database: Kysely<Tables>, artifactId: string): P
     .orderBy("step")
     .execute();
   return rows.map(({ step }) => Number(step));
+}
+
+/** The fqn of an artifact: `model:tenant/repo/name`. */
+function artifactFqn({ type, repo, name }: RegistryKey): string {
+  return `${registryTypes[type]}:${tenant}/${repo}/${name}`;
+}
+
+/** The fqn of one version: `model:tenant/repo/name:3`. */
+export function versionFqn(place: RegistryKey, version: number): string {
+  return `${artifactFqn(place)}:${version}`;
+}
+
+/** The identity of one version in the audit: `model-version/repo/name@3`. */
+export function versionIdentity({ type, repo, name }: RegistryKey, version: number): string {
+  return `${type}/${repo}/${name}@${version}`;
 }

@@ -7,8 +7,7 @@ import { readObjects, readRowFields, readVersionNumber } from "../../snapshot/re
 import { type CopyOutcome, notCopied } from "../../snapshot/snapshot-part.ts";
 import { findRepo } from "../ml-repo.ts";
 import { insertVersion, type VersionedKind } from "./register-version.ts";
-import { versionFqn, versionIdentity } from "./registry-key.ts";
-import { findArtifact, insertArtifact } from "./rows.ts";
+import { findArtifact, insertArtifact, versionFqn, versionIdentity } from "./rows.ts";
 import { findVersion } from "./version-rows.ts";
 
 /** Copies versions of models or prompts, each under its own number. */

@@ -1,7 +1,12 @@
+import type { Transaction } from "kysely";
 import type { JobRun, Subject } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
+import type { Context } from "../../context.ts";
+import { recordEffect } from "../../database/audit.ts";
+import type { Tables } from "../../database/tables.ts";
 import { requiredName } from "../../manifest/required-text.ts";
 import type { StoredDeployment } from "../application/rows.ts";
+import { countRuns, deleteTrigger, insertRun, insertTrigger, type RunTrigger } from "./rows.ts";
 import type { Run, RunState } from "./run-driver.ts";
 
 // The types of applications with runs.
@@ -23,7 +28,7 @@ export type NewRun = {
 };
 
 /** A new run. */
-export function newRun({ deployment, before, subject, now }: NewRun): JobRun {
+function newRun({ deployment, before, subject, now }: NewRun): JobRun {
   const { manifest, version } = deployment;
   const applicationName = requiredName(manifest);
   return {
@@ -64,4 +69,43 @@ export function withState(run: JobRun, { status, totalRetries, end }: RunState):
 function commandOf({ image, command }: JsonObject): string {
   const places = isObject(image) ? [image.command, isObject(image.build_spec) ? image.build_spec.command : null] : [];
   return places.map(text).find((found) => found !== undefined) ?? text(command) ?? "";
+}
+
+/** Stores that a job runs after its deployment; ignored for other applications. */
+export async function rememberTrigger(
+  transaction: Transaction<Tables>,
+  { id, manifest }: StoredDeployment,
+  trigger: RunTrigger,
+): Promise<void> {
+  if (hasRuns(manifest.type)) await insertTrigger(transaction, id, trigger);
+}
+
+/** Starts the triggered run when the deployment has succeeded; deletes the trigger when it has ended. */
+export async function runOrDropTrigger(
+  transaction: Transaction<Tables>,
+  deployment: StoredDeployment,
+  context: Context,
+): Promise<void> {
+  const { currentStatus, manifest } = deployment;
+  if (!hasRuns(manifest.type) || currentStatus?.state.isTerminalState !== true) return;
+  const trigger = await deleteTrigger(transaction, deployment.id);
+  if (trigger !== null && currentStatus.status === "DEPLOY_SUCCESS")
+    await start(transaction, deployment, trigger, context);
+}
+
+async function start(
+  transaction: Transaction<Tables>,
+  deployment: StoredDeployment,
+  { name, subject }: RunTrigger,
+  context: Context,
+): Promise<void> {
+  const now = context.now();
+  const before = await countRuns(transaction, deployment.id);
+  const run = newRun({ deployment, before, subject, now });
+  const { state, dueAt } = await context.runs.observe(toDriverRun(run, deployment), now);
+  await insertRun(transaction, deployment, { id: context.newId(), run: withState(run, state) }, dueAt);
+  if (dueAt !== null) context.scheduleAdvance(dueAt);
+  const application = deployment.fqn.slice(0, deployment.fqn.lastIndexOf(":"));
+  const effect = { principal: { name }, operation: "putApp", resource: `job-run/${application}/${run.name}` } as const;
+  await recordEffect(transaction, context, effect);
 }

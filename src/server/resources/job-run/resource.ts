@@ -2,14 +2,17 @@ import type { Kysely } from "kysely";
 import { notFound } from "../../../http/http-error.ts";
 import { isAllowed } from "../../auth/access.ts";
 import type { Principal } from "../../auth/principal.ts";
+import type { Context } from "../../context.ts";
+import { claimDueRows } from "../../database/claim-due-rows.ts";
+import { fromText } from "../../database/json-text.ts";
 import { selectPage } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import type { ResourceDefinition } from "../../resource.ts";
 import { findApplicationById } from "../application/rows.ts";
-import { advanceRuns } from "./advance-runs.ts";
-import { hasRuns } from "./job-run.ts";
+import { hasRuns, toDriverRun, withState } from "./job-run.ts";
+import { updateRun } from "./rows.ts";
 
 const getJobRun: Handler<"getJobRun"> = async ({ principal, path }, { store }) => {
   await visibleJob(store.read, principal, path.jobId);
@@ -49,6 +52,8 @@ export const resource: ResourceDefinition = {
   advance: advanceRuns,
 };
 
+const AT_ONCE = 100;
+
 async function visibleJob(database: Kysely<Tables>, principal: Principal, id: string): Promise<void> {
   const job = await findApplicationById(database, id);
   const isVisible = job !== null && isAllowed(principal, "read", { type: "workspace", fqn: job.workspaceFqn });
@@ -57,4 +62,36 @@ async function visibleJob(database: Kysely<Tables>, principal: Principal, id: st
 
 function runsOf(database: Kysely<Tables>, jobId: string) {
   return database.selectFrom("job_runs").where("job_id", "=", jobId);
+}
+
+/**
+ * Asks the driver for the progress of every run that is due, and stores it. Returns when the next one is due, in epoch
+ * milliseconds; null when no run is in progress.
+ */
+async function advanceRuns(context: Context): Promise<number | null> {
+  const { store, now, runs } = context;
+  const due = await claimDueRows(context, "job_runs", dueRuns);
+  await Promise.all(
+    due.map(async ({ id, run: text, deployment }) => {
+      const run = fromText(text);
+      const { state, dueAt } = await runs.observe(toDriverRun(run, fromText(deployment)), now());
+      await store.write((transaction) => updateRun(transaction, { id, run }, withState(run, state), dueAt));
+    }),
+  );
+  const { next } = await store.read
+    .selectFrom("job_runs")
+    .select(({ fn }) => fn.min("look_at").as("next"))
+    .executeTakeFirstOrThrow();
+  return next === null ? null : Number(next);
+}
+
+function dueRuns(database: Kysely<Tables>, now: number) {
+  return database
+    .selectFrom("job_runs as r")
+    .innerJoin("deployments as d", "d.id", "r.deployment_id")
+    .select(["r.id as id", "r.json as run", "d.json as deployment"])
+    .where("r.look_at", "<=", now)
+    .orderBy("r.look_at")
+    .limit(AT_ONCE)
+    .execute();
 }

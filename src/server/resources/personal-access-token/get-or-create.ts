@@ -8,9 +8,8 @@ import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText, withMember } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import type { AccountRow } from "../virtual-account/tables.ts";
-import { createPersonalToken } from "./authenticate.ts";
-import { validTokens } from "./rows.ts";
+import type { AccountRow } from "../virtual-account/account.ts";
+import { createPersonalToken, validTokens } from "./rows.ts";
 
 /** Returns the caller's token of a name, and creates it when there is none. */
 export const getPersonalAccessToken: Handler<"getPersonalAccessToken"> = async (

@@ -8,8 +8,7 @@ import { OptionsError } from "../../options.ts";
 import { isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
 import { builtinSecretPath, type StoredAccount, withoutTokens, withToken } from "../virtual-account/account.ts";
 import { accountSubjectType } from "../virtual-account/authenticate-account.ts";
-import { issueToken } from "../virtual-account/issue-token.ts";
-import { findAccount, saveAccount } from "../virtual-account/rows.ts";
+import { findAccount, issueToken, saveAccount } from "../virtual-account/rows.ts";
 import { findOwner, type TokenOwner } from "./rows.ts";
 
 /** Who revokes tokens by command, as the audit names it. */

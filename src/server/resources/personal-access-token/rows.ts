@@ -1,9 +1,13 @@
+import { randomBytes } from "node:crypto";
 import type { Kysely, Transaction } from "kysely";
 import type { Subject } from "../../../contract/generated/resources.ts";
+import { Secret } from "../../../contract/secret.ts";
+import { preparedQuery } from "../../../store/prepared-query.ts";
+import { type Authenticator, tokenHash, userPrincipal } from "../../auth/authenticate.ts";
 import { fromText } from "../../database/json-text.ts";
 import type { ResourceRow, Tables } from "../../database/tables.ts";
-import { accountSubjectType } from "../virtual-account/authenticate-account.ts";
-import type { AccountRow } from "../virtual-account/tables.ts";
+import type { AccountRow } from "../virtual-account/account.ts";
+import { accountPrincipal, accountSubjectType } from "../virtual-account/authenticate-account.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
@@ -25,6 +29,27 @@ declare module "../../database/tables.ts" {
 
 /** The owner of a personal access token. */
 export type TokenOwner = Pick<Subject, "subjectType" | "subjectId">;
+
+const validToken = preparedQuery(
+  (database: Kysely<Tables>, { hash, now }: { readonly hash: string; readonly now: number }) =>
+    validTokens(database, now)
+      .select(["p.id", "p.owner_type", "p.owner_id", "p.credential", "p.last_used_at"])
+      .where("p.hash", "=", hash),
+);
+
+/**
+ * Authenticates by personal access tokens: each is valid for its owner as long as the owner exists and the credential
+ * that it depends on is valid.
+ */
+export const authenticatePersonalToken: Authenticator = async (token, context) => {
+  const [row] = await validToken(context.store.read, { hash: tokenHash(token), now: context.now() });
+  if (row === undefined || row.credential === null) return null;
+  const find = row.owner_type === accountSubjectType ? accountPrincipal : userPrincipal;
+  const credential = { root: row.credential, name: personalTokenName(row.id) };
+  const principal = await find(row.owner_id, credential, context);
+  if (principal !== null) context.tokenUses.record(row.id, row.last_used_at);
+  return principal;
+};
 
 /**
  * The valid personal access tokens, as a query: a user's is valid as long as the user token that it depends on, an
@@ -83,7 +108,7 @@ export async function revokeToken(
 }
 
 /** The name of a personal access token as the credential that created another. */
-export function personalTokenName(id: string): string {
+function personalTokenName(id: string): string {
   return `personal-access-token/${id}`;
 }
 
@@ -93,4 +118,9 @@ export async function deleteInvalidTokens(database: Kysely<Tables>, now: number)
     .deleteFrom("personal_tokens")
     .where("id", "not in", validTokens(database, now).select("p.id"))
     .execute();
+}
+
+/** A new random token of 256 bits. */
+export function createPersonalToken(): Secret {
+  return new Secret(`hfp_${randomBytes(32).toString("base64url")}`);
 }

@@ -15,7 +15,7 @@ import { danglingReferences, newReferences } from "../../manifest/check-referenc
 import { refTo } from "../../openapi/schemas/json-schema.ts";
 import type { ResourceDefinition } from "../../resource.ts";
 import { type ExistenceCheck, listsAny } from "../../seed/seed-rule.ts";
-import { deploymentText } from "../application/reply-json.ts";
+import { deploymentText } from "../application/rows.ts";
 import {
   builtinStore,
   findGroup,

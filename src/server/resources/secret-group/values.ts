@@ -1,13 +1,14 @@
 import type { Kysely, Transaction } from "kysely";
 import type { SecretResource, SecretVersion, Subject } from "../../../contract/generated/resources.ts";
-import type { Secret } from "../../../contract/secret.ts";
+import { Secret } from "../../../contract/secret.ts";
+import { seal, unsealWithAny } from "../../../seal/seal.ts";
+import type { KeyRing } from "../../../seal/seal-key.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { fromText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import { checkSecretSize } from "../../http/reply-size.ts";
 import { creationFields, withUses } from "./groups.ts";
-import { sealValue, unsealValue } from "./sealed-value.ts";
 import { countActiveUses } from "./secret-uses.ts";
 import type { SecretGroupRow, SecretRow } from "./tables.ts";
 
@@ -18,6 +19,9 @@ export type NewValue = {
   readonly value: Secret;
   readonly account?: string | null;
 };
+
+/** The row of a value: it can only be unsealed for this row. */
+export type SecretValueKey = { readonly secretId: string; readonly version: number };
 
 /** Stores a value: as version 1 of a new secret, or as the next version of the existing one. */
 export async function putValue(
@@ -137,4 +141,19 @@ function newVersion(id: string, { secretVersions, ...secret }: SecretRow, now: s
     createdAt: now,
     updatedAt: now,
   };
+}
+
+/** Seals a value of a secret for storage. */
+function sealValue({ newest }: KeyRing, place: SecretValueKey, value: Secret): string {
+  return seal(newest, value.open(), valueAssociatedData(place)).toString("base64");
+}
+
+/** Unseals a stored value. */
+function unsealValue({ all }: KeyRing, place: SecretValueKey, sealed: string): Secret {
+  return new Secret(unsealWithAny(all, Buffer.from(sealed, "base64"), valueAssociatedData(place)).toString("utf8"));
+}
+
+/** The associated data of a sealed value. */
+export function valueAssociatedData({ secretId, version }: SecretValueKey): string {
+  return `secret:${secretId}:${version}`;
 }

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
+import type { ErrorDetail } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
 import { checkSemantics } from "../../../schema/check-semantics.ts";
@@ -12,13 +13,11 @@ import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../../manifest/required-text.ts";
-import { refTo } from "../../openapi/schemas/json-schema.ts";
+import { manifestSchemaName, pickProperties, refTo, type Schemas } from "../../openapi/schemas/json-schema.ts";
 import type { ResourceDefinition } from "../../resource.ts";
 import { artifactsSection } from "../artifact/resource.ts";
 import { findArtifact, insertArtifact } from "../artifact/rows.ts";
 import { repoScope, repoTarget, requireWritableRepo } from "../ml-repo.ts";
-import { artifactSchemas } from "./openapi-schemas.ts";
-import { requireValidArtifact } from "./require-valid-artifact.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
@@ -106,6 +105,11 @@ type NewStage = {
   readonly principal: Principal;
   readonly manifest: JsonObject;
 };
+
+const forms: readonly { readonly field: string; readonly form: RegExp; readonly says: string }[] = [
+  { field: "name", form: /^[A-Za-z0-9_-]{1,256}$/, says: "1 to 256 letters, digits, '-' or '_'" },
+  { field: "ml_repo", form: /^[A-Za-z0-9][A-Za-z0-9_.-]{1,99}$/, says: "the name of an ml repo" },
+];
 
 async function stage(
   transaction: Transaction<Tables>,
@@ -215,4 +219,34 @@ export async function completeStage(
   }
   await setStageState(transaction, stage.id, "registered");
   return stage.id;
+}
+
+/** The schema of the manifest of a plain artifact's version. */
+function artifactSchemas(schemas: Schemas): Schemas {
+  const model = schemas[manifestSchemaName("model-version")]?.properties ?? {};
+  return {
+    ArtifactVersionManifest: {
+      title: "Artifact version",
+      description: "A version of a plain artifact; other fields are stored as they are",
+      type: "object",
+      required: ["type", "name", "ml_repo"],
+      properties: {
+        type: { title: "Type", description: "Kind of manifest: `artifact-version`", const: "artifact-version" },
+        ...pickProperties(model, "name", "ml_repo"),
+      },
+      examples: [{ type: "artifact-version", name: "click-logs", ml_repo: "ranking" }],
+    },
+  };
+}
+
+/** The manifest of a plain artifact's version when its name and repo are valid; other fields are not checked. */
+function requireValidArtifact(manifest: JsonObject): JsonObject {
+  const faults = forms.flatMap(({ field, form, says }): readonly ErrorDetail[] => {
+    const value = manifest[field];
+    const pointer = `/${field}`;
+    if (value === undefined || value === null) return [{ pointer, message: "is required", code: "required" }];
+    return typeof value === "string" && form.test(value) ? [] : [{ pointer, message: `must be ${says}`, code: "form" }];
+  });
+  if (faults.length > 0) throw unprocessable(faults);
+  return manifest;
 }

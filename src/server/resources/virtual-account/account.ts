@@ -1,13 +1,13 @@
 import type { ErrorDetail, VirtualAccount } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { tenant } from "../../auth/principal.ts";
+import type { ResourceRow } from "../../database/tables.ts";
 import type { ResourceInput } from "../../manifest/put-declared.ts";
 import { requiredName } from "../../manifest/required-text.ts";
 import { builtinStore } from "../secret-group/groups.ts";
 import { readSecretPath } from "../secret-group/read-group-manifest.ts";
 import { accountSubjectType } from "./authenticate-account.ts";
 import { endOfDay, nextScheduledRotation } from "./expiry.ts";
-import type { AccountRow } from "./tables.ts";
 
 /** A stored virtual account, which has an id. */
 export type StoredAccount = AccountRow & { readonly id: string };
@@ -16,6 +16,33 @@ type Token = VirtualAccount["jwts"][number];
 
 // Clients require an expiry: a token without one has the latest possible timestamp.
 const NEVER = "9999-12-31T23:59:59.999Z";
+
+/** A virtual account as stored: a reply adds whether it is expired. */
+export type AccountRow = Omit<VirtualAccount, "isExpired">;
+
+declare module "../../database/tables.ts" {
+  interface Tables {
+    readonly virtual_accounts: ResourceRow<AccountRow> & {
+      readonly name: string;
+      /** The last day on which it is valid (`yyyy-mm-dd`); null when it never expires. */
+      readonly expires_on: string | null;
+      /** When its token is due for rotation, in epoch milliseconds; null when it is not rotated. */
+      readonly rotate_at: number | null;
+    };
+    /**
+     * Valid tokens of virtual accounts: any other id is invalid, and a replaced token after `valid_until` (epoch
+     * milliseconds).
+     */
+    readonly jwts: {
+      readonly id: string;
+      readonly account_id: string;
+      readonly created_at: string;
+      readonly valid_until: number | null;
+      /** The key that signed it. */
+      readonly kid: string | null;
+    };
+  }
+}
 
 /** The account of a manifest, with its existing tokens; a new one has none. */
 export function makeAccount(

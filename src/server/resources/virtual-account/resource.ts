@@ -26,6 +26,7 @@ import { seedByDryRun, seedPrincipal } from "../../seed/seed-rule.ts";
 import { assignToAccount, isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
 import { builtinStore } from "../secret-group/groups.ts";
 import {
+  type AccountRow,
   builtinSecretPath,
   lastDay,
   makeAccount,
@@ -36,11 +37,9 @@ import {
 } from "./account.ts";
 import { accountSubjectType, authenticateAccount } from "./authenticate-account.ts";
 import { expiryGauge, isExpired } from "./expiry.ts";
-import { issueToken } from "./issue-token.ts";
 import { rotateTokens } from "./rotate.ts";
-import { findAccount, saveAccount } from "./rows.ts";
+import { findAccount, issueToken, saveAccount } from "./rows.ts";
 import { accountSnapshotPart } from "./snapshot.ts";
-import type { AccountRow } from "./tables.ts";
 
 const writeRules: WriteRules<StoredAccount> = {
   find: (database, manifest) => findAccount(database, requiredName(manifest)),

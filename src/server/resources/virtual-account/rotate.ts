@@ -6,8 +6,7 @@ import type { Tables } from "../../database/tables.ts";
 import { isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
 import { builtinSecretPath, graceDays, type StoredAccount, withToken } from "./account.ts";
 import { endOfGrace } from "./expiry.ts";
-import { issueToken } from "./issue-token.ts";
-import { findAccount, saveAccount } from "./rows.ts";
+import { findAccount, issueToken, saveAccount } from "./rows.ts";
 
 const HOUR = 3_600_000;
 

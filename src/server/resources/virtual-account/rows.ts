@@ -1,8 +1,13 @@
 import type { Kysely, Transaction } from "kysely";
+import type { Secret } from "../../../contract/secret.ts";
+import { requireEnabled } from "../../auth/disabled-subjects.ts";
 import { permissionGrants, replaceGrants } from "../../auth/grants.ts";
+import { signToken } from "../../auth/jwt.ts";
+import type { Context } from "../../context.ts";
 import { fromText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
-import { lastDay, rotationTime, type StoredAccount } from "./account.ts";
+import { type AccountRow, lastDay, rotationTime, type StoredAccount } from "./account.ts";
+import { accountSubjectType } from "./authenticate-account.ts";
 
 /** The virtual account of that name, visible or not. */
 export async function findAccount(database: Kysely<Tables>, name: string): Promise<StoredAccount | null> {
@@ -33,4 +38,21 @@ export async function saveAccount(transaction: Transaction<Tables>, account: Sto
     .execute();
   const source = `virtual-account/${name}`;
   await replaceGrants(transaction, source, permissionGrants(`virtualaccount:${name}`, manifest));
+}
+
+/** Issues a token for an account; only its id is stored. */
+export async function issueToken(
+  transaction: Transaction<Tables>,
+  { id: accountId, name }: AccountRow & { readonly id: string },
+  now: number,
+  { newId, signingKeys }: Context,
+): Promise<{ readonly jwtId: string; readonly token: Secret }> {
+  await requireEnabled(transaction, `${accountSubjectType}:${name}`);
+  const jwtId = newId();
+  const key = signingKeys.newest();
+  const token = await signToken(key, { jwtId, accountId, name }, now);
+  const created_at = new Date(now).toISOString();
+  const row = { id: jwtId, account_id: accountId, created_at, valid_until: null, kid: key.kid };
+  await transaction.insertInto("jwts").values(row).execute();
+  return { jwtId, token };
 }
