@@ -1,11 +1,12 @@
 import type { Buffer } from "node:buffer";
+import type { Clock } from "../clock/clock.ts";
+import type { Random } from "../clock/random.ts";
 import { IDEMPOTENCY_KEY_ACCEPTED } from "../contract/headers.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import type { HoldfastError } from "../core/errors.ts";
 import type { Answer, Tried } from "./call-outcome.ts";
 import { classifyResponse } from "./classify-response.ts";
-import type { Clock } from "./clock.ts";
 import { type CallContent, composeRequest } from "./compose-request.ts";
 import type { RouteCheck } from "./confirm-missing-route.ts";
 import type { Credential } from "./credential.ts";
@@ -64,7 +65,7 @@ export type ServerLine = {
   readonly firstContact: FirstContact;
   readonly serverClock: ServerClock;
   readonly clock: Clock;
-  readonly random: () => number;
+  readonly random: Random;
   /** The longest wait in milliseconds that the server may request. */
   readonly retryWait: number;
   readonly waitNotice: () => WaitNotice;
@@ -176,12 +177,12 @@ async function waited(
   // Shutdown does not wait for a pause that the server requested.
   const stoppable = { signal: AbortSignal.any([signal, stopping]) };
   try {
-    if (milliseconds > 0) await clock.wait(milliseconds, isAsked ? stoppable : { signal });
+    if (milliseconds > 0) await clock.sleep(milliseconds, isAsked ? stoppable : { signal });
     for (let closed = serverPause.closed(); closed !== null; closed = serverPause.closed()) {
-      const rest = closed.until - clock.now();
+      const rest = closed.until - clock.monotonic();
       if (rest > retryWait) return { state: "refused", refusal: closed.refusal };
       notice.waits({ why: askedToWait(line.origin, closed.refusal, rest), until: closed.until });
-      await clock.wait(Math.ceil(rest), stoppable);
+      await clock.sleep(Math.ceil(rest), stoppable);
     }
     return stoppedBy(signals);
   } catch {
@@ -204,21 +205,22 @@ type Sending = { readonly content: CallContent; readonly policy: TryPolicy };
 async function sendOnce(line: ServerLine, name: OperationName, { content, policy }: Sending): Promise<Tried> {
   const row = operation(name);
   const token = line.credential.current();
-  const started = line.clock.now();
+  const started = line.clock.monotonic();
   const { fresh, shared } = line.dispatchers;
   const outcome = await exchange(policy.fresh ? fresh : shared, composeRequest(row, content, { ...line, token }), {
+    clock: line.clock,
     timeout: line.requestTimeout,
     cap: REPLY_CAP,
     reset: policy.fresh,
     signals: policy.signals,
     ...(policy.onSent === undefined ? {} : { onSent: policy.onSent }),
   });
-  line.onRequest?.(name, line.clock.now() - started, outcome.state === "answered");
+  line.onRequest?.(name, line.clock.monotonic() - started, outcome.state === "answered");
   if (outcome.state === "answered") {
     line.reach.answered();
     line.serverClock.saw(outcome.headers);
   }
-  const date = line.clock.date();
+  const date = line.clock.now();
   const classified = await classifyResponse(outcome, {
     name,
     token,
@@ -232,7 +234,7 @@ async function sendOnce(line: ServerLine, name: OperationName, { content, policy
     ? await confirmMissingRoute(line, name, { content, policy }, classified)
     : withAskedWait(classified, { date, retryWait: line.retryWait });
   learn(line, name, { answer: tried.answer, renew: () => line.credential.renew(token) });
-  const milliseconds = Math.round(line.clock.now() - started);
+  const milliseconds = Math.round(line.clock.monotonic() - started);
   line.log?.debug(
     { event: "request", operation: name, state: tried.answer.state, milliseconds },
     `${row.method} ${row.path}`,

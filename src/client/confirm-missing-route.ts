@@ -1,7 +1,8 @@
+import type { Clock } from "../clock/clock.ts";
+import type { Random } from "../clock/random.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { RawReply } from "./call-outcome.ts";
-import type { Clock } from "./clock.ts";
 import { type CallContent, composeRequest } from "./compose-request.ts";
 import type { Credential } from "./credential.ts";
 import { decodeBody, mediaType } from "./decode-body.ts";
@@ -25,6 +26,7 @@ type Checking = {
   readonly dispatchers: Dispatchers;
   readonly credential: Credential;
   readonly clock: Clock;
+  readonly random: Random;
 };
 
 // Calls of one operation that are answered within this time share one check.
@@ -35,20 +37,26 @@ export function createRouteCheck(line: Checking): RouteCheck {
   const verdicts = new Map<OperationName, { readonly at: number; readonly isMissing: Promise<boolean> }>();
   return (name, answered, { signals }) => {
     const known = verdicts.get(name);
-    if (known !== undefined && line.clock.now() - known.at < SHARED_MS) return known.isMissing;
-    const isMissing = isRouteMissing(name, answered, probeOver(line, signals));
-    verdicts.set(name, { at: line.clock.now(), isMissing });
+    if (known !== undefined && line.clock.monotonic() - known.at < SHARED_MS) return known.isMissing;
+    const isMissing = isRouteMissing(name, answered, { probe: probeOver(line, signals), random: line.random });
+    verdicts.set(name, { at: line.clock.monotonic(), isMissing });
     return isMissing;
   };
 }
 
 function probeOver(
-  { dispatchers, credential, requestTimeout: timeout, ...line }: Checking,
+  { clock, dispatchers, credential, requestTimeout: timeout, ...line }: Checking,
   signals: readonly AbortSignal[],
 ): SendProbe {
   return async (row, content) => {
     const request = composeRequest(row, content, { ...line, token: credential.current() });
-    const outcome = await exchange(dispatchers.shared, request, { timeout, cap: REPLY_CAP, reset: false, signals });
+    const outcome = await exchange(dispatchers.shared, request, {
+      clock,
+      timeout,
+      cap: REPLY_CAP,
+      reset: false,
+      signals,
+    });
     if (outcome.state !== "answered") return null;
     const { status, headers, body } = outcome;
     const decoded = await decodeBody(headers, body);

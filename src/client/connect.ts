@@ -1,6 +1,7 @@
+import type { Clock } from "../clock/clock.ts";
+import type { Random } from "../clock/random.ts";
 import type { Secret } from "../contract/secret.ts";
 import { createCall, type OnRequest } from "./call.ts";
-import { type Clock, systemClock } from "./clock.ts";
 import { createRouteCheck } from "./confirm-missing-route.ts";
 import { createCredential } from "./credential.ts";
 import { createDispatchers } from "./dispatcher.ts";
@@ -45,9 +46,8 @@ export type ConnectOptions = {
   readonly log?: ClientLog;
   /** Stores what is learned about the server between runs. */
   readonly serverFacts?: CapabilityStore;
-  readonly clock?: Clock;
-  /** Returns numbers within 0 … 1, for the jitter of retries. */
-  readonly random?: () => number;
+  readonly clock: Clock;
+  readonly random: Random;
 };
 
 /** A connected control plane. A caller that receives only the reader cannot write. */
@@ -67,7 +67,7 @@ const RETRY_WAIT = 60_000;
 
 /** Creates a connection; nothing is sent before the first call. */
 export function connect(options: ConnectOptions): Connection {
-  const { server, clock = systemClock, random = Math.random, signal } = options;
+  const { server, clock, random, signal } = options;
   const address = parseAddress(server);
   const reach = createReachability(clock, { ...options, server: address.origin });
   const dispatchers = createDispatchers({ ...options, address, onOpen: reach.opened });
@@ -81,6 +81,7 @@ export function connect(options: ConnectOptions): Connection {
     dispatchers,
     credential: createCredential(options.token),
     clock,
+    random,
   };
   const call = createCall({
     ...line,
@@ -90,7 +91,6 @@ export function connect(options: ConnectOptions): Connection {
     firstContact: createFirstContact(address),
     reach,
     serverClock,
-    random,
     retryWait: options.retryWait ?? RETRY_WAIT,
     waitNotice: createWaitNotices(clock, options.onWait ?? (() => undefined)),
     stopping: options.stopping ?? signal,

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Dispatcher } from "undici";
+import type { Clock } from "../clock/clock.ts";
 
 /** One request, ready to be sent. */
 export type Request = {
@@ -30,6 +31,7 @@ export type Exchange =
 
 /** The limits of one request, and its callbacks. */
 export type Bounds = {
+  readonly clock: Clock;
   /** Milliseconds from the first byte sent to the last one received. */
   readonly timeout: number;
   /** The maximum size in bytes of a reply's body as received, before decompression. */
@@ -49,10 +51,10 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
   let status: number | null = null;
   let headers: Headers = {};
   let controller: Dispatcher.DispatchController | null = null;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Disposable | undefined;
 
   const settle = (outcome: Exchange) => {
-    clearTimeout(timer);
+    timer?.[Symbol.dispose]();
     for (const signal of bounds.signals) signal.removeEventListener("abort", onAbort);
     resolve(outcome);
   };
@@ -78,9 +80,8 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
         const ended = abortedOf(bounds.signals);
         if (ended !== null || controller !== null) return started.abort(new Error("aborted", { cause: ended?.reason }));
         controller = started;
-        timer = setTimeout(
-          () => breakOff("timeout", new Error(`no complete reply within ${bounds.timeout} ms`)),
-          bounds.timeout,
+        timer = bounds.clock.after(bounds.timeout, () =>
+          breakOff("timeout", new Error(`no complete reply within ${bounds.timeout} ms`)),
         );
         bounds.onSent?.();
       },

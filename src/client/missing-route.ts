@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import type { Random } from "../clock/random.ts";
 import { isObject, type Json, parseJsonOrNull, text } from "../contract/json.ts";
 import {
   fillPath,
@@ -17,6 +17,8 @@ export type Probed = { readonly reply: RawReply; readonly value: Json | undefine
 
 /** Sends one request without retries; the path need not be documented. */
 export type SendProbe = (row: Operation, content: CallContent) => Promise<Probed>;
+
+type Probing = { readonly probe: SendProbe; readonly random: Random };
 
 const OWN_CODES: ReadonlySet<string | undefined> = new Set([
   "route-not-found",
@@ -42,12 +44,13 @@ export function saysRouteIsMissing({ status, body }: RawReply, { method, path }:
 export async function isRouteMissing(
   name: OperationName,
   { content, reply }: { readonly content: CallContent; readonly reply: RawReply },
-  probe: SendProbe,
+  probing: Probing,
 ): Promise<boolean> {
+  const { probe } = probing;
   const row = operation(name);
   const seen: Seen = { path: fillPath(row.path, content.path ?? {}), reply };
   if (!(await answersProperly(row, seen, probe))) return false;
-  if (!(await isAnsweredLikeAbsent(row, content, seen, probe))) return false;
+  if (!(await isAnsweredLikeAbsent(row, content, seen, probing))) return false;
   return answersProperly(row, seen, probe);
 }
 
@@ -84,7 +87,7 @@ async function isAnsweredLikeAbsent(
   row: Operation,
   content: CallContent,
   seen: Seen,
-  probe: SendProbe,
+  { probe, random }: Probing,
 ): Promise<boolean> {
   const query = content.query === undefined ? {} : { query: content.query };
   const isSameAt = async (path: string): Promise<boolean> => {
@@ -93,7 +96,7 @@ async function isAnsweredLikeAbsent(
   };
   if (!(await isSameAt(seen.path))) return false;
   let alike = 0;
-  for (const path of absentPaths(row, seen)) {
+  for (const path of absentPaths(row, seen, random)) {
     if (await isSameAt(path)) alike += 1;
     if (alike === ABSENT_ROUTES) return true;
   }
@@ -102,7 +105,8 @@ async function isAnsweredLikeAbsent(
 
 // A 405 means that the path exists, so it is compared with documented paths that do not allow the method. Every other
 // status is compared with paths that do not exist on any server.
-function absentPaths({ method, path }: Operation, { path: filled, reply }: Seen): readonly string[] {
+function absentPaths({ method, path }: Operation, { path: filled, reply }: Seen, random: Random): readonly string[] {
+  const unusedName = (): string => `holdfast-${random.id()}`;
   const [, family = "", rest = ""] = /^(\/api\/\w+\/v1\/)[^/]+(.*)$/.exec(filled) ?? [];
   if (reply.status !== 405) return [unusedName(), unusedName()].map((name) => family + name + rest);
   const documented = Object.values<Operation>(operations).filter(isDocumented);
@@ -110,10 +114,6 @@ function absentPaths({ method, path }: Operation, { path: filled, reply }: Seen)
     documented.some((row) => row.path === other && (row.method === method || row.retry === "token"));
   const others = new Set(documented.map((row) => row.path)).difference(new Set([path]));
   return [...others].filter((other) => !allowsMethod(other)).map((other) => other.replace(/\{\w+\}/g, unusedName));
-}
-
-function unusedName(): string {
-  return `holdfast-${randomUUID()}`;
 }
 
 /** Whether two answers are equal except for the path that each repeats, and for times and request ids. */

@@ -1,5 +1,5 @@
+import type { Clock } from "../clock/clock.ts";
 import { faultCode } from "../contract/fault-code.ts";
-import type { Clock } from "./clock.ts";
 
 /** How long calls are retried after a control plane that has answered before becomes unreachable. */
 const RETRY_TIMEOUT_MS = 60_000;
@@ -42,7 +42,7 @@ export function createReachability(
     answered: () => {
       if (logged?.isOpen) {
         log?.info(
-          { event: "server-reachable", server, durationMs: Math.round(clock.now() - logged.since) },
+          { event: "server-reachable", server, durationMs: Math.round(clock.monotonic() - logged.since) },
           "the control plane answers again",
         );
         logged = null;
@@ -57,9 +57,9 @@ export function createReachability(
           { event: "server-unreachable", server, cause: causeText(cause) },
           "the control plane cannot be reached",
         );
-        logged = { since: clock.now(), isOpen: false };
+        logged = { since: clock.monotonic(), isOpen: false };
       }
-      downSince ??= clock.now();
+      downSince ??= clock.monotonic();
       return downSince;
     },
     deadline: (callStarted, failingSince) => (reached ? failingSince + RETRY_TIMEOUT_MS : callStarted + connectTimeout),

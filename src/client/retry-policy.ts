@@ -1,5 +1,6 @@
+import type { Clock } from "../clock/clock.ts";
+import type { Random } from "../clock/random.ts";
 import type { Ambiguity, Tried } from "./call-outcome.ts";
-import type { Clock } from "./clock.ts";
 import { isLasting, type Reachability } from "./reachability.ts";
 import type { Refusal } from "./refusal.ts";
 import type { ServerPause } from "./server-pause.ts";
@@ -25,22 +26,22 @@ export function startRetryPolicy(
   { clock, random, serverPause, reach, retryWait }: Shared,
   { repeats }: { readonly repeats: () => boolean },
 ): RetryPolicy {
-  const started = clock.now();
+  const started = clock.monotonic();
   let renewed = false;
   let paused = 0;
   let faultsSince: number | null = null;
 
   const until = (deadline: number, attempts: number): Pause | null => {
-    const milliseconds = backoff(attempts, random());
-    return clock.now() + milliseconds > deadline ? null : { milliseconds, until: deadline, isAsked: false };
+    const milliseconds = backoff(attempts, random.next());
+    return clock.monotonic() + milliseconds > deadline ? null : { milliseconds, until: deadline, isAsked: false };
   };
   const afterFault = (attempts: number) => {
-    faultsSince ??= clock.now();
+    faultsSince ??= clock.monotonic();
     return until(reach.deadline(started, faultsSince), attempts);
   };
   const pauseFor = (milliseconds: number): Pause => ({
     milliseconds,
-    until: clock.now() + milliseconds,
+    until: clock.monotonic() + milliseconds,
     isAsked: true,
   });
   const afterRefusal = (refusal: Refusal, asked: number | null, attempts: number): Pause | null => {
@@ -56,11 +57,11 @@ export function startRetryPolicy(
       if (status === 429) serverPause.pause(asked, refusal);
       return null;
     }
-    const wait = asked ?? (backoff(attempts, 1) + backoff(attempts, random())) / 2;
+    const wait = asked ?? (backoff(attempts, 1) + backoff(attempts, random.next())) / 2;
     // A server that keeps sending `Retry-After: 0` must not be called in a tight loop.
     paused += Math.max(wait, backoff(attempts, 1));
     if (paused > Math.max(MAX_PAUSES, retryWait)) return null;
-    const pause = Math.max(wait, attempts === 1 ? 0 : backoff(attempts, random()));
+    const pause = Math.max(wait, attempts === 1 ? 0 : backoff(attempts, random.next()));
     // 429 applies to the whole server, 503 only to this request.
     if (status === 429) serverPause.pause(pause, refusal);
     return pauseFor(pause);
@@ -85,7 +86,7 @@ export function startRetryPolicy(
 
 type Shared = {
   readonly clock: Clock;
-  readonly random: () => number;
+  readonly random: Random;
   readonly serverPause: ServerPause;
   readonly reach: Reachability;
   /** The longest wait in milliseconds that the server may request. */

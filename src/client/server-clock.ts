@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock/clock.ts";
 import type { Headers } from "./exchange.ts";
 import { parseHttpDate, singleHeader } from "./parse-header.ts";
 
@@ -15,11 +15,11 @@ export function createServerClock(clock: Clock): ServerClock {
   let last: { readonly date: string | null; readonly at: number } | null = null;
   return {
     saw: ({ date }) => {
-      last = { date: singleHeader(date), at: clock.now() };
+      last = { date: singleHeader(date), at: clock.monotonic() };
     },
     now: () => {
       const date = parseHttpDate(last?.date ?? null);
-      return date === null || last === null ? null : date + clock.now() - last.at;
+      return date === null || last === null ? null : date + clock.monotonic() - last.at;
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock/clock.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** A pause that the server requested. */
@@ -23,9 +23,9 @@ export function createServerPause(clock: Clock): ServerPause {
   let last: Closed | null = null;
   return {
     pause: (milliseconds, refusal) => {
-      const until = clock.now() + Math.min(milliseconds, MAX_PAUSE_MS);
+      const until = clock.monotonic() + Math.min(milliseconds, MAX_PAUSE_MS);
       if (last === null || until > last.until) last = { until, refusal };
     },
-    closed: () => (last !== null && clock.now() < last.until ? last : null),
+    closed: () => (last !== null && clock.monotonic() < last.until ? last : null),
   };
 }

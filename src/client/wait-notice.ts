@@ -1,5 +1,5 @@
+import type { Clock } from "../clock/clock.ts";
 import { timestampText } from "../core/timestamp-text.ts";
-import type { Clock } from "./clock.ts";
 
 /** A wait that takes longer than this is reported. */
 export const TOLD_AFTER_MS = 5000;
@@ -33,21 +33,22 @@ export type WaitNotice = {
 export function createWaitNotices(clock: Clock, onWait: OnWait): () => WaitNotice {
   let [announcedAt, announcedUntil] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const announce = ({ why, until, isUnreachable = false }: Waiting): void => {
-    const now = clock.now();
+    const now = clock.monotonic();
     if (now < announcedUntil && now - announcedAt < BETWEEN_MS) return;
     announcedAt = now;
     announcedUntil = until;
-    onWait(`${why}, until ${timestampText(clock.date() + Math.max(0, until - now))}`, { isUnreachable });
+    onWait(`${why}, until ${timestampText(clock.now() + Math.max(0, until - now))}`, { isUnreachable });
   };
   return () => {
     let current: Waiting | null = null;
-    let timer: NodeJS.Timeout | undefined;
+    let timer: Disposable | undefined;
     return {
       waits: (waiting) => {
         current = waiting;
-        if (waiting !== null) timer ??= setInterval(() => current !== null && announce(current), TOLD_AFTER_MS).unref();
+        if (waiting !== null)
+          timer ??= clock.every(TOLD_AFTER_MS, () => current !== null && announce(current), { ref: false });
       },
-      ends: () => clearInterval(timer),
+      ends: () => timer?.[Symbol.dispose](),
     };
   };
 }

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connect } from "../../src/client/connect.ts";
+import { systemClock, systemRandom } from "../../src/clock/system.ts";
 import { takeSnapshot } from "../../src/commands/snapshots/take-snapshot.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { type Caller, caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
@@ -131,6 +132,8 @@ test("S48 in a snapshot a secret stays the account's that keeps its token there,
   const { signal } = new AbortController();
   await using connection = connect({
     server: live.url,
+    clock: systemClock,
+    random: systemRandom,
     token: () => live.adminToken,
     concurrency: 4,
     requestTimeout: 10_000,

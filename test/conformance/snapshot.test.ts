@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { connect } from "../../src/client/connect.ts";
+import { systemClock, systemRandom } from "../../src/clock/system.ts";
 import { takeSnapshot } from "../../src/commands/snapshots/take-snapshot.ts";
 import type { JsonObject } from "../../src/contract/json.ts";
 import { Secret } from "../../src/contract/secret.ts";
@@ -51,6 +52,8 @@ async function sightOf(url: string, token: Secret, named: readonly JsonObject[] 
   const { signal } = new AbortController();
   await using connection = connect({
     server: url,
+    clock: systemClock,
+    random: systemRandom,
     token: () => token,
     concurrency: 4,
     requestTimeout: 10_000,

@@ -66,6 +66,8 @@ export async function openConnection(
     ...(use.meter === undefined ? {} : { onRequest: use.meter.request }),
     stopping: terminal.stopping,
     ...(flags.caFile === undefined ? {} : { caFile: resolve(terminal.cwd, flags.caFile) }),
+    clock: terminal.clock,
+    random: terminal.random,
     env: terminal.env,
     userAgent: "holdfast",
     // A stop request cancels reads at once; a write in flight is finished.

@@ -27,6 +27,8 @@ export async function loadSnapshot({ flags, terminal }: Invocation): Promise<Rea
     requestTimeout: 30_000,
     connectTimeout: 10_000,
     ...(caFile === undefined ? {} : { caFile: resolve(terminal.cwd, caFile) }),
+    clock: terminal.clock,
+    random: terminal.random,
     env: terminal.env,
     userAgent: "holdfast",
     onWait: (text) => sayWait(terminal, text),

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { createServerClock } from "../../../src/client/server-clock.ts";
+import { systemClock } from "../../../src/clock/system.ts";
 
 function clocks() {
   let now = 1_000;
-  const serverClock = createServerClock({ now: () => now, date: () => 0, wait: async () => undefined });
+  const serverClock = createServerClock({ ...systemClock, monotonic: () => now });
   return { serverClock, pass: (milliseconds: number) => (now += milliseconds) };
 }
 

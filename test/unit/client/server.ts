@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import net, { type AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { type Connection, type ConnectOptions, connect } from "../../../src/client/connect.ts";
+import type { Clock } from "../../../src/clock/clock.ts";
+import { systemClock, systemRandom } from "../../../src/clock/system.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 
 /** What a test's server saw of one request. */
@@ -82,20 +84,16 @@ export function page(rows: readonly unknown[], { query }: { readonly query: URLS
 }
 
 /** Time that passes as fast as it is waited for; it remembers every wait. */
-export function fakeClock(): {
-  readonly now: () => number;
-  readonly date: () => number;
-  readonly wait: (ms: number, options: { signal: AbortSignal }) => Promise<void>;
-  readonly waits: number[];
-} {
+export function fakeClock(): Clock & { readonly waits: number[] } {
   let now = 0;
   const waits: number[] = [];
   return {
+    ...systemClock,
     waits,
-    now: () => now,
-    date: () => Date.UTC(2026, 0, 1) + now,
-    wait: async (milliseconds, { signal }) => {
-      signal.throwIfAborted();
+    monotonic: () => now,
+    now: () => Date.UTC(2026, 0, 1) + now,
+    sleep: async (milliseconds, { signal } = {}) => {
+      signal?.throwIfAborted();
       waits.push(milliseconds);
       now += milliseconds;
     },
@@ -117,7 +115,7 @@ export function dial(server: string, options: Partial<ConnectOptions> = {}): Con
     userAgent: "holdfast/test",
     signal: new AbortController().signal,
     clock: fakeClock(),
-    random: () => 0.5,
+    random: { ...systemRandom, next: () => 0.5 },
     ...options,
   });
   onTestFinished(() => connection[Symbol.asyncDispose]());

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../../src/client/clock.ts";
+import { systemClock } from "../../../src/clock/system.ts";
 import { createAuthority } from "./certificate.ts";
 import { calm, dial, serveBytes } from "./server.ts";
 

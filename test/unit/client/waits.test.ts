@@ -31,7 +31,7 @@ describe("a pause that is longer than --retry-wait", () => {
 
   test("F81 stops every other call too, for a quarter of an hour at most", async () => {
     let now = 0;
-    const clock = { ...fakeClock(), now: () => now };
+    const clock = { ...fakeClock(), monotonic: () => now };
     const server = await busy(999_999_999, { times: 1 });
     const { reader } = dial(server.url, { clock });
     for (const minutes of [0, 1, 13]) {
@@ -69,7 +69,7 @@ test("F81 whoever is asked to end does not sit out a pause, though its call may 
   const reason = new Error("the time limit is over");
   const { reader, writer } = dial(server.url, {
     stopping: stopping.signal,
-    clock: { ...fakeClock(), wait: waitForever },
+    clock: { ...fakeClock(), sleep: waitForever },
   });
   const calls = [
     reader.get("getCluster", where, calm),
@@ -98,7 +98,7 @@ describe("a lease is renewed", () => {
     const server = await serve((response, { path }) =>
       path.includes("/leases/") ? json(response, lease) : answer(response),
     );
-    const { writer } = dial(server.url, { concurrency: 1, clock: { ...fakeClock(), wait: waitForever } });
+    const { writer } = dial(server.url, { concurrency: 1, clock: { ...fakeClock(), sleep: waitForever } });
     const waiting = writer.send("putTeam", team, { signal: stop.signal });
     await vi.waitFor(() => expect(server.seen).toHaveLength(1));
     const other = writer.send("putTeam", team, { signal: stop.signal });
@@ -109,10 +109,10 @@ describe("a lease is renewed", () => {
   });
 });
 
-function waitForever(_: number, { signal }: { readonly signal: AbortSignal }): Promise<void> {
+function waitForever(_: number, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
   return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    if (signal?.aborted) reject(signal.reason);
+    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 }
 
@@ -123,7 +123,7 @@ describe("what is told of waits", () => {
   function told() {
     let now = 0;
     const lines: string[] = [];
-    const clock = { ...fakeClock(), now: () => now, date: () => Date.UTC(2026, 0, 1) + now };
+    const clock = { ...fakeClock(), monotonic: () => now, now: () => Date.UTC(2026, 0, 1) + now };
     const start = createWaitNotices(clock, (text) => lines.push(text));
     const pass = (ms: number): void => {
       for (let left = ms; left > 0; left -= 1000) {
@@ -194,9 +194,9 @@ test("F81 a call says which server it waits for, and why", async () => {
     const { reader } = dial(server.url, {
       clock: {
         ...clock,
-        wait: async (milliseconds, options) => {
+        sleep: async (milliseconds, options) => {
           vi.advanceTimersByTime(5000);
-          await clock.wait(Math.max(milliseconds, 61_000), options);
+          await clock.sleep(Math.max(milliseconds, 61_000), options);
         },
       },
       onWait: (text, { isUnreachable }) => lines.push(isUnreachable ? `away: ${text}` : text),
@@ -219,9 +219,9 @@ test("F81 a wait for a control plane that cannot be reached is told as such, sin
     const { reader } = dial("http://127.0.0.1:1", {
       clock: {
         ...clock,
-        wait: async (milliseconds, options) => {
+        sleep: async (milliseconds, options) => {
           vi.advanceTimersByTime(5000);
-          await clock.wait(milliseconds, options);
+          await clock.sleep(milliseconds, options);
         },
       },
       onWait: (_, { isUnreachable }) => told.push(isUnreachable),

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
-import { systemClock } from "../../../src/client/clock.ts";
 import type { WriteContent } from "../../../src/client/writer.ts";
+import { systemClock } from "../../../src/clock/system.ts";
 import { type Operation, operations, type WriteOperation } from "../../../src/contract/operations.ts";
 import { calm, dial, fakeClock, json, type Seen, serve, serveBytes } from "./server.ts";
 

@@ -1,4 +1,4 @@
-import { systemClock } from "../../../src/clock/system.ts";
+import { systemClock, systemRandom } from "../../../src/clock/system.ts";
 import { shapes } from "../../../src/contract/generated/shapes.ts";
 import { isDocumented, type OperationName, operation, operations } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
@@ -59,7 +59,8 @@ export async function passes(url: string) {
       connectTimeout: 500,
       env: {},
       userAgent: "holdfast/test",
-      random: () => 0,
+      clock: systemClock,
+      random: { ...systemRandom, next: () => 0 },
       signal: new AbortController().signal,
     });
   const common = ({ concurrency = 8, now = systemClock.now }: PassOptions) => ({

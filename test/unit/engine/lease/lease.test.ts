@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../../../src/client/connect.ts";
+import { systemClock, systemRandom } from "../../../../src/clock/system.ts";
 import { Secret } from "../../../../src/contract/secret.ts";
 import { leaseHolderIn, watchBusyLease } from "../../../../src/engine/lease/busy-lease.ts";
 import { acquireLease, type LeaseOptions, waitForLease } from "../../../../src/engine/lease/lease.ts";
@@ -14,6 +15,8 @@ async function opened(options: Parameters<typeof startControlPlane>[0] = {}) {
   const writerOf = (token: Secret, server = plane.url) => {
     const connection = connect({
       server,
+      clock: systemClock,
+      random: systemRandom,
       token: () => token,
       concurrency: 4,
       requestTimeout: 1000,
