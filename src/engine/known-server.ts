@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CapabilityStore } from "../client/learned-capabilities.ts";
+import type { Clock } from "../clock/clock.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import type { ServerFacts } from "../core/decide/choose-write-operation.ts";
 import type { Identity } from "../core/manifest.ts";
@@ -19,7 +20,7 @@ export class KnownServer implements ServerFacts, CapabilityStore {
   readonly #proven: Set<string>;
   /** When each missing route was found missing. */
   readonly #missing = new Map<OperationName, number>();
-  readonly #clock: () => number;
+  readonly #clock: Clock;
   readonly #registersByConfig: boolean;
   dryRun: DryRunProof;
   /** Whether `postModelVersion` was seen to register a version; null while unknown. */
@@ -42,11 +43,11 @@ export class KnownServer implements ServerFacts, CapabilityStore {
   /** The values at the last store to the ledger. */
   #storedState: readonly unknown[];
 
-  /**
-   * `registersByConfig`: the operator configured that `postModelVersion` registers versions (`modelVersionWrite: post`);
-   * `clock`: milliseconds, monotonic.
-   */
-  constructor(facts: StoredServerFacts, { registersByConfig = false, clock = () => performance.now() } = {}) {
+  /** `registersByConfig`: the operator configured that `postModelVersion` registers versions (`modelVersionWrite: post`). */
+  constructor(
+    facts: StoredServerFacts,
+    { registersByConfig = false, clock }: { readonly registersByConfig?: boolean; readonly clock: Clock },
+  ) {
     const routes = Object.entries(facts.routes);
     this.#proven = new Set(routes.flatMap(([name, support]) => (support === "yes" ? [name] : [])));
     this.#clock = clock;
@@ -89,14 +90,14 @@ export class KnownServer implements ServerFacts, CapabilityStore {
       this.#missing.delete(name);
       this.#proven.add(name);
     } else {
-      this.#missing.set(name, this.#clock());
+      this.#missing.set(name, this.#clock.monotonic());
       this.#proven.delete(name);
     }
   }
 
   has(name: OperationName): boolean {
     const since = this.#missing.get(name);
-    return since === undefined || this.#clock() - since >= MISSING_MS;
+    return since === undefined || this.#clock.monotonic() - since >= MISSING_MS;
   }
 
   /** Whether the route is known to exist or to be missing. */

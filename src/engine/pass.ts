@@ -1,4 +1,5 @@
 import type { Clock } from "../clock/clock.ts";
+import type { Random } from "../clock/random.ts";
 import { shapes } from "../contract/generated/shapes.ts";
 import type { Shape } from "../contract/manifest-shape.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
@@ -11,10 +12,11 @@ import type { DesiredRead } from "./desired/read-desired.ts";
 import type { PlanContext } from "./plan-against-live.ts";
 import type { TargetConnection, TargetHolds } from "./target.ts";
 
-/** The callbacks, clock and signals of a pass. */
+/** The callbacks, clock, randomness and signals of a pass. */
 export type PassContext = {
   readonly emit: (event: PassEvent) => void;
   readonly clock: Clock;
+  readonly random: Random;
   /** A stop request: no new work starts, and requests in flight finish. */
   readonly stopping: AbortSignal;
   /** Also aborts requests in flight. */

@@ -51,12 +51,12 @@ export type ServerSessionOptions = Omit<ConnectOptions, "serverFacts" | "server"
 
 /** Opens the ledger and the connection; sends no request. */
 export async function openSession(options: ServerSessionOptions): Promise<ServerSession> {
-  const { server, state, folder, sink, registersModels } = options;
+  const { server, state, folder, sink, registersModels, clock } = options;
   const { onNotice: notify } = options;
   const ledger = await state.ledger(server.name, notify === undefined ? {} : { notify });
   try {
     const facts = await ledger.facts();
-    const serverFacts = new KnownServer(facts, { registersByConfig: registersModels });
+    const serverFacts = new KnownServer(facts, { registersByConfig: registersModels, clock });
     const saveServerFacts = async (): Promise<void> => {
       const changes = serverFacts.takeChanges();
       if (changes !== null) await ledger.storeFacts(changes);
@@ -71,7 +71,7 @@ export async function openSession(options: ServerSessionOptions): Promise<Server
       serverFacts,
       saveServerFacts,
       serverTime: connection.serverTime,
-      sink: sink?.open({ folder, server: nameOnDisk(server.name) }) ?? null,
+      sink: sink?.open({ folder, server: nameOnDisk(server.name), clock }) ?? null,
       heads: ledger.heads,
       cache: (options.caches ?? true) ? liveCacheOf(options) : null,
       [Symbol.asyncDispose]: async () => {

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock/clock.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Identity } from "../core/manifest.ts";
 
@@ -24,4 +25,5 @@ export type SinkPlace = {
   readonly folder: string;
   /** The control plane that creates the accounts. */
   readonly server: string;
+  readonly clock: Clock;
 };

@@ -58,8 +58,8 @@ async function passOf(mode: Mode, { target, trigger, passQueue }: WatchedTarget,
   // The trigger ends a pass that waits for rollouts, so that the command runs soon.
   trigger.fire("request");
   return passQueue.add(async () => {
-    const { clock, stopping, signal } = terminal;
-    const end = await reconcile(target, mode, { clock, stopping, signal, emit: () => undefined });
+    const { clock, random, stopping, signal } = terminal;
+    const end = await reconcile(target, mode, { clock, random, stopping, signal, emit: () => undefined });
     trigger.fire("request");
     return end;
   });

@@ -69,7 +69,7 @@ export function watchedTargets(
   resources: AsyncDisposableStack,
   terminal: Invocation["terminal"] & { readonly meter: Meter | undefined },
 ): readonly WatchedTarget[] {
-  const leaderOf = leadersFor(targets, resources);
+  const leaderOf = leadersFor(targets, resources, terminal);
   return targets.map((target) => {
     const trigger = createTrigger();
     const leader = leaderOf(target);
@@ -82,13 +82,14 @@ export function watchedTargets(
 function leadersFor(
   targets: readonly CommandTarget[],
   resources: AsyncDisposableStack,
+  { clock }: Invocation["terminal"],
 ): (target: CommandTarget) => Leader {
   const serverOf = ({ choice }: CommandTarget): string => (choice?.server ?? "").replace(/\/+$/, "");
   const groups = Map.groupBy(targets, serverOf);
   const leaders = new Map<string, Leader>();
   for (const [server, members] of groups)
-    leaders.set(server, resources.use(createLeader({ isShared: members.length > 1 })));
-  return (target) => leaders.get(serverOf(target)) ?? resources.use(createLeader());
+    leaders.set(server, resources.use(createLeader({ isShared: members.length > 1, clock })));
+  return (target) => leaders.get(serverOf(target)) ?? resources.use(createLeader({ clock }));
 }
 
 function recorderOf(

@@ -106,10 +106,11 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
     isStopped: context.isStopped,
   });
   const until = context.clock.now() + context.rolloutTimeoutMs;
-  const ends = await announceLongWait(Promise.all(followed), () => {
+  const report = (): void => {
     if (context.rollouts.open > 0)
       context.onWait(`${context.rollouts.open} rollout${context.rollouts.open === 1 ? "" : "s"}`, until);
-  });
+  };
+  const ends = await announceLongWait(Promise.all(followed), report, context);
   const rolledOut = new Map(ends.map((one) => [one.outcome.identity, one]));
   const all = declared.map(
     (step) =>

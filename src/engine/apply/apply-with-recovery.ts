@@ -26,6 +26,7 @@ export type ApplyOptions = Pick<
   | "requestTimeoutMs"
   | "rolloutTimeoutMs"
   | "clock"
+  | "random"
   | "signal"
   | "stopping"
   | "stopWaiting"

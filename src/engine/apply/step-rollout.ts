@@ -10,7 +10,10 @@ import { type DeployedRun, followRun } from "../rollout/follow-run.ts";
 import type { WriteContext, WriteResult } from "../write/write-job.ts";
 
 /** The context for following the rollouts of steps. */
-export type StepRolloutContext = Pick<WriteContext, "reader" | "rolloutTimeoutMs" | "stopping" | "stopWaiting"> & {
+export type StepRolloutContext = Pick<
+  WriteContext,
+  "clock" | "reader" | "rolloutTimeoutMs" | "stopping" | "stopWaiting"
+> & {
   readonly kindOf: (type: string) => Kind | undefined;
   /** Follow rollouts to their end. */
   readonly wait: boolean;
@@ -50,13 +53,13 @@ export async function rolloutOf(step: Step, written: WriteResult, context: StepR
 async function followToEnd(
   step: Step,
   { run, ...rollout }: Rollout & { readonly run: DeployedRun | null },
-  { reader, rolloutTimeoutMs, stopping: signal, onProgress }: StepRolloutContext,
+  { clock, reader, rolloutTimeoutMs, stopping: signal, onProgress }: StepRolloutContext,
 ): Promise<RolloutResult> {
-  const end = performance.now() + rolloutTimeoutMs;
+  const end = clock.monotonic() + rolloutTimeoutMs;
   const onStatus = (status: string): void => onProgress({ what: "rollout", step, status });
-  const ended = await followRollout(reader, rollout, { timeoutMs: rolloutTimeoutMs, onStatus, signal });
+  const ended = await followRollout(reader, rollout, { clock, timeoutMs: rolloutTimeoutMs, onStatus, signal });
   if (ended !== "succeeded" || run === null) return ended;
-  const following = { timeoutMs: end - performance.now(), signal };
+  const following = { clock, timeoutMs: end - clock.monotonic(), signal };
   return followRun(reader, run, { ...following, onStatus: (status) => onStatus(`run ${status}`) });
 }
 

@@ -1,4 +1,5 @@
 import type { Writer } from "../../client/writer.ts";
+import type { Clock } from "../../clock/clock.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import type { DesiredRead } from "../desired/read-desired.ts";
@@ -17,8 +18,9 @@ export type WriteAccess = AsyncDisposable & {
   readonly hasLease: boolean;
 };
 
-/** The callback and signals for acquiring a lease. */
+/** The callback, clock and signals for acquiring a lease. */
 export type LeaseContext = {
+  readonly clock: Clock;
   readonly emit: (event: PassEvent) => void;
   readonly stopping: AbortSignal;
   /** Also aborts requests in flight. */
@@ -29,10 +31,11 @@ export type LeaseContext = {
 export async function acquireWriteAccess(
   connection: TargetConnection,
   read: DesiredRead,
-  { emit, stopping, signal }: LeaseContext,
+  context: LeaseContext,
 ): Promise<WriteAccess> {
+  const { emit, stopping } = context;
   const { session } = connection;
-  const options = await leaseOptions(connection, read, signal);
+  const options = await leaseOptions(connection, read, context);
   const onWait = (text: string): void => emit({ what: "waiting", text });
   const taken = await waitForLease(options, { onWait, stopping });
   if (taken.state !== "held") {
@@ -61,7 +64,7 @@ export async function acquireWriteAccess(
 export async function leaseOptions(
   { session, state }: TargetConnection,
   { rules, manifests }: Pick<DesiredRead, "rules" | "manifests">,
-  signal: AbortSignal,
+  { clock, signal }: Pick<LeaseContext, "clock" | "signal">,
 ): Promise<LeaseOptions> {
   return {
     writer: session.writer,
@@ -71,6 +74,7 @@ export async function leaseOptions(
     ...(rules.maxLeaseMs === null ? {} : { maxMs: rules.maxLeaseMs }),
     // A stop request releases the lease; it does not interrupt the release.
     signal,
+    clock,
   };
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { acquireLease, type LeaseOptions } from "./lease.ts";
 
 /** The holder of a conflicting lease, and its expiry time. */
@@ -21,10 +20,10 @@ export async function watchBusyLease(
   message: string,
   { forMs = RENEWAL_MS, everyMs = 1000, stopping }: WatchOptions,
 ): Promise<"renewed" | "silent" | "free"> {
-  const { clock = () => performance.now() } = options;
-  const end = clock() + forMs;
-  while (clock() < end) {
-    await wait(everyMs, undefined, { signal: stopping });
+  const { clock } = options;
+  const end = clock.monotonic() + forMs;
+  while (clock.monotonic() < end) {
+    await clock.sleep(everyMs, { signal: stopping });
     const result = await acquireLease(options);
     if (result.state === "held") await result.lease[Symbol.asyncDispose]();
     if (result.state !== "busy") return "free";

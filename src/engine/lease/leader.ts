@@ -1,6 +1,6 @@
-import { setTimeout as wait } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Writer } from "../../client/writer.ts";
+import type { Clock } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Intent } from "../../state/ledger.ts";
 import type { State, StateLock } from "../../state/state.ts";
@@ -30,7 +30,7 @@ export type Leader = AsyncDisposable & {
   readonly standsBy: () => string | null;
 };
 
-type StandbyContext = Omit<LeaseContext, "signal">;
+type StandbyContext = Omit<LeaseContext, "clock" | "signal">;
 
 // The kernel frees a lock when its process ends.
 const LOCK_MS = 500;
@@ -39,7 +39,13 @@ const LOCK_MS = 500;
  * Creates a leader without a lease. Where several targets of one control plane share it, its single lease covers the whole
  * tenant, since separate leases could exclude each other.
  */
-export function createLeader({ isShared = false }: { readonly isShared?: boolean } = {}): Leader {
+export function createLeader({
+  isShared = false,
+  clock,
+}: {
+  readonly isShared?: boolean;
+  readonly clock: Clock;
+}): Leader {
   let lease: HeldLease | null = null;
   const oneAtATime = new PQueue({ concurrency: 1 });
   let isWarned = false;
@@ -69,7 +75,7 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
         }
         if (!hasWaited) emit({ what: "standing-by", message: result.message });
         waitsFor = result.message;
-        await wait(everyMs, undefined, { signal: stopping });
+        await clock.sleep(everyMs, { signal: stopping });
       }
     } finally {
       waitsFor = null;
@@ -77,7 +83,7 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
   };
   const acquireWriter: Leader["writer"] = async (connection, read, context) => {
     const { session } = connection;
-    const own = await leaseOptions(connection, read, context.signal);
+    const own = await leaseOptions(connection, read, context);
     const options = isShared && read.rules.leaseScope === null ? { ...own, scope: TENANT_SCOPE } : own;
     if (!session.serverFacts.has("putLease")) return session.writer;
     // Each target has its own ledger, which may hold writes that an earlier process left open.

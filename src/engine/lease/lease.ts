@@ -1,7 +1,7 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { causeText } from "../../client/reachability.ts";
 import type { Refusal } from "../../client/refusal.ts";
 import type { Sent, Writer } from "../../client/writer.ts";
+import type { Clock } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 
 // Short enough to replace a dead holder soon, long enough for three renewals beyond the longest request.
@@ -36,8 +36,7 @@ export type LeaseOptions = {
   readonly signal: AbortSignal;
   /** Called once, when another holder is found to have taken it. */
   readonly onLost?: (message: string) => void;
-  /** A monotonic clock in milliseconds. @default performance.now */
-  readonly clock?: () => number;
+  readonly clock: Clock;
 };
 
 /** The result of requesting a lease. */
@@ -49,8 +48,8 @@ export type LeaseResult =
 
 /** Requests a lease once. */
 export async function acquireLease(options: LeaseOptions): Promise<LeaseResult> {
-  const { scope, clock = () => performance.now() } = options;
-  const requestedAt = clock();
+  const { scope, clock } = options;
+  const requestedAt = clock.monotonic();
   const sent = await putLease(options, { signal: options.signal });
   switch (sent.state) {
     case "applied": {
@@ -58,7 +57,7 @@ export async function acquireLease(options: LeaseOptions): Promise<LeaseResult> 
       if (token === null) return { state: "none", why: "the reply has no fencing token" };
       return {
         state: "held",
-        lease: new RenewingLease({ ...options, clock }, { token, until: requestedAt + durationOf(options) }),
+        lease: new RenewingLease(options, { token, until: requestedAt + durationOf(options) }),
       };
     }
     case "refused":
@@ -123,13 +122,13 @@ export async function waitForLease(
   const first = await acquireLease(options);
   if (first.state !== "busy") return { ...first, waited: false };
   onWait(first.message);
-  const { clock = () => performance.now() } = options;
-  const deadline = clock() + durationOf(options) + slackOf(options);
+  const { clock } = options;
+  const deadline = clock.monotonic() + durationOf(options) + slackOf(options);
   for (;;) {
-    await wait(slackOf(options) / 5, undefined, { signal: stopping });
+    await clock.sleep(slackOf(options) / 5, { signal: stopping });
     const taken = await acquireLease(options);
     if (taken.state !== "busy") return { ...taken, waited: true };
-    if (taken.message === first.message && clock() < deadline) continue;
+    if (taken.message === first.message && clock.monotonic() < deadline) continue;
     throw new HoldfastError("locked", taken.message, {
       hint: "wait until it ends, or stop it; sources without common resources may each have a --lease-scope",
     });
@@ -146,7 +145,7 @@ type Grant = { readonly token: number; readonly until: number };
 class RenewingLease implements HeldLease {
   readonly scope: string;
   readonly writer: Writer;
-  readonly #options: LeaseOptions & { readonly clock: () => number };
+  readonly #options: LeaseOptions;
   readonly #ended = new AbortController();
   readonly #cut = new AbortController();
   readonly #renewals: Promise<void>;
@@ -156,7 +155,7 @@ class RenewingLease implements HeldLease {
   #failure: string | null = null;
   #renewing: Promise<void> | null = null;
 
-  constructor(options: LeaseOptions & { readonly clock: () => number }, { token, until }: Grant) {
+  constructor(options: LeaseOptions, { token, until }: Grant) {
     this.#options = options;
     this.scope = options.scope;
     this.#token = token;
@@ -171,7 +170,7 @@ class RenewingLease implements HeldLease {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort();
-    const releasing = AbortSignal.timeout(RELEASE_TIMEOUT_MS);
+    const releasing = this.#options.clock.timeout(RELEASE_TIMEOUT_MS);
     releasing.addEventListener("abort", () => this.#cut.abort(), { once: true });
     // A renewal that arrives after the release would take the lease again.
     await this.#renewals;
@@ -205,7 +204,7 @@ class RenewingLease implements HeldLease {
   }
 
   #isSafe(): boolean {
-    return this.#options.clock() + marginOf(this.#options) < this.#until;
+    return this.#options.clock.monotonic() + marginOf(this.#options) < this.#until;
   }
 
   #lateness(): LossReason {
@@ -215,7 +214,8 @@ class RenewingLease implements HeldLease {
   async #renewPeriodically(): Promise<void> {
     const signal = AbortSignal.any([this.#ended.signal, this.#options.signal]);
     while (!signal.aborted && !this.isLost()) {
-      await wait(slackOf(this.#options) / 3, undefined, { signal, ref: false }).catch((error: unknown) => {
+      const resting = this.#options.clock.sleep(slackOf(this.#options) / 3, { signal, ref: false });
+      await resting.catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
       if (!signal.aborted) await this.#renew();
@@ -230,8 +230,8 @@ class RenewingLease implements HeldLease {
   }
 
   async #renewOnce(): Promise<void> {
-    const requestedAt = this.#options.clock();
-    const signal = AbortSignal.any([this.#cut.signal, AbortSignal.timeout(slackOf(this.#options))]);
+    const requestedAt = this.#options.clock.monotonic();
+    const signal = AbortSignal.any([this.#cut.signal, this.#options.clock.timeout(slackOf(this.#options))]);
     const sent = await putLease(this.#options, { signal });
     if (sent.state === "refused" && sent.status === 409) this.#lose();
     this.#failure = sent.state === "applied" ? null : failureText(sent);

@@ -205,9 +205,9 @@ function guardsOf({ refusedRisks, allowedRisks, updateShare }: Rules): PlanGuard
 
 function applyOptions({ read: { rules }, context }: Pass, { waiting = untilTheEnd() }: ApplyMode): ApplyOptions {
   const { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs } = rules;
-  const { clock, stopping, signal, emit } = context;
+  const { clock, random, stopping, signal, emit } = context;
   const limits = { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs };
-  return { ...limits, kindOf, shapeOf, clock, stopping, signal, onProgress: emit, ...waiting };
+  return { ...limits, kindOf, shapeOf, clock, random, stopping, signal, onProgress: emit, ...waiting };
 }
 
 function untilTheEnd(): RolloutWaiting {

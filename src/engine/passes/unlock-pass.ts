@@ -22,7 +22,7 @@ export async function unlockPass(
   { confirm }: UnlockMode,
 ): Promise<UnlockedEvent | { readonly what: "declined" }> {
   const { server } = connection.session;
-  const options = await leaseOptions(connection, read, context.signal);
+  const options = await leaseOptions(connection, read, context);
   const broken: LeaseHolder[] = [];
   for (;;) {
     const result = await acquireLease(options);

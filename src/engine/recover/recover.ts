@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { Reader } from "../../client/reader.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
@@ -140,13 +139,14 @@ async function readBack(intent: PendingIntent, kind: Kind, context: Recovery): P
   // A proxy that strips the fencing header strips the idempotency key too, so honoured keys show that the header arrives.
   const cannotArrive = context.serverFacts.honoursKeys && context.isFenced?.(intent) === true;
   if (isApplied || rest <= 0 || cannotArrive) return first;
-  await announceLongWait(wait(rest, undefined, { signal: context.signal }), () => {
+  const report = (): void => {
     const until = `until ${timestampText(intent.deadline)} at the latest`;
     context.onProgress({
       what: "waiting",
       text: `an interrupted write of ${intent.identity} may still arrive, ${until}`,
     });
-  });
+  };
+  await announceLongWait(context.clock.sleep(rest, { signal: context.signal }), report, context);
   return context.readLive(intent, kind);
 }
 

@@ -1,9 +1,10 @@
-import { setTimeout as wait } from "node:timers/promises";
+import type { Clock } from "../../clock/clock.ts";
 import type { RolloutState } from "../../contract/rollout-state.ts";
 import type { RolloutResult } from "../../core/report/report.ts";
 
 /** How long to follow a rollout or run, and the callback for each new status. */
 export type Following = {
+  readonly clock: Clock;
   readonly timeoutMs: number;
   readonly onStatus?: (status: string) => void;
   readonly signal: AbortSignal;
@@ -18,16 +19,16 @@ const MAX_PAUSE_MS = 2_000;
 /** Polls at growing intervals until the rollout or run has ended or timed out. */
 export async function pollUntilEnd(
   read: () => Promise<Progress>,
-  { timeoutMs, onStatus, signal }: Following,
+  { clock, timeoutMs, onStatus, signal }: Following,
 ): Promise<Exclude<RolloutResult, null>> {
-  const end = performance.now() + timeoutMs;
+  const end = clock.monotonic() + timeoutMs;
   let last = "";
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS)) {
     const { status, state } = await read();
     if (status !== last && status !== "") onStatus?.(status);
     last = status;
     if (state !== "progressing") return state;
-    if (performance.now() + pause > end) return "timeout";
-    await wait(pause, undefined, { signal });
+    if (clock.monotonic() + pause > end) return "timeout";
+    await clock.sleep(pause, { signal });
   }
 }

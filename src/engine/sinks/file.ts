@@ -8,7 +8,7 @@ import { readOwnFile } from "../../files/read-own-file.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
 import { openTemporaryFile, renameNoReplace, type TemporaryFile } from "../../files/write-file.ts";
 import { storageErrorAt } from "../../store/store-error.ts";
-import type { Sink, SinkType } from "../token-sink.ts";
+import type { Sink, SinkPlace, SinkType } from "../token-sink.ts";
 
 // As large as any token, so that a full disk is noticed before there is a token to store.
 const MAX_TOKEN_BYTES = 64 * 1024;
@@ -23,7 +23,7 @@ const CHECK_TTL_MS = 100;
 export const sink: SinkType = {
   name: "file",
   isDefault: true,
-  open: ({ folder, server }) => fileSink(folder, server),
+  open: fileSink,
 };
 
 /** A check of a folder, and the time until which its result is valid. */
@@ -33,8 +33,8 @@ type Check = { readonly done: Promise<void>; until: number };
  * Stores tokens as files of mode 0600 under `STATE/tokens/<server>/<kind>/<name>`, and never overwrites one. Refuses
  * folders there that the user does not own.
  */
-export function fileSink(state: string, server: string, now: () => number = () => performance.now()): Sink {
-  const top = join(state, "tokens", fileName(server.toLowerCase()));
+export function fileSink({ folder, server, clock }: SinkPlace): Sink {
+  const top = join(folder, "tokens", fileName(server.toLowerCase()));
   requireOwnFolders(top);
   const path = (identity: Identity): string => {
     const { kind, key } = splitIdentity(identity);
@@ -52,11 +52,11 @@ export function fileSink(state: string, server: string, now: () => number = () =
     check: (identity) => {
       const folder = dirname(path(identity));
       const known = checks.get(folder);
-      if (known !== undefined && now() < known.until) return known.done;
+      if (known !== undefined && clock.monotonic() < known.until) return known.done;
       const check: Check = { done: checkWritable(path(identity)), until: Number.POSITIVE_INFINITY };
       checks.set(folder, check);
       const setExpiry = (): void => {
-        check.until = now() + CHECK_TTL_MS;
+        check.until = clock.monotonic() + CHECK_TTL_MS;
       };
       check.done.then(setExpiry, setExpiry);
       return check.done;

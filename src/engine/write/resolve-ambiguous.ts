@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { Ambiguity } from "../../client/call.ts";
 import type { Secret } from "../../contract/secret.ts";
 import type { LiveRow } from "../../core/kind.ts";
@@ -97,9 +96,9 @@ async function waitUntilDeadline(
   { reason }: AmbiguousWrite,
 ): Promise<void> {
   const { stopping, clock } = context;
-  const resting = wait(Math.max(0, deadline - clock.now()), undefined, { signal: stopping });
+  const resting = clock.sleep(Math.max(0, deadline - clock.now()), { signal: stopping });
   const report = (): void => context.onWait(`the write of ${identity} may still arrive (${reason})`, deadline);
-  await announceLongWait(resting, report).catch((error: unknown) => {
+  await announceLongWait(resting, report, context).catch((error: unknown) => {
     if (!stopping.aborted) throw error;
   });
 }

@@ -60,7 +60,7 @@ async function appliedDespiteRefusal(request: WriteRequest): Promise<WriteResult
 
 /** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */
 async function waitForRollout({ live, manifest }: WriteJob, context: WriteContext): Promise<boolean> {
-  const { reader, rolloutTimeoutMs: timeoutMs, stopping, stopWaiting } = context;
+  const { clock, reader, rolloutTimeoutMs: timeoutMs, stopping, stopWaiting } = context;
   const signal = AbortSignal.any([stopping, stopWaiting]);
   const applicationId = live.state === "present" ? live.row.id : null;
   if (applicationId === null) return false;
@@ -69,10 +69,10 @@ async function waitForRollout({ live, manifest }: WriteJob, context: WriteContex
     // The deployment has ended since the refusal; if the conflict is a different one, the retries will show it.
     if (!running?.id) return true;
     const rollout = { applicationId, deploymentId: running.id };
-    const until = context.clock.now() + timeoutMs;
-    const following = followRollout(reader, rollout, { timeoutMs, signal });
+    const until = clock.now() + timeoutMs;
+    const following = followRollout(reader, rollout, { clock, timeoutMs, signal });
     const report = (): void => context.onWait(`the deployment of ${manifest.identity} that is in progress`, until);
-    return (await announceLongWait(following, report)) !== "timeout";
+    return (await announceLongWait(following, report, context)) !== "timeout";
   } catch (error) {
     if (signal.aborted || error instanceof ClientError) return false;
     throw error;

@@ -2,6 +2,7 @@ import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Writer } from "../../client/writer.ts";
 import type { Clock } from "../../clock/clock.ts";
+import type { Random } from "../../clock/random.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";
 import { HoldfastError } from "../../core/errors.ts";
@@ -51,6 +52,7 @@ export type WriteContext = {
   /** Reads live of the resource again. */
   readonly readBack: (job: WriteJob) => Promise<Live>;
   readonly clock: Clock;
+  readonly random: Random;
   /** A stop request: no new work starts, and requests in flight finish. */
   readonly stopping: AbortSignal;
   /** Stops waiting for rollouts, because a newer revision is due. */

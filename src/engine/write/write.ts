@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
 import { causeText } from "../../client/reachability.ts";
 import type { Sent } from "../../client/writer.ts";
 import { equal } from "../../contract/json.ts";
@@ -96,7 +94,7 @@ async function journalAndSend({
   });
   if (next.state !== "applied") return next;
   // The slot is free now, so that storing the outcome delays no other request.
-  await nextRequestSent();
+  await nextRequestSent(context);
   return applied(next.request, route, next.sent);
 }
 
@@ -104,8 +102,8 @@ async function journalAndSend({
 const TURNS_UNTIL_SENT = 3;
 
 // Many replies arrive at once. Storing each outcome immediately would leave the control plane idle meanwhile.
-async function nextRequestSent(): Promise<void> {
-  for (let turn = 0; turn < TURNS_UNTIL_SENT; turn += 1) await setImmediate();
+async function nextRequestSent({ clock }: WriteContext): Promise<void> {
+  for (let turn = 0; turn < TURNS_UNTIL_SENT; turn += 1) await clock.turn();
 }
 
 async function failForOtherWriter(
@@ -158,7 +156,7 @@ function isInTime({ deadline }: Intent, { clock, requestTimeoutMs }: WriteContex
 }
 
 async function withLaterDeadline(journaled: Intent, context: WriteContext): Promise<Intent> {
-  const intent = { ...journaled, id: randomUUID(), deadline: deadlineOf(context) };
+  const intent = { ...journaled, id: context.random.id(), deadline: deadlineOf(context) };
   await context.ledger.begin(intent, [journaled.id]);
   return intent;
 }
@@ -185,7 +183,7 @@ function intentOf(
   const present = live.state === "present" ? (live.row.version ?? null) : null;
   const newest = live.state === "absent" ? (live.newest ?? null) : null;
   return {
-    id: randomUUID(),
+    id: context.random.id(),
     identity: manifest.identity,
     kind: kind.type,
     operation: route.operation,
@@ -195,7 +193,7 @@ function intentOf(
     creates: live.state === "absent",
     at: context.clock.now(),
     deadline: deadlineOf(context),
-    key: randomUUID(),
+    key: context.random.id(),
   };
 }
 

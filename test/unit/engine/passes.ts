@@ -68,6 +68,7 @@ export async function passes(url: string) {
     shapeOf: (type: string) => shapes[type] ?? ({ is: "free" } as const),
     concurrency,
     clock: { ...systemClock, now },
+    random: systemRandom,
     signal: new AbortController().signal,
     stopping: new AbortController().signal,
   });

@@ -30,6 +30,7 @@ async function opened(options: Parameters<typeof startControlPlane>[0] = {}) {
   };
   const writer = writerOf(plane.adminToken);
   const asked = (more: Partial<LeaseOptions> = {}): LeaseOptions => ({
+    clock: systemClock,
     writer,
     scope: "main",
     holder: "one",
@@ -88,7 +89,7 @@ test("a lease that could not be renewed in time is told from one that another ho
     nth === 1 ? json(response, { data }) : json(response, { message: "no such role" }, { status: 403 }),
   );
   let slept = 0;
-  const clock = () => performance.now() + slept;
+  const clock = { ...systemClock, monotonic: () => performance.now() + slept };
   const lease = await held({ writer: writerOf(new Secret("token"), server.url), clock });
   slept = 3_600_000;
   expect(await lease.writer.send("putTeam", { body: { manifest } }, never)).toMatchObject({
@@ -100,7 +101,7 @@ test("a lease that could not be renewed in time is told from one that another ho
 test("F34 after a sleep it is renewed before anything is sent", async () => {
   const { held } = await opened();
   let slept = 0;
-  const lease = await held({ clock: () => performance.now() + slept });
+  const lease = await held({ clock: { ...systemClock, monotonic: () => performance.now() + slept } });
   slept = 3_600_000;
   expect(await lease.writer.send("putTeam", { body: { manifest } }, never)).toMatchObject({ state: "applied" });
   expect(lease.isLost()).toBe(false);

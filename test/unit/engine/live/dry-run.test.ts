@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../../src/clock/system.ts";
 import type { JsonObject } from "../../../../src/contract/json.ts";
 import { KnownServer } from "../../../../src/engine/known-server.ts";
 import { createDryRun } from "../../../../src/engine/live/dry-run.ts";
@@ -24,7 +25,7 @@ async function tried(reply: JsonObject, newest: JsonObject | null, status = 200)
       return json(response, status === 200 ? { data: { manifest: service(), ...reply } } : reply, { status });
     return json(response, page(newest === null ? [] : [{ manifest: service(), ...newest }], request));
   });
-  const serverFacts = new KnownServer(noFacts);
+  const serverFacts = new KnownServer(noFacts, { clock: systemClock });
   const { reader } = dial(url);
   const remembered: DryRunProof[] = [];
   const saveServerFacts = async (): Promise<void> => void remembered.push(serverFacts.dryRun);
@@ -109,7 +110,7 @@ describe("the proof that a dryRun changes nothing", () => {
       waiting.push(answer);
       if (running >= 3) for (const one of waiting.splice(0)) one();
     });
-    const serverFacts = new KnownServer(noFacts);
+    const serverFacts = new KnownServer(noFacts, { clock: systemClock });
     const dryRun = createDryRun({ reader: dial(url).reader, serverFacts, saveServerFacts, concurrency: 3, shapeOf });
     await dryRun(kind("service"), manifest, { signal });
     expect([most, serverFacts.dryRun]).toEqual([1, "proven"]);
@@ -138,7 +139,7 @@ describe("observing", () => {
         ? json(response, { statusCode: 404, message: "gone", code: "not-found" }, { status: 404 })
         : json(response, found);
     });
-    const serverFacts = new KnownServer(noFacts);
+    const serverFacts = new KnownServer(noFacts, { clock: systemClock });
     const { reader } = dial(url, { serverFacts });
     const dryRun = createDryRun({ reader, serverFacts, saveServerFacts, concurrency: 2, shapeOf });
     const declared = [{ manifest, wave: 0 }];

@@ -1,6 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../../src/clock/system.ts";
 import { Secret } from "../../../../src/contract/secret.ts";
 import { fileSink } from "../../../../src/engine/sinks/file.ts";
 import { needsPermissions } from "../../../support/as-root.ts";
@@ -8,9 +9,9 @@ import { temporaryFolder } from "../../../support/folder.ts";
 
 const token = new Secret("CANARY-token");
 
-async function kept(now?: () => number) {
+async function kept(monotonic = systemClock.monotonic) {
   const state = await temporaryFolder();
-  const sink = fileSink(state, "Control.Plane:7071", now);
+  const sink = fileSink({ folder: state, server: "Control.Plane:7071", clock: { ...systemClock, monotonic } });
   return { state, sink, folder: join(state, "tokens", "control.plane_7071", "virtual-account") };
 }
 
