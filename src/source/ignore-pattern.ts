@@ -49,7 +49,7 @@ const PIECE = new RegExp(
     String.raw`(?<one>\?)`,
     String.raw`\[(?<not>[!^]?)(?<members>\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]`,
     String.raw`(?<open>\[|\\$)`,
-    String.raw`\\?(?<character>.)`,
+    String.raw`(?<text>(?:\\.|[^*?[\\])+)`,
   ].join("|"),
   "gs",
 );
@@ -65,13 +65,13 @@ function partsOf(pattern: string): readonly PatternPart[] | null {
 }
 
 function partOf(piece: { readonly [group: string]: string | undefined }): PatternPart | null {
-  const { folders, all, some, one, members, not, character } = piece;
+  const { folders, all, some, one, members, not, text } = piece;
   if (folders !== undefined) return { is: "folders" };
   if (all !== undefined) return { is: "all" };
   if (some !== undefined) return { is: "some" };
   if (one !== undefined) return { is: "one" };
   if (members !== undefined) return classOf(members, not === "" ? "" : "^");
-  return character === undefined ? null : { is: "character", character };
+  return text === undefined ? null : { is: "text", text: text.replaceAll(/\\(.)/gs, "$1") };
 }
 
 const posixClasses: { readonly [name: string]: string } = {

@@ -8,7 +8,7 @@ export type Glob = string;
 
 /** Compiles a glob into a matcher for whole strings. */
 export function globMatcher(glob: Glob): Matcher {
-  return matcherOf((glob.match(/(?:^|(?<=\/))\*\*\/|\*\*|./gs) ?? []).map(partOf));
+  return matcherOf((glob.match(/(?:^|(?<=\/))\*\*\/|\*\*|[*?]|[^*?]+/g) ?? []).map(partOf));
 }
 
 function partOf(piece: string): PatternPart {
@@ -22,6 +22,6 @@ function partOf(piece: string): PatternPart {
     case "?":
       return { is: "one" };
     default:
-      return { is: "character", character: piece };
+      return { is: "text", text: piece };
   }
 }

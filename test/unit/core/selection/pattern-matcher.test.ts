@@ -9,8 +9,8 @@ function matches([part, ...rest]: readonly PatternPart[], text: string): boolean
   const [first = "", tail] = [text.slice(0, 1), text.slice(1)];
   const isOther = first !== "" && first !== "/";
   switch (part.is) {
-    case "character":
-      return first === part.character && matches(rest, tail);
+    case "text":
+      return text.startsWith(part.text) && matches(rest, text.slice(part.text.length));
     case "one":
       return isOther && matches(rest, tail);
     case "class":
@@ -27,7 +27,7 @@ function matches([part, ...rest]: readonly PatternPart[], text: string): boolean
 }
 
 const has = (character: string) => character === "a" || character === "é";
-const slash: PatternPart = { is: "character", character: "/" };
+const slash: PatternPart = { is: "text", text: "/" };
 const parts = fc
   .array(
     fc.constantFrom<readonly PatternPart[]>(
@@ -38,8 +38,7 @@ const parts = fc
       [{ is: "class", has }],
       [slash, { is: "folders" }],
       [slash, { is: "folders" }, { is: "folders" }],
-      ...["a", "b", "é"].map((character): readonly PatternPart[] => [{ is: "character", character }]),
-      Array.from({ length: 31 }, (): PatternPart => ({ is: "character", character: "b" })),
+      ...["a", "b", "é", "ab", "b/a", "b".repeat(31)].map((text): readonly PatternPart[] => [{ is: "text", text }]),
     ),
     { maxLength: 7 },
   )
