@@ -1,6 +1,6 @@
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import { readHistory } from "../daemon/history.ts";
-import { jsonText } from "../render/json.ts";
+import { jsonText } from "../render/escape.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { historyText } from "../render/status.ts";
 import { wrappedLines } from "../render/wrap.ts";

@@ -3,7 +3,7 @@ import type { PassEnd } from "../core/report/events.ts";
 import type { ResolveReport } from "../core/report/report.ts";
 import type { ResolveMode } from "../engine/passes/resolve-pass.ts";
 import { reconcile } from "../engine/reconcile.ts";
-import { jsonText } from "../render/json.ts";
+import { jsonText } from "../render/escape.ts";
 import { resolveText } from "../render/resolve.ts";
 import type { InvocationOf } from "./command.ts";
 import type { resolve } from "./declarations/resolve.ts";

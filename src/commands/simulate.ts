@@ -7,7 +7,7 @@ import { makeSimulation, type Simulation } from "../core/report/simulation.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { sinks } from "../engine/sinks/index.ts";
 import { kindOf } from "../kinds/index.ts";
-import { jsonText } from "../render/json.ts";
+import { jsonText } from "../render/escape.ts";
 import { simulationMarkdown, simulationText, simulationVerdict } from "../render/simulation.ts";
 import { wrappedLines } from "../render/wrap.ts";
 import { createControlPlane } from "../server/control-plane.ts";

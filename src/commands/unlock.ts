@@ -1,7 +1,7 @@
+import type { UnlockReport } from "../core/report/report.ts";
 import type { LeaseHolder } from "../engine/lease/busy-lease.ts";
 import { reconcile } from "../engine/reconcile.ts";
-import { jsonText } from "../render/json.ts";
-import { holderText, unlockText } from "../render/unlock.ts";
+import { jsonText, printable } from "../render/escape.ts";
 import type { InvocationOf } from "./command.ts";
 import type { unlock } from "./declarations/unlock.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
@@ -30,4 +30,20 @@ export async function run(invocation: InvocationOf<typeof unlock>): Promise<numb
   if (end.what !== "unlocked") return endWithInvalidSource(end, invocation);
   await writeResult(terminal, view.output === "json" ? jsonText(end.report) : unlockText(end.report));
   return 0;
+}
+
+/** The previous holders of the state folder and leases, and what is free now. */
+export function unlockText({ leftBy, scope, broken }: UnlockReport): string {
+  const left = leftBy === null ? "not held" : `left by ${printable(leftBy)}, which has ended`;
+  return [
+    `state folder: ${left}; free`,
+    ...broken.map((lease) => `lease on ${printable(lease.scope)}: broken; it was ${holderText(lease)}`),
+    scope === null ? "leases: this control plane has none" : `lease on ${printable(scope)}: free`,
+    "",
+  ].join("\n");
+}
+
+/** The holder of a lease and its expiry. */
+export function holderText({ holder, until }: UnlockReport["broken"][number]): string {
+  return `held by ${printable(holder)}, which no longer renews it and would have held it until ${printable(until)}`;
 }

@@ -4,8 +4,9 @@ import { HoldfastError } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { WhoamiReport } from "../core/report/report.ts";
 import type { ServerSession } from "../engine/session.ts";
-import { jsonText } from "../render/json.ts";
-import { whoamiText } from "../render/whoami.ts";
+import { count } from "../render/count-text.ts";
+import { jsonText, printable } from "../render/escape.ts";
+import { wrapWords } from "../render/wrap.ts";
 import type { InvocationOf } from "./command.ts";
 import type { whoami } from "./declarations/whoami.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
@@ -49,4 +50,21 @@ async function readReport({ server, reader }: ServerSession, { stopping, warning
       cause: error,
     });
   }
+}
+
+/** Whose token it is, until when, and each of its roles in a line. */
+export function whoamiText(
+  { server, subject, tenantName, roles, tokenExpiresAt }: WhoamiReport,
+  { width }: { readonly width: number },
+): string {
+  const end = tokenExpiresAt === null ? "" : `; the token is valid until ${tokenExpiresAt}`;
+  const head = `${subject} in tenant ${tenantName} on ${server}, with ${count(roles.length, "role")}${end}`;
+  const lines = roles.map(({ role, resourceType, resourceFqn, through }) => {
+    return `${role} on ${resourceType} ${resourceFqn}${through === null ? "" : ` through ${through}`}`;
+  });
+  return [
+    ...wrapWords(printable(head), { indent: "", nextIndent: "  ", width }),
+    ...lines.flatMap((line) => wrapWords(printable(line), { indent: "  ", nextIndent: "    ", width })),
+    "",
+  ].join("\n");
 }

@@ -5,7 +5,7 @@ import type { PassEvent, WhyEvent } from "../core/report/events.ts";
 import type { WhyReport } from "../core/report/report.ts";
 import { readHistory } from "../daemon/history.ts";
 import { reconcile } from "../engine/reconcile.ts";
-import { jsonText } from "../render/json.ts";
+import { jsonText } from "../render/escape.ts";
 import { whyText } from "../render/why.ts";
 import { wrappedLines } from "../render/wrap.ts";
 import { blameLine, type LineAuthor } from "../source/git/blame-line.ts";

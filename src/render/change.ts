@@ -1,11 +1,10 @@
 import type { Change } from "../core/plan/plan.ts";
 import { printable } from "./escape.ts";
-import { grantLines } from "./grant-lines.ts";
-import { type GrantChange, splitGrants } from "./grants.ts";
+import { type GrantChange, grantLines, splitGrants } from "./grants.ts";
 import type { WriterText } from "./last-write.ts";
 import { sameLength } from "./look-alike.ts";
 import type { Paint, Style } from "./paint.ts";
-import { showSides } from "./show-sides.ts";
+import { showSides } from "./show-value.ts";
 import { textDiffLines } from "./text-diff.ts";
 import { columnsOf, cutAround, cutEnd, padColumns } from "./text-width.ts";
 

@@ -1,11 +1,10 @@
 import { isObject, type Json } from "../contract/json.ts";
 import { fieldName } from "./change.ts";
-import { grantLines } from "./grant-lines.ts";
-import { grantsIn } from "./grants.ts";
-import { packIntoLines } from "./pack-into-lines.ts";
+import { grantLines, grantsIn } from "./grants.ts";
 import type { Paint } from "./paint.ts";
 import { showValue } from "./show-value.ts";
 import { cutEnd, cutStart } from "./text-width.ts";
+import { packIntoLines } from "./wrap.ts";
 
 const INDENT = "    ";
 const MAX_LINES = 4;

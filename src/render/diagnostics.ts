@@ -3,7 +3,6 @@ import type { Excerpt } from "../core/redact/masked-excerpt.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import type { Paint, Style } from "./paint.ts";
-import { relatedText } from "./related-places.ts";
 import { columnsOf, cutEnd } from "./text-width.ts";
 import { sentenceText, wordsIn, wrapWords } from "./wrap.ts";
 
@@ -18,6 +17,9 @@ export type DiagnosticView = {
   /** The source line of a diagnostic; null when none is shown. */
   readonly excerptOf: (diagnostic: Diagnostic) => Excerpt | null;
 };
+
+/** More places are counted. */
+const MAX_RELATED = 10;
 
 /** Diagnostics as text, grouped by file and in file order, each with its position and one sentence. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], view: DiagnosticView): string {
@@ -161,4 +163,12 @@ function validationLine(found: Found): string {
   if (declared === 0) return `${count(manifests, "valid manifest")} ${where}: ${counts}`;
   const verb = manifests === 1 || declared === 1 ? "is" : "are";
   return `${manifests} of ${count(declared, "manifest")} ${where} ${verb} valid: ${counts}`;
+}
+
+/** The other places of a diagnostic: `also at a.yaml:3, b.yaml:7 and 4 more`; empty when there are none. */
+export function relatedText({ related = [] }: Diagnostic): string {
+  if (related.length === 0) return "";
+  const shown = related.slice(0, MAX_RELATED).map(({ file, line }) => `${file}:${line}`);
+  const rest = related.length - shown.length;
+  return `also at ${shown.join(", ")}${rest === 0 ? "" : ` and ${rest} more`}`;
 }

@@ -1,16 +1,14 @@
 import type { Access } from "../core/access.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { DriftEntry, DriftReport } from "../core/report/report.ts";
-import { callerAccessLines } from "./caller-access.ts";
 import { changeLines } from "./change.ts";
 import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
-import { incompleteText } from "./incomplete-text.ts";
 import { writerText } from "./last-write.ts";
-import { missingExtensionsText } from "./missing-extensions.ts";
 import { orphanLines, orphanNotes } from "./orphans.ts";
 import type { Paint, Style } from "./paint.ts";
 import { serverText } from "./plan.ts";
+import { callerAccessLines, incompleteText, missingExtensionsText } from "./report-notes.ts";
 import { nameIn, titleLine } from "./step.ts";
 import { padColumns } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";

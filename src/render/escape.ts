@@ -1,4 +1,4 @@
-import { escapeUnprintable } from "../model/unprintable.ts";
+import { escapeJson, escapeUnprintable } from "../model/unprintable.ts";
 
 // Output that CI runners execute as a command: `##[name]`, `##vso[name]` and `##teamcity[name]` anywhere in a line,
 // `::name::` at its start (after white space), and section markers. A colon alone at the end of a text counts, because a
@@ -26,4 +26,16 @@ export function withoutCommands(text: string): string {
   // A cheap check first, since hardly any text contains these.
   if (!text.includes("##") && !text.includes("::") && !text.endsWith(":") && !text.includes("section_")) return text;
   return text.replace(COMMAND, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/**
+ * A report as JSON: two-space indentation, a final newline, and nothing that a terminal or a CI runner would execute.
+ */
+export function jsonText(report: object): string {
+  return `${withoutCommands(escapeJson(JSON.stringify(report, null, 2)))}\n`;
+}
+
+/** An object as one line of JSON, escaped like a report. */
+export function jsonLine(value: object): string {
+  return `${withoutCommands(escapeJson(JSON.stringify(value)))}\n`;
 }

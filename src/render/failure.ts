@@ -3,8 +3,7 @@ import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
 import type { HoldfastError } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import { withWarnings } from "../core/run-warning.ts";
-import { printable } from "./escape.ts";
-import { jsonText } from "./json.ts";
+import { jsonText, printable } from "./escape.ts";
 import { linesText, sentenceText, wordsIn } from "./wrap.ts";
 
 /** Why a command ended without a result. */

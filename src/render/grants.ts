@@ -1,6 +1,8 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { Change } from "../core/plan/plan.ts";
 import { printable } from "./escape.ts";
+import type { Paint, Style } from "./paint.ts";
+import { brokenWords, wrapWords } from "./wrap.ts";
 
 /** A role or a membership that is given or taken away. */
 export type GrantChange = {
@@ -26,6 +28,8 @@ const grantTexts: { readonly [list in GrantList]: (item: JsonObject) => string }
 const LABEL = /^(?<list>permissions|collaborators|managers|members)\[(?<item>.*)\](?:\.(?<field>\w+))?$/s;
 
 type GrantPart = { readonly change: Change; readonly list: GrantList; readonly item: string; readonly field: string };
+
+const styles: { readonly [sign in GrantChange["sign"]]: Style } = { "+": "green", "-": "red" };
 
 /** The grants that changes add or remove, one for each item, and the other changes. */
 export function splitGrants(changes: readonly Change[]): {
@@ -80,4 +84,13 @@ function objectsIn(value: Json | undefined): readonly JsonObject[] {
 
 function textsIn(value: Json | undefined): readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : [];
+}
+
+/** A role or membership with its sign, on lines of a width: never cut, since a reader must see who may do what. */
+export function grantLines(
+  { sign, text }: Pick<GrantChange, "sign" | "text">,
+  { indent, paint, width }: { readonly indent: string; readonly paint: Paint; readonly width: number },
+): readonly string[] {
+  const words = [paint(styles[sign], sign), ...brokenWords(text, width - indent.length - 2)];
+  return wrapWords(words, { indent, nextIndent: `${indent}  `, width });
 }

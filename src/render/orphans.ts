@@ -64,13 +64,13 @@ function groupLines(head: string, orphans: readonly ShownOrphan[], { paint, widt
 }
 
 /** With a selection, how many orphans there are; null without any. */
-export function orphanCountText(orphans: number): string | null {
+function orphanCountText(orphans: number): string | null {
   if (orphans === 0) return null;
   return `${count(orphans, "orphan")} not listed with a selection; ${REMOVE_BY_HAND}; \`holdfast plan\` without one lists them`;
 }
 
 /** How far the history was read for orphans; null where it was read to its start. */
-export function reachText(reach: HistoryReach | undefined): string | null {
+function reachText(reach: HistoryReach | undefined): string | null {
   if (reach === undefined || reach.ended === "start") return null;
   const read = `orphans are known from ${count(reach.commits, "commit")} only`;
   if (reach.ended === "limit") return `${read}: --history N reads more`;
@@ -85,4 +85,9 @@ export function orphanNotes(
 ): readonly string[] {
   const notes = [orphanCountText(counted), reachText(history)].filter((note) => note !== null);
   return notes.flatMap((note) => wrapWords(printable(note), { indent: "", width })).map((line) => paint("dim", line));
+}
+
+/** What a report does not list of orphans: those outside of a selection, and those that the history could not show. */
+export function orphanParagraphs(counted: number, history: HistoryReach | undefined): readonly string[] {
+  return [orphanCountText(counted), reachText(history)].flatMap((text) => (text === null ? [] : [`${text}.`]));
 }

@@ -6,12 +6,10 @@ import { hasBadRollout, type Outcome, type OutcomeResult } from "../core/report/
 import { changeSummary } from "./change.ts";
 import { contentFields } from "./created-content.ts";
 import { printable } from "./escape.ts";
-import { grantLines } from "./grant-lines.ts";
-import { type GrantChange, grantsIn, splitGrants } from "./grants.ts";
-import { packIntoLines } from "./pack-into-lines.ts";
+import { type GrantChange, grantLines, grantsIn, splitGrants } from "./grants.ts";
 import type { Paint, Style } from "./paint.ts";
 import { columnsOf, cutEnd, cutMiddle } from "./text-width.ts";
-import { wrapWords } from "./wrap.ts";
+import { packIntoLines, wrapWords } from "./wrap.ts";
 
 /** Layout of an outcome. */
 export type OutcomeView = {

@@ -10,7 +10,7 @@ import { kindOf } from "../kinds/index.ts";
 import { type ApplyView, applyText } from "./apply.ts";
 import { gitlabReport } from "./ci/gitlab-report.ts";
 import { driftText } from "./drift.ts";
-import { jsonText } from "./json.ts";
+import { jsonText } from "./escape.ts";
 import { driftMarkdown } from "./markdown/drift.ts";
 import { planMarkdown } from "./markdown/plan.ts";
 import type { ReviewSubject } from "./markdown/plan-blocks.ts";

@@ -23,6 +23,20 @@ const NARROW = 60;
 /** Maximum number of names in the waiting text. */
 const MAX_NAMES = 3;
 
+const words: { readonly [status: string]: string } = {
+  INITIALIZED: "starting",
+  BUILDING: "building the image",
+  BUILD_SUCCESS: "image built",
+  BUILD_FAILED: "the image was not built",
+  DEPLOYING: "rolling out",
+  ROLLOUT_STARTED: "rolling out",
+  DEPLOY_SUCCESS: "rolled out",
+  DEPLOY_FAILED: "rollout failed",
+  PAUSED: "paused",
+  CANCELLED: "cancelled",
+  FAILED: "failed",
+};
+
 /** The progress of an apply in a few lines: a bar, counts, the elapsed time, and the operations in progress. */
 export function progressLines(
   { steps, done, failed, startedAt, active }: ApplyProgress,
@@ -66,4 +80,12 @@ export function waitingText({ active, steps, done }: ApplyProgress, now: number)
 function durationText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** A control plane's status of a deployment, or of a job's run (`run CREATED`), as display text. */
+export function rolloutText(status: string): string {
+  const [, run = "", name = ""] = /^(run )?(.*)$/s.exec(status) ?? [];
+  // Other control planes have other statuses.
+  const known = run === "" && Object.hasOwn(words, name) ? words[name] : undefined;
+  return known ?? printable(run + name.toLowerCase().replaceAll("_", " "));
 }

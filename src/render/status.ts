@@ -1,10 +1,9 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
-import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
+import { lastGoodText, placeText } from "../core/report/invalid-text.ts";
+import type { InvalidStatus, PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { joinCounts } from "./count-text.ts";
-import { printable } from "./escape.ts";
-import { invalidText } from "./invalid-manifest.ts";
-import { jsonText } from "./json.ts";
+import { jsonText, printable } from "./escape.ts";
 import type { OutputFormat } from "./output-format.ts";
 import { wrappedLines } from "./wrap.ts";
 
@@ -77,4 +76,10 @@ function resultText({ result, reason, counts }: PassRecord): string {
 function countsText(counts: PassRecord["counts"]): string {
   const text = joinCounts(Object.entries(counts).map(([name, count]) => [count, name]));
   return text === "" ? "" : `: ${text}`;
+}
+
+/** An invalid manifest, its error, and what stays in force of its resource, as one line. */
+export function invalidText({ identity, file, line, message, lastGood }: InvalidStatus): string {
+  const name = identity === "" ? "" : ` ${identity}`;
+  return `${placeText({ file, line })}${name}: ${message}; ${lastGoodText(lastGood)}`;
 }

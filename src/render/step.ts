@@ -1,11 +1,12 @@
+import { canonical } from "../contract/json.ts";
+import { guardDetail } from "../core/guards/step-guards.ts";
 import { splitIdentity } from "../core/manifest.ts";
-import { glyphs, notCheckedText, reasonText, type Step } from "../core/plan/plan.ts";
-import { changeLines } from "./change.ts";
+import { type Change, glyphs, notCheckedText, type Plan, reasonText, type Step } from "../core/plan/plan.ts";
+import { changeLines, withoutSharedStart } from "./change.ts";
 import { contentLines } from "./created-content.ts";
 import { printable } from "./escape.ts";
 import { writerText } from "./last-write.ts";
 import { actionStyles, type Paint } from "./paint.ts";
-import { guardLines } from "./step-guard.ts";
 import { columnsOf, cutEnd, cutStart, padColumns } from "./text-width.ts";
 import { wrapWords } from "./wrap.ts";
 
@@ -20,6 +21,12 @@ export type StepView = {
   /** Details of a step's reason: the blocking reference, or the control plane's message. */
   readonly detailOf: (step: Step) => string | null;
 };
+
+/** Fewer resources with equal changes are shown one by one. */
+const MIN_FOLDED = 3;
+
+/** Resources with the same changes; `changes` holds them once. */
+export type Fold = { readonly steps: readonly Step[]; readonly changes: readonly Change[] };
 
 /** One step: the action, the resource, its position, and the differing fields. */
 export function stepLines(step: Step, group: string | null, view: StepView): readonly string[] {
@@ -80,4 +87,53 @@ function reasonLines(step: Step, { paint, width, detailOf }: StepView): readonly
   const because = detail === null ? "" : ` (${printable(detail)})`;
   const lines = wrapWords(`${step.reason}: ${reasonText[step.reason]}${because}`, { indent: "    ", width });
   return lines.map((line) => paint(actionStyles[step.action], line));
+}
+
+/** Why an apply without a person refuses the step, and what allows it. */
+function guardLines(
+  { guard, action }: Step,
+  { paint, width }: { readonly paint: Paint; readonly width: number },
+): readonly string[] {
+  // What is missing from the source is refused as a whole.
+  if (guard === undefined || action === "orphan") return [];
+  return wrapWords(`guard: ${printable(guardDetail(guard.dangers))}`, { indent: "    ", width }).map((line) =>
+    paint("red", line),
+  );
+}
+
+/** `12 steps need --allow-privilege`: what guards refuse, by what allows it. */
+export function guardCounts({ summary: { refused }, steps }: Plan): readonly (readonly [number, string])[] {
+  const guarded = steps.flatMap(({ guard }) => (guard === undefined ? [] : [guard.flags]));
+  const needs = guarded.flatMap((flags) => (flags.length === 0 ? ["a person at a terminal"] : flags));
+  // A selection has no steps for what is missing from the source.
+  const missing = Array.from({ length: refused - guarded.length }, () => "--allow-shrink");
+  const counts = Map.groupBy([...needs, ...missing], (need) => need);
+  return [...counts].map(([need, { length }]) => {
+    const what = need === "--allow-shrink" ? "missing from the source" : length === 1 ? "step" : "steps";
+    return [length, `${what} ${length === 1 ? "needs" : "need"} ${printable(need)}`];
+  });
+}
+
+/** Groups the updates with the same changes. Steps with risks, and different steps, are not grouped. */
+export function foldSteps(steps: readonly Step[]): {
+  readonly folds: readonly Fold[];
+  readonly others: readonly Step[];
+} {
+  const groups = Map.groupBy(steps, (step) => (isFoldable(step) ? canonical(step.changes.map(keyOf)) : null));
+  const folds = [...groups].flatMap(([key, alike]): Fold[] => {
+    const [first] = alike;
+    if (key === null || first === undefined || alike.length < MIN_FOLDED) return [];
+    return [{ steps: alike, changes: first.changes.map(withoutSharedStart) }];
+  });
+  const folded = new Set(folds.flatMap((fold) => fold.steps));
+  return { folds, others: steps.filter((step) => !folded.has(step)) };
+}
+
+function isFoldable({ action, changes, risks, reason }: Step): boolean {
+  return action === "update" && risks.length === 0 && reason === null && changes.length > 0;
+}
+
+function keyOf(change: Change) {
+  const { label, before, after, cause, diff } = withoutSharedStart(change);
+  return { label, before, after, cause, diff };
 }

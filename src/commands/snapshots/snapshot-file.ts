@@ -4,7 +4,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { type Digest, pseudonymiseManifest, pseudonymiseName } from "../../core/redact/pseudonymise-manifest.ts";
 import { shapeOf } from "../../engine/pass.ts";
 import { kindOf } from "../../kinds/index.ts";
-import { jsonText } from "../../render/json.ts";
+import { jsonText } from "../../render/escape.ts";
 import type { Snapshot } from "../../server/snapshot/snapshot-part.ts";
 import { readJsonFile } from "../input/read-json-file.ts";
 import type { ReadSnapshot } from "./take-snapshot.ts";

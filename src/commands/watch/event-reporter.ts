@@ -3,7 +3,7 @@ import type { WatchEvent } from "../../contract/generated/output.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
-import { jsonLine } from "../../render/json.ts";
+import { jsonLine } from "../../render/escape.ts";
 import {
   failedEvent,
   idleEvent,

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/report/target-status.ts";
 import { type Html, html } from "../../http/html.ts";
 import { escapeUnprintable } from "../../model/unprintable.ts";
-import { ageText } from "../../render/age-text.ts";
 import { count, joinCounts } from "../../render/count-text.ts";
-import { invalidText } from "../../render/invalid-manifest.ts";
+import { ageText } from "../../render/last-write.ts";
+import { invalidText } from "../../render/status.ts";
 import { statusPageStyle } from "./status-style.ts";
 
 /** A target as the status page shows it. */

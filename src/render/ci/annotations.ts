@@ -2,16 +2,25 @@ import { join } from "node:path/posix";
 import { type Diagnostic, sortDiagnostics, summaryText } from "../../core/diagnostic.ts";
 import { type Plan, reasonText } from "../../core/plan/plan.ts";
 import type { DriftReport } from "../../core/report/report.ts";
+import { relatedText } from "../diagnostics.ts";
 import { printable } from "../escape.ts";
 import { riskText } from "../markdown/risk-text.ts";
-import { relatedText } from "../related-places.ts";
-import { type Annotation, annotationLine } from "./github-actions.ts";
 
 /** GitHub shows at most this many annotations per level and step. */
 const MAX_ANNOTATIONS = 10;
 
 /** A remark of a report, before the limit on annotations. */
 export type Remark = Omit<Annotation, "message" | "title"> & { readonly title: string; readonly message: string };
+
+/** A remark at a position in a file, which GitHub shows next to the line. */
+type Annotation = {
+  readonly level: "error" | "warning";
+  readonly title: string;
+  readonly message: string;
+  /** Path from the root of the checkout; null when it has no file. */
+  readonly file: string | null;
+  readonly line: number | null;
+};
 
 /** The remarks of a plan: its diagnostics, blocked steps and risks. */
 export function planRemarks({ diagnostics, steps }: Plan): readonly Remark[] {
@@ -64,4 +73,26 @@ export function annotationsText(remarks: readonly Remark[], folder: string): str
       return annotationLine({ ...rest, title: printable(title), message: printable(message), file: place });
     })
     .join("");
+}
+
+/** The workflow command that makes a GitHub Actions runner show the remark. */
+function annotationLine({ level, title, message, file, line }: Annotation): string {
+  const properties = [
+    ...(file === null ? [] : [`file=${property(file)}`, `line=${line ?? 1}`]),
+    `title=${property(title)}`,
+  ];
+  return `::${level} ${properties.join(",")}::${escapeData(message)}\n`;
+}
+
+/** Step outputs in the format of `GITHUB_OUTPUT`; the delimiter is random, so that a value cannot contain it. */
+export function stepOutputs(values: readonly (readonly [name: string, value: string])[], delimiter: string): string {
+  return values.map(([name, value]) => `${name}<<${delimiter}\n${value}\n${delimiter}\n`).join("");
+}
+
+function property(text: string): string {
+  return escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }

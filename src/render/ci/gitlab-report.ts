@@ -1,5 +1,5 @@
 import type { PlanSummary } from "../../core/plan/plan.ts";
-import { jsonText } from "../json.ts";
+import { jsonText } from "../escape.ts";
 
 /** The counts that GitLab shows in a merge request: its report of type `terraform`. `delete` is always 0. */
 export function gitlabReport({ summary }: { readonly summary: Pick<PlanSummary, "create" | "update"> }): string {

@@ -1,6 +1,6 @@
 import type { Location, Log, Result, Run } from "sarif";
 import { type Diagnostic, sortDiagnostics, summaryText } from "../../core/diagnostic.ts";
-import { jsonText } from "../json.ts";
+import { jsonText } from "../escape.ts";
 
 const SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json";
 

@@ -1,7 +1,7 @@
 import { type Diagnostic, sortDiagnostics, summaryText } from "../../core/diagnostic.ts";
 import type { ValidationReport } from "../../core/report/report.ts";
 import { joinCounts } from "../count-text.ts";
-import { relatedText } from "../related-places.ts";
+import { relatedText } from "../diagnostics.ts";
 import { codeSpan } from "./code-markup.ts";
 
 /** Maximum number of diagnostics shown; the rest is counted. */

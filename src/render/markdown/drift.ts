@@ -1,11 +1,11 @@
 import { compareText } from "../../contract/json.ts";
 import type { DriftReport } from "../../core/report/report.ts";
 import { count, joinCounts } from "../count-text.ts";
-import { incompleteMarkdown, incompleteTitle } from "../incomplete-text.ts";
+import { orphanParagraphs } from "../orphans.ts";
+import { incompleteMarkdown, incompleteTitle } from "../report-notes.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown } from "./fit-markdown.ts";
-import { orphanParagraphs } from "./orphan-paragraphs.ts";
 import type { PlanMarkdownView } from "./plan.ts";
 import { driftRow } from "./resource-row.ts";
 

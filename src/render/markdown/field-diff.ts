@@ -1,10 +1,9 @@
 import { isObject, type Json } from "../../contract/json.ts";
 import { textDiff } from "../../core/diff/text-diff.ts";
 import type { Change, Step } from "../../core/plan/plan.ts";
-import { distinctLines } from "../distinct-lines.ts";
 import { type GrantChange, grantsIn, splitGrants } from "../grants.ts";
-import { showSides } from "../show-sides.ts";
-import { showValue } from "../show-value.ts";
+import { showSides, showValue } from "../show-value.ts";
+import { distinctLines } from "../text-diff.ts";
 import { cutEnd } from "../text-width.ts";
 
 /** Maximum lines shown per resource; the rest is counted. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { summariseForeign } from "../../../src/core/foreign-documents.ts";
 import { locateField, readManifest } from "../../../src/manifests/read-manifests.ts";
-import { jsonText } from "../../../src/render/json.ts";
+import { jsonText } from "../../../src/render/escape.ts";
 import { everyKind } from "../../support/manifests.ts";
 import { brief, type Files, folderOf, loadFiles, loadRevision, read, signal } from "../source/source.ts";
 

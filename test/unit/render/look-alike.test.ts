@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../../src/contract/json.ts";
-import { equal } from "../../../src/contract/json.ts";
+import { equal, type Json } from "../../../src/contract/json.ts";
 import { changeOf } from "../../../src/core/diff/change.ts";
 import { textDiff } from "../../../src/core/diff/text-diff.ts";
 import type { Change } from "../../../src/core/plan/plan.ts";
 import { changeLines, changeSummary } from "../../../src/render/change.ts";
 import { fieldDiff } from "../../../src/render/markdown/field-diff.ts";
 import { plain } from "../../../src/render/paint.ts";
-import { showSides } from "../../../src/render/show-sides.ts";
+import { showSides } from "../../../src/render/show-value.ts";
 
 const changed = (before: Json, after: Json): Change => ({
   path: "/env/A",

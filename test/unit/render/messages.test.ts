@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { diagnosticsText, severityCounts, validationText } from "../../../src/render/diagnostics.ts";
-import { jsonText } from "../../../src/render/json.ts";
+import { jsonText } from "../../../src/render/escape.ts";
 import { plain } from "../../../src/render/paint.ts";
 import { excerptReader } from "../../../src/source/excerpt-reader.ts";
 import { folderOf, loadRevision, read } from "../source/source.ts";

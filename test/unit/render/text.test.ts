@@ -13,16 +13,14 @@ import {
   summariseOutcomes,
 } from "../../../src/core/report/report.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
-import { type ApplyView, applyText } from "../../../src/render/apply.ts";
+import { type ApplyView, applyText, tokenLocationsText } from "../../../src/render/apply.ts";
 import { diagnosticsText, validationText } from "../../../src/render/diagnostics.ts";
 import { driftText } from "../../../src/render/drift.ts";
-import { printable, printableLines } from "../../../src/render/escape.ts";
-import { jsonText } from "../../../src/render/json.ts";
+import { jsonText, printable, printableLines } from "../../../src/render/escape.ts";
 import { outcomeLines } from "../../../src/render/outcome.ts";
 import { choosePaint, coloured, type Paint, plain } from "../../../src/render/paint.ts";
 import { planText, unmanagedText } from "../../../src/render/plan.ts";
 import { showValue } from "../../../src/render/show-value.ts";
-import { tokenLocationsText } from "../../../src/render/token-locations.ts";
 import { runnerCommandsIn } from "../../support/runner-commands.ts";
 
 const step = (identity: string, fields: Partial<Step> = {}): Step => ({

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { leftOutText } from "../../../src/render/left-out-files.ts";
+import { leftOutText } from "../../../src/render/left-out.ts";
 import { findRepository } from "../../../src/source/git/find-repository.ts";
 import { readCommitFiles } from "../../../src/source/git/read-commit.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";

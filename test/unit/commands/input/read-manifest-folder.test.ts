@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readManifestFolder } from "../../../../src/commands/input/read-manifest-folder.ts";
-import { jsonText } from "../../../../src/render/json.ts";
+import { jsonText } from "../../../../src/render/escape.ts";
 import { type Files, folderOf, loadFiles, signal } from "../../source/source.ts";
 
 const team = "type: team\nname: t\nmembers: [a@example.com]\n";

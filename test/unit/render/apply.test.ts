@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tokenLocationsText } from "../../../src/render/token-locations.ts";
+import { tokenLocationsText } from "../../../src/render/apply.ts";
 
 const tokens = (count: number) =>
   Array.from({ length: count }, (_, nth) => ({ identity: `virtual-account/a${nth}`, location: `/state/a/t${nth}` }));

@@ -1,11 +1,34 @@
 import { summaryText } from "../core/diagnostic.ts";
 import type { ForeignSummary } from "../core/foreign-documents.ts";
+import type { ReadEvent } from "../core/report/events.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** Maximum number of types named; the rest is counted. */
 const MAX_TYPES = 8;
+
+/** Maximum number of files named; the rest is counted. */
+const MAX_FILES = 5;
+
+/** The number of files that ignore files leave out, in one line; empty when there are none. */
+export function leftOutText(
+  { leftOut, isLeftOutMore }: Pick<ReadEvent, "leftOut" | "isLeftOutMore">,
+  { width }: { readonly width: number },
+): string {
+  if (leftOut.size === 0) return "";
+  const sorted = [...leftOut].toSorted(([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1));
+  const files = sorted.reduce((sum, [, number]) => sum + number, 0);
+  const rest = sorted.length - MAX_FILES;
+  const named = [
+    ...sorted.slice(0, MAX_FILES).map(([name, number]) => `${number} by ${printable(name)}`),
+    ...(rest > 0 ? [`and by ${count(rest, "more ignore file")}`] : []),
+  ];
+  const text = `Ignored: ${isLeftOutMore ? "more than " : ""}${count(files, "file")} (${named.join(", ")})`;
+  return wrapWords(text, { indent: "", width })
+    .map((line) => `${line}\n`)
+    .join("");
+}
 
 /** The number of documents that are not ours, in one sentence, or a list of them; empty when there are none. */
 export function foreignText(
@@ -20,9 +43,6 @@ export function foreignText(
   );
   return [...(lists ? each : []), ...lines.map((line) => `${line}\n`)].join("");
 }
-
-/** Maximum number of files named. */
-const MAX_FILES = 5;
 
 function namedText(files: readonly string[]): readonly string[] {
   if (files.length === 0) return [];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Step } from "../../../src/core/plan/plan.ts";
-import { notCheckedCounts } from "../../../src/render/not-checked.ts";
+import { notCheckedCounts } from "../../../src/render/plan-notes.ts";
 
 test("what no dry run has checked is counted by reason, one step in the singular", () => {
   const steps = (["unsupported", "depends-on", "depends-on"] as const).map((reason) => ({ notChecked: { reason } }));

@@ -1,0 +1,84 @@
+import type { InterruptedWrite, NotChecked, NotWritable } from "../contract/generated/output.ts";
+import type { Step } from "../core/plan/plan.ts";
+import { count, joinCounts } from "./count-text.ts";
+import { printable } from "./escape.ts";
+import type { Paint } from "./paint.ts";
+import { wrapWords } from "./wrap.ts";
+
+/** Why a step was not dry-run, for one step and for several. */
+const reasonTexts: { readonly [reason in NotChecked["reason"]]: readonly [one: string, many: string] } = {
+  "depends-on": ["refers to what does not exist yet", "refer to what does not exist yet"],
+  unproven: [
+    "waits until a dry run is known to change nothing here",
+    "wait until a dry run is known to change nothing here",
+  ],
+  "needs-write": ["needs the right to write", "need the right to write"],
+  unsupported: ["is of a kind without a dry run", "are of kinds without a dry run"],
+  unanswered: ["got no answer", "got no answer"],
+  skipped: ["by --no-dry-run", "by --no-dry-run"],
+};
+
+const reasons = Object.keys(reasonTexts) as readonly NotChecked["reason"][];
+
+const foundText: { readonly [found in InterruptedWrite["found"]]: string } = {
+  made: "made",
+  "not-made": "not made",
+  unknown: "unknown whether it was made",
+};
+
+const nextText: { readonly [next in InterruptedWrite["next"]]: string } = {
+  record: "apply records it",
+  send: "apply sends it with the step of its resource",
+  close: "apply does not send it again",
+  keep: "it stays open, since it is not selected",
+  report: "apply reports it and does not exit 0; holdfast resolve shows what is known",
+};
+
+const tokenText: { readonly [token in NonNullable<InterruptedWrite["token"]>]: string } = {
+  delivered: " and delivers its one-time token",
+  lost: ", but its one-time token is lost, so apply does not exit 0",
+};
+
+/** How many steps no dry run has checked, by reason, as one sentence; empty when all were checked. */
+export function notCheckedCounts(steps: readonly Step[]): string {
+  const found = steps.flatMap(({ notChecked }) => notChecked?.reason ?? []);
+  if (found.length === 0) return "";
+  const counts = reasons.map((reason) => {
+    const { length } = found.filter((one) => one === reason);
+    return [length, reasonTexts[reason][length === 1 ? 0 : 1]] as const;
+  });
+  return `Not dry-run: ${joinCounts(counts)}`;
+}
+
+/** What the token of a plan may not write, by the role that may, each role written by `nameOf`; null if it may write all. */
+export function notWritableText(notWritable: readonly NotWritable[], nameOf: (role: string) => string): string | null {
+  if (notWritable.length === 0) return null;
+  const steps = notWritable.reduce((sum, { identities }) => sum + identities.length, 0);
+  const roles = notWritable.map(({ role, identities }) => `${nameOf(role)} (${identities.length})`);
+  return `This token may not write ${count(steps, "step")}, for which apply needs: ${roles.join(", ")}`;
+}
+
+/** What apply does about the writes that an earlier run left open: one line for each conclusion, with its resources. */
+export function interruptedLines(
+  writes: readonly InterruptedWrite[],
+  { paint, width }: { readonly paint: Paint; readonly width: number },
+): readonly string[] {
+  return interruptedTexts(writes, printable).flatMap((text) =>
+    wrapWords(text, { indent: "", nextIndent: "  ", width }).map((line) => paint("yellow", line)),
+  );
+}
+
+/** The same as texts, each resource written by `nameOf`. */
+export function interruptedTexts(
+  writes: readonly InterruptedWrite[],
+  nameOf: (identity: string) => string,
+): readonly string[] {
+  return [...Map.groupBy(writes, conclusionOf)].map(([conclusion, alike]) => {
+    return `Interrupted write, ${conclusion}: ${alike.map(({ identity }) => nameOf(identity)).join(", ")}`;
+  });
+}
+
+function conclusionOf({ found, next, token, arrivesUntil }: InterruptedWrite): string {
+  const late = arrivesUntil === null ? "" : ` (it may arrive until ${arrivesUntil}; apply waits for that)`;
+  return `${foundText[found]}${late}: ${nextText[next]}${token === null ? "" : tokenText[token]}`;
+}
