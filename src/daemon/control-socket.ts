@@ -2,6 +2,7 @@ import { chmodSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, request } from "node:http";
 import { join, relative } from "node:path";
 import { json } from "node:stream/consumers";
+import type { Clock } from "../clock/clock.ts";
 import { errorMessage } from "../contract/error-message.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
@@ -52,11 +53,15 @@ function socketPath(stateFolder: string): string | null {
  * Serves a control socket that only its owner can open; null if the path of the state folder is too long for a socket, or if
  * another daemon already serves it.
  */
-export async function serveControl(stateFolder: string, control: DaemonControl): Promise<AsyncDisposable | null> {
+export async function serveControl(
+  stateFolder: string,
+  control: DaemonControl,
+  { clock }: { readonly clock: Clock },
+): Promise<AsyncDisposable | null> {
   const path = socketPath(stateFolder);
   if (path === null) return null;
   // Another process already serves this state folder and holds the locks of its targets.
-  const signal = AbortSignal.timeout(ANSWER_MS);
+  const signal = clock.timeout(ANSWER_MS);
   if ((await askDaemon(stateFolder, { method: "GET", path: "/status" }, { signal })) !== null) return null;
   const server = createServer(async (incoming, response) => {
     const reply = await replyTo(incoming, control).catch((error: unknown) => refusal(error));

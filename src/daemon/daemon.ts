@@ -1,4 +1,5 @@
 import type PQueue from "p-queue";
+import type { Random } from "../clock/random.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
 import type { PassEnd, PassEvent } from "../core/report/events.ts";
@@ -67,7 +68,8 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     trigger,
     intervalMs,
     signal: AbortSignal.any([signal, replaced]),
-    jitter: target.source.commits === null ? () => 1 : pollJitter,
+    clock: context.clock,
+    jitter: target.source.commits === null ? () => 1 : () => pollJitter(context.random),
   });
   ended.abort();
   await rollouts.ended();
@@ -96,11 +98,12 @@ type SourceFollower = {
 
 function followSource(
   { source, state, rules }: Target,
-  { trigger, onFailure }: DaemonContext,
+  { clock, trigger, onFailure }: DaemonContext,
   signal: AbortSignal,
 ): SourceFollower {
   const { repository } = source.config;
   const watched = {
+    clock,
     root: source.root,
     ignore: [state.folder],
     onChange: () => trigger.fire("change"),
@@ -189,8 +192,8 @@ function createPass(
     if (cause !== null) commits?.retryNow();
     context.onPassBegin(cause ?? defaultCause);
     defaultCause = "interval";
-    const begunAt = performance.now();
-    // `performance.now` is monotonic: a change of the system clock has no effect. Jitter can start a poll a tenth early.
+    const begunAt = context.clock.monotonic();
+    // Jitter can start a poll a tenth early.
     const isDue = begunAt - lastFullPassAt >= 0.9 * driftIntervalMs - 1;
     const scope: PassScope = trigger.takeScope() === "all" || isDue ? "all" : "changes";
     try {
@@ -215,7 +218,7 @@ function createPass(
 }
 
 // At most a tenth earlier or later than the interval.
-const pollJitter = (): number => 0.9 + Math.random() * 0.2;
+const pollJitter = ({ next }: Random): number => 0.9 + next() * 0.2;
 
 function requireNoOtherWriter(end: PassEnd): void {
   if (end.what !== "applied" || !end.report.outcomes.some(({ error }) => error?.code === OTHER_WRITER)) return;

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from "node:timers/promises";
+import type { Clock } from "../clock/clock.ts";
 import type { PassScope } from "../engine/passes/apply-pass.ts";
 
 type Stop = { readonly signal: AbortSignal };
@@ -73,6 +73,7 @@ export function createTrigger(): Trigger {
 
 /** When a loop starts its passes, and when it ends. */
 export type LoopOptions = {
+  readonly clock: Clock;
   readonly trigger: Trigger;
   readonly intervalMs: number;
   readonly signal: AbortSignal;
@@ -86,25 +87,27 @@ export type LoopOptions = {
  */
 export async function loop(
   pass: (due: { readonly stopWaiting: AbortSignal }) => Promise<void>,
-  { trigger, intervalMs, signal, jitter = () => 1 }: LoopOptions,
+  { clock, trigger, intervalMs, signal, jitter = () => 1 }: LoopOptions,
 ): Promise<void> {
   while (!signal.aborted) {
     const dueMs = Math.round(intervalMs * jitter());
     const due = new AbortController();
-    // `AbortSignal.timeout` would stay in memory until the interval ends, one for each pass that a trigger starts.
-    const timer = setTimeout(() => due.abort(), dueMs);
-    await pass({ stopWaiting: AbortSignal.any([trigger.pending(), due.signal]) }).finally(() => clearTimeout(timer));
+    {
+      // A signal of `clock.timeout` would stay in memory until the interval ends, one for each pass that a trigger starts.
+      using _ = clock.after(dueMs, () => due.abort());
+      await pass({ stopWaiting: AbortSignal.any([trigger.pending(), due.signal]) });
+    }
     const woken = new AbortController();
     const either = { signal: AbortSignal.any([signal, woken.signal]) };
     const nextFired = trigger.nextFired(either);
-    await Promise.race([nextFired, rest(dueMs, either)]);
+    await Promise.race([nextFired, rest(clock, dueMs, either)]);
     woken.abort();
     await nextFired;
   }
 }
 
-async function rest(ms: number, { signal }: Stop): Promise<void> {
-  await wait(ms, undefined, { signal }).catch((error: unknown) => {
+async function rest(clock: Clock, ms: number, { signal }: Stop): Promise<void> {
+  await clock.sleep(ms, { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
 }

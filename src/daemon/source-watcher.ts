@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { setInterval } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../clock/clock.ts";
 import { branchOf, locateRepository } from "../source/git/repository-paths.ts";
 import { fileStatus } from "../source/read-regular-file.ts";
 import { realRoot } from "../source/source-root.ts";
@@ -10,6 +10,7 @@ import { type SourceWatch, type WatchOptions, watchSource } from "../source/watc
 const CHECK_MS = 500;
 
 type WatcherOptions = Omit<WatchOptions, "paths"> & {
+  readonly clock: Clock;
   /** Whether a commit counts as a change though it changes no file. */
   readonly watchesCommits: boolean;
 };
@@ -32,7 +33,8 @@ export function createSourceWatcher(
   let current = new AbortController();
   let watch: SourceWatch | null = null;
   const check = async (): Promise<void> => {
-    for await (const _ of setInterval(CHECK_MS, undefined, { signal, ref: false })) {
+    for (;;) {
+      await options.clock.sleep(CHECK_MS, { signal, ref: false });
       const state = stateOf(options.root, watchesCommits);
       if (state === null || state === latest) continue;
       latest = state;

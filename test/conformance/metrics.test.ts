@@ -5,6 +5,7 @@ import { request as requestHttps } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
+import { systemClock, systemRandom } from "../../src/clock/system.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { startDaemonServer } from "../../src/daemon/http/daemon-server.ts";
 import { createLog } from "../../src/log/log.ts";
@@ -43,7 +44,8 @@ async function watching() {
     host: "127.0.0.1",
     port: 0,
     log: createLog({ level: "silent" }),
-    now: Date.now,
+    clock: systemClock,
+    random: systemRandom,
     stopping: new AbortController().signal,
     hookOf: () => undefined,
     token: () => new Secret("page-token"),

@@ -32,14 +32,15 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
   const port = Number(flags.listen.slice(colon + 1));
   // Loaded here, so that `watch` without `--listen` does not load the server.
   const { startDaemonServer } = await import("../../daemon/http/daemon-server.ts");
-  const { clock, stopping } = terminal;
+  const { clock, random, stopping } = terminal;
   let watching: readonly WatchedTarget[] = [];
   let hooks: ReadonlyMap<string, Webhook> = new Map();
   const server = await startDaemonServer({
     host,
     port,
     log: terminalLog(invocation),
-    now: clock.now,
+    clock,
+    random,
     stopping,
     hookOf: (source) => hooks.get(source),
     token: pageTokenReader(terminal),

@@ -52,7 +52,7 @@ export function deliveryTo(
   what: "notifications" | "commitStatuses",
 ): Delivery {
   return {
-    now: clock.now,
+    clock,
     onTrouble: (text) => warnings.add(runWarning("not-delivered", text)),
     onEnd: (name, result) => meter?.count(what, name, result),
     onDrop: (receiver) => meter?.count("notifications", receiver, "dropped"),

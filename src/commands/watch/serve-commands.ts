@@ -35,7 +35,7 @@ async function openControl(
   terminal: Invocation["terminal"],
 ): Promise<AsyncDisposable | null> {
   try {
-    return await serveControl(stateFolder, controlOf(watching, terminal));
+    return await serveControl(stateFolder, controlOf(watching, terminal), terminal);
   } catch (error) {
     const why = errorMessage(error);
     terminal.warnings.add(runWarning("no-socket", `the daemon has no socket for commands: ${why}`));

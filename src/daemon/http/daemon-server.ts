@@ -1,3 +1,5 @@
+import type { Clock } from "../../clock/clock.ts";
+import type { Random } from "../../clock/random.ts";
 import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Build } from "../../http/metrics.ts";
@@ -19,7 +21,8 @@ export type DaemonServerOptions = {
   readonly host: string;
   readonly port: number;
   readonly log: Log;
-  readonly now: () => number;
+  readonly clock: Clock;
+  readonly random: Random;
   /** Aborted when shutdown begins: from then on the daemon is not ready. */
   readonly stopping: AbortSignal;
   /** The webhook of the named source; undefined if it has none. */
@@ -45,7 +48,8 @@ export type DaemonServer = AsyncDisposable & {
 
 /** Starts a daemon's HTTP server, with health, readiness, metrics, status and webhooks. */
 export async function startDaemonServer(options: DaemonServerOptions): Promise<DaemonServer> {
-  const { host, port, log, now, stopping, hookOf, page, token, build } = options;
+  const { host, port, log, clock, random, stopping, hookOf, page, token, build } = options;
+  const { now } = clock;
   const access = createPageAccess({ host, token, now });
   const readiness = createReadiness();
   const metrics = createPassMetrics();
@@ -67,7 +71,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
     },
     draining: stopping,
   });
-  addWebhooks(app, hookOf, work);
+  addWebhooks(app, hookOf, { count: work.count, random });
   addStatusRoute(app, { ...page, now, requireAccess: access.require, resources: states.of, refusal: () => refusal });
   const url = await listen(app, host, port).catch((cause: unknown) => {
     const why = errorMessage(cause);

@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Random } from "../../clock/random.ts";
 import { BODY_CAP } from "../../contract/limits.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { bodyTooLarge, HttpError } from "../../http/http-error.ts";
@@ -26,7 +27,11 @@ const dummyKey = randomBytes(32);
  * Adds `POST /hooks/<source>` for GitHub and GitLab. The body is only hashed, never parsed: it can name no repository,
  * branch or commit.
  */
-export function addWebhooks(app: FastifyInstance, hookOf: HookOf, { count }: Pick<Meter, "count">): void {
+export function addWebhooks(
+  app: FastifyInstance,
+  hookOf: HookOf,
+  { count, random }: Pick<Meter, "count"> & { readonly random: Random },
+): void {
   const seen = new Set<string>();
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -43,7 +48,7 @@ export function addWebhooks(app: FastifyInstance, hookOf: HookOf, { count }: Pic
         if (hook !== undefined) count("webhooks", source, "refused");
         throw unauthenticated();
       }
-      const isFirst = isNew(seen, `${source} ${deliveryOf(request.headers)}`);
+      const isFirst = isNew(seen, `${source} ${deliveryOf(request.headers, random)}`);
       if (isFirst) hook?.fire();
       count("webhooks", source, isFirst ? "accepted" : "repeated");
       return reply.code(202).send({ accepted: true });
@@ -86,9 +91,9 @@ function sha256(value: string | Buffer): Buffer {
 }
 
 // A delivery without an id counts as new: the passes that it triggers collapse anyway.
-function deliveryOf(headers: IncomingHttpHeaders): string {
+function deliveryOf(headers: IncomingHttpHeaders, random: Random): string {
   const id = headers["x-github-delivery"] ?? headers["x-gitlab-event-uuid"];
-  return typeof id === "string" && id.length <= 128 ? id : randomBytes(8).toString("hex");
+  return typeof id === "string" && id.length <= 128 ? id : random.bytes(8).toString("hex");
 }
 
 function isNew(seen: Set<string>, delivery: string): boolean {

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { PassObserver } from "../pass-observer.ts";
 import type { Notification } from "./notification.ts";
@@ -45,7 +44,7 @@ export function createNotifier(delivery: Delivery): Notifier {
     },
     [Symbol.asyncDispose]: async () => {
       const idle = Promise.all([...all].map((receiver) => receiver.idle()));
-      await Promise.race([idle, wait(DRAIN_MS, undefined, { ref: false })]);
+      await Promise.race([idle, delivery.clock.sleep(DRAIN_MS, { ref: false })]);
       for (const receiver of all) receiver.stop();
       await idle;
     },

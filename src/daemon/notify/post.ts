@@ -1,9 +1,9 @@
-import { setTimeout as wait } from "node:timers/promises";
+import type { Clock } from "../../clock/clock.ts";
 import { isSentInClear } from "../../http/loopback.ts";
 
 /** The settings of delivery. */
 export type Delivery = {
-  readonly now: () => number;
+  readonly clock: Clock;
   /** Called with a text that says what could not be delivered, and why. */
   readonly onTrouble: (text: string) => void;
   /** Called with the name of the receiver or the target when a delivery has ended. */
@@ -30,13 +30,13 @@ export type PostRequest = {
  */
 export async function postWithRetry(
   request: () => PostRequest,
-  { timeoutMs, backoffMs }: Delivery,
+  { clock, timeoutMs, backoffMs }: Delivery,
   signal: AbortSignal,
 ): Promise<string | null> {
   let why: string | null = null;
   for (const pause of [0, ...backoffMs]) {
-    if (signal.aborted || (pause > 0 && !(await waited(pause, signal)))) return why;
-    const attempt = await post(request, timeoutMs, signal);
+    if (signal.aborted || (pause > 0 && !(await waited(clock, pause, signal)))) return why;
+    const attempt = await post(request, clock.timeout(timeoutMs), signal);
     if (attempt.is === "delivered") return null;
     why = attempt.why;
     if (attempt.is === "refused") return why;
@@ -44,13 +44,16 @@ export async function postWithRetry(
   return why;
 }
 
-async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
-  return wait(ms, true, { signal }).catch(() => false);
+async function waited(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
+  return clock.sleep(ms, { signal }).then(
+    () => true,
+    () => false,
+  );
 }
 
 type Attempt = { readonly is: "delivered" } | { readonly is: "refused" | "failed"; readonly why: string };
 
-async function post(request: () => PostRequest, timeoutMs: number, signal: AbortSignal): Promise<Attempt> {
+async function post(request: () => PostRequest, timeout: AbortSignal, signal: AbortSignal): Promise<Attempt> {
   const built = requestOrNull(request);
   if (built === null) return { is: "failed", why: "the file with its address or its token cannot be read" };
   const { address, headers, body, hasToken } = built;
@@ -63,7 +66,7 @@ async function post(request: () => PostRequest, timeoutMs: number, signal: Abort
       body,
       // A redirect could send the message to any host.
       redirect: "manual",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.any([signal, timeout]),
     });
     await response.body?.cancel();
     return attemptOf(response.status);

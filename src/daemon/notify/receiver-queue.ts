@@ -75,7 +75,7 @@ async function deliver(
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<void> {
-  const message = messageOf(options.type, notifications, delivery.now());
+  const message = messageOf(options.type, notifications, delivery.clock.now());
   const why = await postWithRetry(() => requestTo(options, message), delivery, signal);
   delivery.onEnd?.(options.name, why === null ? "delivered" : "failed");
   if (why !== null) delivery.onTrouble(troubleText(options, why));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import { createTrigger, loop } from "../../../src/daemon/loop.ts";
 
 const HOUR = 3_600_000;
@@ -16,7 +17,7 @@ function looping(intervalMs: number) {
       if (waiting !== null && passes >= waiting.count) waiting.resolve();
       await gate.hold;
     },
-    { trigger, intervalMs, signal: stop.signal },
+    { clock: systemClock, trigger, intervalMs, signal: stop.signal },
   );
   const reached = (count: number) =>
     new Promise<void>((resolve) => {
@@ -104,7 +105,7 @@ describe("a loop", () => {
           if (rings) trigger.fire("change");
           if (!stopWaiting.aborted) await new Promise((resolve) => stopWaiting.addEventListener("abort", resolve));
         },
-        { trigger, intervalMs, signal: stop.signal },
+        { clock: systemClock, trigger, intervalMs, signal: stop.signal },
       );
       expect(passes).toBe(2);
     }
@@ -115,13 +116,15 @@ describe("a loop", () => {
     const pass = async () => {
       passes += 1;
     };
-    await loop(pass, { trigger: createTrigger(), intervalMs: HOUR, signal: AbortSignal.abort() });
+    await loop(pass, { clock: systemClock, trigger: createTrigger(), intervalMs: HOUR, signal: AbortSignal.abort() });
     expect(passes).toBe(0);
   });
 
   test("ends with the error of a pass that breaks", async () => {
     const pass = () => Promise.reject(new Error("broken"));
     const signal = new AbortController().signal;
-    await expect(loop(pass, { trigger: createTrigger(), intervalMs: HOUR, signal })).rejects.toThrow("broken");
+    await expect(
+      loop(pass, { clock: systemClock, trigger: createTrigger(), intervalMs: HOUR, signal }),
+    ).rejects.toThrow("broken");
   });
 });

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import { createSourceWatcher } from "../../../src/daemon/source-watcher.ts";
 import { realRoot } from "../../../src/source/source-root.ts";
 import { commitAll, git } from "../../support/git.ts";
@@ -23,7 +24,7 @@ function watching(root: string, watchesCommits: boolean) {
     changed,
     trouble,
     ...createSourceWatcher(
-      { root, onChange: () => change.resolve(), onTrouble, isMeant: () => true, watchesCommits },
+      { clock: systemClock, root, onChange: () => change.resolve(), onTrouble, isMeant: () => true, watchesCommits },
       stop,
     ),
   };

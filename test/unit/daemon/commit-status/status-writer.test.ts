@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { systemClock } from "../../../../src/clock/system.ts";
 import type { ApplyEvent } from "../../../../src/core/report/events.ts";
 import type { OutcomeResult } from "../../../../src/core/report/report.ts";
 import { createStatusWriter } from "../../../../src/daemon/commit-status/status-writer.ts";
@@ -26,7 +27,12 @@ async function writerTo(url: string, provider: "github" | "gitlab" = "github") {
   const tokenFile = join(await temporaryFolder(), "token");
   await writeFile(tokenFile, "status-token\n");
   const troubles: string[] = [];
-  const delivery = { now: () => 0, onTrouble: (text: string) => troubles.push(text), timeoutMs: 1000, backoffMs: [1] };
+  const delivery = {
+    clock: systemClock,
+    onTrouble: (text: string) => troubles.push(text),
+    timeoutMs: 1000,
+    backoffMs: [1],
+  };
   const place = { provider, apiUrl: url, repository: "ml/platform", target: "prod", tokenFile };
   const writer = createStatusWriter(place, delivery, new AbortController().signal);
   return { pass: (event: ApplyEvent) => void observedPass(writer, [event]), troubles };

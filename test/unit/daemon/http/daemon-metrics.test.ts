@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { systemClock, systemRandom } from "../../../../src/clock/system.ts";
 import type { ReadEvent } from "../../../../src/core/report/events.ts";
 import type { Outcome } from "../../../../src/core/report/report.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
@@ -57,7 +58,8 @@ async function started() {
     host: "127.0.0.1",
     port: 0,
     log,
-    now: () => clock,
+    clock: { ...systemClock, now: () => clock },
+    random: systemRandom,
     stopping: new AbortController().signal,
     hookOf: () => undefined,
     token: () => null,

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
+import { systemClock, systemRandom } from "../../../../src/clock/system.ts";
 import { Secret } from "../../../../src/contract/secret.ts";
 import type { Outcome } from "../../../../src/core/report/report.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
@@ -84,7 +85,8 @@ async function started(
     host,
     port: 0,
     log,
-    now: () => NOW,
+    clock: { ...systemClock, now: () => NOW },
+    random: systemRandom,
     stopping: new AbortController().signal,
     hookOf: () => undefined,
     token: () => (token === null ? null : new Secret(token)),

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
+import { systemClock, systemRandom } from "../../../../src/clock/system.ts";
 import { Secret } from "../../../../src/contract/secret.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
 import { createLog } from "../../../../src/log/log.ts";
@@ -21,7 +22,15 @@ async function receiving(secret: string | null = SECRET) {
     },
   };
   const own = { token: () => null, build: { version: "0.0.0", commit: null }, page: { targets: () => [] } };
-  const options = { host: "127.0.0.1", port: 0, log, now: Date.now, stopping: stopping.signal, ...own };
+  const options = {
+    host: "127.0.0.1",
+    port: 0,
+    log,
+    clock: systemClock,
+    random: systemRandom,
+    stopping: stopping.signal,
+    ...own,
+  };
   const server = await startDaemonServer({
     ...options,
     hookOf: (source) => (source === "platform" ? platform : undefined),

@@ -1,5 +1,6 @@
 import { HTTP } from "cloudevents";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../../src/clock/system.ts";
 import type { Notification } from "../../../../src/daemon/notify/notification.ts";
 import { createReceiver, type ReceiverOptions } from "../../../../src/daemon/notify/receiver-queue.ts";
 import { startReceiver, status } from "../../../support/http-receiver.ts";
@@ -17,7 +18,12 @@ function receiverAt(url: string, more: Partial<ReceiverOptions> = {}) {
   const all = { targets: null, events: null, severity: "info", tokenFile: null, type: "webhook" } as const;
   const receiver = createReceiver(
     { name: "oncall", ...all, url: { text: url }, ...more },
-    { now: () => 0, onTrouble: (text) => troubles.push(text), timeoutMs: 100, backoffMs: [1, 2] },
+    {
+      clock: { ...systemClock, now: () => 0 },
+      onTrouble: (text) => troubles.push(text),
+      timeoutMs: 100,
+      backoffMs: [1, 2],
+    },
   );
   return { ...receiver, troubles };
 }
