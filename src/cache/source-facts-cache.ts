@@ -4,7 +4,7 @@ import type { Contents, LoadRules } from "../manifests/load-manifests.ts";
 import type { SealKey } from "../seal/seal-key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import { defaultLimits } from "../source/limits.ts";
-import type { StateLocation } from "../state/state.ts";
+import type { TargetState } from "../state/state.ts";
 import { storageErrorAt } from "../store/store-error.ts";
 import { NO_SOURCE_FACTS, readSourceFacts, type SourceFacts, writeSourceFacts } from "./source-facts.ts";
 import { sourceToKeep } from "./source-to-keep.ts";
@@ -33,7 +33,7 @@ type Kept = {
  * The cache of a source, for this build and one set of rules at a time. A file that cannot be read, or was written by
  * another build or with other rules, is ignored.
  */
-export function sourceCache(root: string, state: Pick<StateLocation, "folder" | "build" | "onForgotten">): SourceCache {
+export function sourceCache(root: string, state: Pick<TargetState, "folder" | "build" | "onForgotten">): SourceCache {
   const digest = createHash("sha256").update(root).digest("hex").slice(0, 16);
   const path = join(state.folder, "cache", `source-${digest}`);
   let kept: Kept | null = null;

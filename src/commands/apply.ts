@@ -35,7 +35,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const mode = { is: "apply", approve, sealed } as const;
   await using publisher = appliedRefPublisher(target, invocation);
   publisher.begin();
-  const recorder = createApplyRecorder(target, terminal);
+  const recorder = await createApplyRecorder(target, terminal);
   // A log has the same events as that of a daemon, instead of the text.
   const show = progress.with(passLog(invocation) ?? passNotices(shown, view));
   const emit = (event: PassEvent): void => {
@@ -56,7 +56,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   }
   if (end.what !== "applied") return endWithInvalidSource(end, invocation);
   header.print();
-  recorder.ended(end);
+  await recorder.ended(end);
   // Before the result, which has the warning about a failure.
   await publisher.publish(end);
   return await showApplyResult(end, invocation, { ...view, wasShown: progress.wasShown });

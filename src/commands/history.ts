@@ -1,9 +1,9 @@
 import { FORMAT_VERSION } from "../core/format-version.ts";
-import { readHistory } from "../daemon/history.ts";
 import { jsonText } from "../render/escape.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { historyText } from "../render/status.ts";
 import { wrappedLines } from "../render/wrap.ts";
+import { KEPT_PASSES } from "../state/target-store.ts";
 import type { InvocationOf } from "./command.ts";
 import type { history } from "./declarations/history.ts";
 import { findTargets } from "./targets/find-targets.ts";
@@ -13,9 +13,12 @@ import { columnsOn, writeResult } from "./terminal.ts";
 export async function run(invocation: InvocationOf<typeof history>): Promise<number> {
   const { flags, terminal } = invocation;
   await using opened = await findTargets(invocation, { reading: true, unattended: true });
-  const targets = opened.targets.map(({ choice, state }) => {
-    return { target: choice?.name ?? "default", passes: readHistory(state.folder) };
-  });
+  const targets = await Promise.all(
+    opened.targets.map(async ({ choice, state }) => {
+      const { entries } = await (await state.target()).passes({ limit: KEPT_PASSES.count });
+      return { target: choice?.name ?? "default", passes: entries.toReversed() };
+    }),
+  );
   const isJson = stdoutFormat(flags.output) === "json";
   await writeResult(
     terminal,

@@ -1,10 +1,9 @@
 import { HoldfastError } from "../core/errors.ts";
+import { decisionsAt, holdText, isCommitPrefix, UNTIL_COMMIT, withHold } from "../core/holds.ts";
 import { splitIdentity } from "../core/manifest.ts";
-import { addHold, holdText, isCommitPrefix, UNTIL_COMMIT } from "../daemon/holds.ts";
 import { kindOf } from "../kinds/index.ts";
 import { printable } from "../render/escape.ts";
 import { wrappedLines } from "../render/wrap.ts";
-import { makeFolder } from "../store/make-folder.ts";
 import type { InvocationOf } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
 import { missingFlags } from "./flags/missing-flags.ts";
@@ -40,10 +39,8 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
     );
   }
   const entry = await checkHold(wanted, target, terminal);
-  if ((await sendToDaemon({ is: "hold", hold: entry }, target, terminal)) === null) {
-    await makeFolder(target.state.folder);
-    addHold(target.state.folder, entry, now);
-  }
+  if ((await sendToDaemon({ is: "hold", hold: entry }, target, terminal)) === null)
+    await (await target.state.target()).decide((decisions) => withHold(decisionsAt(decisions, now), entry));
   await writeResult(terminal, wrappedLines(`held: ${printable(holdText(entry))}\n`, columnsOn(terminal.stdout)));
   return 0;
 }

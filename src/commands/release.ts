@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
-import { isCommitPrefix, release as releaseHold } from "../daemon/holds.ts";
+import { decisionsAt, isCommitPrefix, withoutHold } from "../core/holds.ts";
 import { wrappedLines } from "../render/wrap.ts";
-import { makeFolder } from "../store/make-folder.ts";
+import type { TargetState } from "../state/state.ts";
 import type { InvocationOf } from "./command.ts";
 import type { release } from "./declarations/release.ts";
 import { holdable } from "./hold.ts";
@@ -15,10 +15,17 @@ export async function run(invocation: InvocationOf<typeof release>): Promise<num
   const what = holdable(args[0] ?? "");
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
   const byDaemon = await sendToDaemon<boolean>({ is: "release", what }, target, terminal);
-  if (byDaemon === null) await makeFolder(target.state.folder);
-  const wasHeld = byDaemon ?? releaseHold(target.state.folder, what, terminal.clock.now());
+  const wasHeld = byDaemon ?? (await endHold(what, target.state, terminal.clock.now()));
   if (!wasHeld && !isCommitPrefix(what))
     throw new HoldfastError("invalid", `${what} is not held`, { hint: "holdfast status lists the holds" });
   await writeResult(terminal, wrappedLines(`released: ${what}\n`, columnsOn(terminal.stdout)));
   return 0;
+}
+
+/** Ends a hold, or releases a commit; returns whether there was a hold. */
+export async function endHold(what: string, { target }: Pick<TargetState, "target">, now: number): Promise<boolean> {
+  const { before, after } = await (await target()).decide((decisions) =>
+    withoutHold(decisionsAt(decisions, now), what),
+  );
+  return after.holds.length < decisionsAt(before, now).holds.length;
 }

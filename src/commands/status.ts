@@ -1,7 +1,6 @@
+import { decisionsAt, holdText } from "../core/holds.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
 import { askDaemon, type DaemonReply } from "../daemon/control-socket.ts";
-import { keptStatus } from "../daemon/history.ts";
-import { holdText, readDecisions } from "../daemon/holds.ts";
 import { neverRunStatus, statusAtRest } from "../daemon/status-after-pass.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
@@ -20,7 +19,7 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   const names = opened.targets.filter(({ choice }) => choice?.sync !== "off").map(nameOf);
   const running = await (flags.wait ? syncedDaemon : daemonNow)(opened.stateFolder, names, terminal);
   const known = running?.targets ?? [];
-  const targets = opened.targets.map((target) => statusOf(target, known, terminal.clock.now()));
+  const targets = await Promise.all(opened.targets.map((target) => statusOf(target, known, terminal.clock.now())));
   const daemon = running === null ? null : { pid: running.pid };
   const shown = { format: stdoutFormat(flags.output), width: columnsOn(terminal.stdout) };
   await writeResult(terminal, statusReport({ targets, daemon, diagnostics: terminal.warnings.all() }, shown));
@@ -64,12 +63,13 @@ function nameOf({ choice }: CommandTarget): string {
   return choice?.name ?? "default";
 }
 
-function statusOf(one: CommandTarget, known: readonly TargetStatus[], now: number): TargetStatus {
+async function statusOf(one: CommandTarget, known: readonly TargetStatus[], now: number): Promise<TargetStatus> {
   const { remote, state } = one;
   const name = nameOf(one);
   const found = known.find(({ target }) => target === name);
   if (found !== undefined) return found;
-  const held = readDecisions(state.folder, now).holds.map(holdText);
-  const kept = keptStatus(state.folder) ?? neverRunStatus(name, remote?.name ?? null);
-  return { ...(isStateLocked(state.folder) ? kept : statusAtRest(kept)), held };
+  const store = await state.target();
+  const held = decisionsAt(await store.decisions(), now).holds.map(holdText);
+  const stored = (await store.status()) ?? neverRunStatus(name, remote?.name ?? null);
+  return { ...(isStateLocked(state.folder) ? stored : statusAtRest(stored)), held };
 }

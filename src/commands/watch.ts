@@ -4,7 +4,7 @@ import { printable } from "../render/escape.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { parseKey, type SealKey } from "../seal/seal-key.ts";
 import { existingKey, stateSchema } from "../state/open-state.ts";
-import type { StateLocation } from "../state/state.ts";
+import type { TargetState } from "../state/state.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import { type OperatorFile, readOperatorFile } from "./configuration/read-operator-file.ts";
 import type { watch } from "./declarations/watch.ts";
@@ -89,7 +89,7 @@ async function logStart(invocation: Invocation, { opened, watching }: OpenWatch)
 }
 
 // The first pass makes the state folder, and refuses a key that cannot be used.
-async function keyOf({ folder, readKey }: StateLocation): Promise<SealKey | null> {
+async function keyOf({ folder, readKey }: TargetState): Promise<SealKey | null> {
   const keyText = readKey();
   try {
     return keyText === null ? await existingKey(folder, { keyText }) : parseKey(keyText);

@@ -3,7 +3,6 @@ import { relative, resolve, sep } from "node:path";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { PassEvent, WhyEvent } from "../core/report/events.ts";
 import type { WhyReport } from "../core/report/report.ts";
-import { readHistory } from "../daemon/history.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { jsonText } from "../render/escape.ts";
 import { whyText } from "../render/why.ts";
@@ -56,7 +55,7 @@ async function reportOf(end: WhyEvent, target: CommandTarget, terminal: Terminal
     ...(changes === undefined ? {} : { changes }),
     ...(changedSince === undefined ? {} : { changedSince }),
     wanted: { ...wanted, commit, author, at: wantedAt, isOldest },
-    written: written && { ...written, ...passAt(target, at) },
+    written: written && { ...written, ...(await passAt(target, at)) },
     live,
     diagnostics,
   };
@@ -81,8 +80,7 @@ async function authorOf(
 }
 
 // The commit of the pass during which the value was written, as the history has it.
-function passAt({ state }: CommandTarget, at: number | null) {
-  const passes = at === null ? [] : readHistory(state.folder);
-  const pass = passes.find((one) => at !== null && Date.parse(one.startedAt) <= at && at <= Date.parse(one.endedAt));
-  return { commit: pass?.commit ?? null, isUncommitted: pass !== undefined && pass.commit === null };
+async function passAt({ state }: CommandTarget, at: number | null) {
+  const pass = at === null ? null : await (await state.target()).passAt(at);
+  return { commit: pass?.commit ?? null, isUncommitted: pass !== null && pass.commit === null };
 }

@@ -5,17 +5,17 @@ import { json } from "node:stream/consumers";
 import type { Clock } from "../clock/clock.ts";
 import { errorMessage } from "../contract/error-message.ts";
 import { HoldfastError } from "../core/errors.ts";
+import type { Hold } from "../core/holds.ts";
 import type { TargetStatus } from "../core/report/target-status.ts";
 import { createFile } from "../files/write-file.ts";
 import { makeFolder } from "../store/make-folder.ts";
-import type { Hold } from "./holds.ts";
 
 /** The status reply of a running daemon on its control socket. */
 export type DaemonReply = { readonly pid: number; readonly targets: readonly TargetStatus[] };
 
 /** The operations that a daemon offers on its control socket. */
 export type DaemonControl = {
-  readonly status: () => readonly TargetStatus[];
+  readonly status: () => Promise<readonly TargetStatus[]>;
   /** Runs a pass over the named target, or over all targets if null; resolves when it has ended. */
   readonly reconcile: (target: string | null) => Promise<void>;
   /** Runs a command between two passes; its result can be serialized as JSON. */
@@ -93,7 +93,7 @@ async function replyTo(incoming: IncomingMessage, control: DaemonControl): Promi
     return { is: "done", result: await control.carryOut((await json(incoming)) as DaemonCommand) };
   if (method === "POST" && pathname === "/reconcile") await control.reconcile(searchParams.get("target"));
   else if (method !== "GET" || pathname !== "/status") return null;
-  return { pid: process.pid, targets: control.status() };
+  return { pid: process.pid, targets: await control.status() };
 }
 
 function refusal(error: unknown): CommandReply {

@@ -1,20 +1,18 @@
+import { decisionsAt, holdText } from "../core/holds.ts";
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
-import type { OnForgotten } from "../state/state.ts";
+import type { TargetState } from "../state/state.ts";
+import type { TargetStore } from "../state/target-store.ts";
 import { storageErrorAt, storeErrorCode } from "../store/store-error.ts";
 import type { EndedPass, PassSeen, PassTimes } from "./ended-pass.ts";
-import { isWorthRecording, keepStatus, keptStatus, openHistory, readHistory } from "./history.ts";
-import { holdText, readDecisions } from "./holds.ts";
-import { newStatus, standbyStatus, statusAfter } from "./status-after-pass.ts";
+import { isWorthRecording, newStatus, standbyStatus, statusAfter } from "./status-after-pass.ts";
 
 /** The inputs of a pass recorder. */
 export type RecorderOptions = {
   readonly target: string;
   readonly source: string | null;
-  /** The target's own state folder. */
-  readonly folder: string;
+  /** Where passes are stored; that one cannot be stored is told, and is no failure of the pass. */
+  readonly state: Pick<TargetState, "folder" | "target" | "onForgotten">;
   readonly now: () => number;
-  /** Called when the folder cannot store a pass: that is no failure of the pass. */
-  readonly onForgotten: OnForgotten;
   /** Describes the process that this one waits for; null if it waits for none. */
   readonly standsBy: () => string | null;
   /** Called when a pass has applied a commit whole, with the time since a pass first wanted it. */
@@ -26,7 +24,7 @@ export type RecorderOptions = {
 /** Records every pass and the outcome of every commit of a target. */
 export type PassRecorder = {
   readonly onPassEnd: (pass: EndedPass) => Promise<void>;
-  readonly status: () => TargetStatus;
+  readonly status: () => Promise<TargetStatus>;
   /** The latest records, oldest first. */
   readonly latest: () => readonly PassRecord[];
   /** Resolves when a pass that starts after this call has ended. */
@@ -37,51 +35,54 @@ export type PassRecorder = {
 export function createPassRecorder({
   target,
   source,
-  folder,
+  state,
   now,
-  onForgotten,
   standsBy,
   onApplied,
   between,
 }: RecorderOptions): PassRecorder {
   let status = newStatus(target, source);
-  let history: ReturnType<typeof openHistory> | null = null;
   let latest: readonly PassRecord[] = [];
+  let isContinued = false;
   let waiting: { readonly since: number; readonly resolve: () => void }[] = [];
-  const open = (): ReturnType<typeof openHistory> => {
-    const kept = keptStatus(folder);
-    if (kept !== null) status = { ...kept, target, source };
-    latest = readHistory(folder).slice(-MAX_LATEST);
-    return openHistory(folder, now);
-  };
-  const store = (write: () => void): void => {
+  // What cannot be read or stored is no failure of the pass.
+  const tolerant = async (work: (store: TargetStore) => Promise<void>): Promise<void> => {
     try {
-      write();
+      await work(await state.target());
     } catch (error) {
       if (storeErrorCode(error) === null) throw error;
-      onForgotten("the history of passes", storageErrorAt(folder, error));
+      state.onForgotten("the history of passes", storageErrorAt(state.folder, error));
     }
   };
+  const continueEarlier = (): Promise<void> =>
+    tolerant(async (store) => {
+      const stored = await store.status();
+      if (stored !== null) status = { ...stored, target, source };
+      latest = (await store.passes({ limit: MAX_LATEST })).entries.toReversed();
+      isContinued = true;
+    });
   return {
-    status: () => ({ ...status, ...standbyStatus(standsBy()), held: readDecisions(folder, now()).holds.map(holdText) }),
+    status: async () => {
+      const { holds } = decisionsAt(await (await state.target()).decisions(), now());
+      return { ...status, ...standbyStatus(standsBy()), held: holds.map(holdText) };
+    },
     latest: () => latest,
     nextPass: () =>
       new Promise((resolve) => {
         waiting.push({ since: now(), resolve });
       }),
     onPassEnd: async (pass) => {
-      history ??= open();
-      const { add } = history;
+      if (!isContinued) await continueEarlier();
       const before = status;
       status = statusAfter(before, pass);
       if (status.appliedRevision !== before.appliedRevision) onApplied?.(waitedMs(before, pass.times));
       const last = status.lastPass;
-      if (last !== null && isWorthRecording(last, before.lastPass)) {
-        const records = [...(await supersededBy(status, before, { between, read: pass.seen.read, last })), last];
-        store(() => add(records));
-        latest = [...latest, ...records].slice(-MAX_LATEST);
-      }
-      store(() => keepStatus(folder, status));
+      const isRecorded = last !== null && isWorthRecording(last, before.lastPass);
+      const records = isRecorded
+        ? [...(await supersededBy(status, before, { between, read: pass.seen.read, last })), last]
+        : [];
+      latest = [...latest, ...records].slice(-MAX_LATEST);
+      await tolerant((store) => store.keep(status, records));
       const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.times.startedAt;
       const done = waiting.filter(isOver);
       waiting = waiting.filter((one) => !isOver(one));

@@ -151,3 +151,14 @@ function unappliedOf(
   if (wanted === null || wanted === applied) return null;
   return oldestUnapplied ?? { commit: wanted, since };
 }
+
+/** Whether a pass is recorded: it wrote, or its result or the number of what it left differs from the previous pass. */
+export function isWorthRecording(record: PassRecord, before: PassRecord | null): boolean {
+  const { created = 0, updated = 0 } = record.counts;
+  if (before === null || created + updated > 0) return true;
+  const { commit, result, reason } = before;
+  const isSame = record.commit === commit && record.result === result && record.reason === reason;
+  return !isSame || LEFT.some((name) => (record.counts[name] ?? 0) !== (before.counts[name] ?? 0));
+}
+
+const LEFT = ["failed", "unknown", "invalid"] as const;

@@ -10,7 +10,7 @@ import type { ReceiptHead } from "../state/ledger.ts";
 import type { Desired } from "./desired/desired.ts";
 import type { DesiredRead } from "./desired/read-desired.ts";
 import type { PlanContext } from "./plan-against-live.ts";
-import type { TargetConnection, TargetHolds } from "./target.ts";
+import type { HoldsInForce, TargetConnection } from "./target.ts";
 
 /** The callbacks, clock, randomness and signals of a pass. */
 export type PassContext = {
@@ -30,7 +30,7 @@ export type Pass = {
   /** The part of the source to reconcile; null for everything selected. */
   readonly part: Desired | null;
   readonly context: PassContext;
-  readonly holds: TargetHolds;
+  readonly holds: HoldsInForce;
   /** The warnings about the run so far. */
   readonly warnings: () => readonly Diagnostic[];
 };

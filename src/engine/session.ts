@@ -43,8 +43,6 @@ export type ServerSessionOptions = Omit<ConnectOptions, "serverFacts" | "server"
   /** Identifies this build of the program, since another build may parse the same bytes differently. */
   readonly build?: string;
   readonly onForgotten?: OnForgotten;
-  /** Called when the ledger was upgraded, with the location of its backup. */
-  readonly onNotice?: (notice: string) => void;
   /** Whether live state is cached between passes. @default true */
   readonly caches?: boolean;
 };
@@ -52,38 +50,31 @@ export type ServerSessionOptions = Omit<ConnectOptions, "serverFacts" | "server"
 /** Opens the ledger and the connection; sends no request. */
 export async function openSession(options: ServerSessionOptions): Promise<ServerSession> {
   const { server, state, folder, sink, registersModels, clock } = options;
-  const { onNotice: notify } = options;
-  const ledger = await state.ledger(server.name, notify === undefined ? {} : { notify });
-  try {
-    const facts = await ledger.facts();
-    const serverFacts = new KnownServer(facts, { registersByConfig: registersModels, clock });
-    const saveServerFacts = async (): Promise<void> => {
-      const changes = serverFacts.takeChanges();
-      if (changes !== null) await ledger.storeFacts(changes);
-    };
-    const connection = connect({ ...options, server: server.url, serverFacts });
-    return {
-      server: server.name,
-      reader: connection.reader,
-      writer: connection.writer,
-      probeRoute: connection.probeRoute,
-      ledger,
-      serverFacts,
-      saveServerFacts,
-      serverTime: connection.serverTime,
-      sink: sink?.open({ folder, server: nameOnDisk(server.name), clock }) ?? null,
-      heads: ledger.heads,
-      cache: (options.caches ?? true) ? liveCacheOf(options) : null,
-      [Symbol.asyncDispose]: async () => {
-        await connection[Symbol.asyncDispose]();
-        await saveServerFacts();
-        await ledger[Symbol.asyncDispose]();
-      },
-    };
-  } catch (error) {
-    await ledger[Symbol.asyncDispose]();
-    throw error;
-  }
+  const ledger = await state.ledger(server.name);
+  const facts = await ledger.facts();
+  const serverFacts = new KnownServer(facts, { registersByConfig: registersModels, clock });
+  const saveServerFacts = async (): Promise<void> => {
+    const changes = serverFacts.takeChanges();
+    if (changes !== null) await ledger.storeFacts(changes);
+  };
+  const connection = connect({ ...options, server: server.url, serverFacts });
+  return {
+    server: server.name,
+    reader: connection.reader,
+    writer: connection.writer,
+    probeRoute: connection.probeRoute,
+    ledger,
+    serverFacts,
+    saveServerFacts,
+    serverTime: connection.serverTime,
+    sink: sink?.open({ folder, server: nameOnDisk(server.name), clock }) ?? null,
+    heads: ledger.heads,
+    cache: (options.caches ?? true) ? liveCacheOf(options) : null,
+    [Symbol.asyncDispose]: async () => {
+      await connection[Symbol.asyncDispose]();
+      await saveServerFacts();
+    },
+  };
 }
 
 function liveCacheOf({

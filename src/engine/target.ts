@@ -1,6 +1,7 @@
 import type { SourceCache } from "../cache/source-facts-cache.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { ShrinkLimits } from "../core/guards/mass-change-guards.ts";
+import type { HeldContents } from "../core/holds.ts";
 import type { IgnoreRule } from "../core/ignore/ignore-rules.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Risk } from "../core/plan/plan.ts";
@@ -8,15 +9,8 @@ import type { Selection } from "../core/selection/select.ts";
 import type { LoadRules } from "../manifests/load-manifests.ts";
 import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/read-source-config.ts";
-import type { State, StateLocation, StateLock } from "../state/state.ts";
+import type { State, StateLock, TargetState } from "../state/state.ts";
 import type { ServerSession } from "./session.ts";
-
-/** What a revision declares of the resources that are on hold. */
-export type HeldContents = {
-  readonly revision: string | null;
-  /** A keyed digest of each manifest, null if there is none; left out where it is invalid. */
-  readonly contents: ReadonlyMap<Identity, string | null>;
-};
 
 /** What a pass reconciles: a source with a control plane, with a state folder and rules. */
 export type Target = {
@@ -24,26 +18,24 @@ export type Target = {
   /** The cache of the source between passes; null where every pass reads everything. */
   readonly sourceCache: SourceCache | null;
   readonly server: TargetServer;
-  readonly state: StateLocation;
+  readonly state: TargetState;
   /** The rules of a pass, from the configuration in its revision. */
   readonly rules: (config: SourceConfig["repository"]) => Rules;
   /** What other targets of the same control plane declare; absent with a single target. */
   readonly declaredElsewhere?: () => Promise<ReadonlySet<Identity>>;
   /** What people have put on hold. */
-  readonly holds: TargetHolds;
+  readonly holds: HoldsInForce;
   /** Fails if another target of the same control plane declares one of these identities; absent with a single target. */
   readonly claim?: (declared: ReadonlySet<Identity>) => Promise<void>;
 };
 
-/** The resources that people have put on hold. */
-export type TargetHolds = {
-  readonly resources: () => readonly Identity[];
-  /**
-   * Why each resource is held, after a revision was read; null when the newest one is not in force. A hold may end with
-   * the commit that changes its resource.
-   */
-  readonly inForce: (found: HeldContents | null) => ReadonlyMap<Identity, string>;
-};
+/**
+ * Why each resource is held. `contentsOf` reads what the newest revision declares of held resources, which may end a hold;
+ * it is null when that revision is not in force.
+ */
+export type HoldsInForce = (
+  contentsOf: ((held: readonly Identity[]) => Promise<HeldContents>) | null,
+) => Promise<ReadonlyMap<Identity, string>>;
 
 /** Where manifests come from. */
 export type TargetSource = Omit<SourceOptions, "limits"> & {

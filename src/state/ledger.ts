@@ -69,5 +69,4 @@ export type Ledger = {
   readonly storeFactsWithNext: (agreed: ServerFactChanges) => void;
   /** Stores the facts that waited for a write, since there was none. */
   readonly storeWaitingFacts: () => Promise<void>;
-  readonly [Symbol.asyncDispose]: () => Promise<void>;
 };

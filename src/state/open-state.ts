@@ -1,17 +1,17 @@
 import type { Identity } from "../core/manifest.ts";
 import type { SealKey } from "../seal/seal-key.ts";
-import { existingKeyIn, isFolderHeld, isFolderLocked, openSqliteState } from "./sqlite/sqlite-state.ts";
-import type { State, StateOptions, TransferOptions, Transferred } from "./state.ts";
+import { existingKeyIn, isFolderHeld, isFolderLocked, sqliteStateAt } from "./sqlite/sqlite-state.ts";
+import type { StateAccess, StateAccessOptions, StateOptions, TransferOptions, Transferred } from "./state.ts";
 
-/** Opens the state that `--state` names, and creates it when absent. */
-export function openState(place: string, options: StateOptions): Promise<State> {
-  return openSqliteState(place, options);
+/** The state that `--state` names; nothing is opened or created yet. */
+export function stateAt(place: string, options?: StateAccessOptions): StateAccess {
+  return sqliteStateAt(place, options);
 }
 
 /** The newest migration of a state's ledgers. */
 export async function stateSchema(): Promise<string | null> {
-  const { ledgerMigrations } = await import("./sqlite/ledger-schema.ts");
-  return Object.keys(ledgerMigrations).toSorted().at(-1) ?? null;
+  const { stateMigrations } = await import("./sqlite/state-schema.ts");
+  return Object.keys(stateMigrations()).toSorted().at(-1) ?? null;
 }
 
 /** The key of the state that `--state` names, without creating one; null if it is missing or cannot be used. */

@@ -1,10 +1,11 @@
 import type { SealKey } from "../seal/seal-key.ts";
 import type { Ledger } from "./ledger.ts";
+import type { TargetStore } from "./target-store.ts";
 
 /** Called with what a run cannot store for the next run, and the reason: the path and the cause. */
 export type OnForgotten = (what: string, why: string) => void;
 
-/** The state between runs: one ledger for each server, and one lock for all of them. */
+/** An open state: one ledger for each server, and one lock for all of them. */
 export type State = {
   /** Seals the ledgers, and the caches in the same folder. */
   readonly key: SealKey;
@@ -18,7 +19,7 @@ export type State = {
   /** Locks the state against other writers until it is disposed; fails if another process holds the lock. */
   readonly lock: () => Promise<StateLock>;
   /** Opens the ledger of one server, by the server's name. If nothing can be stored, it is empty or read-only. */
-  readonly ledger: (server: string, options?: LedgerOptions) => Promise<Ledger>;
+  readonly ledger: (server: string) => Promise<Ledger>;
 };
 
 /** The right to write with a state. */
@@ -27,30 +28,38 @@ export type StateLock = AsyncDisposable & {
   readonly leftBy: string | null;
 };
 
-/** How a ledger is opened. */
-export type LedgerOptions = {
-  /** Called when the ledger was upgraded, with the location of its backup. */
-  readonly notify?: (notice: string) => void;
-};
-
 /** How a state is opened. */
 export type StateOptions = {
   /** The key that seals; null if the state stores its own. */
   readonly keyText: string | null;
   /** Whether nothing will be written to a control plane. The state may be unwritable then. @default false */
   readonly reading?: boolean;
-  readonly onForgotten?: OnForgotten;
 };
 
-/** The location of the ledger, before it is opened. */
-export type StateLocation = {
+/** Access to a state, which is opened once in a process; what needs no key can be used before. */
+export type StateAccess = AsyncDisposable & {
+  /** Opens the state; it is created when absent. */
+  readonly open: (options: StateOptions) => Promise<State>;
+  /** What is remembered of the target; it needs no key. */
+  readonly target: () => Promise<TargetStore>;
+};
+
+/** What a state tells while it is used. */
+export type StateAccessOptions = {
+  readonly onForgotten?: OnForgotten;
+  /** Called when the state was upgraded, with the location of its backup. */
+  readonly notify?: (notice: string) => void;
+};
+
+/** The state of a target, and how it is used. */
+export type TargetState = StateAccess & {
   readonly folder: string;
   /** The key that seals; null if the folder stores one. */
   readonly readKey: () => string | null;
   /** Identifies this build of the program, since another build may parse the same bytes differently. */
   readonly build: () => string;
   readonly onForgotten: OnForgotten;
-  /** Whether caches in the folder of the ledger may be used. */
+  /** Whether caches in the folder may be used. */
   readonly caches: boolean;
 };
 

@@ -60,7 +60,7 @@ test("the image's health is what the daemon on its state answers", async () => {
   expect(node).toBe("node");
   const state = await temporaryFolder();
   expect(await health(["watch"], { HOLDFAST_STATE: state })).toBe(1);
-  const control = { status: () => [], reconcile: async () => {}, carryOut: async () => null };
+  const control = { status: async () => [], reconcile: async () => {}, carryOut: async () => null };
   await using served = await serveControl(state, control, { clock: systemClock });
   expect(served).not.toBeNull();
   expect(await health(["watch"], { HOLDFAST_STATE: state })).toBe(0);

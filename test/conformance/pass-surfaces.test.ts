@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { applyExitCode } from "../../src/commands/apply/show-apply-result.ts";
@@ -9,7 +8,6 @@ import type { Outcome } from "../../src/core/report/report.ts";
 import type { TargetStatus } from "../../src/core/report/target-status.ts";
 import { commitStatusOf } from "../../src/daemon/commit-status/status-writer.ts";
 import type { EndedPass } from "../../src/daemon/ended-pass.ts";
-import { readHistory } from "../../src/daemon/history.ts";
 import { createPassMetrics } from "../../src/daemon/http/pass-metrics.ts";
 import { createReadiness } from "../../src/daemon/http/readiness.ts";
 import type { NotificationEvent } from "../../src/daemon/notify/notification.ts";
@@ -18,6 +16,7 @@ import { observers } from "../../src/daemon/pass-observer.ts";
 import { createPassRecorder } from "../../src/daemon/pass-recorder.ts";
 import { applyLine } from "../../src/render/apply.ts";
 import { toWatchEvents } from "../../src/render/watch-events.ts";
+import { stateAt } from "../../src/state/open-state.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { observedPass } from "../support/observed-pass.ts";
 import { parsePrometheus } from "../support/prometheus.ts";
@@ -119,7 +118,7 @@ const conditions: { readonly [verdict in PassVerdict]: readonly TargetStatus["co
 
 /** Lets every surface of a new daemon see one pass. */
 async function surfacesOf({ reports }: Case, folder: string) {
-  await mkdir(folder);
+  await using state = stateAt(folder);
   const metrics = createPassMetrics();
   const registry = new Registry();
   metrics.register(registry);
@@ -128,9 +127,8 @@ async function surfacesOf({ reports }: Case, folder: string) {
   const recorder = createPassRecorder({
     target: "prod",
     source: null,
-    folder,
+    state: { folder, onForgotten: () => undefined, target: state.target },
     now: () => 0,
-    onForgotten: () => undefined,
     standsBy: () => null,
     between: async () => [],
   });
@@ -144,10 +142,10 @@ async function surfacesOf({ reports }: Case, folder: string) {
   return {
     pass,
     told,
-    status: recorder.status(),
+    status: await recorder.status(),
     scrape: parsePrometheus(await registry.metrics()),
     readiness: readiness.now(),
-    history: readHistory(folder).at(-1),
+    history: (await (await state.target()).passes({ limit: 1 })).entries[0],
   };
 }
 

@@ -1,40 +1,50 @@
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Identity } from "../../src/core/manifest.ts";
+import type { PassRecord } from "../../src/core/report/target-status.ts";
+import { newStatus } from "../../src/daemon/status-after-pass.ts";
 import { isPrintable } from "../../src/model/unprintable.ts";
 import type { Ledger } from "../../src/state/ledger.ts";
-import { openState } from "../../src/state/open-state.ts";
+import { stateAt } from "../../src/state/open-state.ts";
 import { contentText, type ReceiptContent } from "../../src/state/receipt-digest.ts";
-import type { State } from "../../src/state/state.ts";
+import type { StateAccess } from "../../src/state/state.ts";
+import { KEPT_PASSES } from "../../src/state/target-store.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { memoryState } from "../support/memory-state.ts";
 import { intent, receipt } from "../support/sample-ledger.ts";
 
-/** A state that nobody has used before, as each run opens it. */
-type Runs = { readonly open: () => Promise<State> };
+/** A state that nobody has used before, as each run accesses it. */
+type Runs = { readonly access: () => StateAccess };
 
 const implementations: readonly { readonly name: string; readonly create: () => Promise<Runs> }[] = [
   {
     name: "SQLite",
     create: async () => {
       const folder = await temporaryFolder();
-      return { open: () => openState(folder, { keyText: null }) };
+      return { access: () => disposedLater(stateAt(folder)) };
     },
   },
   {
     name: "memory",
     create: async () => {
       const state = memoryState();
-      return { open: async () => state };
+      return { access: () => state };
     },
   },
 ];
 
+function disposedLater(access: StateAccess): StateAccess {
+  onTestFinished(() => access[Symbol.asyncDispose]());
+  return access;
+}
+
 const SERVER = "http://server";
+const keyText = null;
 
 test("a state names its holder as the control plane takes it, whatever its folder is called", async () => {
   for (const name of ["plain", "line\nfeed", "zero\u200bwidth", "\u202eright to left", "😀".repeat(60)]) {
-    const holder = await (await openState(join(await temporaryFolder(), `${name}x`), { keyText: null })).holder();
+    const access = disposedLater(stateAt(join(await temporaryFolder(), `${name}x`)));
+    const holder = await (await access.open({ keyText })).holder();
     expect(holder).toMatch(/^.{1,256}$/u);
     expect(holder).toSatisfy(isPrintable);
   }
@@ -42,24 +52,29 @@ test("a state names its holder as the control plane takes it, whatever its folde
 
 describe.each(implementations)("a state kept in $name", ({ create }) => {
   const ledgers = async () => {
-    const { open } = await create();
-    return async (server = SERVER) => (await open()).ledger(server);
+    const { access } = await create();
+    return async (server = SERVER) => {
+      const used = access();
+      const state = await used.open({ keyText });
+      return { ...(await state.ledger(server)), [Symbol.asyncDispose]: used[Symbol.asyncDispose] };
+    };
   };
   const ledgerOf = async () => (await ledgers())();
   const recordedIn = async (ledger: Ledger) => [...(await ledger.recorded()).values()];
 
   test("has one key and one name as the holder of leases, whoever opens it", async () => {
     const [one, other] = [await create(), await create()];
-    const [first, second] = [await one.open(), await one.open()];
+    const [first, second] = [await one.access().open({ keyText }), await one.access().open({ keyText })];
+    const third = await other.access().open({ keyText });
     expect(second.key.bytes.open()).toBe(first.key.bytes.open());
-    expect((await other.open()).key.version).not.toBe(first.key.version);
+    expect(third.key.version).not.toBe(first.key.version);
     expect(await second.holder()).toBe(await first.holder());
-    expect(await (await other.open()).holder()).not.toBe(await first.holder());
+    expect(await third.holder()).not.toBe(await first.holder());
   });
 
   test("is locked by one run at a time, until that ends", async () => {
-    const { open } = await create();
-    const [first, second] = [await open(), await open()];
+    const { access } = await create();
+    const [first, second] = [await access().open({ keyText }), await access().open({ keyText })];
     const lock = await first.lock();
     await expect(second.lock()).rejects.toMatchObject({ code: "locked" });
     await lock[Symbol.asyncDispose]();
@@ -235,5 +250,106 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     env.DB_PASSWORD = "after";
     const [kept] = await recordedIn(ledger);
     expect(kept?.written).toEqual({ env: { DB_PASSWORD: "before" } });
+  });
+
+  const targets = async () => {
+    const { access } = await create();
+    return () => access().target();
+  };
+  const DAY = 24 * 3_600_000;
+  const START = Date.parse("2027-03-01T12:00:00.000Z");
+  const pass = (at: number, more: Partial<PassRecord> = {}): PassRecord => ({
+    startedAt: new Date(at).toISOString(),
+    endedAt: new Date(at + 1000).toISOString(),
+    commit: `c${at}`,
+    result: "applied",
+    reason: null,
+    message: null,
+    counts: { updated: 1 },
+    ...more,
+  });
+
+  test("remembers nothing of its target at first", async () => {
+    const target = await (await targets())();
+    expect(await target.decisions()).toEqual({ holds: [], released: [] });
+    expect([await target.status(), await target.passAt(START)]).toEqual([null, null]);
+    expect(await target.passes({ limit: 10 })).toEqual({ entries: [], next: null });
+  });
+
+  test("has the decisions of people in their order, in every run", async () => {
+    const open = await targets();
+    const one = await open();
+    const hold = (what: string) => ({ what, reason: "incident", until: "commit", content: null });
+    await one.decide(() => ({ holds: [hold("team/b")], released: ["abcdef1"] }));
+    const changed = await (await open()).decide(({ holds, released }) => ({
+      holds: [...holds, hold("team/a")],
+      released: [...released, "abcdef0"],
+    }));
+    const before = { holds: [hold("team/b")], released: ["abcdef1"] };
+    const after = { holds: [hold("team/b"), hold("team/a")], released: ["abcdef1", "abcdef0"] };
+    expect(changed).toEqual({ before, after });
+    expect(await one.decisions()).toEqual(after);
+  });
+
+  test("loses no decision of two runs that decide at the same time", async () => {
+    const open = await targets();
+    const runs = await Promise.all(Array.from({ length: 8 }, open));
+    await Promise.all(
+      runs.map((run, nth) => run.decide(({ holds, released }) => ({ holds, released: [...released, `abcdef${nth}`] }))),
+    );
+    expect((await runs[0]?.decisions())?.released.toSorted()).toEqual(runs.map((_, nth) => `abcdef${nth}`));
+  });
+
+  test("changes no decision when the change fails", async () => {
+    const target = await (await targets())();
+    await target.decide(() => ({ holds: [], released: ["abcdef1"] }));
+    const failing = target.decide(() => {
+      throw new Error("no");
+    });
+    await expect(failing).rejects.toThrow("no");
+    expect(await target.decisions()).toEqual({ holds: [], released: ["abcdef1"] });
+  });
+
+  test("has the last status, and the records of passes page by page, newest first", async () => {
+    const open = await targets();
+    const records = Array.from({ length: 5 }, (_, nth) => pass(START + nth * 60_000));
+    const status = newStatus("prod", "platform");
+    await (await open()).keep(status, records.slice(0, 2));
+    await (await open()).keep({ ...status, sync: "Synced" }, records.slice(2));
+    const target = await open();
+    expect(await target.status()).toEqual({ ...status, sync: "Synced" });
+    const first = await target.passes({ limit: 2 });
+    expect(first.entries).toEqual([records[4], records[3]]);
+    const second = await target.passes({ limit: 2, before: String(first.next) });
+    expect(second.entries).toEqual([records[2], records[1]]);
+    // What is added meanwhile moves no page.
+    await target.keep(status, [pass(START + DAY)]);
+    expect(await target.passes({ limit: 2, before: String(second.next) })).toEqual({
+      entries: [records[0]],
+      next: null,
+    });
+  });
+
+  test("finds the pass that ran at a time, not a commit that it superseded", async () => {
+    const target = await (await targets())();
+    const superseded = pass(START, { commit: "older", result: "superseded" });
+    await target.keep(newStatus("prod", null), [superseded, pass(START), pass(START + 60_000)]);
+    expect(await target.passAt(START + 500)).toEqual(pass(START));
+    expect(await target.passAt(START + 60_000)).toEqual(pass(START + 60_000));
+    for (const at of [START - 1, START + 30_000, START + 61_001]) expect(await target.passAt(at)).toBeNull();
+  });
+
+  test("keeps a bounded number of records, and none that is older than 90 days", async () => {
+    const target = await (await targets())();
+    const status = newStatus("prod", null);
+    await target.keep(status, [pass(START)]);
+    await target.keep(status, [pass(START + 89 * DAY)]);
+    expect((await target.passes({ limit: 10 })).entries).toHaveLength(2);
+    await target.keep(status, [pass(START + 91 * DAY)]);
+    expect((await target.passes({ limit: 10 })).entries).toEqual([pass(START + 91 * DAY), pass(START + 89 * DAY)]);
+    const many = Array.from({ length: KEPT_PASSES.count }, (_, nth) => pass(START + 92 * DAY + nth));
+    await target.keep(status, many);
+    const { entries, next } = await target.passes({ limit: KEPT_PASSES.count });
+    expect([entries.length, entries.at(-1)?.commit, next]).toEqual([KEPT_PASSES.count, many[0]?.commit, null]);
   });
 });

@@ -3,7 +3,7 @@ import { cp, mkdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { migrations as controlPlane } from "../../src/server/database/migrations.ts";
-import { ledgerMigrations as ledger } from "../../src/state/sqlite/ledger-schema.ts";
+import { stateMigrations } from "../../src/state/sqlite/state-schema.ts";
 import type { Migrations } from "../../src/store/migrate.ts";
 import { crashImages } from "../support/crash-images.ts";
 import { copyRows, firstOf, migrateLikeEarlierReleases } from "../support/database-schemas.ts";
@@ -74,7 +74,7 @@ describe("F72 a first start", () => {
 
 test("F72 small files that an earlier release left empty when it was killed are made anew", async () => {
   const source = await sourceOf(everyKind);
-  const files = [".gitignore", "key", "holder", "control-plane/server-key", "control-plane/admin-token"];
+  const files = [".gitignore", "key", "control-plane/server-key", "control-plane/admin-token"];
   await mkdir(join(source.folder, ".holdfast/control-plane"), { recursive: true, mode: 0o700 });
   for (const file of files) await writeFile(join(source.folder, ".holdfast", file), "", { mode: 0o600 });
   const apply = ["apply", "--embedded", "--yes"];
@@ -94,7 +94,7 @@ async function appliedByEarlierRelease(steps: { readonly ledger: number; readonl
     ledger: join(source.folder, ".holdfast/ledger.db"),
     controlPlane: join(source.folder, ".holdfast/control-plane/control-plane.db"),
   };
-  await makeOlder(paths.ledger, firstOf(ledger, steps.ledger));
+  await makeOlder(paths.ledger, firstOf(stateMigrations(), steps.ledger));
   await makeOlder(paths.controlPlane, firstOf(controlPlane, steps.controlPlane));
   return { source, paths };
 }
@@ -123,7 +123,7 @@ describe("F72 an upgrade", () => {
   test("that an earlier release left half made is completed, and receipts, journal and resources are there", async () => {
     const { source, paths } = await appliedByEarlierRelease({ ledger: 1, controlPlane: 2 });
     const images = {
-      ledger: await halfMade(paths.ledger, firstOf(ledger, 4)),
+      ledger: await halfMade(paths.ledger, firstOf(stateMigrations(), 4)),
       controlPlane: await halfMade(paths.controlPlane, firstOf(controlPlane, 3)),
     };
     for (let nth = 1; nth < 6; nth += 1) {
@@ -138,7 +138,7 @@ describe("F72 an upgrade", () => {
     const source = await sourceOf(everyKind, server);
     expect(await source.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
     const path = join(source.folder, ".holdfast/ledger.db");
-    await makeOlder(path, firstOf(ledger, 3));
+    await makeOlder(path, firstOf(stateMigrations(), 3));
     const refused = await source.runWithin(8, ["plan"]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toContain(`${path}: it was written by an older release and has not been upgraded`);

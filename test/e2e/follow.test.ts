@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readHistory } from "../../src/daemon/history.ts";
+import { stateAt } from "../../src/state/open-state.ts";
 import { eventually } from "../support/eventually.ts";
 import { team } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
@@ -180,7 +180,8 @@ describe("watch on a git repository", () => {
     await daemon.shows("stdout", /1 updated/);
     daemon.kill("SIGTERM");
     await daemon.ended;
-    const passes = readHistory(join(folder, ".holdfast/targets/prod"));
+    await using state = stateAt(join(folder, ".holdfast/targets/prod"));
+    const passes = (await (await state.target()).passes({ limit: 5000 })).entries.toReversed();
     expect(passes.map(({ commit }) => commit)).toEqual([first, ...commits]);
     expect(passes.slice(1, -1).every(({ result }) => result === "superseded")).toBe(true);
     expect(passes.at(-1)).toMatchObject({ result: "applied", counts: { updated: 1 } });

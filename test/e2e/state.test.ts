@@ -3,7 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { ledgerMigrations } from "../../src/state/sqlite/ledger-schema.ts";
+import { stateMigrations } from "../../src/state/sqlite/state-schema.ts";
 import { copyRows, firstOf, migrateLikeEarlierReleases } from "../support/database-schemas.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { planOf } from "../support/json-output.ts";
@@ -55,7 +55,7 @@ test("a ledger of an older release is upgraded by the next command, after a back
   const current = join(state, "current.db");
   await rename(join(state, "ledger.db"), current);
   const [older] = [join(state, "ledger.db")];
-  await migrateLikeEarlierReleases(older, firstOf(ledgerMigrations, 3));
+  await migrateLikeEarlierReleases(older, firstOf(stateMigrations(), 3));
   copyRows(current, older);
   expect((await checkOf(source, env)).report.ledgers).toMatchObject([{ schema: "older", problem: null }]);
   const plan = await source.runHere(["plan"], env);

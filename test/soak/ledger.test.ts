@@ -1,4 +1,4 @@
-import { ledgerMigrations } from "../../src/state/sqlite/ledger-schema.ts";
+import { stateMigrations } from "../../src/state/sqlite/state-schema.ts";
 import { sweepDatabase } from "./sweep-database.ts";
 
-sweepDatabase("ledger.db", ledgerMigrations);
+sweepDatabase("ledger.db", stateMigrations());

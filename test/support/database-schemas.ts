@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { migrations as controlPlane } from "../../src/server/database/migrations.ts";
-import { ledgerMigrations as ledger } from "../../src/state/sqlite/ledger-schema.ts";
+import { stateMigrations } from "../../src/state/sqlite/state-schema.ts";
 import { type Migrations, migrate } from "../../src/store/migrate.ts";
 import { openSqliteConnection } from "../../src/store/sqlite/open-connection.ts";
 import { queryBuilder } from "../../src/store/sqlite/query-builder.ts";
@@ -12,6 +12,8 @@ export type Database = {
   /** Those that releases had which committed every statement of a step by itself, and so could leave one half made. */
   readonly early: Migrations;
 };
+
+const ledger = stateMigrations();
 
 /** The databases that a state folder has. */
 export const databases: readonly Database[] = [

@@ -1,12 +1,15 @@
 import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
+import type { TargetDecisions } from "../../src/core/holds.ts";
 import type { Identity } from "../../src/core/manifest.ts";
 import type { Recorded } from "../../src/core/recorded.ts";
+import type { PassRecord, TargetStatus } from "../../src/core/report/target-status.ts";
 import { generateKey } from "../../src/seal/seal-key.ts";
 import type { Ledger, PendingIntent, ReceiptHead } from "../../src/state/ledger.ts";
 import { contentText, receiptDigest } from "../../src/state/receipt-digest.ts";
 import { noFacts, type ServerFactChanges } from "../../src/state/server-facts.ts";
-import type { State } from "../../src/state/state.ts";
+import type { StateAccess } from "../../src/state/state.ts";
+import { KEPT_PASSES, type TargetStore } from "../../src/state/target-store.ts";
 
 type Receipt = Recorded & { readonly mark: string };
 
@@ -18,11 +21,12 @@ type Kept = {
 };
 
 /** A state that lives as long as it is referred to. */
-export function memoryState(): State {
+export function memoryState(): StateAccess {
   const key = generateKey();
   const servers = new Map<string, Kept>();
+  const target = memoryTargetStore();
   let isLocked = false;
-  return {
+  const state = {
     key,
     isWritable: true,
     holder: async () => `memory ${key.version}`,
@@ -36,10 +40,48 @@ export function memoryState(): State {
         },
       };
     },
-    ledger: async (server) => {
+    ledger: async (server: string) => {
       const kept = servers.get(server) ?? { receipts: new Map(), intents: new Map(), facts: {} };
       servers.set(server, kept);
       return ledgerOn(kept, receiptDigest(key));
+    },
+  };
+  return { open: async () => state, target: async () => target, [Symbol.asyncDispose]: async () => undefined };
+}
+
+function memoryTargetStore(): TargetStore {
+  let decisions: TargetDecisions = { holds: [], released: [] };
+  let status: TargetStatus | null = null;
+  let passes: readonly (PassRecord & { readonly nth: number })[] = [];
+  let count = 0;
+  const recordOf = ({ nth: _, ...record }: (typeof passes)[number]): PassRecord => structuredClone(record);
+  return {
+    decisions: async () => structuredClone(decisions),
+    decide: async (change) => {
+      const before = decisions;
+      decisions = structuredClone(change(structuredClone(before)));
+      return { before, after: structuredClone(decisions) };
+    },
+    status: async () => structuredClone(status),
+    keep: async (kept, records = []) => {
+      status = structuredClone(kept);
+      const added = records.map((record) => ({ ...structuredClone(record), nth: ++count }));
+      const oldest = Date.parse(added.at(-1)?.endedAt ?? "") - KEPT_PASSES.ms;
+      passes = [...passes, ...added].filter(({ endedAt }) => !(Date.parse(endedAt) < oldest)).slice(-KEPT_PASSES.count);
+    },
+    passAt: async (at) => {
+      const found = passes.findLast(
+        ({ startedAt, endedAt }) => Date.parse(startedAt) <= at && at <= Date.parse(endedAt),
+      );
+      return found === undefined ? null : recordOf(found);
+    },
+    passes: async ({ limit, before }) => {
+      const asked = passes.filter(({ nth }) => before === undefined || nth < Number(before)).toReversed();
+      const shown = asked.slice(0, limit);
+      return {
+        entries: shown.map(recordOf),
+        next: asked.length > limit ? String(shown.at(-1)?.nth) : null,
+      };
     },
   };
 }
@@ -89,7 +131,6 @@ function ledgerOn(kept: Kept, digest: Ledger["digest"]): Ledger {
     storeFacts: async (learned) => storeFacts(learned),
     storeFactsWithNext: (agreed) => void waiting.push(agreed),
     storeWaitingFacts: async () => store(),
-    [Symbol.asyncDispose]: async () => undefined,
   };
 }
 

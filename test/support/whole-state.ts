@@ -10,9 +10,9 @@ export type WholeState = { readonly rows: readonly Row[]; readonly files: { read
 // Any run that reads learns these of the control plane; they decide how it is asked, never whether it is written to.
 const OBSERVED = ["routes", "dryRun", "honoursKeys"];
 
-// Left out: the database that is read as rows, what every run makes and no decision reads (the key, the name of the
-// holder), and caches, whose answers other tests compare.
-const OTHERWISE = /^(?:ledger\.db|lock\.db|key$|holder$|cache\/)/;
+// Left out: the database that is read as rows, what every run makes and no decision reads (the key), and caches, whose
+// answers other tests compare.
+const OTHERWISE = /^(?:ledger\.db|lock\.db|key$|cache\/)/;
 
 /** Reads the state folder of a source. */
 export function wholeStateIn(folder: string): WholeState {
@@ -28,7 +28,7 @@ export function wholeStateIn(folder: string): WholeState {
 function rowsIn(path: string): readonly Row[] {
   if (!existsSync(path)) return [];
   using database = new DatabaseSync(path, { readOnly: true });
-  const rows = ["server", "receipt", "intent"].flatMap((table) =>
+  const rows = ["server", "receipt", "intent", "hold", "released", "pass", "status"].flatMap((table) =>
     database
       .prepare(`SELECT * FROM ${table} ORDER BY 1, 2`)
       .all()

@@ -1,9 +1,8 @@
 import type { ApplyEvent } from "../../core/report/events.ts";
 import type { PassRecord } from "../../core/report/target-status.ts";
 import { isEverything } from "../../core/selection/select.ts";
-import { isWorthRecording, keepStatus, keptStatus, openHistory } from "../../daemon/history.ts";
 import { createPassWatch } from "../../daemon/pass-watch.ts";
-import { applyingStatus, neverRunStatus, statusAfter } from "../../daemon/status-after-pass.ts";
+import { applyingStatus, isWorthRecording, neverRunStatus, statusAfter } from "../../daemon/status-after-pass.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -11,20 +10,26 @@ import type { Terminal } from "../terminal.ts";
 export type ApplyRecorder = {
   /** The writes begin: until the end is recorded, the status says that an apply is under way. */
   readonly begun: () => void;
-  readonly ended: (end: ApplyEvent) => void;
+  readonly ended: (end: ApplyEvent) => Promise<void>;
 };
 
 /** Creates the recorder of one apply. */
-export function createApplyRecorder(
+export async function createApplyRecorder(
   { choice, remote, state, rules }: CommandTarget,
   { clock: { now } }: Terminal,
-): ApplyRecorder {
-  const { folder } = state;
+): Promise<ApplyRecorder> {
+  const store = await state.target();
   const startedAt = now();
-  const before = { ...neverRunStatus(choice?.name ?? "default", remote?.name ?? null), ...keptStatus(folder) };
+  const before = { ...neverRunStatus(choice?.name ?? "default", remote?.name ?? null), ...(await store.status()) };
+  let begun = Promise.resolve();
   return {
-    begun: () => keepStatus(folder, applyingStatus(before, startedAt)),
-    ended: (end) => {
+    begun: () => {
+      // Stored before the first intent, since a state stores in order. `ended` reports a failure.
+      begun = store.keep(applyingStatus(before, startedAt));
+      begun.catch(() => undefined);
+    },
+    ended: async (end) => {
+      await begun;
       const watch = createPassWatch();
       watch.observer.emit(end);
       const status = statusAfter(before, watch.end({ startedAt, endedAt: now(), nextAt: null, wanted: null }));
@@ -32,8 +37,8 @@ export function createApplyRecorder(
       // What was not selected was not looked at, so the status of the whole stays as it is, but for what ran last.
       const isWhole = isEverything(rules({}).selection);
       const record = isWhole ? lastPass : lastPass && ofPart(lastPass);
-      if (record !== null && isWorthRecording(record, before.lastPass)) openHistory(folder, now).add([record]);
-      keepStatus(folder, isWhole ? status : { ...before, lastPass: record });
+      const isRecorded = record !== null && isWorthRecording(record, before.lastPass);
+      await store.keep(isWhole ? status : { ...before, lastPass: record }, isRecorded ? [record] : []);
     },
   };
 }

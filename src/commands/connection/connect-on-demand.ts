@@ -3,14 +3,14 @@ import { sinks } from "../../engine/sinks/index.ts";
 import type { LockState, Rules, TargetConnection, TargetServer } from "../../engine/target.ts";
 import type { SinkType } from "../../engine/token-sink.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
-import type { StateLocation } from "../../state/state.ts";
+import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import type { ServerUse } from "./open-connection.ts";
 
 /** Connects to the chosen control plane on the first call of `connect`. */
 export function connectOnDemand(
   invocation: Invocation,
-  state: StateLocation,
+  state: TargetState,
   use: ServerUse,
 ): TargetServer & AsyncDisposable {
   // Chosen here, so that an unknown sink is refused before anything is read.

@@ -6,8 +6,7 @@ import { defaultSink } from "../../engine/sinks/index.ts";
 import type { LockState, Rules, TargetConnection } from "../../engine/target.ts";
 import type { SinkType } from "../../engine/token-sink.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
-import { openState } from "../../state/open-state.ts";
-import type { StateLocation } from "../../state/state.ts";
+import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import { logOf, sayWait } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
@@ -32,7 +31,7 @@ export type ServerUse = {
 /** Opens the state and a session with the chosen control plane; starts the embedded one if it is chosen. */
 export async function openConnection(
   invocation: Invocation,
-  { folder, readKey, build, onForgotten, caches }: StateLocation,
+  { folder, readKey, build, onForgotten, caches, open }: TargetState,
   use: ServerUse & { readonly sink: SinkType | null },
   { rules, lock: waitForLock }: { readonly rules: Rules; readonly lock: LockState | undefined },
   resources: AsyncDisposableStack,
@@ -40,7 +39,7 @@ export async function openConnection(
   const { flags, terminal } = invocation;
   const { reading, operator } = use;
   endAfter(rules.timeout, terminal);
-  const state = await openState(folder, { keyText: readKey(), reading, onForgotten });
+  const state = await open({ keyText: readKey(), reading });
   const early = await chooseServer(invocation, use);
   const lock = reading ? null : resources.use(await (waitForLock ?? lockNow)(state));
   // An embedded control plane may have ended with the process that held the lock.
@@ -74,7 +73,6 @@ export async function openConnection(
     signal: reading ? terminal.stopping : terminal.signal,
     // In text, the wait and the error of the command say that the control plane cannot be reached.
     log: terminalLog(invocation, logOf(terminal.stderr) === null ? "error" : "info"),
-    onNotice: (notice) => terminalLog(invocation).warn({ event: "state-notice" }, notice),
   });
   resources.use(session);
   return { session, state, leftBy: lock?.leftBy ?? null };

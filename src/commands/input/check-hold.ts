@@ -1,12 +1,12 @@
 import type { Clock } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { type Hold, isCommitPrefix } from "../../core/holds.ts";
 import type { Identity } from "../../core/manifest.ts";
-import { type Hold, isCommitPrefix } from "../../daemon/holds.ts";
 import { heldContents } from "../../engine/desired/held-contents.ts";
 import { type DesiredRead, readDesired } from "../../engine/desired/read-desired.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import { SourceError } from "../../source/source-error.ts";
-import { openState, recordedIdentities } from "../../state/open-state.ts";
+import { recordedIdentities } from "../../state/open-state.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -17,8 +17,8 @@ export async function checkHold(
   { clock, stopping: signal }: Terminal,
 ): Promise<Hold> {
   if (isCommitPrefix(hold.what)) return hold;
-  const { folder, readKey, onForgotten } = target.state;
-  const { key } = await openState(folder, { keyText: readKey(), onForgotten });
+  const { folder, readKey, open } = target.state;
+  const { key } = await open({ keyText: readKey() });
   const read = await readDeclared(target, { clock, stopping: signal });
   requireKnown(hold.what, read, await recordedIdentities(folder));
   const content = read && (await heldContents(read, [hold.what], { key, signal })).contents.get(hold.what);

@@ -4,15 +4,15 @@ import { canonical } from "../../contract/json.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import {
+  afterRevision,
+  decisionsAt,
   type Hold,
   heldResources,
   holdOn,
   isReleased,
-  readDecisions,
-  resourceHolds,
   type TargetDecisions,
-} from "../../daemon/holds.ts";
-import type { Target } from "../../engine/target.ts";
+} from "../../core/holds.ts";
+import type { HoldsInForce, Target } from "../../engine/target.ts";
 import { type AppliedRef, publishedRefOf } from "../../source/git/applied-commit.ts";
 import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
 import type { CommitSource } from "../../source/read-source.ts";
@@ -20,6 +20,7 @@ import type { Base, SourceConfig } from "../../source/read-source-config.ts";
 import { createRemote, type Remote } from "../../source/remote/remote.ts";
 import { type RemoteWithBackoff, withBackoff } from "../../source/remote/with-backoff.ts";
 import { SourceError } from "../../source/source-error.ts";
+import type { TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import { connectOnDemand } from "../connection/connect-on-demand.ts";
 import type { ServerUse } from "../connection/open-connection.ts";
@@ -27,7 +28,7 @@ import { tell, withTarget } from "../output/log-stream.ts";
 import { printedOn, sentence } from "../terminal.ts";
 import type { SourceChoice, TargetChoice } from "./choose-targets.ts";
 import { rulesOf } from "./pass-rules.ts";
-import { stateLocation } from "./state-location.ts";
+import { targetState } from "./target-state.ts";
 
 /** How a command uses its target. */
 export type TargetUse = Omit<ServerUse, "operator" | "embedded"> & {
@@ -75,11 +76,14 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   const { flags, terminal } = invocation;
   const remote = choice?.source ? remoteOf(choice.source, shared) : null;
   if (remote !== null) refuseFolderFlags(invocation);
-  const state = stateLocation(choice === null ? stateFolder : join(stateFolder, "targets", choice.name), terminal);
+  const folder = choice === null ? stateFolder : join(stateFolder, "targets", choice.name);
+  const state = resources.use(targetState(folder, invocation));
   const operator = { ...shared.operator, ...operatorKeysOf(choice) };
-  const decisions = (): TargetDecisions => readDecisions(state.folder, terminal.clock.now());
+  const decisions = async (): Promise<TargetDecisions> =>
+    decisionsAt(await (await state.target()).decisions(), terminal.clock.now());
   const isRemote = remote !== null && choice !== null;
-  const commits = isRemote ? newestOf(remote, { target: choice.name, signal: terminal.signal, decisions }) : null;
+  const newest = isRemote ? newestOf(remote, { target: choice.name, signal: terminal.signal, decisions }) : null;
+  const commits = newest?.commits ?? null;
   const server = connectOnDemand(invocation, state, { ...use, operator, embedded: shared.embedded });
   resources.use(server);
   return {
@@ -103,15 +107,22 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     sourceCache: state.caches ? sourceCache(named, state) : null,
     server,
     state,
-    holds: {
-      resources: () => heldResources(state.folder, terminal.clock.now()),
-      inForce: (found) => resourceHolds(state.folder, found, terminal.clock.now()),
-    },
+    holds: holdsIn(state, terminal.clock.now),
     rules: withDecisions(
       rulesOf(invocation, { root: remote === null ? root : null, writers: flags.writers ?? operator.writers ?? [] }),
-      commits,
-      decisions,
+      newest?.isReleased ?? (() => false),
     ),
+  };
+}
+
+function holdsIn({ target }: Pick<TargetState, "target">, now: () => number): HoldsInForce {
+  return async (contentsOf) => {
+    const store = await target();
+    const held = heldResources(decisionsAt(await store.decisions(), now()));
+    if (contentsOf === null || held.size === 0) return held;
+    const contents = await contentsOf([...held.keys()]);
+    const { after } = await store.decide((decisions) => afterRevision(decisionsAt(decisions, now()), contents));
+    return heldResources(after);
   };
 }
 
@@ -146,35 +157,35 @@ function refuseFolderFlags({ flags }: Invocation): void {
 }
 
 // Releases take effect with the next pass.
-function withDecisions(
-  rulesBy: Target["rules"],
-  commits: CommitSource | null,
-  decisions: () => TargetDecisions,
-): Target["rules"] {
+function withDecisions(rulesBy: Target["rules"], isNewestReleased: () => boolean): Target["rules"] {
   return (config) => {
     const rules = rulesBy(config);
-    const decided = decisions();
-    const commit = commits?.newest() ?? null;
-    return {
-      ...rules,
-      allowShrink: rules.allowShrink || (commit !== null && isReleased(decided, commit)),
-    };
+    return { ...rules, allowShrink: rules.allowShrink || isNewestReleased() };
   };
 }
 
 type Following = {
   readonly target: string;
   readonly signal: AbortSignal;
-  readonly decisions: () => TargetDecisions;
+  readonly decisions: () => Promise<TargetDecisions>;
 };
 
-function newestOf(remote: RemoteWithBackoff, { target, signal, decisions }: Following): CommitSource {
+type NewestCommit = {
+  readonly commits: CommitSource;
+  /** Whether the newest commit was released when it was read. */
+  readonly isReleased: () => boolean;
+};
+
+function newestOf(remote: RemoteWithBackoff, { target, signal, decisions }: Following): NewestCommit {
   let newest: string | null = null;
-  return {
+  let isNewestReleased = false;
+  const commits: CommitSource = {
     repository: remote.repository,
     resolve: async (stop) => {
       newest = (await remote.fetch(stop)).commit;
-      const hold = holdOn(decisions(), newest);
+      const decided = await decisions();
+      isNewestReleased = isReleased(decided, newest);
+      const hold = holdOn(decided, newest);
       if (hold !== null) throw heldCommit(remote.name, newest, hold);
       return newest;
     },
@@ -185,6 +196,7 @@ function newestOf(remote: RemoteWithBackoff, { target, signal, decisions }: Foll
     deepen: remote.deepen,
     retryNow: remote.retryNow,
   };
+  return { commits, isReleased: () => isNewestReleased };
 }
 
 function heldCommit(source: string, commit: string, hold: Hold): SourceError {

@@ -47,11 +47,13 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
     build: { version: terminal.version, commit: terminal.commit },
     page: {
       targets: () =>
-        watching.map(({ recorder, leader }) => ({
-          status: recorder.status(),
-          passes: recorder.latest(),
-          hasLease: leader.hasLease(),
-        })),
+        Promise.all(
+          watching.map(async ({ recorder, leader }) => ({
+            status: await recorder.status(),
+            passes: recorder.latest(),
+            hasLease: leader.hasLease(),
+          })),
+        ),
     },
   });
   let isAnnounced = false;

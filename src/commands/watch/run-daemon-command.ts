@@ -1,8 +1,9 @@
 import { HoldfastError } from "../../core/errors.ts";
+import { decisionsAt, withHold } from "../../core/holds.ts";
 import type { PassEnd } from "../../core/report/events.ts";
 import type { DaemonCommand } from "../../daemon/control-socket.ts";
-import { addHold, release } from "../../daemon/holds.ts";
 import { type Mode, reconcile } from "../../engine/reconcile.ts";
+import { endHold } from "../release.ts";
 import type { Terminal } from "../terminal.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 
@@ -14,14 +15,15 @@ export async function runDaemonCommand(
 ): Promise<unknown> {
   const { target, trigger } = watched;
   requireLeader(watched);
-  const { folder } = target.state;
   switch (command.is) {
     case "hold":
-      addHold(folder, command.hold, terminal.clock.now());
+      await (await target.state.target()).decide((decisions) =>
+        withHold(decisionsAt(decisions, terminal.clock.now()), command.hold),
+      );
       trigger.fire("request");
       return true;
     case "release": {
-      const wasHeld = release(folder, command.what, terminal.clock.now());
+      const wasHeld = await endHold(command.what, target.state, terminal.clock.now());
       trigger.fire("request");
       return wasHeld;
     }

@@ -45,7 +45,7 @@ async function openControl(
 
 function controlOf(watching: readonly WatchedTarget[], terminal: Invocation["terminal"]): DaemonControl {
   return {
-    status: () => watching.map(({ recorder }) => recorder.status()),
+    status: () => Promise.all(watching.map(({ recorder }) => recorder.status())),
     reconcile: async (name) => {
       const chosen = watching.filter(({ target }) => name === null || target.choice?.name === name);
       await Promise.all(

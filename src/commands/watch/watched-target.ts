@@ -101,9 +101,8 @@ function recorderOf(
   return createPassRecorder({
     target: name,
     source: remote?.name ?? null,
-    folder: state.folder,
+    state,
     now: clock.now,
-    onForgotten: state.onForgotten,
     standsBy,
     onApplied: (waitedMs) => meter?.applied(name, waitedMs),
     between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],

@@ -16,7 +16,7 @@ export type TargetOverview = {
 export type StatusRouteOptions = {
   readonly requireAccess: PageAccess["require"];
   readonly now: () => number;
-  readonly targets: () => readonly TargetOverview[];
+  readonly targets: () => Promise<readonly TargetOverview[]>;
   /** Why the latest configuration is refused; null if it is in force. */
   readonly refusal: () => string | null;
   /** The resources of a target, those that need attention first. */
@@ -33,16 +33,17 @@ export function addStatusRoute(app: FastifyInstance, options: StatusRouteOptions
     options.requireAccess(request);
     reply.header("vary", "accept");
     if (!(request.headers.accept ?? "").includes("text/html")) return statusDocument(options, MAX_IN_JSON);
-    return reply.headers(statusPageHeaders).send(renderStatusPage(statusDocument(options, MAX_ON_PAGE), options.now()));
+    const shown = await statusDocument(options, MAX_ON_PAGE);
+    return reply.headers(statusPageHeaders).send(renderStatusPage(shown, options.now()));
   });
 }
 
-function statusDocument({ targets, resources, refusal }: StatusRouteOptions, most: number) {
+async function statusDocument({ targets, resources, refusal }: StatusRouteOptions, most: number) {
   return {
     format_version: FORMAT_VERSION,
     daemon: { pid: process.pid },
     configurationRefused: refusal(),
-    targets: targets().map(({ status, passes, hasLease }) => {
+    targets: (await targets()).map(({ status, passes, hasLease }) => {
       const all = resources(status.target);
       return {
         ...status,

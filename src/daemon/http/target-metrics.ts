@@ -22,7 +22,7 @@ const readings: readonly (readonly [name: string, help: string, read: Reading])[
 /** Registers gauges that read the status of each target on every scrape. */
 export function registerTargetMetrics(
   registry: Registry,
-  targets: () => readonly TargetOverview[],
+  targets: () => Promise<readonly TargetOverview[]>,
   now: () => number,
 ): void {
   new Gauge({
@@ -30,9 +30,10 @@ export function registerTargetMetrics(
     help: "The status of each target, always 1: the labels are those of holdfast status.",
     labelNames: ["target", "sync", "condition", "reason"],
     registers: [registry],
-    collect() {
+    async collect() {
+      const overviews = await targets();
       this.reset();
-      for (const { status } of targets()) {
+      for (const { status } of overviews) {
         const { target, sync, condition, reason } = status;
         this.set({ target, sync, condition, reason: reason ?? "" }, 1);
       }
@@ -44,9 +45,10 @@ export function registerTargetMetrics(
       help,
       labelNames: ["target"],
       registers: [registry],
-      collect() {
+      async collect() {
+        const overviews = await targets();
         this.reset();
-        for (const overview of targets()) this.set({ target: overview.status.target }, read(overview, now()));
+        for (const overview of overviews) this.set({ target: overview.status.target }, read(overview, now()));
       },
     });
   }

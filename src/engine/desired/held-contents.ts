@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { canonical } from "../../contract/json.ts";
+import type { HeldContents } from "../../core/holds.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
 import { deriveKey, keyObject, type SealKey } from "../../seal/seal-key.ts";
-import type { HeldContents } from "../target.ts";
 import type { DesiredRead } from "./read-desired.ts";
 
 /** Computes the digests of the manifests of resources. They are keyed, since manifests may hold secrets. */

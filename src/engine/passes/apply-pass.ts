@@ -192,10 +192,9 @@ async function recordedFor(desired: Desired, { ledger, heads }: ServerSession): 
 
 // After the source was accepted: a refused commit ends no hold.
 async function heldIn({ read, holds, connection, context }: Pass): Promise<ReadonlyMap<Identity, string>> {
-  const identities = holds.resources();
-  if (identities.length === 0 || read.isLastGood === true) return holds.inForce(null);
+  if (read.isLastGood === true) return holds(null);
   const { key } = connection.state;
-  return holds.inForce(await heldContents(read, identities, { key, signal: context.signal }));
+  return holds((held) => heldContents(read, held, { key, signal: context.signal }));
 }
 
 function guardsOf({ refusedRisks, allowedRisks, updateShare }: Rules): PlanGuards {

@@ -7,7 +7,7 @@ import { openError } from "../../store/sqlite/open.ts";
 import { openSqliteConnection } from "../../store/sqlite/open-connection.ts";
 import { iterateRows, queryBuilder } from "../../store/sqlite/query-builder.ts";
 import { StoreError } from "../../store/store-error.ts";
-import { type LedgerTables, ledgerMigrations } from "./ledger-schema.ts";
+import { type StateTables, stateMigrations } from "./state-schema.ts";
 
 /** The content of a ledger for one server. */
 export type ServerContent = {
@@ -28,8 +28,8 @@ export type LedgerContent = {
 export async function checkLedger(path: string, key: SealKey): Promise<LedgerContent> {
   try {
     using connection = openSqliteConnection(path, { readOnly: true });
-    const database = queryBuilder<LedgerTables>(connection);
-    const { pending } = await schemaState(database, ledgerMigrations);
+    const database = queryBuilder<StateTables>(connection);
+    const { pending } = await schemaState(database, stateMigrations());
     requireIntact(connection);
     requireSealed(database, key);
     return { schema: pending.length === 0 ? "current" : "older", servers: serversOf(connection) };
@@ -45,7 +45,7 @@ function requireIntact(connection: DatabaseSync): void {
 }
 
 // Unseals only the columns of the first schema, which every release has.
-function requireSealed(database: Kysely<LedgerTables>, key: SealKey): void {
+function requireSealed(database: Kysely<StateTables>, key: SealKey): void {
   const executor = database.getExecutor();
   const receipts = database.selectFrom("receipt").select(["server", "identity", "sealed"]).compile();
   for (const [server, identity, sealed] of iterateRows<readonly [string, string, Uint8Array]>(executor, receipts))

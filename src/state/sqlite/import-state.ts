@@ -10,7 +10,7 @@ import type { TransferOptions, Transferred } from "../state.ts";
 import { fileDigest, readIndex } from "./export-index.ts";
 import { LEDGER_NAME, ledgerFolders } from "./ledger-folders.ts";
 import { resealLedger } from "./reseal-ledger.ts";
-import { openSqliteState } from "./sqlite-state.ts";
+import { sqliteStateAt } from "./sqlite-state.ts";
 
 /**
  * Creates a state from an exported folder, sealed with the state's own key. A state that already has a ledger is
@@ -59,7 +59,7 @@ async function place(
   for (const ledger of ledgers) {
     const folder = join(state, dirname(ledger));
     if (dirname(ledger) !== ".") await makeFolder(folder);
-    const opened = await openSqliteState(folder, { keyText });
+    const opened = await stack.use(sqliteStateAt(folder)).open({ keyText });
     stack.use(await opened.lock());
     await resealLedger(join(draft, ledger), { from: exportKey, to: opened.key });
   }

@@ -2,6 +2,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
+import { createFile } from "../../files/write-file.ts";
+import { makeFolder } from "../../store/make-folder.ts";
 
 /** A folder of a state that has its own ledger. */
 export type LedgerFolder = {
@@ -19,4 +21,10 @@ export function ledgerFolders(state: string): readonly LedgerFolder[] {
   const names = lstatOrNull(targets)?.isDirectory() ? readdirSync(targets).toSorted() : [];
   const all = [{ target: null, folder: state }, ...names.map((target) => ({ target, folder: join(targets, target) }))];
   return all.filter(({ folder }) => ownDatabaseExists(join(folder, LEDGER_NAME)));
+}
+
+/** Creates a state folder (mode 0700, ignored by git) when absent. */
+export async function makeStateFolder(folder: string): Promise<void> {
+  await makeFolder(folder);
+  createFile(join(folder, ".gitignore"), "*\n");
 }

@@ -8,13 +8,13 @@ import { seal, unseal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import type { Intent, PendingIntent } from "../ledger.ts";
 import { contentText, type ReceiptDigest } from "../receipt-digest.ts";
-import { type LedgerTables, MARK_BYTES } from "./ledger-schema.ts";
+import { MARK_BYTES, type StateTables } from "./state-schema.ts";
 
 /** The server that rows belong to, and the key that seals them. */
 export type Place = { readonly server: string; readonly key: SealKey; readonly digest: ReceiptDigest };
 
 /** Converts a receipt to a row; everything that could hold a secret is sealed. */
-export function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertable<LedgerTables["receipt"]> {
+export function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertable<StateTables["receipt"]> {
   const { identity, kind, id, version, at, echo } = receipt;
   const content = contentText(receipt);
   const sealed = seal(key, content, `receipt ${server} ${identity}`);
@@ -24,7 +24,7 @@ export function receiptRow({ server, key, digest }: Place, receipt: Recorded): I
 }
 
 /** Converts a row to a receipt. */
-export function recordedFrom(key: SealKey, row: LedgerTables["receipt"]): Recorded {
+export function recordedFrom(key: SealKey, row: StateTables["receipt"]): Recorded {
   const { identity, kind, external_id, version, at } = row;
   const content = openObject(key, row.sealed, `receipt ${row.server} ${identity}`);
   const written = isObject(content.written) ? content.written : {};
@@ -39,7 +39,7 @@ function pathsFrom(value: Json | undefined): readonly (readonly string[])[] {
 }
 
 /** Converts an intent to a row; everything that could hold a secret is sealed. */
-export function intentRow(server: string, key: SealKey, intent: Intent): Insertable<LedgerTables["intent"]> {
+export function intentRow(server: string, key: SealKey, intent: Intent): Insertable<StateTables["intent"]> {
   const { id, identity, kind, operation, versionBefore, creates, at, deadline, manifest, ignored, key: sent } = intent;
   return {
     id,
@@ -59,7 +59,7 @@ export function intentRow(server: string, key: SealKey, intent: Intent): Inserta
 }
 
 /** Converts a row to an intent. */
-export function intentFrom(key: SealKey, row: LedgerTables["intent"]): PendingIntent {
+export function intentFrom(key: SealKey, row: StateTables["intent"]): PendingIntent {
   return {
     id: row.id,
     identity: row.identity satisfies Identity,

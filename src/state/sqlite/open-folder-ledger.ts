@@ -1,17 +1,15 @@
-import { join } from "node:path";
-import { ownDatabaseExists } from "../../files/own-database.ts";
 import { checkWritable } from "../../files/write-file.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
-import { isUnwritable, StoreError, storageErrorAt, storeErrorCode } from "../../store/store-error.ts";
+import { isUnwritable, storageErrorAt, storeErrorCode } from "../../store/store-error.ts";
 import type { Ledger } from "../ledger.ts";
-import type { LedgerOptions, OnForgotten } from "../state.ts";
-import { emptyLedger } from "./empty-ledger.ts";
-import { LEDGER_NAME } from "./ledger-folders.ts";
-import { openLedger } from "./open-ledger.ts";
+import type { OnForgotten } from "../state.ts";
+import { emptyLedger, ledgerIn } from "./ledger.ts";
+import type { StateDatabase } from "./state-database.ts";
 
-/** A state folder, and how it is opened. */
-export type StateFolder = {
+/** How the ledger of a server is opened. */
+export type LedgerOpening = {
   readonly folder: string;
+  readonly server: string;
   readonly key: SealKey;
   readonly isWritable: boolean;
   /** Whether nothing will be written to a control plane. A ledger that cannot be written is then opened read-only. */
@@ -19,24 +17,21 @@ export type StateFolder = {
   readonly onForgotten: OnForgotten;
 };
 
-/** Opens the ledger of one server in a state folder. */
-export async function openFolderLedger(
-  { folder, key, isWritable, reading, onForgotten }: StateFolder,
-  server: string,
-  options: LedgerOptions = {},
-): Promise<Ledger> {
-  const path = join(folder, LEDGER_NAME);
+/** Opens the ledger of one server in the database of a state folder. */
+export async function openFolderLedger(database: StateDatabase, opening: LedgerOpening): Promise<Ledger> {
+  const { folder, isWritable, reading, onForgotten } = opening;
   if (isWritable) {
     try {
-      const ledger = await openLedger(path, { ...options, server, key });
+      const ledger = await ledgerIn(await database.writable(), opening);
       return forgivingFacts(ledger, (error) => onForgotten(LEARNED, storageErrorAt(folder, error)));
     } catch (error) {
       if (!reading || !isUnwritable(error)) throw error;
-      onForgotten(LEARNED, storageErrorAt(path, whyUnwritable(folder) ?? error));
+      onForgotten(LEARNED, storageErrorAt(database.path, whyUnwritable(folder) ?? error));
     }
   }
-  if (!ownDatabaseExists(path)) return emptyLedger(key);
-  return openReadOnly(path, { server, key });
+  const store = await database.readable();
+  if (store === null) return emptyLedger(opening.key);
+  return { ...(await ledgerIn(store, opening)), storeFacts: async () => undefined };
 }
 
 const LEARNED = "what is learned about the control plane";
@@ -59,16 +54,5 @@ function whyUnwritable(folder: string): unknown {
     return null;
   } catch (error) {
     return error;
-  }
-}
-
-async function openReadOnly(path: string, place: { readonly server: string; readonly key: SealKey }): Promise<Ledger> {
-  try {
-    const ledger = await openLedger(path, { ...place, isReadOnly: true });
-    return { ...ledger, storeFacts: async () => undefined };
-  } catch (error) {
-    // The file was just created, and the schema could not be written into it.
-    if (error instanceof StoreError && error.code === "empty") return emptyLedger(place.key);
-    throw error;
   }
 }

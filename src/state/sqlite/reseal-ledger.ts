@@ -3,21 +3,23 @@ import type { SealKey } from "../../seal/seal-key.ts";
 import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { receiptDigest } from "../receipt-digest.ts";
 import { intentFrom, intentRow, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
-import { type LedgerTables, ledgerMigrations } from "./ledger-schema.ts";
+import { type StateTables, stateMigrations } from "./state-schema.ts";
 
 /** The old and the new key of a ledger. */
 export type KeyChange = { readonly from: SealKey; readonly to: SealKey };
 
 /** Seals everything in a ledger file with another key, in one transaction, and migrates its schema. */
 export async function resealLedger(path: string, keys: KeyChange): Promise<void> {
-  await using store = await openSqliteStore<LedgerTables>(path, ledgerMigrations);
+  await using store = await openSqliteStore<StateTables>(path, stateMigrations());
   await store.write(async (database) => {
     await resealReceipts(database, keys);
     await resealIntents(database, keys);
+    // A copy takes leases under a name of its own.
+    await database.deleteFrom("holder").execute();
   });
 }
 
-async function resealReceipts(database: Kysely<LedgerTables>, { from, to }: KeyChange): Promise<void> {
+async function resealReceipts(database: Kysely<StateTables>, { from, to }: KeyChange): Promise<void> {
   const digest = receiptDigest(to);
   const keys = await database.selectFrom("receipt").select(["server", "identity"]).execute();
   // One at a time, since all contents together may not fit into memory.
@@ -34,9 +36,9 @@ async function resealReceipts(database: Kysely<LedgerTables>, { from, to }: KeyC
 }
 
 function rowOf(
-  database: Kysely<LedgerTables>,
-  { server, identity }: Pick<LedgerTables["receipt"], "server" | "identity">,
-): Promise<LedgerTables["receipt"]> {
+  database: Kysely<StateTables>,
+  { server, identity }: Pick<StateTables["receipt"], "server" | "identity">,
+): Promise<StateTables["receipt"]> {
   return database
     .selectFrom("receipt")
     .selectAll()
@@ -45,7 +47,7 @@ function rowOf(
     .executeTakeFirstOrThrow();
 }
 
-async function resealIntents(database: Kysely<LedgerTables>, { from, to }: KeyChange): Promise<void> {
+async function resealIntents(database: Kysely<StateTables>, { from, to }: KeyChange): Promise<void> {
   for (const row of await database.selectFrom("intent").selectAll().execute()) {
     const { reply, ...intent } = intentFrom(from, row);
     const sealed = intentRow(row.server, to, intent);

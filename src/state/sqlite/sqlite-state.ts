@@ -1,49 +1,79 @@
-import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
+import { ownDatabaseExists } from "../../files/own-database.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
-import { checkWritable, createFile, replaceFile } from "../../files/write-file.ts";
+import { checkWritable, replaceFile } from "../../files/write-file.ts";
 import { replaceUnprintable } from "../../model/unprintable.ts";
 import { generateKey, loadOrCreateKey, parseKey, readKeyFile, type SealKey } from "../../seal/seal-key.ts";
 import { holdExclusiveLock, isLockHeld } from "../../store/lock-file.ts";
-import { makeFolder } from "../../store/make-folder.ts";
+import { openSqliteConnection } from "../../store/sqlite/open-connection.ts";
 import { isUnwritable, storageErrorAt, storageErrorText } from "../../store/store-error.ts";
-import type { State, StateLock, StateOptions } from "../state.ts";
+import type { OnForgotten, State, StateAccess, StateAccessOptions, StateLock, StateOptions } from "../state.ts";
+import { LEDGER_NAME, makeStateFolder } from "./ledger-folders.ts";
+import type { StateDatabase } from "./state-database.ts";
 
-const HOLDER_NAME = "holder";
 const LOCK_NAME = "lock.db";
 const LOCKED_BY_NAME = "locked-by";
 const MAX_TEXT_BYTES = 1024;
 
-/** Opens a state in a folder; creates the folder (mode 0700, ignored by git) when absent. */
-export async function openSqliteState(folder: string, options: StateOptions): Promise<State> {
-  const { reading = false, onForgotten = () => undefined } = options;
-  const { key, isWritable } = await openKey(folder, options);
-  const place = { folder, key, isWritable, reading, onForgotten };
+/** The state of a folder. */
+export function sqliteStateAt(folder: string, options: StateAccessOptions = {}): StateAccess {
+  let isOurs = false;
+  // Imported at the first use, so that commands that need only the key do not load the database.
+  let database: Promise<StateDatabase> | null = null;
+  const opened = (): Promise<StateDatabase> => {
+    database ??= import("./state-database.ts").then(({ stateDatabase }) =>
+      stateDatabase(folder, { notify: options.notify, isLockedByOther: () => !isOurs && isFolderLocked(folder) }),
+    );
+    return database;
+  };
+  const lock = async (): Promise<StateLock> => {
+    const taken = lockFolder(folder);
+    isOurs = true;
+    return {
+      leftBy: taken.leftBy,
+      [Symbol.asyncDispose]: async () => {
+        isOurs = false;
+        await taken[Symbol.asyncDispose]();
+      },
+    };
+  };
   return {
-    key,
-    isWritable,
-    holder: async () => holderIn(folder),
-    lock: async () => lockFolder(folder),
-    ledger: async (server, options) => {
-      // Imported here, so that commands that need only the key do not load the database.
-      const { openFolderLedger } = await import("./open-folder-ledger.ts");
-      return openFolderLedger(place, server, options);
+    target: async () => {
+      const { sqliteTargetStore } = await import("./target-store.ts");
+      return sqliteTargetStore(await opened());
     },
+    open: async ({ keyText, reading = false }) => {
+      const { onForgotten = () => undefined } = options;
+      const { key, isWritable } = await openKey(folder, { keyText, reading, onForgotten });
+      return {
+        key,
+        isWritable,
+        lock,
+        holder: async () => {
+          const { holderId } = await import("./state-database.ts");
+          return holderName(folder, await holderId(await opened()));
+        },
+        ledger: async (server) => {
+          const { openFolderLedger } = await import("./open-folder-ledger.ts");
+          return openFolderLedger(await opened(), { folder, server, key, isWritable, reading, onForgotten });
+        },
+      };
+    },
+    [Symbol.asyncDispose]: async () => (await database)?.[Symbol.asyncDispose](),
   };
 }
 
 async function openKey(
   folder: string,
-  { keyText, reading = false, onForgotten = () => undefined }: StateOptions,
+  { keyText, reading, onForgotten }: Required<StateOptions> & { readonly onForgotten: OnForgotten },
 ): Promise<Pick<State, "key" | "isWritable">> {
   try {
-    await makeFolder(folder);
-    createFile(join(folder, ".gitignore"), "*\n");
+    await makeStateFolder(folder);
     // Every write is journaled before it is sent. Without disk space for that, the run must not start.
     if (!reading) checkWritable(folder);
     const key = keyText === null ? await loadOrCreateKey(join(folder, "key")) : parseKey(keyText);
@@ -77,25 +107,16 @@ export async function existingKeyIn(
   }
 }
 
-function holderIn(folder: string): string {
-  createFile(join(folder, HOLDER_NAME), randomUUID().slice(0, 8));
-  // The host name makes a copy of the folder on another machine a different holder.
-  return replaceUnprintable(`${hostname().slice(0, 64)}:${folder.slice(-128)} (${holderId(folder)})`);
-}
-
-function holderId(folder: string): string {
-  return textIn(folder, HOLDER_NAME).slice(0, 8);
-}
-
-function textIn(folder: string, name: string): string {
-  return (readOwnFile(join(folder, name), { limit: MAX_TEXT_BYTES }) ?? "").toString().trim();
+// The host name makes a copy of the folder on another machine a different holder.
+function holderName(folder: string, id: string): string {
+  return replaceUnprintable(`${hostname().slice(0, 64)}:${folder.slice(-128)} (${id})`);
 }
 
 /** Whether a process is writing with the state folder in a holder's name; null if that folder is not on this machine. */
 export function isFolderHeld(holder: string): boolean | null {
   const [, host, folder = "", id] = /^(.*?):(\/.*) \(([\da-f]{8})\)$/.exec(holder) ?? [];
   try {
-    if (host !== hostname().slice(0, 64) || holderId(folder) !== id) return null;
+    if (host !== hostname().slice(0, 64) || storedHolderId(folder) !== id) return null;
     return isFolderLocked(folder);
   } catch {
     // The folder belongs to another user, or cannot be read.
@@ -103,9 +124,21 @@ export function isFolderHeld(holder: string): boolean | null {
   }
 }
 
+function storedHolderId(folder: string): string | null {
+  const path = join(folder, LEDGER_NAME);
+  if (!ownDatabaseExists(path)) return null;
+  using database = openSqliteConnection(path, { readOnly: true });
+  const row = database.prepare("SELECT id FROM holder").get();
+  return row === undefined ? null : String(row.id);
+}
+
 /** Whether a process is writing with a state folder. */
 export function isFolderLocked(folder: string): boolean {
   return isLockHeld(join(folder, LOCK_NAME));
+}
+
+function textIn(folder: string, name: string): string {
+  return (readOwnFile(join(folder, name), { limit: MAX_TEXT_BYTES }) ?? "").toString().trim();
 }
 
 function lockFolder(folder: string): StateLock {

@@ -20,8 +20,8 @@ export async function openSqliteReadOnly<Tables>(
       await close();
       throw error;
     });
-    const write = () => Promise.reject(new StoreError("inaccessible", `${path} cannot be written`));
-    return { read, write, close, [Symbol.asyncDispose]: close };
+    const refuse = () => Promise.reject(new StoreError("inaccessible", `${path} cannot be written`));
+    return { read, write: refuse, change: refuse, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     throw openError(path, error);
   }

@@ -1,15 +1,17 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { Migrations } from "../migrate.ts";
 import type { Statement } from "../statement.ts";
 import { type OpenOptions, openSqliteStore } from "./open.ts";
 import { runStatement } from "./query-builder.ts";
 
-/** A database that only this process writes, by statements that do not depend on earlier reads. */
+/** A database that only this process writes, mostly by statements that do not depend on earlier reads. */
 export type StatementStore<Tables> = AsyncDisposable & {
   /** Reads committed data, without waiting for writers. */
   readonly read: Kysely<Tables>;
   /** Resolves when all the statements are durable; when it rejects, none of them is applied. */
   write(statements: readonly Statement[]): Promise<void>;
+  /** Runs a change that reads first, in a transaction that is rolled back when it throws. */
+  change<Result>(change: (transaction: Transaction<Tables>) => Promise<Result>): Promise<Result>;
   /** Waits for pending writes and closes the database. */
   close(): Promise<void>;
 };
@@ -27,6 +29,7 @@ export async function openStatementStore<Tables>(
       write(async (transaction) => {
         for (const statement of statements) runStatement(transaction.getExecutor(), statement);
       }),
+    change: write,
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -2,17 +2,18 @@ import { rm } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { createPassRecorder } from "../../../src/daemon/pass-recorder.ts";
 import { createPassWatch } from "../../../src/daemon/pass-watch.ts";
+import { stateAt } from "../../../src/state/open-state.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 test("a pass that cannot be stored is no failure: it is told, and who waits for the pass goes on", async () => {
   const folder = await temporaryFolder();
+  await using state = stateAt(folder);
   const told: string[] = [];
   const recorder = createPassRecorder({
     target: "prod",
     source: null,
-    folder,
+    state: { folder, target: state.target, onForgotten: (what, why) => told.push(`${what}: ${why}`) },
     now: () => 0,
-    onForgotten: (what, why) => told.push(`${what}: ${why}`),
     standsBy: () => null,
     between: async () => [],
   });
@@ -24,5 +25,5 @@ test("a pass that cannot be stored is no failure: it is told, and who waits for 
   const waited = recorder.nextPass();
   await recorder.onPassEnd(watch.end(times));
   await waited;
-  expect(told).toEqual([expect.stringMatching(`^the history of passes: ${folder}: ENOENT`)]);
+  expect(told).toEqual([`the history of passes: ${folder}/ledger.db was replaced or removed while it was in use`]);
 });

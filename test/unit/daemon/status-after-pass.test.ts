@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { ReadEvent } from "../../../src/core/report/events.ts";
+import type { PassRecord } from "../../../src/core/report/target-status.ts";
 import { createPassWatch } from "../../../src/daemon/pass-watch.ts";
-import { newStatus, statusAfter } from "../../../src/daemon/status-after-pass.ts";
+import { isWorthRecording, newStatus, statusAfter } from "../../../src/daemon/status-after-pass.ts";
 import { historyText, statusReport } from "../../../src/render/status.ts";
 import { sampleApplyEvent } from "../../support/sample-apply-event.ts";
 import { emptySummary } from "../../support/sample-plan.ts";
@@ -110,4 +111,15 @@ test("F51 a commit that is refused is accounted for by its own id, while the las
   const { lastPass, appliedRevision } = statusAfter(newStatus("prod", null), watch.end(times));
   expect(lastPass).toMatchObject({ commit: "abc", result: "kept", reason: "SourceRefused" });
   expect(appliedRevision).toBe("good");
+});
+
+test("a pass that changes nothing is recorded when another number of resources failed, is unknown or invalid", () => {
+  const [startedAt, endedAt] = ["2026-11-22T11:00:00.000Z", "2026-11-22T11:00:01.000Z"];
+  const record = (counts: PassRecord["counts"]): PassRecord => {
+    return { startedAt, endedAt, commit: "c1", result: "incomplete", reason: null, message: null, counts };
+  };
+  const before = record({ updated: 1, unchanged: 45, invalid: 2 });
+  expect(isWorthRecording(record({ unchanged: 46, invalid: 2 }), before)).toBe(false);
+  expect(isWorthRecording(record({ unchanged: 47, invalid: 1 }), before)).toBe(true);
+  expect(isWorthRecording(record({ unchanged: 45, invalid: 2, failed: 1 }), before)).toBe(true);
 });

@@ -45,7 +45,7 @@ export type PassOptions = {
 /** Passes over one server with one state, each with a session of its own as separate commands would have it. */
 export async function passes(url: string) {
   const folder = await temporaryFolder();
-  const state = memoryState();
+  const state = await memoryState().open({ keyText: null });
   const session = (options: PassOptions) =>
     openSession({
       server: { name: "test", url },

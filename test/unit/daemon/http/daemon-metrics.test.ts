@@ -65,7 +65,7 @@ async function started() {
     token: () => null,
     build: { version: "1.2.3", commit: null },
     page: {
-      targets: () => {
+      targets: async () => {
         collected += 1;
         return [overview];
       },

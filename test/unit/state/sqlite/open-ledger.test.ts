@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseKey } from "../../../../src/seal/seal-key.ts";
 import type { Ledger } from "../../../../src/state/ledger.ts";
-import { ledgerMigrations } from "../../../../src/state/sqlite/ledger-schema.ts";
-import { openLedger } from "../../../../src/state/sqlite/open-ledger.ts";
+import { stateMigrations } from "../../../../src/state/sqlite/state-schema.ts";
 import { crashImages } from "../../../support/crash-images.ts";
 import { copyRows, firstOf, migrateLikeEarlierReleases } from "../../../support/database-schemas.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
+import { openLedger } from "../../../support/open-ledger.ts";
 import { CANARY, intent, receipt } from "../../../support/sample-ledger.ts";
 
 const key = parseKey("11".repeat(32));
@@ -93,10 +93,10 @@ describe("the ledger", () => {
       await using expected = await newer.open();
       const marks = marksOf(await expected.heads());
       const older = join(await temporaryFolder(), "ledger.db");
-      await migrateLikeEarlierReleases(older, firstOf(ledgerMigrations, count));
+      await migrateLikeEarlierReleases(older, firstOf(stateMigrations(), count));
       copyRows(newer.path, older);
       for (const path of await crashImages(older, () =>
-        migrateLikeEarlierReleases(older, firstOf(ledgerMigrations, 4)),
+        migrateLikeEarlierReleases(older, firstOf(stateMigrations(), 4)),
       )) {
         await using ledger = await openLedger(path, { server: "http://server", key });
         expect([...(await ledger.recorded()).values()]).toEqual([receipt()]);

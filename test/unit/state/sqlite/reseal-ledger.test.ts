@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { parseKey } from "../../../../src/seal/seal-key.ts";
-import { openLedger } from "../../../../src/state/sqlite/open-ledger.ts";
 import { resealLedger } from "../../../../src/state/sqlite/reseal-ledger.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
+import { openLedger } from "../../../support/open-ledger.ts";
 import { intent, receipt } from "../../../support/sample-ledger.ts";
 
 const [from, to] = [parseKey("11".repeat(32)), parseKey("22".repeat(32))];

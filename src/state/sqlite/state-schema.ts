@@ -1,8 +1,11 @@
-import { sql } from "kysely";
+import { type Generated, type Insertable, type Kysely, sql } from "kysely";
+import type { Hold } from "../../core/holds.ts";
+import type { PassRecord, TargetStatus } from "../../core/report/target-status.ts";
 import type { Migrations } from "../../store/migrate.ts";
+import { type EarlierFiles, readEarlierFiles } from "./earlier-files.ts";
 
-/** The tables of a ledger. */
-export type LedgerTables = {
+/** The tables of a state folder: the ledgers of its servers, and what is remembered of its target. */
+export type StateTables = {
   server: { server: string; facts: string };
   receipt: {
     server: string;
@@ -37,6 +40,16 @@ export type LedgerTables = {
     left_alone: Uint8Array | null;
     at: number | null;
   };
+  /** The holds as JSON, in their order. */
+  hold: { nth: Generated<number>; hold: string };
+  /** The released commits in their order. */
+  released: { nth: Generated<number>; commit: string };
+  /** The records of passes as JSON, in their order. */
+  pass: { nth: Generated<number>; ended_at: string; record: string };
+  /** One row: the last status of the target as JSON. */
+  status: { one: number; status: string };
+  /** One row: the id in the name under which leases are taken. */
+  holder: { one: number; id: string };
 };
 
 /** The number of bytes of a sealed value that form the mark of a receipt. */
@@ -45,8 +58,64 @@ export const MARK_BYTES = 33;
 /** The columns of a receipt that can be read without unsealing it. */
 export const HEAD = ["identity", "kind", "external_id", "version", "at", "mark", "tally"] as const;
 
-/** The migrations of the ledger's schema. */
-export const ledgerMigrations: Migrations = {
+/** The migrations of the schema. They take over what an earlier release kept in files of the folder, if it is given. */
+export function stateMigrations(folder: string | null = null): Migrations {
+  return { ...ledgerMigrations, "007-target": { up: (db) => createTarget(db, readEarlierFiles(folder)) } };
+}
+
+// What fills these tables was in files beside the database before.
+async function createTarget(db: Kysely<StateTables>, earlier: EarlierFiles): Promise<void> {
+  const { schema } = db;
+  await schema
+    .createTable("hold")
+    .addColumn("nth", "integer", (column) => column.primaryKey().autoIncrement())
+    .addColumn("hold", "text", (column) => column.notNull())
+    .execute();
+  await schema
+    .createTable("released")
+    .addColumn("nth", "integer", (column) => column.primaryKey().autoIncrement())
+    .addColumn("commit", "text", (column) => column.notNull())
+    .execute();
+  await schema
+    .createTable("pass")
+    .addColumn("nth", "integer", (column) => column.primaryKey().autoIncrement())
+    .addColumn("ended_at", "text", (column) => column.notNull())
+    .addColumn("record", "text", (column) => column.notNull())
+    .execute();
+  await schema.createIndex("pass_end").on("pass").column("ended_at").execute();
+  for (const [table, column] of [
+    ["status", "status"],
+    ["holder", "id"],
+  ] as const) {
+    await schema
+      .createTable(table)
+      .addColumn("one", "integer", (one) => one.primaryKey())
+      .addColumn(column, "text", (value) => value.notNull())
+      .execute();
+  }
+  for (const hold of earlier.decisions.holds) await db.insertInto("hold").values(holdRow(hold)).execute();
+  for (const commit of earlier.decisions.released) await db.insertInto("released").values({ commit }).execute();
+  for (const record of earlier.passes) await db.insertInto("pass").values(passRow(record)).execute();
+  if (earlier.status !== null) await db.insertInto("status").values(statusRow(earlier.status)).execute();
+  if (earlier.holder !== null) await db.insertInto("holder").values({ one: 1, id: earlier.holder }).execute();
+}
+
+/** The row of a hold. */
+export function holdRow(hold: Hold): Insertable<StateTables["hold"]> {
+  return { hold: JSON.stringify(hold) };
+}
+
+/** The row of a pass. */
+export function passRow(record: PassRecord): Insertable<StateTables["pass"]> {
+  return { ended_at: record.endedAt, record: JSON.stringify(record) };
+}
+
+/** The row of the status. */
+export function statusRow(status: TargetStatus): Insertable<StateTables["status"]> {
+  return { one: 1, status: JSON.stringify(status) };
+}
+
+const ledgerMigrations: Migrations = {
   "001-ledger": {
     up: async (db) => {
       await db.schema

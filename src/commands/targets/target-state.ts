@@ -3,17 +3,26 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { runWarning } from "../../core/run-warning.ts";
-import type { OnForgotten, StateLocation } from "../../state/state.ts";
+import { stateAt } from "../../state/open-state.ts";
+import type { OnForgotten, TargetState } from "../../state/state.ts";
+import type { Invocation } from "../command.ts";
 import { readStateKey } from "../keys/read-state-key.ts";
+import { terminalLog } from "../output/terminal-log.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The state of a target in a folder: its key, whether caches are used, and for which build of the program they are valid. */
-export function stateLocation(folder: string, terminal: Terminal): StateLocation {
+export function targetState(folder: string, invocation: Invocation): TargetState {
+  const { terminal } = invocation;
+  const onForgotten = warnNotRemembered(terminal);
   return {
+    ...stateAt(folder, {
+      onForgotten,
+      notify: (notice) => terminalLog(invocation).warn({ event: "state-notice" }, notice),
+    }),
     folder,
     readKey: () => readStateKey(terminal),
     build: () => buildDigest(terminal.program),
-    onForgotten: warnNotRemembered(terminal),
+    onForgotten,
     caches: usesCaches(terminal),
   };
 }

@@ -7,16 +7,14 @@ import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";
 import { sealedVersion } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
-import { openSqliteReadOnly } from "../../store/sqlite/open-read-only.ts";
 import { iterateRows } from "../../store/sqlite/query-builder.ts";
-import { openStatementStore, type StatementStore } from "../../store/sqlite/statement-store.ts";
+import type { StatementStore } from "../../store/sqlite/statement-store.ts";
 import { type Statement, statementFactory } from "../../store/statement.ts";
 import type { Ledger, ReceiptHead } from "../ledger.ts";
 import { receiptDigest } from "../receipt-digest.ts";
 import { noFacts, type ServerFactChanges, type StoredServerFacts } from "../server-facts.ts";
-import type { LedgerOptions } from "../state.ts";
 import { intentFrom, intentRow, type Place, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
-import { HEAD, type LedgerTables, ledgerMigrations } from "./ledger-schema.ts";
+import { HEAD, type StateTables } from "./state-schema.ts";
 
 type Head = readonly [
   identity: Identity,
@@ -28,22 +26,13 @@ type Head = readonly [
   digest: string | null,
 ];
 
-/** The server and key of a ledger, and how it is opened. */
-type LedgerFileOptions = Omit<Place, "digest"> & LedgerOptions & { readonly isReadOnly?: boolean };
-
-/** Opens the ledger of one server in a SQLite file. With `isReadOnly` its schema is not migrated. */
-export async function openLedger(
-  path: string,
-  { server, key, isReadOnly = false, ...options }: LedgerFileOptions,
+/** The ledger of one server in the database of a state folder; refuses one that was sealed with another key. */
+export async function ledgerIn(
+  store: StatementStore<StateTables>,
+  { server, key }: Omit<Place, "digest">,
 ): Promise<Ledger> {
   const place: Place = { server, key, digest: receiptDigest(key) };
-  const store = isReadOnly
-    ? await openSqliteReadOnly<LedgerTables>(path, ledgerMigrations)
-    : await openStatementStore<LedgerTables>(path, ledgerMigrations, options);
-  await requireKey(store, key).catch(async (error: unknown) => {
-    await store.close();
-    throw error;
-  });
+  await requireKey(store, key);
   const put = statements(store.read);
   const waitingFacts: Statement[] = [];
   const write = async (statements: readonly Statement[]): Promise<void> => {
@@ -85,17 +74,16 @@ export async function openLedger(
     storeFacts: (learned) => write([factsPut(learned)]),
     storeFactsWithNext: (agreed) => void waitingFacts.push(factsPut(agreed)),
     storeWaitingFacts: async () => (waitingFacts.length === 0 ? undefined : write([])),
-    [Symbol.asyncDispose]: () => store.close(),
   };
 }
 
-type Row<Table extends keyof LedgerTables> = Insertable<LedgerTables[Table]>;
+type Row<Table extends keyof StateTables> = Insertable<StateTables[Table]>;
 
 /** The statements of a ledger. */
-function statements(database: Kysely<LedgerTables>) {
+function statements(database: Kysely<StateTables>) {
   const prepare = <Values extends { readonly [name: string]: unknown }>(
-    build: Parameters<typeof statementFactory<LedgerTables, Values>>[1],
-  ) => statementFactory<LedgerTables, Values>(database, build);
+    build: Parameters<typeof statementFactory<StateTables, Values>>[1],
+  ) => statementFactory<StateTables, Values>(database, build);
   return {
     receipt: prepare<Row<"receipt">>((db, { server, identity, kind, external_id, version, at, sealed, mark, tally }) =>
       db
@@ -146,7 +134,7 @@ function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
 }
 
 async function everyHead(
-  { read }: StatementStore<LedgerTables>,
+  { read }: StatementStore<StateTables>,
   server: string,
 ): Promise<ReadonlyMap<Identity, ReceiptHead>> {
   const query = read.selectFrom("receipt").select(HEAD).where("server", "=", server).orderBy("identity").compile();
@@ -161,7 +149,7 @@ async function everyHead(
 }
 
 async function receiptsOf(
-  { read }: StatementStore<LedgerTables>,
+  { read }: StatementStore<StateTables>,
   { server, key }: Place,
   identities: Iterable<Identity>,
 ): Promise<ReadonlyMap<Identity, Recorded>> {
@@ -184,7 +172,7 @@ async function receiptsOf(
 }
 
 // Checked on open, so that a wrong key is not reported as corruption.
-async function requireKey({ read }: StatementStore<LedgerTables>, key: SealKey): Promise<void> {
+async function requireKey({ read }: StatementStore<StateTables>, key: SealKey): Promise<void> {
   const sealed =
     (await read.selectFrom("receipt").select("sealed").limit(1).executeTakeFirst()) ??
     (await read.selectFrom("intent").select("sealed").limit(1).executeTakeFirst());
@@ -197,4 +185,24 @@ async function requireKey({ read }: StatementStore<LedgerTables>, key: SealKey):
 function factsFrom(text: string): StoredServerFacts {
   const facts: unknown = JSON.parse(text);
   return isObject(facts) ? { ...noFacts, ...facts } : noFacts;
+}
+
+/** The ledger of a read-only run where no ledger can be stored: it has no receipts and refuses writes. */
+export function emptyLedger(key: SealKey): Ledger {
+  const refused = () => Promise.reject(new TypeError("a run without a ledger cannot write"));
+  return {
+    heads: async () => new Map(),
+    digest: receiptDigest(key),
+    recorded: async () => new Map(),
+    record: refused,
+    forget: refused,
+    begin: refused,
+    keepReply: refused,
+    close: refused,
+    pending: async () => [],
+    facts: async () => noFacts,
+    storeFacts: async () => undefined,
+    storeFactsWithNext: () => undefined,
+    storeWaitingFacts: async () => undefined,
+  };
 }

@@ -1,8 +1,4 @@
-import { join } from "node:path";
-import type { Identity } from "../core/manifest.ts";
-import type { HeldContents } from "../engine/target.ts";
-import { readOwnFile } from "../files/read-own-file.ts";
-import { replaceFile } from "../files/write-file.ts";
+import type { Identity } from "./manifest.ts";
 
 /** The end of a hold that lasts until a commit changes the manifest of the resource. */
 export const UNTIL_COMMIT = "commit";
@@ -27,48 +23,41 @@ export type TargetDecisions = {
   readonly released: readonly string[];
 };
 
-const NOTHING: TargetDecisions = { holds: [], released: [] };
-const MAX_BYTES = 1024 * 1024;
+/** What a revision declares of the resources that are on hold. */
+export type HeldContents = {
+  readonly revision: string | null;
+  /** A keyed digest of each manifest, null if there is none; left out where it is invalid. */
+  readonly contents: ReadonlyMap<Identity, string | null>;
+};
+
 const MAX_RELEASED = 100;
 
-/** The decisions about a target that are in force now. */
-export function readDecisions(folder: string, now: number): TargetDecisions {
-  const text = readOwnFile(fileIn(folder), { limit: MAX_BYTES })?.toString("utf8");
-  if (text === undefined) return NOTHING;
-  const { holds, released } = JSON.parse(text) as TargetDecisions;
+/** The decisions that are in force at a time in epoch milliseconds. */
+export function decisionsAt({ holds, released }: TargetDecisions, now: number): TargetDecisions {
   return { holds: holds.filter(({ until }) => until === UNTIL_COMMIT || Date.parse(until) > now), released };
 }
 
-/** Adds a hold; it replaces an earlier hold on the same resource or commit. */
-export function addHold(folder: string, hold: Hold, now: number): void {
-  const { holds, released } = readDecisions(folder, now);
+/** Adds a hold; it replaces an earlier hold on the same resource or commit, and takes back a release of that commit. */
+export function withHold({ holds, released }: TargetDecisions, hold: Hold): TargetDecisions {
   const others = holds.filter(({ what }) => what !== hold.what);
-  keep(folder, { holds: [...others, hold], released: released.filter((commit) => !isCommitOf(hold, commit)) });
+  return { holds: [...others, hold], released: released.filter((commit) => !isCommitOf(hold, commit)) };
 }
 
-/** Ends a hold; a commit may then be applied however many resources it no longer declares. Returns whether a hold existed. */
-export function release(folder: string, what: string, now: number): boolean {
-  const { holds, released } = readDecisions(folder, now);
+/** Ends a hold; a commit may then be applied however many resources it no longer declares. */
+export function withoutHold({ holds, released }: TargetDecisions, what: string): TargetDecisions {
   const others = holds.filter((hold) => hold.what !== what && !isCommitOf(hold, what));
-  const isCommit = isCommitPrefix(what);
-  keep(folder, { holds: others, released: isCommit ? [...released, what].slice(-MAX_RELEASED) : released });
-  return others.length < holds.length;
+  return { holds: others, released: isCommitPrefix(what) ? [...released, what].slice(-MAX_RELEASED) : released };
 }
 
 /**
- * The holds on resources that are in force for a revision, whose contents are null when it is not the newest one. A hold
- * until a commit ends if its resource has changed; any other hold then keeps that commit waiting.
+ * The decisions after a revision was read. A hold until a commit ends if its resource has changed; any other hold then
+ * keeps that commit waiting.
  */
-export function resourceHolds(folder: string, found: HeldContents | null, now: number): ReadonlyMap<Identity, string> {
-  const { holds, released } = readDecisions(folder, now);
-  const current = found === null ? holds : holds.flatMap((hold) => afterRevision(hold, found));
-  if (current.some((hold, at) => hold !== holds[at]) || current.length < holds.length)
-    keep(folder, { holds: current, released });
-  const onResources = current.filter(({ what }) => !isCommitPrefix(what));
-  return new Map(onResources.map((hold) => [hold.what, holdText(hold)]));
+export function afterRevision(decisions: TargetDecisions, found: HeldContents): TargetDecisions {
+  return { ...decisions, holds: decisions.holds.flatMap((hold) => holdAfter(hold, found)) };
 }
 
-function afterRevision(hold: Hold, { revision, contents }: HeldContents): readonly Hold[] {
+function holdAfter(hold: Hold, { revision, contents }: HeldContents): readonly Hold[] {
   const content = contents.get(hold.what);
   if (content === undefined) return [hold];
   if (hold.content === undefined) return [{ ...hold, content }];
@@ -80,9 +69,9 @@ function afterRevision(hold: Hold, { revision, contents }: HeldContents): readon
   return [content === hold.waiting?.content ? hold : { ...hold, waiting: { commit: revision, content } }];
 }
 
-/** The resources that are on hold. */
-export function heldResources(folder: string, now: number): readonly Identity[] {
-  return readDecisions(folder, now).holds.flatMap(({ what }) => (isCommitPrefix(what) ? [] : [what]));
+/** The resources that are on hold, and why. */
+export function heldResources({ holds }: TargetDecisions): ReadonlyMap<Identity, string> {
+  return new Map(holds.flatMap((hold) => (isCommitPrefix(hold.what) ? [] : [[hold.what, holdText(hold)]])));
 }
 
 /** The hold on a commit; null if there is none. */
@@ -110,9 +99,3 @@ export function holdText({ what, reason, until, waiting }: Hold): string {
 function isCommitOf({ what }: Hold, commit: string): boolean {
   return isCommitPrefix(what) && commit.startsWith(what);
 }
-
-function keep(folder: string, decisions: TargetDecisions): void {
-  replaceFile(fileIn(folder), `${JSON.stringify(decisions)}\n`, { durable: true });
-}
-
-const fileIn = (folder: string) => join(folder, "holds.json");

@@ -1,0 +1,120 @@
+import { existsSync, readdirSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { newStatus } from "../../../../src/daemon/status-after-pass.ts";
+import { parseKey } from "../../../../src/seal/seal-key.ts";
+import { stateAt } from "../../../../src/state/open-state.ts";
+import { stateMigrations } from "../../../../src/state/sqlite/state-schema.ts";
+import { holdExclusiveLock } from "../../../../src/store/lock-file.ts";
+import { copyRows, firstOf, migrateLikeEarlierReleases } from "../../../support/database-schemas.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+import { openLedger } from "../../../support/open-ledger.ts";
+import { receipt } from "../../../support/sample-ledger.ts";
+
+const keyText = "11".repeat(32);
+const hold = { what: "team/ml", reason: "incident", until: "commit", content: "one" };
+const pass = (commit: string, result: string) => {
+  const [startedAt, endedAt] = ["2026-11-22T11:00:00.000Z", "2026-11-22T11:00:01.000Z"];
+  return { startedAt, endedAt, commit, result, reason: null, message: null, counts: { unchanged: 3 } };
+};
+const PASSES = [pass("c1", "applied"), pass("c2", "standing-by"), pass("c3", "partial")];
+
+/** A state folder as the last release without a table for its target left it. */
+async function earlierFolder() {
+  const folder = await temporaryFolder();
+  const newer = join(await temporaryFolder(), "ledger.db");
+  {
+    await using ledger = await openLedger(newer, { server: "http://server", key: parseKey(keyText) });
+    await ledger.record([receipt()]);
+  }
+  await migrateLikeEarlierReleases(join(folder, "ledger.db"), firstOf(stateMigrations(), 6));
+  copyRows(newer, join(folder, "ledger.db"));
+  const { invalid: _, ...status } = newStatus("prod", null);
+  const files = {
+    "holds.json": JSON.stringify({ holds: [hold], released: ["abcdef1"] }),
+    // A crash has cut the last line.
+    "history.jsonl": `${PASSES.map((one) => `${JSON.stringify(one)}\n`).join("")}{"startedAt":"20`,
+    "status.json": JSON.stringify({ ...status, appliedRevision: "c3", wantedRevision: "c3", lastPass: PASSES[2] }),
+    holder: "0a1b2c3d",
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 });
+  return { folder, files };
+}
+
+test("a state folder of an earlier release is taken over whole, with a backup of each of its files", async () => {
+  const { folder, files } = await earlierFolder();
+  const notices: string[] = [];
+  await using access = stateAt(folder, { notify: (notice) => notices.push(notice) });
+  const target = await access.target();
+  expect(await target.decisions()).toEqual({ holds: [hold], released: ["abcdef1"] });
+  const { entries } = await target.passes({ limit: 10 });
+  expect(entries.map(({ result }) => result)).toEqual(["incomplete", "superseded", "applied"]);
+  // The last commit was never applied whole.
+  expect(await target.status()).toMatchObject({
+    invalid: [],
+    appliedRevision: "c1",
+    lastPass: { result: "incomplete" },
+  });
+  const state = await access.open({ keyText });
+  expect(await state.holder()).toMatch(/ \(0a1b2c3d\)$/);
+  expect([...(await (await state.ledger("http://server")).recorded()).values()]).toEqual([receipt()]);
+  expect(notices).toEqual([expect.stringContaining("ledger.db.006-intent-at.backup")]);
+  for (const [name, text] of Object.entries(files))
+    expect(await readFile(join(folder, `${name}.before-007.backup`), "utf8")).toBe(text);
+  // The earlier release cannot store a hold that nobody would see.
+  expect(readdirSync(join(folder, "holds.json"))).toEqual([]);
+});
+
+test("a state folder without a database is taken over too, and one that was taken over stays as it is", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "holds.json"), JSON.stringify({ holds: [hold], released: [] }), { mode: 0o600 });
+  for (let nth = 0; nth < 2; nth += 1) {
+    await using access = stateAt(folder);
+    expect((await (await access.target()).decisions()).holds).toEqual([hold]);
+  }
+});
+
+test("a crash before the files were put away loses nothing and takes nothing over twice", async () => {
+  const { folder, files } = await earlierFolder();
+  {
+    await using access = stateAt(folder);
+    await (await access.target()).decide(() => ({ holds: [], released: [] }));
+  }
+  // As if the process had been killed right after the database was upgraded.
+  await writeFile(join(folder, "history.jsonl"), files["history.jsonl"], { mode: 0o600 });
+  await using access = stateAt(folder);
+  const target = await access.target();
+  await target.decide((decisions) => decisions);
+  expect(await target.decisions()).toEqual({ holds: [], released: [] });
+  expect((await target.passes({ limit: 10 })).entries).toHaveLength(PASSES.length);
+  expect(existsSync(join(folder, "history.jsonl"))).toBe(false);
+});
+
+test("a file that cannot be taken over leaves everything as it is", async () => {
+  const { folder, files } = await earlierFolder();
+  await writeFile(join(folder, "holds.json"), "{", { mode: 0o600 });
+  {
+    await using access = stateAt(folder);
+    const target = await access.target();
+    await expect(target.decisions()).rejects.toThrow(/holds\.json is damaged/);
+  }
+  expect(await readFile(join(folder, "status.json"), "utf8")).toBe(files["status.json"]);
+  await writeFile(join(folder, "holds.json"), files["holds.json"], { mode: 0o600 });
+  await using access = stateAt(folder);
+  expect((await (await access.target()).decisions()).holds).toEqual([hold]);
+});
+
+test("a state folder with which a process of an earlier release writes is not taken over", async () => {
+  const { folder } = await earlierFolder();
+  {
+    await using _lock = holdExclusiveLock(join(folder, "lock.db")) ?? undefined;
+    await using access = stateAt(folder);
+    const target = await access.target();
+    await expect(target.decisions()).rejects.toMatchObject({ code: "older-schema" });
+    await expect(target.decide((decisions) => decisions)).rejects.toMatchObject({ code: "older-schema" });
+    expect(existsSync(join(folder, "holds.json.before-007.backup"))).toBe(false);
+  }
+  await using access = stateAt(folder);
+  expect((await (await access.target()).decisions()).holds).toEqual([hold]);
+});
