@@ -1,3 +1,4 @@
+import { backoff } from "../clock/backoff.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Random } from "../clock/random.ts";
 import type { Ambiguity, Tried } from "./call-outcome.ts";
@@ -18,8 +19,7 @@ export type RetryPolicy = (tried: Tried, attempts: number) => Pause | null;
 
 const MAX_PAUSES = 15 * 60_000;
 const MALFORMED_TRIES = 3;
-const FIRST_BACKOFF = 200;
-const MAX_BACKOFF = 5_000;
+const BACKOFF = { first: 200, most: 5_000 };
 
 /** Starts the retry policy of one call: how often and for how long the call is retried. */
 export function startRetryPolicy(
@@ -32,7 +32,7 @@ export function startRetryPolicy(
   let faultsSince: number | null = null;
 
   const until = (deadline: number, attempts: number): Pause | null => {
-    const milliseconds = backoff(attempts, random.next());
+    const milliseconds = backoff(attempts, BACKOFF, random.next());
     return clock.monotonic() + milliseconds > deadline ? null : { milliseconds, until: deadline, isAsked: false };
   };
   const afterFault = (attempts: number) => {
@@ -57,11 +57,11 @@ export function startRetryPolicy(
       if (status === 429) serverPause.pause(asked, refusal);
       return null;
     }
-    const wait = asked ?? (backoff(attempts, 1) + backoff(attempts, random.next())) / 2;
+    const wait = asked ?? (backoff(attempts, BACKOFF) + backoff(attempts, BACKOFF, random.next())) / 2;
     // A server that keeps sending `Retry-After: 0` must not be called in a tight loop.
-    paused += Math.max(wait, backoff(attempts, 1));
+    paused += Math.max(wait, backoff(attempts, BACKOFF));
     if (paused > Math.max(MAX_PAUSES, retryWait)) return null;
-    const pause = Math.max(wait, attempts === 1 ? 0 : backoff(attempts, random.next()));
+    const pause = Math.max(wait, attempts === 1 ? 0 : backoff(attempts, BACKOFF, random.next()));
     // 429 applies to the whole server, 503 only to this request.
     if (status === 429) serverPause.pause(pause, refusal);
     return pauseFor(pause);
@@ -97,9 +97,4 @@ type Shared = {
 function mayPass(ambiguity: Ambiguity, attempts: number): boolean {
   if (ambiguity === "malformed") return attempts < MALFORMED_TRIES;
   return ambiguity === "timeout" || ambiguity === "connection-lost" || ambiguity === "server-error";
-}
-
-/** Milliseconds to wait before try `attempt` + 1: exponential backoff with full jitter, `random` within 0 … 1. */
-export function backoff(attempt: number, random: number): number {
-  return Math.round(random * Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** Math.min(attempt - 1, 10)));
 }

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { backoff } from "../clock/backoff.ts";
 import { isCertificateFault } from "../contract/fault-code.ts";
 import { isObject, type Json, parseJsonOrNull } from "../contract/json.ts";
 import type { Forge, ForgeComment, ForgeIssue, ForgePlace } from "./forge.ts";
@@ -8,8 +9,9 @@ import { gitlabStatus } from "./status-request.ts";
 const PAGE = 100;
 const TIMEOUT_MS = 30_000;
 const MAX_PAUSE_S = 120;
-/** The pause in seconds before each retry, if the answer requests none. */
-const PAUSES_S = [1, 4, 9];
+const RETRIES = 3;
+/** The seconds before each retry, if the answer requests none. */
+const BACKOFF_S = { first: 1, most: MAX_PAUSE_S, growth: 3 };
 
 type Answer = { readonly status: number; readonly body: Json; readonly nextPage: string | null };
 
@@ -98,7 +100,8 @@ async function send(
   url: string,
   body?: object,
 ): Promise<Answer> {
-  for (const pause of [...PAUSES_S, null]) {
+  for (let attempt = 1; ; attempt += 1) {
+    const pause = attempt > RETRIES ? null : backoff(attempt, BACKOFF_S);
     const outcome = await exchange(url, {
       method,
       headers: { "private-token": token, "content-type": "application/json", "user-agent": "holdfast" },
@@ -122,7 +125,6 @@ async function send(
     }
     await wait(seconds * secondMs, undefined, { signal });
   }
-  throw notAnApi(what);
 }
 
 // The body is read here too, since the connection may break while it arrives.

@@ -1,3 +1,4 @@
+import { backoff } from "../../clock/backoff.ts";
 import type { Clock } from "../../clock/clock.ts";
 import type { RolloutState } from "../../contract/rollout-state.ts";
 import type { RolloutResult } from "../../core/report/report.ts";
@@ -13,8 +14,7 @@ export type Following = {
 /** The result of one read of a rollout or run; `status` is empty until it has one. */
 export type Progress = { readonly status: string; readonly state: RolloutState };
 
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 2_000;
+const BACKOFF = { first: 100, most: 2_000, growth: 1.5 };
 
 /** Polls at growing intervals until the rollout or run has ended or timed out. */
 export async function pollUntilEnd(
@@ -23,11 +23,12 @@ export async function pollUntilEnd(
 ): Promise<Exclude<RolloutResult, null>> {
   const end = clock.monotonic() + timeoutMs;
   let last = "";
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS)) {
+  for (let attempt = 1; ; attempt += 1) {
     const { status, state } = await read();
     if (status !== last && status !== "") onStatus?.(status);
     last = status;
     if (state !== "progressing") return state;
+    const pause = backoff(attempt, BACKOFF);
     if (clock.monotonic() + pause > end) return "timeout";
     await clock.sleep(pause, { signal });
   }

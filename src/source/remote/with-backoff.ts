@@ -1,3 +1,4 @@
+import { backoff } from "../../clock/backoff.ts";
 import { SourceError } from "../source-error.ts";
 import type { Remote } from "./remote.ts";
 
@@ -7,15 +8,14 @@ export type RemoteWithBackoff = Remote & {
   readonly retryNow: () => void;
 };
 
-const FIRST_PAUSE_MS = 1000;
-const MAX_PAUSE_MS = 5 * 60_000;
+const BACKOFF = { first: 1000, most: 5 * 60_000 };
 
 /**
  * Pauses after each failed fetch, doubling the pause up to five minutes. During a pause, a fetch fails with the last
  * error.
  */
 export function withBackoff(remote: Remote, now: () => number = () => performance.now()): RemoteWithBackoff {
-  let last: { readonly error: SourceError; readonly pauseMs: number; readonly retryAt: number } | null = null;
+  let last: { readonly error: SourceError; readonly failures: number; readonly retryAt: number } | null = null;
   return {
     ...remote,
     retryNow: () => {
@@ -29,8 +29,8 @@ export function withBackoff(remote: Remote, now: () => number = () => performanc
         return fetched;
       } catch (error) {
         if (!(error instanceof SourceError)) throw error;
-        const pauseMs = last === null ? FIRST_PAUSE_MS : Math.min(2 * last.pauseMs, MAX_PAUSE_MS);
-        last = { error, pauseMs, retryAt: now() + pauseMs };
+        const failures = (last?.failures ?? 0) + 1;
+        last = { error, failures, retryAt: now() + backoff(failures, BACKOFF) };
         throw error;
       }
     },

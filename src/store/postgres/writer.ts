@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { CompiledQuery, type Kysely, type Transaction } from "kysely";
+import { backoff } from "../../clock/backoff.ts";
 import { StoreError, storeErrorCode } from "../store-error.ts";
 import { type CommitMarker, readMarker } from "./commit-markers.ts";
 import { AmbiguousCommitError } from "./connection.ts";
@@ -16,7 +17,7 @@ export type RetryLimits = {
 
 // A change that runs exclusively here conflicts only with other servers; more duplicates are a programming error.
 const MAX_DUPLICATES = 10;
-const MAX_PAUSE_MS = 200;
+const BACKOFF = { first: 1, most: 200 };
 
 type Change<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result>;
 
@@ -81,7 +82,7 @@ export class PostgresWriter<Tables> {
         const isFinal = conflict === null ? !isAway || waited > this.#limits.away : waited > this.#limits.deadline;
         if (isFinal || duplicates > MAX_DUPLICATES) throw error;
         // Random, so that transactions that conflicted do not conflict again.
-        if (nth > 0 || isAway) await pause(Math.random() * Math.min(MAX_PAUSE_MS, 2 ** nth));
+        if (nth > 0 || isAway) await pause(backoff(nth + 1, BACKOFF, Math.random()));
       }
     }
   }
@@ -116,7 +117,7 @@ export class PostgresWriter<Tables> {
       if (performance.now() - started > this.#limits.deadline) {
         throw new StoreError("commit-unknown", "it is unknown whether the change was committed", { cause: ambiguous });
       }
-      await pause(MAX_PAUSE_MS);
+      await pause(BACKOFF.most);
     }
   }
 

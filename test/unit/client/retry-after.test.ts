@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { retryAfter } from "../../../src/client/retry-after.ts";
-import { backoff } from "../../../src/client/retry-policy.ts";
 
 const date = Date.UTC(2026, 0, 1, 12);
 const at = (offset: number) => new Date(date + offset).toUTCString();
@@ -47,11 +46,4 @@ test("no header makes the wait negative or not a number", () => {
       expect(wait === null || (Number.isSafeInteger(wait) && wait >= 0)).toBe(true);
     }),
   );
-});
-
-test("backoff grows to five seconds, with full jitter", () => {
-  expect([1, 2, 3, 4, 5, 6, 7, 50].map((attempt) => backoff(attempt, 1))).toEqual([
-    200, 400, 800, 1600, 3200, 5000, 5000, 5000,
-  ]);
-  expect(backoff(5, 0)).toBe(0);
 });
