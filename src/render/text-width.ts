@@ -1,5 +1,6 @@
+import { eastAsianWidth } from "get-east-asian-width";
+
 const MARK = "…";
-const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uff01-\uff60\u{1f300}-\u{1faff}]/u;
 const WITHOUT_WIDTH = /[\p{Mn}\p{Me}]/u;
 
 /** The terminal columns of a printable text. */
@@ -7,8 +8,12 @@ export function columnsOf(text: string): number {
   // A fast path: the width of an ASCII text is its length.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let columns = 0;
-  for (const character of text) columns += WITHOUT_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  for (const character of text) columns += character <= "~" ? 1 : widthOf(character);
   return columns;
+}
+
+function widthOf(character: string): number {
+  return WITHOUT_WIDTH.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);
 }
 
 /** The text padded with spaces to a number of columns. */
