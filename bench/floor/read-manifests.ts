@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { JSON_SCHEMA, load } from "js-yaml";
 import { isObject, type JsonObject } from "../../src/contract/json.ts";
-import { validatorFor } from "../../src/schema/compiled-validator.ts";
+import { validatorFor } from "../../src/schema/schemas.ts";
 
 /** Every manifest file of a folder. */
 export function listFiles(folder: string): readonly string[] {

@@ -1,5 +1,5 @@
 import type { Application, Deployment } from "../contract/generated/resources.ts";
-import { referenceKinds } from "../model/reference-kinds.ts";
+import { referenceKinds } from "../model/references.ts";
 import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
 import { authorIn } from "./subject.ts";
 

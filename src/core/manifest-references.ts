@@ -1,6 +1,5 @@
 import type { JsonObject } from "../contract/json.ts";
-import { referenceKinds } from "../model/reference-kinds.ts";
-import { referencesWithoutSecrets, usedBy } from "../model/references.ts";
+import { referenceKinds, referencesWithoutSecrets, usedBy } from "../model/references.ts";
 import type { Reference } from "./manifest.ts";
 
 const { fields, used, subjects, owner } = referenceKinds;

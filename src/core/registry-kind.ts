@@ -1,7 +1,7 @@
 import type { ModelVersion, PromptVersion } from "../contract/generated/resources.ts";
 import { type JsonObject, text } from "../contract/json.ts";
 import type { ListOperation } from "../contract/operations.ts";
-import { referenceKinds } from "../model/reference-kinds.ts";
+import { referenceKinds } from "../model/references.ts";
 import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
 import { authorIn } from "./subject.ts";
 

@@ -1,7 +1,16 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from "fastify";
-import { operationOf } from "./operation-label.ts";
 
 const callerNames = new WeakMap<FastifyRequest, string>();
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The operation that a route serves, as named in logs and metrics. */
+    readonly operation?: string;
+  }
+}
+
+/** The label of requests that do not belong to an operation. */
+export const OTHER_OPERATION = "other";
 
 /** Sets the caller of a request, for the log. */
 export function setCaller(request: FastifyRequest, name: string): void {
@@ -32,4 +41,9 @@ export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void 
     );
     done();
   });
+}
+
+/** The operation of a request; `other` for health checks, documents and unknown routes. */
+export function operationOf({ routeOptions }: FastifyRequest): string {
+  return routeOptions.config.operation ?? OTHER_OPERATION;
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { BODY_CAP } from "../contract/limits.ts";
 import { HttpError } from "./http-error.ts";
 
 /** Bytes that one request or reply holds in memory, counted for one owner. */
@@ -12,6 +13,14 @@ export type Reservation = {
 
 /** Reserves bytes for an owner, or refuses: 429 when the owner holds too many, 503 when all owners together do. */
 export type ByteBudget = (owner: string, bytes: number) => Reservation;
+
+/** The reservation of the bytes of a request's body, from the arrival of its headers until the body is released. */
+export type BodyReservation = {
+  /** Counts the bytes for the caller, once it is known. */
+  readonly assignTo: (owner: string) => void;
+  /** Runs the handler: the bytes count until it has ended and the reply was sent, even if the client disconnects. */
+  readonly during: <Result>(work: () => Promise<Result>) => Promise<Result>;
+};
 
 /**
  * Limits the bytes that all requests hold together. An owner may hold as many as are still free: the first one gets half
@@ -70,4 +79,29 @@ function tooMuch(): HttpError {
 
 function busy(): HttpError {
   return new HttpError(503, "server-busy", "the server has too many bytes in flight", retryLater);
+}
+
+/**
+ * Reserves the bytes of a request's body before it is read: for the client's address until the caller is known. Null
+ * when there is no body.
+ */
+export function reserveBody(request: FastifyRequest, reply: FastifyReply, budget: ByteBudget): BodyReservation | null {
+  const length = bodyLength(request.raw.headers, BODY_CAP);
+  if (length === 0) return null;
+  const reservation = budget(`address ${request.ip}`, length);
+  let isRunning = false;
+  reply.raw.once("close", () => {
+    if (!isRunning) reservation.release();
+  });
+  return {
+    assignTo: reservation.moveTo,
+    during: async (work) => {
+      isRunning = true;
+      try {
+        return await work();
+      } finally {
+        releaseAfter(reply, reservation);
+      }
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import {
   type FastifyBaseLogger,
@@ -12,7 +13,6 @@ import {
 import { NOT_STORED } from "../contract/headers.ts";
 import { BODY_CAP } from "../contract/limits.ts";
 import { logRequests } from "./access-log.ts";
-import { answerBrokenRequest } from "./broken-request.ts";
 import { bodyLength } from "./byte-budget.ts";
 import { addHealthRoutes, type Readiness } from "./health.ts";
 import { badRequest, bodyTooLarge, errorBody, HttpError, toHttpError } from "./http-error.ts";
@@ -53,6 +53,11 @@ export type HttpOptions = {
   readonly draining?: AbortSignal;
   /** Aborted when closing must not wait any longer: connections are closed at once. */
   readonly ending?: AbortSignal;
+};
+
+const brokenRequests: { readonly [code: string]: readonly [status: number, text: string, code: string] } = {
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "headers-too-large"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "request-timeout"],
 };
 
 /**
@@ -181,4 +186,18 @@ function refuse(refusal: HttpError, error: unknown, request: FastifyRequest, rep
   if (refusal.status >= 500 && !(error instanceof HttpError))
     request.log.error({ event: "request-failed", err: error }, "request failed");
   return reply.code(refusal.status).headers(refusal.headers).type("application/json").send(errorBody(refusal));
+}
+
+/** Answers bytes that Node could not parse as a request. It writes to the socket, since no reply object exists. */
+function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return;
+  const [statusCode, message, code] = brokenRequests[error.code ?? ""] ?? [400, "Bad Request", "bad-request"];
+  const body = JSON.stringify({ statusCode, message, code });
+  const head = [
+    `HTTP/1.1 ${statusCode} ${message}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }

@@ -1,14 +1,13 @@
 import { shapes } from "../contract/generated/shapes.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
-import type { Position } from "../model/position.ts";
 import { error, type SchemaDiagnostic as SchemaFault } from "../schema/schema-diagnostic.ts";
 import { mayLackParts, secretReferenceForms } from "../schema/secret-reference-rule.ts";
 import { validateManifest } from "../schema/validate.ts";
 import { keyOrValue, type Wording, wordingOf } from "../source/file-diagnostic.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { type Fault, quoted } from "../yaml/fault.ts";
-import type { Locate } from "../yaml/locator.ts";
+import type { Locate, Position } from "../yaml/locator.ts";
 import { checkSpellings } from "./check-spellings.ts";
 import { type Literal, literalSecrets } from "./literal-secrets.ts";
 

@@ -3,12 +3,11 @@ import type { ForeignDocuments, SourceDiagnostic } from "../core/foreign-documen
 import type { Kind } from "../core/kind.ts";
 import { manifestReferences } from "../core/manifest-references.ts";
 import { globMatcher } from "../core/selection/glob.ts";
-import type { Position } from "../model/position.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { ParsedDocument, ParsedFile } from "../yaml/document.ts";
-import { lineFinder, locator } from "../yaml/locator.ts";
+import { lineFinder, locator, type Position } from "../yaml/locator.ts";
 import { type ExactProcess, readYaml } from "../yaml/read-yaml.ts";
 import { checkAlone } from "./check-semantics.ts";
 import { type Declaration, declaredValue, nameOf, namingFieldsIn } from "./declaration.ts";

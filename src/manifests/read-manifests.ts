@@ -1,6 +1,6 @@
 import type { Manifest } from "../core/manifest.ts";
-import type { Position } from "../model/position.ts";
 import { pacer } from "../source/pacer.ts";
+import type { Position } from "../yaml/locator.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
 import type { Rereading } from "./rereadable-file.ts";
 import { isParsed, type SourceHead, type UnparsedManifest } from "./source-manifest.ts";

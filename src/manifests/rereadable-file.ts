@@ -1,10 +1,9 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { Position } from "../model/position.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { formatOf, type ParsedDocument, type ReadOptions } from "../yaml/document.ts";
-import { lineFinder, locator } from "../yaml/locator.ts";
+import { lineFinder, locator, type Position } from "../yaml/locator.ts";
 import { type ExactProcess, readYaml } from "../yaml/read-yaml.ts";
 import { worthReading } from "./detect-manifest.ts";
 

@@ -1,8 +1,8 @@
 import { type Identity, type Reference, splitIdentity } from "../core/manifest.ts";
 import { globMatcher } from "../core/selection/glob.ts";
-import type { Position } from "../model/position.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
+import type { Position } from "../yaml/locator.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 import type { Rereading } from "./rereadable-file.ts";
 import type { SourceHead } from "./source-manifest.ts";

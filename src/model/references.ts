@@ -1,11 +1,22 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
 import { RESOLVED_FIELDS, secretReferences } from "../contract/secret-references.ts";
-import { kindOfSubject, referenceKinds } from "./reference-kinds.ts";
 import { roleTypeOf, shortFqn } from "./roles.ts";
 
 /** A resource that a manifest refers to, and the position of the reference. */
 export type ResourceReference = { readonly kind: string; readonly key: string; readonly pointer: string };
+
+/** How manifests of any kind refer to resources: the only map from fields, subjects and owners to kinds. */
+export const referenceKinds = {
+  /** Top-level fields. */
+  fields: { cluster_fqn: "cluster", workspace_fqn: "workspace", ml_repo: "ml-repo" },
+  /** Fields of mounts and downloads within an application. */
+  used: { volume_fqn: "volume", artifact_version_fqn: "model-version" },
+  /** The part of a subject before the colon. */
+  subjects: { team: "team", virtualaccount: "virtual-account" },
+  /** `ownedBy.team`. */
+  owner: "team",
+} as const;
 
 /** All references of a manifest, whatever its kind; `tenant` is ours. */
 export function referencesOf(manifest: JsonObject, tenant: string): readonly ResourceReference[] {
@@ -142,4 +153,14 @@ function secrets(value: Json, pointer: string): readonly ResourceReference[] {
 function items(value: Json | undefined): readonly (readonly [JsonObject, number])[] {
   if (!Array.isArray(value)) return NONE;
   return value.flatMap((item: Json, at) => (isObject(item) ? [[item, at] as const] : []));
+}
+
+/** The kind that a subject such as `team:search` refers to; undefined for people. */
+function kindOfSubject(scheme: string): string | undefined {
+  const { subjects } = referenceKinds;
+  return isSubject(scheme) ? subjects[scheme] : undefined;
+}
+
+function isSubject(scheme: string): scheme is keyof typeof referenceKinds.subjects {
+  return Object.hasOwn(referenceKinds.subjects, scheme);
 }

@@ -1,7 +1,6 @@
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
-import { duplicates, objectsOf } from "./duplicate-items.ts";
-import type { Rule, RuleContext } from "./rule.ts";
-import { schedules } from "./schedule-rule.ts";
+import { duplicates, objectsOf, type Rule, type RuleContext } from "./rule.ts";
+import { schedules } from "./schedule.ts";
 import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
 
 /** The rules for the fields that all applications share. Rules that need the cluster come first. */

@@ -1,12 +1,10 @@
 import { isObject } from "../contract/json.ts";
 import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
 import { closestName } from "./closest-name.ts";
-import type { ValidatorError } from "./compiled-validator.ts";
 import { type Field, fieldAt } from "./field-at.ts";
-import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
-import { schemaFields } from "./schema-fields.ts";
-import { type SchemaNode, unionVariants } from "./schema-node.ts";
-import { listed, named, shown } from "./shown-name.ts";
+import { error, listed, named, type SchemaDiagnostic, shown, warning } from "./schema-diagnostic.ts";
+import { type SchemaNode, schemaFields, unionVariants } from "./schema-node.ts";
+import type { ValidatorError } from "./schemas.ts";
 import { expectedTypes, wrongType } from "./wrong-type.ts";
 
 /** How unknown fields are reported. */

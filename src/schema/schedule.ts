@@ -1,4 +1,7 @@
 import { Cron } from "croner";
+import { isObject, type JsonObject, text } from "../contract/json.ts";
+import { objectsOf } from "./rule.ts";
+import { error, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 
 type Field = {
   readonly name: string;
@@ -20,8 +23,10 @@ const FIELDS: readonly Field[] = [
 const MACRO = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
 const INTERVAL = /^@every (?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 
+const EXAMPLE = 'For example: `"0 3 * * *"`, every day at three.';
+
 /** What is wrong with a schedule, as a predicate; null when Kubernetes takes it: `robfig/cron` parses it there. */
-export function scheduleFault(schedule: string): string | null {
+function scheduleFault(schedule: string): string | null {
   if (schedule.includes("TZ")) return "must not name a time zone; write it in `timezone`";
   if (schedule.startsWith("@")) return macroFault(schedule);
   const texts = schedule.trim().split(/\s+/);
@@ -67,4 +72,27 @@ function numberIn({ least, most, words = [] }: Field, text: string): number | nu
   const word = words.indexOf(text.toLowerCase());
   const number = word >= 0 ? word + least : /^\+?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   return number >= least && number <= most ? number : null;
+}
+
+/** The schedules of an application are such that a cron can run by them: of its trigger, and of its autoscaling. */
+export function schedules({ trigger, replicas }: JsonObject): readonly SchemaDiagnostic[] {
+  const metrics = isObject(replicas) ? replicas.metrics : undefined;
+  if (metrics === undefined && trigger === undefined) return [];
+  const crons = isObject(metrics) ? [{ item: metrics, at: "/replicas/metrics" }] : itemsOf(metrics ?? null);
+  return [
+    ...(isObject(trigger) ? scheduleFaults(trigger, ["schedule"], "/trigger") : []),
+    ...crons.flatMap(({ item, at }) => (item.type === "cron" ? scheduleFaults(item, ["start", "end"], at) : [])),
+  ];
+}
+
+function itemsOf(metrics: JsonObject[string]) {
+  return objectsOf(metrics).map(({ item, index }) => ({ item, at: `/replicas/metrics/${index}` }));
+}
+
+function scheduleFaults(object: JsonObject, names: readonly string[], at: string): readonly SchemaDiagnostic[] {
+  return names.flatMap((name) => {
+    const given = text(object[name]);
+    const fault = given === undefined ? null : scheduleFault(given);
+    return fault === null ? [] : [error(`${at}/${name}`, "invalid-form", `\`${name}\` ${fault}`, EXAMPLE)];
+  });
 }

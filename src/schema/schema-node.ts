@@ -45,6 +45,11 @@ export type SchemaNode = {
   readonly "x-class"?: "repository" | "operator";
 };
 
+/** One field that a schema describes. */
+export type SchemaField = { readonly path: string; readonly node: SchemaNode };
+
+const read = new WeakMap<SchemaNode, readonly SchemaField[]>();
+
 /** The node that a `$ref` refers to, merged with the annotations next to the reference. */
 export function resolveRef(schema: SchemaNode, node: SchemaNode): SchemaNode {
   const { $ref, ...annotations } = node;
@@ -65,4 +70,23 @@ export function unionVariants(schema: SchemaNode, node: SchemaNode): readonly { 
 /** The types that a node allows, except null. */
 export function allowedTypes({ type }: SchemaNode): readonly string[] {
   return (typeof type === "string" ? [type] : (type ?? [])).filter((name) => name !== "null");
+}
+
+/** All fields of a schema and its variants, except the discriminators of variants. */
+export function schemaFields(schema: SchemaNode): readonly SchemaField[] {
+  const fields = read.get(schema) ?? fieldsBelow(schema, schema, "");
+  read.set(schema, fields);
+  return fields;
+}
+
+function fieldsBelow(schema: SchemaNode, given: SchemaNode, path: string): readonly SchemaField[] {
+  const node = resolveRef(schema, given);
+  const own = Object.entries(node.properties ?? {}).flatMap(([name, property]) => {
+    if (property.const !== undefined && property.description === undefined) return [];
+    const field = { path: path === "" ? name : `${path}.${name}`, node: resolveRef(schema, property) };
+    return [field, ...fieldsBelow(schema, property, field.path)];
+  });
+  const forms = unionVariants(schema, node).flatMap((variant) => fieldsBelow(schema, variant.node, path));
+  const items = node.items === undefined ? [] : fieldsBelow(schema, node.items, `${path}[]`);
+  return [...own, ...forms, ...items];
 }

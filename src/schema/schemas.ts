@@ -13,6 +13,21 @@ const otherSchemas: readonly string[] = ["config", applicationSchema];
 /** Every `type` that a manifest may have, aliases such as `sso-team` included. */
 export const manifestTypes: readonly string[] = Object.keys(schemaTypes);
 
+/** An error as reported by ajv. */
+export type ValidatorError = {
+  readonly instancePath: string;
+  readonly keyword: string;
+  /** The name of the field, if the name itself is invalid. */
+  readonly propertyName?: string;
+  readonly params: { readonly [name: string]: unknown };
+};
+
+/** Validates a value; the errors of the last call are a property of the function. */
+export type Validator = { (value: unknown): boolean; errors?: readonly ValidatorError[] | null };
+
+// Each validator is loaded at its first use.
+const loaded = new Map<string, Validator>();
+
 /** The required fields of a manifest type; empty for any other name. */
 export function requiredFields(type: string): readonly string[] {
   return Object.hasOwn(schemaTypes, type) ? (schemaTypes[type]?.required ?? []) : [];
@@ -25,7 +40,18 @@ export function schemaFor(name: string): SchemaNode | undefined {
 }
 
 /** The name of the files that are generated from a schema; undefined if there is no such schema. */
-export function schemaFile(name: string): string | undefined {
+function schemaFile(name: string): string | undefined {
   if (Object.hasOwn(schemaTypes, name)) return schemaTypes[name]?.file;
   return otherSchemas.includes(name) ? name : undefined;
+}
+
+/** The compiled validator of a manifest type, or of the configuration under `config`; undefined for any other name. */
+export function validatorFor(name: string): Validator | undefined {
+  const known = loaded.get(name);
+  if (known !== undefined) return known;
+  const file = schemaFile(name);
+  if (file === undefined) return undefined;
+  const { validate } = load(`./generated/validators/${file}.cjs`) as { readonly validate: Validator };
+  loaded.set(name, validate);
+  return validate;
 }

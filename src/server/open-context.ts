@@ -2,7 +2,6 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { lstatOrNull } from "../files/lstat-or-null.ts";
 import { requireOwnFolder } from "../files/own-folder.ts";
-import { measuredStore } from "../store/measured-store.ts";
 import type { SchemaMode } from "../store/migrate.ts";
 import { openSqliteStore } from "../store/sqlite/open.ts";
 import type { Store } from "../store/store.ts";
@@ -110,4 +109,17 @@ async function openData(
 function keySource({ serverKey: text, serverKeyFile: path }: ControlPlaneOptions, folder: string): KeySource {
   if (text !== undefined) return { from: "text", text };
   return path === undefined ? { from: "own", path: join(folder, "server-key") } : { from: "file", path };
+}
+
+/** The same store, which tells how long each write took until it was durable. */
+function measuredStore<Tables>(store: Store<Tables>, onWrite: (milliseconds: number) => void): Store<Tables> {
+  return {
+    ...store,
+    write: async (change) => {
+      const begunAt = performance.now();
+      const result = await store.write(change);
+      onWrite(performance.now() - begunAt);
+      return result;
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { redactCredentials } from "../model/credential.ts";
-import type { Position } from "../model/position.ts";
 import type { SchemaDiagnostic as SchemaFault } from "../schema/schema-diagnostic.ts";
 import type { Fault } from "../yaml/fault.ts";
+import type { Position } from "../yaml/locator.ts";
 
 /** The text of a fault, without its position. */
 export type Wording = Omit<Fault, "offset" | "other">;

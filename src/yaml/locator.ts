@@ -1,10 +1,12 @@
 import { pointerTokens } from "../contract/json-pointer.ts";
-import type { Position } from "../model/position.ts";
 import type { ParsedDocument } from "./document.ts";
 import type { FieldOffsets } from "./field-offsets.ts";
 
 /** Finds the position of a field by its JSON Pointer; for a missing field, that of its nearest existing parent. */
 export type Locate = (pointer: string, at?: "key" | "value") => Position;
+
+/** A position in a source file; both numbers count from 1. */
+export type Position = { readonly line: number; readonly column: number };
 
 /** Positions in one document. The field offsets are read on first use and kept. */
 export function locator(document: ParsedDocument, positionAt: (offset: number) => Position): Locate {

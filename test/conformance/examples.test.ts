@@ -7,7 +7,7 @@ import { secretReferences } from "../../src/contract/secret-references.ts";
 import { manifestReferences } from "../../src/core/manifest-references.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
 import { checkSemantics } from "../../src/schema/check-semantics.ts";
-import { schemaFields } from "../../src/schema/schema-fields.ts";
+import { schemaFields } from "../../src/schema/schema-node.ts";
 import { schemaFor } from "../../src/schema/schemas.ts";
 import { validateConfig, validateManifest } from "../../src/schema/validate.ts";
 

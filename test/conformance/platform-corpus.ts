@@ -1,6 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts";
-import { schemaFields } from "../../src/schema/schema-fields.ts";
-import type { SchemaNode } from "../../src/schema/schema-node.ts";
+import { type SchemaNode, schemaFields } from "../../src/schema/schema-node.ts";
 import { schemaFor } from "../../src/schema/schemas.ts";
 import { platformTypeOf, platformTypes } from "./platform-fields.ts";
 

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../src/contract/json.ts";
 import { manifestReferences } from "../../src/core/manifest-references.ts";
 import { kindOf } from "../../src/kinds/index.ts";
 import { secretsOf } from "../../src/model/references.ts";
-import { schemaFields } from "../../src/schema/schema-fields.ts";
+import { schemaFields } from "../../src/schema/schema-node.ts";
 import { manifestTypes, schemaFor } from "../../src/schema/schemas.ts";
 
 /** Names of fields that look as if they named a resource of a managed kind, or a secret. */

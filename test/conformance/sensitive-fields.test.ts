@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isSecretKey } from "../../src/core/redact/sensitive-fields.ts";
-import { schemaFields } from "../../src/schema/schema-fields.ts";
-import type { SchemaNode } from "../../src/schema/schema-node.ts";
+import { type SchemaNode, schemaFields } from "../../src/schema/schema-node.ts";
 import { manifestTypes, schemaFor } from "../../src/schema/schemas.ts";
 
 /** Whether a field of that name and form can hold a secret's value: a text, or a map of texts. */

@@ -1,7 +1,6 @@
 import { type JsonObject, text } from "../../contract/json.ts";
 import { applicationRules } from "../application-rules.ts";
-import { duplicates, objectsOf } from "../duplicate-items.ts";
-import type { Rule, RuleContext } from "../rule.ts";
+import { duplicates, objectsOf, type Rule, type RuleContext } from "../rule.ts";
 import type { SchemaDiagnostic } from "../schema-diagnostic.ts";
 
 /** Rules of application sets. */

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
-import { duplicates, objectsOf } from "../duplicate-items.ts";
-import type { Rule } from "../rule.ts";
+import { duplicates, objectsOf, type Rule } from "../rule.ts";
 import { type SchemaDiagnostic, warning } from "../schema-diagnostic.ts";
 
 /** Rules of chat prompts. */

@@ -1,6 +1,5 @@
 import { type JsonObject, text } from "../../contract/json.ts";
-import { duplicates } from "../duplicate-items.ts";
-import type { Rule } from "../rule.ts";
+import { duplicates, type Rule } from "../rule.ts";
 
 /** Rules of clusters. */
 export const rules: readonly Rule[] = [

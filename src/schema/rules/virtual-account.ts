@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
-import { impossibleDate, pastDate } from "../date-diagnostics.ts";
-import type { Rule, RuleContext } from "../rule.ts";
+import { impossibleDate, pastDate, type Rule, type RuleContext } from "../rule.ts";
 import { error, type SchemaDiagnostic, warning } from "../schema-diagnostic.ts";
 
 /** Rules of virtual accounts. */

@@ -1,12 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { IDEMPOTENCY_KEY_ACCEPTED } from "../../contract/headers.ts";
 import { isObject, type Json } from "../../contract/json.ts";
 import { type OperationName, operation } from "../../contract/operations.ts";
 import { setCaller } from "../../http/access-log.ts";
-import { type BodyReservation, reserveBody } from "../../http/body-reservation.ts";
-import { type ByteBudget, type Reservation, releaseAfter } from "../../http/byte-budget.ts";
-import { chunkStream } from "../../http/chunk-stream.ts";
+import {
+  type BodyReservation,
+  type ByteBudget,
+  type Reservation,
+  releaseAfter,
+  reserveBody,
+} from "../../http/byte-budget.ts";
 import { badRequest, HttpError } from "../../http/http-error.ts";
 import type { RateLimit } from "../../http/rate-limit.ts";
 import { queryText } from "../../http/server.ts";
@@ -200,4 +205,16 @@ export function fastifyPath(path: string): string {
 function tooMany(seconds: number): HttpError {
   const headers = { "retry-after": String(Math.ceil(seconds)) };
   return new HttpError(429, "rate-limited", "you send more requests than this server allows", { headers });
+}
+
+/** A stream of buffers that are already in memory; each is pushed when the previous one has been read. */
+function chunkStream(pieces: readonly Buffer[]): Readable {
+  const left = pieces.values();
+  return new Readable({
+    objectMode: true,
+    highWaterMark: 1,
+    read() {
+      this.push(left.next().value ?? null);
+    },
+  });
 }

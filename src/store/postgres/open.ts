@@ -1,13 +1,12 @@
 import { Kysely, sql } from "kysely";
-import type { Pool } from "pg";
+import { Pool, types } from "pg";
 import type { Secret } from "../../contract/secret.ts";
 import { type Migrations, migrate, requireSchema, type SchemaMode } from "../migrate.ts";
 import type { ConnectionUse, Store } from "../store.ts";
 import { StoreError, type StoreErrorCode, storeErrorCode } from "../store-error.ts";
-import { publicAddress } from "./address.ts";
+import { connectionString, publicAddress } from "./address.ts";
 import { CommitMarkerPool, createMarkersTable, deleteOldMarkers } from "./commit-markers.ts";
 import { postgresDialect } from "./dialect.ts";
-import { openPool } from "./pool.ts";
 import { PostgresWriter, type RetryLimits } from "./writer.ts";
 
 // Small numbers, since many servers may share the database's connections.
@@ -18,6 +17,20 @@ const WRITERS = 6;
 export type PostgresOptions = Partial<RetryLimits> & {
   /** @default "migrate" */
   readonly schema?: SchemaMode;
+};
+
+const CONNECT_MS = 10_000;
+const STATEMENT_MS = 10_000;
+// The server ends a slow statement first; this is for a server that does not answer.
+const ANSWER_MS = 15_000;
+const IDLE_TRANSACTION_MS = 30_000;
+const BIGINT = types.builtins.INT8;
+
+/** Options of a pool. */
+export type PoolOptions = {
+  readonly connections: number;
+  /** No time limits, for migrations. @default false */
+  readonly isUnlimited?: boolean;
 };
 
 /** Opens a PostgreSQL database, which other servers may use at the same time, and migrates its schema. */
@@ -148,3 +161,27 @@ const reasons: { readonly [fault in StoreErrorCode]?: string } = {
   denied: "it refuses this user or password",
   absent: "there is no such database",
 };
+
+/** A pool of connections to PostgreSQL, opened when they are needed. */
+function openPool(address: Secret, { connections, isUnlimited = false }: PoolOptions): Pool {
+  const pool = new Pool({
+    connectionString: connectionString(address),
+    max: connections,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    application_name: "holdfast",
+    // Counts, versions and epoch milliseconds are far below 2^53.
+    types: { getTypeParser: (type, format) => (type === BIGINT ? Number : types.getTypeParser(type, format)) },
+    ...(isUnlimited
+      ? {}
+      : {
+          statement_timeout: STATEMENT_MS,
+          query_timeout: ANSWER_MS,
+          idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+        }),
+  });
+  // An idle connection that breaks is replaced at the next use.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}

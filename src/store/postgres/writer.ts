@@ -5,7 +5,6 @@ import { StoreError, storeErrorCode } from "../store-error.ts";
 import { type CommitMarker, readMarker } from "./commit-markers.ts";
 import { AmbiguousCommitError } from "./connection.ts";
 import { writeConflict } from "./error-code.ts";
-import { ReadWriteLock } from "./read-write-lock.ts";
 
 /** How long a write is retried, in milliseconds. */
 export type RetryLimits = {
@@ -20,6 +19,8 @@ const MAX_DUPLICATES = 10;
 const BACKOFF = { first: 1, most: 200 };
 
 type Change<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result>;
+
+type Waiting = { readonly isExclusive: boolean; readonly begin: () => void };
 
 /**
  * Runs each change in its own transaction, many at a time, concurrently with other servers. Isolation is REPEATABLE READ:
@@ -137,4 +138,40 @@ export class PostgresWriter<Tables> {
 function resultOf<Result>(result: { readonly value: Result } | null): Result {
   if (result === null) throw new TypeError("a change was committed without having run");
   return result.value;
+}
+
+/** A read-write lock: many shared holders or one exclusive holder, in order of arrival. */
+class ReadWriteLock {
+  readonly #waiting: Waiting[] = [];
+  #running = 0;
+  #isExclusive = false;
+
+  /** Runs the work while holding the lock. */
+  async run<Result>(work: () => Promise<Result>, { exclusive }: { readonly exclusive: boolean }): Promise<Result> {
+    await this.#acquire(exclusive);
+    try {
+      return await work();
+    } finally {
+      this.#running -= 1;
+      this.#isExclusive = false;
+      this.#next();
+    }
+  }
+
+  #acquire(isExclusive: boolean): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push({ isExclusive, begin: resolve });
+    this.#next();
+    return promise;
+  }
+
+  #next(): void {
+    for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
+      if (this.#isExclusive || (first.isExclusive && this.#running > 0)) return;
+      this.#waiting.shift();
+      this.#running += 1;
+      this.#isExclusive = first.isExclusive;
+      first.begin();
+    }
+  }
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/contract/json.ts";
-import { exceededLimit, MAX_DEPTH, MAX_VALUES } from "../../../src/schema/size-limits.ts";
-import { validateManifest } from "../../../src/schema/validate.ts";
+import { exceededLimit, MAX_DEPTH, MAX_VALUES, validateManifest } from "../../../src/schema/validate.ts";
 import { processorMs } from "../../support/processor-time.ts";
 import { manifest } from "./valid.ts";
 
