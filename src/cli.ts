@@ -1,7 +1,6 @@
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { systemClock, systemRandom } from "./clock/system.ts";
-import { buildCommit } from "./commands/build-commit.ts";
-import { logChoiceOf } from "./commands/flags/log-choice.ts";
+import { logChoiceOf } from "./commands/flags/raw-command-line.ts";
 import { runCommandLine } from "./commands/run-command-line.ts";
 import { type ProcessTerminal, say, stoppedBy } from "./commands/terminal.ts";
 import { exitCodes, HoldfastError, worstExitCode } from "./core/errors.ts";
@@ -13,6 +12,11 @@ const CUT_MS = 5000;
 
 const stopping = new AbortController();
 const ending = new AbortController();
+
+declare const BUILD_COMMIT: string | null | undefined;
+
+/** The commit that the program was built from; null if it is not known. */
+const buildCommit: string | null = typeof BUILD_COMMIT === "undefined" ? null : (BUILD_COMMIT ?? null);
 
 function stop(error: HoldfastError): void {
   // The second signal does not wait for anything.

@@ -9,7 +9,7 @@ import {
 import type { InvocationOf } from "./command.ts";
 import { dataOptions } from "./configuration/data-options.ts";
 import type { adminToken } from "./declarations/admin-token.ts";
-import { offlineFailure } from "./errors/offline-failure.ts";
+import { offlineFailure } from "./errors/store-failure.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Replaces the admin token, whether the control plane runs or not. */

@@ -1,16 +1,16 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
+import { noPlan, parseSealedPlan, type SealedPlan } from "../core/plan/sealed-plan.ts";
 import type { PassEvent } from "../core/report/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { appliedRefPublisher } from "./apply/applied-ref-publisher.ts";
-import { createApplyHeader } from "./apply/apply-header.ts";
-import { createApproval } from "./apply/approval.ts";
+import { createApplyHeader, createApproval } from "./apply/approval.ts";
 import { openProgress } from "./apply/progress.ts";
 import { createApplyRecorder } from "./apply/record-apply.ts";
 import { showApplyResult } from "./apply/show-apply-result.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
-import { readSealedPlan } from "./input/read-sealed-plan.ts";
+import { readJsonFile } from "./input/read-json-file.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passLog } from "./output/pass-log.ts";
 import { passNotices } from "./output/pass-notices.ts";
@@ -18,6 +18,9 @@ import { terminalViewOf } from "./output/terminal-view.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
 import { isInteractive, printedOn } from "./terminal.ts";
+
+/** Enough for the plan of a hundred thousand resources. */
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Updates the live resources to match the manifests. */
 export async function run(invocation: InvocationOf<typeof apply>): Promise<number> {
@@ -67,4 +70,19 @@ function requireConsent({ flags, terminal }: Invocation): void {
   throw new HoldfastError("invalid", "apply needs confirmation, and there is no terminal", {
     hint: "run it with --yes, or with --plan FILE",
   });
+}
+
+/** Reads a sealed plan; refuses any other file, with the reason. */
+function readSealedPlan(path: string): SealedPlan {
+  return withPath(path, () => parseSealedPlan(readJsonFile(path, MAX_BYTES, noPlan)));
+}
+
+function withPath(path: string, read: () => SealedPlan): SealedPlan {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== "invalid") throw error;
+    const { hint, cause } = error;
+    throw new HoldfastError("invalid", error.message.replace(/^that is/, `${path} is`), { hint, cause });
+  }
 }

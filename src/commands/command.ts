@@ -1,5 +1,6 @@
+import type { Command, Option } from "commander";
+import { HoldfastError } from "../core/errors.ts";
 import type { FlagName, Flags, GeneralFlag } from "./flags/flags.ts";
-import type { SpelledFlags } from "./flags/spelled-flags.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** One run of a command: its arguments, its flags with values from the environment filled in, and the terminal. */
@@ -24,6 +25,9 @@ export type CommandDeclaration<Names extends FlagName = FlagName> = {
   readonly examples: readonly string[];
 };
 
+/** The flags of a command line as words, by the name of their value; those from the environment are left out. */
+type SpelledFlags = ReadonlyMap<string, readonly string[]>;
+
 /** Declares a command. */
 export function declareCommand<const Names extends FlagName>(
   declaration: CommandDeclaration<Names>,
@@ -46,4 +50,26 @@ export function toEntry<Names extends FlagName>(
   load: () => Promise<{ readonly run: Run<Names> }>,
 ): CommandEntry {
   return { ...declaration, load };
+}
+
+/** The error for flags and arguments without which a command cannot begin: it names all of those that are missing. */
+export function missingFlags(needed: { readonly [flag: string]: unknown }, hint: string): HoldfastError {
+  const missing = Object.keys(needed).filter((flag) => needed[flag] === undefined);
+  const are = missing.length === 1 ? "is" : "are";
+  const [last = "", ...others] = missing.toReversed();
+  const all = others.length === 0 ? last : `${others.toReversed().join(", ")} and ${last}`;
+  return new HoldfastError("invalid", `${all} ${are} missing`, { hint });
+}
+
+/** Spells the flags that were given on the command line. */
+export function spelledFlags(command: Command): SpelledFlags {
+  const given = command.options.filter((option) => command.getOptionValueSource(option.attributeName()) === "cli");
+  // A flag and its negation have one value; the one that was given spells it.
+  return new Map(given.flatMap((option) => wordsOf(option, command.getOptionValue(option.attributeName()))));
+}
+
+function wordsOf(option: Option, value: unknown): readonly (readonly [string, readonly string[]])[] {
+  const [name, flag] = [option.attributeName(), option.long ?? ""];
+  if (typeof value === "boolean") return value === !option.negate ? [[name, [flag]]] : [];
+  return [[name, [flag, ...[value].flat().map(String)]]];
 }

@@ -12,7 +12,7 @@ import type { InvocationOf } from "./command.ts";
 import { chooseForge, type ForgeChoice, missingChoice } from "./configuration/choose-forge.ts";
 import type { comment } from "./declarations/comment.ts";
 import { readJsonFile } from "./input/read-json-file.ts";
-import { fullReportNote } from "./output/full-report-note.ts";
+import { fullReportNote } from "./output/pass-notices.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Enough for the plan of ten thousand resources; the limit is needed because the file may come from an untrusted job. */

@@ -1,15 +1,20 @@
+import type { Clock } from "../clock/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { decisionsAt, holdText, isCommitPrefix, UNTIL_COMMIT, withHold } from "../core/holds.ts";
-import { splitIdentity } from "../core/manifest.ts";
+import { decisionsAt, type Hold, holdText, isCommitPrefix, UNTIL_COMMIT, withHold } from "../core/holds.ts";
+import { type Identity, splitIdentity } from "../core/manifest.ts";
+import { heldContents } from "../engine/desired/held-contents.ts";
+import { type DesiredRead, readDesired } from "../engine/desired/read-desired.ts";
 import { kindOf } from "../kinds/index.ts";
 import { printable } from "../render/escape.ts";
 import { wrappedLines } from "../render/wrap.ts";
-import type { InvocationOf } from "./command.ts";
+import { closestName } from "../schema/closest-name.ts";
+import { SourceError } from "../source/source-error.ts";
+import { recordedIdentities } from "../state/open-state.ts";
+import { type InvocationOf, missingFlags } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
-import { missingFlags } from "./flags/missing-flags.ts";
-import { checkHold } from "./input/check-hold.ts";
+import type { CommandTarget } from "./targets/create-target.ts";
 import { findTarget } from "./targets/find-targets.ts";
-import { columnsOn, writeResult } from "./terminal.ts";
+import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 
 const MAX_REASON_LENGTH = 500;
@@ -73,5 +78,39 @@ function untilTime(until: string | undefined, now: number): string {
   if (at > now) return new Date(at).toISOString();
   throw new HoldfastError("invalid", "a hold needs an end in the future", {
     hint: "name it with --until: 4h, 2d, a time such as 2027-03-31T12:00:00Z, or commit",
+  });
+}
+
+/** The hold on a resource with its content; refuses one on a resource that is neither declared nor recorded. */
+async function checkHold(hold: Hold, target: CommandTarget, { clock, stopping: signal }: Terminal): Promise<Hold> {
+  if (isCommitPrefix(hold.what)) return hold;
+  const { folder, readKey, open } = target.state;
+  const { key } = await open({ keyText: readKey() });
+  const read = await readDeclared(target, { clock, stopping: signal });
+  requireKnown(hold.what, read, await recordedIdentities(folder));
+  const content = read && (await heldContents(read, [hold.what], { key, signal })).contents.get(hold.what);
+  return read === null || content === undefined ? hold : { ...hold, content };
+}
+
+// A hold must be possible while the source cannot be read, for example during an incident.
+async function readDeclared(
+  target: CommandTarget,
+  context: { readonly clock: Clock; readonly stopping: AbortSignal },
+): Promise<DesiredRead | null> {
+  try {
+    return await readDesired(target, context);
+  } catch (error) {
+    if (error instanceof SourceError) return null;
+    throw error;
+  }
+}
+
+function requireKnown(what: Identity, read: DesiredRead | null, recorded: readonly Identity[]): void {
+  if (read === null || recorded.includes(what)) return;
+  const { declared, invalid } = read.desired;
+  if (declared.has(what) || invalid.has(what)) return;
+  const near = closestName(what, [...declared, ...invalid, ...recorded]);
+  throw new HoldfastError("invalid", `${what} is neither declared nor recorded, so there is nothing to hold`, {
+    hint: near === undefined ? "holdfast plan --show unchanged lists the resources" : `did you mean ${near}?`,
   });
 }

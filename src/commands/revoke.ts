@@ -4,7 +4,7 @@ import type { RevokedSubject } from "../server/resources/personal-access-token/r
 import type { InvocationOf } from "./command.ts";
 import { dataOptions } from "./configuration/data-options.ts";
 import type { revoke } from "./declarations/revoke.ts";
-import { offlineFailure } from "./errors/offline-failure.ts";
+import { offlineFailure } from "./errors/store-failure.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Revokes the tokens of the given subjects, whether the control plane runs or not. */

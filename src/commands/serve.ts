@@ -8,10 +8,10 @@ import { type ControlPlaneOptions, createControlPlane } from "../server/control-
 import type { SeedDocument } from "../server/options.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import { dataFolder } from "./configuration/data-folder.ts";
+import { serverKeyOptions } from "./configuration/data-options.ts";
 import { startFailure } from "./connection/start-embedded.ts";
 import type { serve } from "./declarations/serve.ts";
 import { readManifestFolder } from "./input/read-manifest-folder.ts";
-import { serverKeyOptions } from "./keys/server-key-options.ts";
 import { givenFlags, logStopRequest, sayStopped } from "./output/lifecycle.ts";
 import { terminalLog } from "./output/terminal-log.ts";
 import type { ReadSnapshot } from "./snapshots/take-snapshot.ts";

@@ -12,10 +12,9 @@ import { simulationMarkdown, simulationText, simulationVerdict } from "../render
 import { wrappedLines } from "../render/wrap.ts";
 import { createControlPlane } from "../server/control-plane.ts";
 import { contentTop, findRoot } from "../source/source-root.ts";
-import type { Invocation, InvocationOf } from "./command.ts";
+import { type Invocation, type InvocationOf, missingFlags } from "./command.ts";
 import { startFailure } from "./connection/start-embedded.ts";
 import type { simulate } from "./declarations/simulate.ts";
-import { missingFlags } from "./flags/missing-flags.ts";
 import { terminalLog } from "./output/terminal-log.ts";
 import { openOutputs } from "./output/write-outputs.ts";
 import { readSnapshotFile } from "./snapshots/snapshot-file.ts";

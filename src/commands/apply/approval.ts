@@ -4,14 +4,25 @@ import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
 import type { Approval } from "../../engine/passes/apply-pass.ts";
 import { planReport, type ReportView } from "../../render/pass-report.ts";
+import { planPlace } from "../../render/plan.ts";
+import { sentenceText } from "../../render/wrap.ts";
 import type { Invocation } from "../command.ts";
 import type { TerminalView } from "../output/terminal-view.ts";
 import { allowedRisks } from "../targets/pass-rules.ts";
-import { confirm } from "../terminal.ts";
-import type { ApplyHeader } from "./apply-header.ts";
+import { confirm, type Terminal } from "../terminal.ts";
 
 /** Decides whether a plan may be applied. */
 export type Approve = (planned: PlanEvent) => Promise<Approval>;
+
+/** The first line of an apply: the control plane, the target and the commit. */
+type ApplyHeader = {
+  /** The plan that is carried out, unless it was shown with these already. */
+  readonly agreed: (planned: PlanEvent) => void;
+  /** Prints the line, once. */
+  readonly print: () => void;
+  /** Prints the line on stderr, before the error of a plan that is refused; once. */
+  readonly printRefused: () => void;
+};
 
 /** Approves by the sealed plan, by `--yes`, or by asking at the terminal. */
 export function createApproval(
@@ -39,4 +50,23 @@ export function createApproval(
 
 function overtaken(): HoldfastError {
   return new HoldfastError("stale", "another writer has changed live since you were asked", { hint: "run it again" });
+}
+
+/** Creates the header; it goes where the outcomes go. */
+export function createApplyHeader(
+  { stdout, stderr }: Terminal,
+  { output, width, target }: TerminalView & { readonly target: string | null },
+): ApplyHeader {
+  let text = "";
+  const printOn = (stream: Terminal["stderr"]): void => {
+    stream.write(text);
+    text = "";
+  };
+  return {
+    agreed: ({ plan, ...event }) => {
+      text = sentenceText(`Applying to ${planPlace(plan, { ...event, target })}`, width);
+    },
+    print: () => printOn(output === "text" ? stdout : stderr),
+    printRefused: () => printOn(stderr),
+  };
 }

@@ -1,3 +1,4 @@
+import { Writable } from "node:stream";
 import type { Clock } from "../../clock/clock.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Step } from "../../core/plan/plan.ts";
@@ -7,10 +8,9 @@ import { needsAttention, outcomeLines } from "../../render/outcome.ts";
 import { choosePaint } from "../../render/paint.ts";
 import { type ApplyProgress, progressLines, rolloutText, waitingText } from "../../render/progress.ts";
 import type { Invocation } from "../command.ts";
-import { type LiveBlock, openLiveBlock } from "../output/live-block.ts";
 import { logOf } from "../output/log-stream.ts";
 import type { TerminalView } from "../output/terminal-view.ts";
-import { say, type Terminal } from "../terminal.ts";
+import { columnsOn, say, type Terminal } from "../terminal.ts";
 
 /** Shows the progress of an apply. */
 export type ProgressReport = Disposable & {
@@ -29,6 +29,14 @@ const SILENCE_MS = 10_000;
 const MAX_SILENCE_MS = 60_000;
 const ROWS = 24;
 const MAX_ROWS = 8;
+
+/** A block of lines at the bottom of a terminal that is redrawn in place. */
+type LiveBlock = {
+  /** Text written to this stream appears above the block. */
+  readonly above: Terminal["stderr"];
+  readonly draw: (lines: readonly string[]) => void;
+  readonly clear: () => void;
+};
 
 /** Opens a block that is redrawn on a terminal; elsewhere, one line for each outcome and for each long wait. */
 export async function openProgress(invocation: Invocation, view: TerminalView): Promise<ProgressReport> {
@@ -159,5 +167,37 @@ function countProgress({ now }: Clock): Counted {
           return;
       }
     },
+  };
+}
+
+/** Opens a block at the bottom of a terminal. */
+async function openLiveBlock(stream: Terminal["stderr"]): Promise<LiveBlock> {
+  const { createLogUpdate } = await import("log-update");
+  // A hidden cursor would stay hidden if the process is killed.
+  const update = createLogUpdate(stream, { showCursor: true });
+  let shown = "";
+  const draw = (text: string): void => {
+    shown = text;
+    if (text !== "") update(text);
+  };
+  const clear = (): void => {
+    if (shown !== "") update.clear();
+    shown = "";
+  };
+  const above = new Writable({
+    decodeStrings: false,
+    write: (part: string | Buffer, _, done) => {
+      const text = shown;
+      clear();
+      stream.write(part);
+      // The block does not overwrite an unfinished line; the next tick draws it.
+      if (part.toString().endsWith("\n")) draw(text);
+      done();
+    },
+  });
+  return {
+    above: Object.assign(above, { isTTY: true, columns: columnsOn(stream) }),
+    draw: (lines) => draw(lines.join("\n")),
+    clear,
   };
 }

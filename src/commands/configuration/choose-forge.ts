@@ -4,8 +4,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { readGivenText, whyUnreadable } from "../../files/read-given-file.ts";
 import type { ForgePlace, PullRequestHead } from "../../forge/forge.ts";
 import { isSentInClear } from "../../http/loopback.ts";
-import type { Invocation } from "../command.ts";
-import { missingFlags } from "../flags/missing-flags.ts";
+import { type Invocation, missingFlags } from "../command.ts";
 import { readJsonFile } from "../input/read-json-file.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -4,8 +4,13 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import type { Invocation } from "../command.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
-import { canBeReadAgain, type FileFingerprint, fingerprintOf, textOrNothing } from "./file-fingerprint.ts";
-import type { OperatorFile } from "./read-operator-file.ts";
+import {
+  canBeReadAgain,
+  type FileFingerprint,
+  fingerprintOf,
+  type OperatorFile,
+  textOrNothing,
+} from "./read-operator-file.ts";
 
 /** The configuration file, or a file that the configuration names. */
 export type ConfiguredFile = {

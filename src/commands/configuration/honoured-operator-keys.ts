@@ -1,16 +1,30 @@
+import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
-import type { Json, JsonObject } from "../../contract/json.ts";
+import { isAbsolute, join, resolve } from "node:path";
+import { canonical, type Json, type JsonObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { requireOwnFolder } from "../../files/own-folder.ts";
+import { readOwnFile } from "../../files/read-own-file.ts";
+import { isAtOrBelow, realPathOutside } from "../../files/real-path.ts";
+import { createFile } from "../../files/write-file.ts";
 import { printable } from "../../render/escape.ts";
 import { sentenceText } from "../../render/wrap.ts";
 import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
 import { contentTop } from "../../source/source-root.ts";
+import { makeFolder } from "../../store/make-folder.ts";
 import { columnsOn, confirm, isInteractive, say, type Terminal } from "../terminal.ts";
-import { type Confirmation, confirmationFolder, isConfirmed, keepConfirmation } from "./confirmations.ts";
 
 /** The root of the source and why it is that, and whether the command may ask for confirmation; a daemon never asks. */
 export type PromptContext = { readonly root: string; readonly why: string; readonly mayAsk: boolean };
+
+/** Operator keys of one configuration file that a person has confirmed. */
+type Confirmation = {
+  /** Real path of the file. */
+  readonly path: string;
+  readonly keys: JsonObject;
+};
+
+const MAX_BYTES = 8192;
 
 /** The honoured operator keys of a configuration; keys of a later file replace those of an earlier one. */
 export async function honouredOperatorKeys(
@@ -88,4 +102,47 @@ function refusal(
   return new HoldfastError("invalid", `${file} sets ${operatorKeys.join(", ")}, ${why}`, {
     hint: before === undefined ? `${place}, so a pull request could change it: ${instead}` : `${before}, or ${instead}`,
   });
+}
+
+/**
+ * The folder that stores confirmations: `$XDG_STATE_HOME/holdfast/confirmed`, by default below `~/.local/state`.
+ * Null if there is none outside the checkout, because a checkout must not be able to bring its own confirmations.
+ */
+export function confirmationFolder({ env }: Pick<Terminal, "env">, checkout: string): string | null {
+  const { XDG_STATE_HOME: given = "", HOME: home = "" } = env;
+  const base = isAbsolute(given) ? given : isAbsolute(home) ? join(home, ".local", "state") : null;
+  if (base === null || isAtOrBelow(checkout, realPathOutside(null, base))) return null;
+  return join(base, "holdfast", "confirmed");
+}
+
+/** Whether exactly these keys of exactly this file were confirmed before. */
+function isConfirmed(folder: string, confirmation: Confirmation): boolean {
+  try {
+    requireOwnFolder(folder, { isContent: true });
+    const content = readOwnFile(fileOf(folder, confirmation), { limit: MAX_BYTES });
+    return content?.toString("utf8") === contentOf(confirmation);
+  } catch {
+    // A file that others can write proves nothing about what our user confirmed.
+    return false;
+  }
+}
+
+/** Stores a confirmation; returns false if that is not possible. */
+export async function keepConfirmation(folder: string, confirmation: Confirmation): Promise<boolean> {
+  try {
+    await makeFolder(folder);
+    requireOwnFolder(folder, { isContent: true });
+    return createFile(fileOf(folder, confirmation), contentOf(confirmation));
+  } catch {
+    return false;
+  }
+}
+
+function fileOf(folder: string, { path, keys }: Confirmation): string {
+  const digest = createHash("sha256").update(canonical([path, keys]));
+  return join(folder, digest.digest("hex"));
+}
+
+function contentOf({ path }: Confirmation): string {
+  return `${path}\n`;
 }

@@ -1,5 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
-import type { StoreError, StoreErrorCode } from "../../store/store-error.ts";
+import { SealKeyError } from "../../seal/seal-key.ts";
+import { OptionsError } from "../../server/options.ts";
+import { StoreError, type StoreErrorCode } from "../../store/store-error.ts";
 
 /** A database failure as an error for the user: `what` names what failed because of it, the hint says what to do. */
 export function storeFailure(what: string, error: StoreError): HoldfastError {
@@ -19,3 +21,10 @@ const hints: { readonly [fault in StoreErrorCode]?: string } = {
   "no-backup": "free space there, and run it again; nothing was changed",
   malformed: "put it into HOLDFAST_DATABASE where the password should not be seen",
 };
+
+/** The failure of a command on a control plane's data as an error for the user; `what` says what was not done. */
+export function offlineFailure(what: string, error: unknown): unknown {
+  if (error instanceof StoreError) return storeFailure(what, error);
+  if (!(error instanceof OptionsError || error instanceof SealKeyError)) return error;
+  return new HoldfastError("invalid", error.message, { cause: error });
+}

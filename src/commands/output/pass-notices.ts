@@ -6,7 +6,7 @@ import { diagnosticsText, severityCounts, validationText } from "../../render/di
 import { foreignText, leftOutText } from "../../render/left-out.ts";
 import { sentenceText } from "../../render/wrap.ts";
 import type { Invocation } from "../command.ts";
-import { say } from "../terminal.ts";
+import { say, type Terminal } from "../terminal.ts";
 import { sayWait } from "./log-stream.ts";
 import type { TerminalView } from "./terminal-view.ts";
 
@@ -69,4 +69,12 @@ function sourceText(
   const counts = { files, manifests, declared: documents, strict, ...severityCounts(diagnostics) };
   const end = sentenceText(`nothing was sent; ${sourceRefusal(diagnostics, flags).hint}`, columns);
   return `${found}${validationText(counts, columns)}${end}`;
+}
+
+/** A Markdown sentence that links a shortened report to the full one: the CI job, or the command that shows it. */
+export function fullReportNote(env: Terminal["env"]): string {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run, CI_JOB_URL: job } = env;
+  const url = server && repository && run ? `${server}/${repository}/actions/runs/${run}` : job;
+  const isUrl = url !== undefined && /^https?:\/\/[\w./:%~-]+$/.test(url);
+  return isUrl ? `[The job](${url}) has all of them.` : "`holdfast plan -o json` has all of them.";
 }

@@ -4,14 +4,14 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { realPathOutside } from "../../files/real-path.ts";
 import { isTrackedFolder } from "../../source/git/is-tracked.ts";
-import type { OperatorConfig } from "../../source/read-config.ts";
-import { hasSources } from "../../source/read-config.ts";
+import { hasSources, type OperatorConfig } from "../../source/read-config.ts";
 import { readSourceConfig } from "../../source/read-source-config.ts";
 import { contentAround, findSource, realRoot, sourceReason } from "../../source/source-root.ts";
 import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Invocation } from "../command.ts";
 import { honouredOperatorKeys } from "../configuration/honoured-operator-keys.ts";
-import { embeddedFinder } from "../connection/embedded-finder.ts";
+import { attach, noServer, type ServerChoice } from "../connection/server-choice.ts";
+import { say } from "../terminal.ts";
 import { chooseTargets, type TargetChoice } from "./choose-targets.ts";
 import { claimsOf } from "./claims.ts";
 import {
@@ -136,4 +136,33 @@ function namedIn(choices: readonly TargetChoice[], name: string | undefined): re
   throw new HoldfastError("invalid", `there is no target ${name}`, {
     hint: names === "" ? "targets are declared in the operator's configuration (--config)" : `there are: ${names}`,
   });
+}
+
+/** Returns a function that finds the embedded control plane of a state folder, or starts it once for all targets. */
+function embeddedFinder(
+  { flags, terminal }: Invocation,
+  folder: string,
+  resources: AsyncDisposableStack,
+): () => Promise<ServerChoice> {
+  let finding: Promise<ServerChoice> | null = null;
+  let isAnnounced = false;
+  const find = async (): Promise<ServerChoice> => {
+    const attached = await attach(folder, { clock: terminal.clock, signal: terminal.stopping });
+    if (attached !== null) {
+      if (!flags.embedded && !isAnnounced) say(terminal, `using the embedded control plane at ${attached.url}`);
+      isAnnounced = true;
+      // Looked up again on the next call, because the process that serves it may end.
+      finding = null;
+      return attached;
+    }
+    if (!flags.embedded) throw noServer(flags, terminal);
+    // Loaded here, so that a command that attaches to it does not load the server.
+    const { startEmbedded } = await import("../connection/start-embedded.ts");
+    const { terminalLog } = await import("../output/terminal-log.ts");
+    return resources.use(await startEmbedded(folder, terminalLog({ flags, terminal }), terminal)).choice;
+  };
+  return () => {
+    finding ??= find();
+    return finding;
+  };
 }

@@ -6,7 +6,7 @@ import { runWarning } from "../../core/run-warning.ts";
 import { stateAt } from "../../state/open-state.ts";
 import type { OnForgotten, TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
-import { readStateKey } from "../keys/read-state-key.ts";
+import { readStateKey } from "../configuration/read-state-key.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import type { Terminal } from "../terminal.ts";
 

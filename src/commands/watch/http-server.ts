@@ -4,12 +4,12 @@ import { Secret } from "../../contract/secret.ts";
 import type { Webhook } from "../../daemon/http/webhooks.ts";
 import type { Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
+import { readGivenText } from "../../files/read-given-file.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import type { Invocation } from "../command.ts";
 import { tell } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import type { Terminal } from "../terminal.ts";
-import { secretFileReader } from "./secret-file-reader.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 
 /** The HTTP server of `watch`. */
@@ -113,3 +113,21 @@ function pageTokenReader({ env, cwd }: Terminal): () => Secret | null {
 }
 
 const unknownToken = new Secret(randomUUID());
+
+/** Returns a function that reads a secret from a file on each call. While the file is missing or empty, it returns the last one. */
+function secretFileReader(file: string): () => Secret | null {
+  let last: Secret | null = null;
+  return () => {
+    last = secretIn(file) ?? last;
+    return last;
+  };
+}
+
+function secretIn(file: string): Secret | null {
+  try {
+    const secret = readGivenText(file).trim();
+    return secret === "" ? null : new Secret(secret);
+  } catch {
+    return null;
+  }
+}

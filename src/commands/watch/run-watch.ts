@@ -16,9 +16,8 @@ import { withLinePrefix } from "../output/with-line-prefix.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
 import { printedOn } from "../terminal.ts";
-import { commitStatusObservers } from "./commit-status-observers.ts";
 import type { WatchServer } from "./http-server.ts";
-import { receiversOf, type WatchNotifier } from "./notifier.ts";
+import { commitStatusObservers, receiversOf, type WatchNotifier } from "./notifier.ts";
 import { serveCommands } from "./serve-commands.ts";
 import { type WatchedTarget, watchedTargets, watchTarget } from "./watched-target.ts";
 

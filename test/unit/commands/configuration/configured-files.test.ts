@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type ConfiguredFile, requireUsable } from "../../../../src/commands/configuration/configured-files.ts";
-import { canBeReadAgain, fingerprintOf } from "../../../../src/commands/configuration/file-fingerprint.ts";
+import { canBeReadAgain, fingerprintOf } from "../../../../src/commands/configuration/read-operator-file.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { mountVolume } from "../../../support/mounted-volume.ts";
 

@@ -2,8 +2,11 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from "node:
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { confirmationFolder, keepConfirmation } from "../../../../src/commands/configuration/confirmations.ts";
-import { honouredOperatorKeys } from "../../../../src/commands/configuration/honoured-operator-keys.ts";
+import {
+  confirmationFolder,
+  honouredOperatorKeys,
+  keepConfirmation,
+} from "../../../../src/commands/configuration/honoured-operator-keys.ts";
 import { run as plan } from "../../../../src/commands/plan.ts";
 import { findTarget } from "../../../../src/commands/targets/find-targets.ts";
 import type { OperatorConfig } from "../../../../src/source/read-config.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { refuseTokenFlag } from "../../../../src/commands/flags/refuse-token-flag.ts";
+import { refuseTokenFlag } from "../../../../src/commands/flags/raw-command-line.ts";
 import { HoldfastError } from "../../../../src/core/errors.ts";
 
 test.each([[["plan", "--token", "s3cret"]], [["plan", "--token=s3cret"]], [["--token"]]])(

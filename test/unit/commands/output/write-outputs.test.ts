@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { expect, test } from "vitest";
 import { flags } from "../../../../src/commands/flags/flags.ts";
-import { wantsJson } from "../../../../src/commands/flags/wants-json.ts";
+import { wantsJson } from "../../../../src/commands/flags/raw-command-line.ts";
 import { allOutputs, stdoutFormat } from "../../../../src/render/output-format.ts";
 
 function outputsOf(...args: readonly string[]) {
