@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { textDiff } from "../src/core/diff/text-diff.ts";
 import { groupOf } from "../src/core/kind.ts";
 import type { Plan } from "../src/core/plan/plan.ts";
-import { kindOf } from "../src/kinds/index.ts";
+import { kindsByType } from "../src/kinds/index.ts";
 import { plain } from "../src/render/paint.ts";
 import { planText } from "../src/render/plan.ts";
 import { foldSteps } from "../src/render/step.ts";
@@ -70,7 +70,7 @@ function edited(): (text: string) => string {
 }
 
 function resourceGroup(step: { readonly identity: string }): string | null {
-  return groupOf(step, kindOf);
+  return groupOf(step, kindsByType);
 }
 
 function hasUpdates(result: unknown): string | null {

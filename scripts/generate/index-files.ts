@@ -9,19 +9,20 @@ export function kindsText(root: string): string {
     .toSorted();
   return [
     "// Generated from the files of this folder by `npm run generate`.",
-    'import type { Kind } from "../core/kind.ts";',
+    'import type { Kind, Kinds } from "../core/kind.ts";',
     ...types.map((type) => `import { kind as ${camel(type)} } from "./${type}.ts";`),
     "",
     "/** Every kind that Holdfast manages. */",
     ...listLines("export const kinds: readonly Kind[] = ", types.map(camel)),
     "",
-    "const byType: ReadonlyMap<string, Kind> = new Map(",
+    "/** The same, by each type that declares one. */",
+    "export const kindsByType: Kinds = new Map(",
     "  kinds.flatMap((kind) => [kind.type, ...(kind.aliases ?? [])].map((type) => [type, kind] as const)),",
     ");",
     "",
     "/** The kind that a manifest's `type` declares, aliases included. */",
     "export function kindOf(type: string): Kind | undefined {",
-    "  return byType.get(type);",
+    "  return kindsByType.get(type);",
     "}",
     "",
   ].join("\n");

@@ -1,4 +1,5 @@
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
+import { kindOf } from "../kinds/index.ts";
 import { type Declaration, declaredValue, keyIn } from "../manifests/declaration.ts";
 import type { KnownContent } from "../manifests/load-manifests.ts";
 import type { DeclareRules } from "../manifests/read-declarations.ts";
@@ -7,7 +8,7 @@ import type { SourceFile } from "../source/revision.ts";
 import type { DeclarationOutline, FileOutline } from "./file-outline.ts";
 
 /** What is needed to create declarations from outlines. */
-type OutlineContext = Pick<DeclareRules, "kindOf" | "limits" | "defaultWorkspace">;
+type OutlineContext = Pick<DeclareRules, "limits" | "defaultWorkspace">;
 
 /** What a file contributes, from the outline of the same content. Its manifests are not parsed. */
 export function contentFromOutline(file: SourceFile, outline: FileOutline, context: OutlineContext): KnownContent {
@@ -27,7 +28,6 @@ function declarationOf(
   {
     file,
     rereadable,
-    kindOf,
     defaultWorkspace,
   }: OutlineContext & { readonly file: SourceFile; readonly rereadable: RereadableFile },
 ): Declaration {

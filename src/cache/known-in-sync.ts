@@ -1,6 +1,5 @@
 import type { BodyParser } from "../client/decode-body.ts";
 import type { JsonObject } from "../contract/json.ts";
-import type { Shape } from "../contract/manifest-shape.ts";
 import { isFastEqual } from "../core/decide/decide.ts";
 import type { Kind, ListReading, LiveRow } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
@@ -17,7 +16,6 @@ export type SyncBasis = {
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
   /** Whether a resource that is in sync must also have a receipt. */
   readonly records: boolean;
-  readonly shapeOf: (type: string) => Shape;
   readonly ledger: Pick<Ledger, "digest">;
 };
 
@@ -130,10 +128,10 @@ function matchesLiveAndReceipt(
   { value }: Manifest,
   { manifest: live, disabledAt }: LiveRow,
   receipt: ReceiptHead | undefined,
-  { shapeOf, ledger }: SyncBasis,
+  { ledger }: SyncBasis,
 ): boolean {
   if (disabledAt !== undefined) return false;
-  if (receipt === undefined) return isFastEqual(kind, shapeOf(kind.type), value, live);
+  if (receipt === undefined) return isFastEqual(kind, value, live);
   const { mark, digest } = receipt;
   if (mark === undefined || digest === undefined) return false;
   return digest === ledger.digest(contentText({ written: value, echo: live }));

@@ -10,9 +10,9 @@ import type { SourceFacts } from "./source-facts.ts";
 /** Returns what a file contributes if its content is known; null if it must be read. */
 export function knownContent(
   { outlines }: SourceFacts,
-  { rules, kindOf, limits }: Pick<LoadOptions, "rules" | "kindOf" | "limits">,
+  { rules, limits }: Pick<LoadOptions, "rules" | "limits">,
 ): (file: SourceFile) => KnownContent | null {
-  const reading = { kindOf, limits, defaultWorkspace: rules.defaults?.workspace_fqn ?? null };
+  const reading = { limits, defaultWorkspace: rules.defaults?.workspace_fqn ?? null };
   return (file) => {
     const outline = outlines.get(contentKey(file, rules) ?? "");
     return outline === undefined ? null : contentFromOutline(file, outline, reading);

@@ -6,7 +6,7 @@ import type { ApplyEvent } from "../core/report/events.ts";
 import { makeSimulation, type Simulation } from "../core/report/simulation.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { sinks } from "../engine/sinks/index.ts";
-import { kindOf } from "../kinds/index.ts";
+import { kindsByType } from "../kinds/index.ts";
 import { jsonText } from "../render/escape.ts";
 import { simulationMarkdown, simulationText, simulationVerdict } from "../render/simulation.ts";
 import { wrappedLines } from "../render/wrap.ts";
@@ -91,7 +91,7 @@ async function onCopy(
   const base = await apply("instead");
   const change = await apply("compare");
   const revert = await apply("instead");
-  return makeSimulation({ base, change, revert }, { unseen, kindOf });
+  return makeSimulation({ base, change, revert }, { unseen, kinds: kindsByType });
 }
 
 // Variables for the real control plane must not reach the copy, nor the copy's state the real one.

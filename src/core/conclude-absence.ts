@@ -1,15 +1,14 @@
 import { isDocumented, operation } from "../contract/operations.ts";
 import type { DryRunReply } from "./decide/decision.ts";
-import type { Kind } from "./kind.ts";
+import { type Kinds, kindIn, parentOf } from "./kind.ts";
 import { exists, type Live, type LiveView } from "./live.ts";
-import { type Identity, splitIdentity } from "./manifest.ts";
-import { parentOf } from "./parent.ts";
+import type { Identity } from "./manifest.ts";
 import { hasOwnRoles, isShown, type Sight, showsTenant } from "./sight.ts";
 
 /** From what the absence of a resource is concluded. */
 export type AbsenceContext = {
   readonly sight: Sight;
-  readonly kindOf: (type: string) => Kind | undefined;
+  readonly kinds: Kinds;
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
   /** Whether this control plane is proven to change nothing in a dry run. */
   readonly isProven: boolean;
@@ -33,9 +32,9 @@ export function concludeAbsence(view: LiveView, context: AbsenceContext): Readon
 
 function judge(identity: Identity, live: Live, view: LiveView, context: AbsenceContext): Live {
   if (live.state === "present" || (live.state === "unknown" && live.reason !== "no-read")) return live;
-  const { sight, kindOf } = context;
-  if (live.state === "absent" && (showsTenant(sight) || isShown(sight, identity, kindOf))) return live;
-  const parent = parentOf(identity, kindOf);
+  const { sight, kinds } = context;
+  if (live.state === "absent" && (showsTenant(sight) || isShown(sight, identity, kinds))) return live;
+  const parent = parentOf(identity, kinds);
   if (parent === null) return wouldBeCreated(identity, context) ? ABSENT : withoutProof(identity, live, context);
   if (exists(view, parent) && !hasOwnRoles(identity)) return live;
   const around = view.live.get(parent);
@@ -50,18 +49,18 @@ function isNotVisible(live: Live | undefined): boolean {
   return live?.state === "unknown" && live.reason === "not-visible";
 }
 
-function wouldBeCreated(identity: Identity, { dryRuns, isProven, kindOf }: AbsenceContext): boolean {
+function wouldBeCreated(identity: Identity, { dryRuns, isProven, kinds }: AbsenceContext): boolean {
   const reply = dryRuns.get(identity);
-  return isProven && hasDryRun(identity, kindOf) && reply?.state === "answered" && reply.row?.id === null;
+  return isProven && hasDryRun(identity, kinds) && reply?.state === "answered" && reply.row?.id === null;
 }
 
 // Without the token's roles, a documented dry run may still show more than the list or the lookup.
-function withoutProof(identity: Identity, live: Live, { sight, kindOf }: AbsenceContext): Live {
+function withoutProof(identity: Identity, live: Live, { sight, kinds }: AbsenceContext): Live {
   if (live.state !== "absent") return live;
-  return sight === null && hasDryRun(identity, kindOf) ? NO_READ : NOT_VISIBLE;
+  return sight === null && hasDryRun(identity, kinds) ? NO_READ : NOT_VISIBLE;
 }
 
-function hasDryRun(identity: Identity, kindOf: AbsenceContext["kindOf"]): boolean {
-  const routes = kindOf(splitIdentity(identity).kind)?.writeRoutes ?? [];
+function hasDryRun(identity: Identity, kinds: Kinds): boolean {
+  const routes = kindIn(kinds, identity)?.writeRoutes ?? [];
   return routes.some(({ dryRun }) => dryRun !== undefined && isDocumented(operation(dryRun)));
 }

@@ -1,5 +1,7 @@
 import type { LastWrite } from "../contract/generated/output.ts";
+import { shapes } from "../contract/generated/shapes.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
+import type { Shape } from "../contract/manifest-shape.ts";
 import type { DryRunOperation, GetOperation, ListOperation, Replies, WriteOperation } from "../contract/operations.ts";
 import { type Identity, splitIdentity } from "./manifest.ts";
 
@@ -83,6 +85,8 @@ export type WriteRoute = {
 export type Kind = {
   /** The manifest's `type`, also the first part of its identities. */
   readonly type: string;
+  /** How its manifests are compared, masked and filled with defaults; from its schema. */
+  readonly shape: Shape;
   /** Other `type` values that declare the same kind. */
   readonly aliases?: readonly string[];
   /** Kinds with the same value share a namespace: a key names one resource across all of them. */
@@ -115,7 +119,7 @@ export type Kind = {
 };
 
 /** A kind as its file declares it: its functions take manifests typed by their schema. */
-export type KindFor<Declared> = Omit<Kind, "key" | "issuesToken" | "needsUpload" | "startsRun"> & {
+export type KindFor<Declared> = Omit<Kind, "shape" | "key" | "issuesToken" | "needsUpload" | "startsRun"> & {
   readonly key: (manifest: Declared) => string;
   readonly issuesToken?: (manifest: Declared) => boolean;
   readonly needsUpload?: (manifest: Declared) => boolean;
@@ -124,16 +128,34 @@ export type KindFor<Declared> = Omit<Kind, "key" | "issuesToken" | "needsUpload"
 
 /** Defines a kind. Callers pass its manifests as plain objects that were validated against its schema. */
 export function defineKind<Declared>(kind: KindFor<Declared>): Kind {
-  return kind as unknown as Kind;
+  const shape = shapes[kind.type];
+  if (shape === undefined) throw new TypeError(`no shape ${kind.type}`);
+  return { ...kind, shape } as unknown as Kind;
+}
+
+/** Kinds by the types that declare them, aliases included. */
+export type Kinds = ReadonlyMap<string, Kind>;
+
+/** The kind of a type; a `TypeError` where there is none. */
+export function requireKind(kinds: Kinds, type: string): Kind {
+  const kind = kinds.get(type);
+  if (kind === undefined) throw new TypeError(`no kind ${type}`);
+  return kind;
+}
+
+/** The kind of a resource, from the first part of its identity. */
+export function kindIn(kinds: Kinds, identity: Identity): Kind | undefined {
+  return kinds.get(splitIdentity(identity).kind);
 }
 
 /** The workspace, repo or cluster that reports group a resource under; null for the whole tenant. */
-export function groupOf(
-  { identity }: { readonly identity: Identity },
-  kindOf: (type: string) => Kind | undefined,
-): string | null {
-  const { kind, key } = splitIdentity(identity);
-  return kindOf(kind)?.group(key) ?? null;
+export function groupOf({ identity }: { readonly identity: Identity }, kinds: Kinds): string | null {
+  return kindIn(kinds, identity)?.group(splitIdentity(identity).key) ?? null;
+}
+
+/** The workspace, cluster or repo that contains a resource, by its identity alone; null for the tenant. */
+export function parentOf(identity: Identity, kinds: Kinds): Identity | null {
+  return kindIn(kinds, identity)?.parent?.(splitIdentity(identity).key) ?? null;
 }
 
 /** A row reader, typed by the reply of its operation. */

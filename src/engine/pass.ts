@@ -1,11 +1,9 @@
 import type { Clock } from "../clock/clock.ts";
 import type { Random } from "../clock/random.ts";
-import { shapes } from "../contract/generated/shapes.ts";
-import type { Shape } from "../contract/manifest-shape.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { PassEvent } from "../core/report/events.ts";
-import { kindOf } from "../kinds/index.ts";
+import { kindsByType } from "../kinds/index.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
 import type { Desired } from "./desired/desired.ts";
 import type { DesiredRead } from "./desired/read-desired.ts";
@@ -35,13 +33,6 @@ export type Pass = {
   readonly warnings: () => readonly Diagnostic[];
 };
 
-/** The shape of a manifest type, generated from its schema. */
-export function shapeOf(type: string): Shape {
-  const shape = shapes[type];
-  if (shape === undefined) throw new TypeError(`no shape ${type}`);
-  return shape;
-}
-
 /** The context for reading live and planning in a pass. */
 export function planContextIn(
   { connection: { session }, read: { rules }, context }: Pick<Pass, "connection" | "read" | "context">,
@@ -68,8 +59,7 @@ export function planContextIn(
     cache,
     readsEach,
     seeksOrphans,
-    kindOf,
-    shapeOf,
+    kinds: kindsByType,
     ignore: rules.ignore,
     hasSink: sink !== null,
     concurrency: rules.concurrency,

@@ -4,7 +4,6 @@ import { liveToKeep } from "../cache/live-to-keep.ts";
 import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
 import type { Clock } from "../clock/clock.ts";
-import type { Shape } from "../contract/manifest-shape.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { Access } from "../core/access.ts";
 import type { DryRunReply } from "../core/decide/decision.ts";
@@ -13,7 +12,7 @@ import { isActedOn } from "../core/diff/field-cause.ts";
 import type { ShrinkLimits } from "../core/guards/mass-change-guards.ts";
 import type { PlanGuards } from "../core/guards/step-guards.ts";
 import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore/ignore-rules.ts";
-import type { Kind } from "../core/kind.ts";
+import type { Kind, Kinds } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
 import { type MissingExtension, missingExtensions } from "../core/missing-extensions.ts";
 import { type BlockedManifest, type BlockedStep, blockedSteps } from "../core/plan/blocked-steps.ts";
@@ -61,8 +60,7 @@ export type PlanContext = {
   readonly seeksOrphans?: boolean;
   /** Whether resources that equal their manifests are to be recorded. */
   readonly records: boolean;
-  readonly kindOf: (type: string) => Kind | undefined;
-  readonly shapeOf: (type: string) => Shape;
+  readonly kinds: Kinds;
   readonly ignore: readonly IgnoreRule[];
   readonly hasSink: boolean;
   /** How many recorded resources may be missing from live at once; no limit where it is left out. */

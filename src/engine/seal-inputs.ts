@@ -2,9 +2,10 @@ import { createHmac } from "node:crypto";
 import type { Identity } from "../core/manifest.ts";
 import { jsonDigest, type Sealable, type Sealing } from "../core/plan/seal.ts";
 import type { SealedPlan } from "../core/plan/sealed-plan.ts";
+import { kindsByType } from "../kinds/index.ts";
 import { readManifests } from "../manifests/read-manifests.ts";
 import { deriveKey, keyObject } from "../seal/seal-key.ts";
-import { type Pass, type PassContext, shapeOf } from "./pass.ts";
+import type { Pass, PassContext } from "./pass.ts";
 import type { LivePlan } from "./plan-against-live.ts";
 
 /** What the plans of a pass are sealed with: the key of its state, and the digest of its configuration. */
@@ -45,6 +46,6 @@ export async function sealableOf(
     manifestOf: (identity) => read.get(identity),
     documents: () => waved.values().map(({ manifest }) => [manifest.identity, manifest.digest] as const),
     liveOf: (identity) => observation.live.get(identity),
-    shapeOf,
+    kinds: kindsByType,
   };
 }

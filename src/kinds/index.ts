@@ -1,5 +1,5 @@
 // Generated from the files of this folder by `npm run generate`.
-import type { Kind } from "../core/kind.ts";
+import type { Kind, Kinds } from "../core/kind.ts";
 import { kind as applicationSet } from "./application-set.ts";
 import { kind as asyncService } from "./async-service.ts";
 import { kind as chatPrompt } from "./chat_prompt.ts";
@@ -45,11 +45,12 @@ export const kinds: readonly Kind[] = [
   workspace,
 ];
 
-const byType: ReadonlyMap<string, Kind> = new Map(
+/** The same, by each type that declares one. */
+export const kindsByType: Kinds = new Map(
   kinds.flatMap((kind) => [kind.type, ...(kind.aliases ?? [])].map((type) => [type, kind] as const)),
 );
 
 /** The kind that a manifest's `type` declares, aliases included. */
 export function kindOf(type: string): Kind | undefined {
-  return byType.get(type);
+  return kindsByType.get(type);
 }

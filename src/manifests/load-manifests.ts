@@ -2,7 +2,6 @@ import { hasErrors } from "../core/diagnostic.ts";
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import { type Graph, referrersOf, resolveGraph } from "../core/graph.ts";
 import { type DeclaredAt, type InvalidManifest, invalidManifests } from "../core/invalid-manifest.ts";
-import type { Kind } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
 import { type NamedList, namedList } from "../model/named-list.ts";
 import { once } from "../model/once.ts";
@@ -35,7 +34,6 @@ export type LoadRules = {
 
 /** Options of a load. */
 export type LoadOptions = {
-  readonly kindOf: (type: string) => Kind | undefined;
   readonly rules: LoadRules;
   readonly limits: Limits;
   /** The time that dates in manifests are compared with. */

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../contract/json.ts";
 import type { ForeignDocuments, SourceDiagnostic } from "../core/foreign-documents.ts";
-import type { Kind } from "../core/kind.ts";
 import { manifestReferences } from "../core/manifest-references.ts";
 import { globMatcher } from "../core/selection/glob.ts";
+import { kindOf } from "../kinds/index.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
@@ -27,7 +27,6 @@ export type FileContent = {
 
 /** The rules for reading files. */
 export type DeclareRules = {
-  readonly kindOf: (type: string) => Kind | undefined;
   readonly limits: Limits;
   readonly unknownFields: "refuse" | "warn";
   /** Globs over paths that may hold values in a known credential format. */
@@ -197,7 +196,7 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
     case "faulty":
       return refuse(reader, document, detected);
     case "manifest": {
-      const kind = reader.options.kindOf(detected.type);
+      const kind = kindOf(detected.type);
       if (kind !== undefined && isObject(document.value)) {
         const value = declaredValue(kind, document.value, reader.options);
         return declareManifest(reader, document, { kind, type: detected.type, value, index });
@@ -251,7 +250,7 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
   for (const fault of document.faults) found.add(diagnosticInFile(file.display, fault, positionAt(fault.offset)));
   const named = namingFieldsIn(document.chunk.text);
   const type = typeof named.type === "string" ? named.type : "";
-  const kind = options.kindOf(type);
+  const kind = kindOf(type);
   if (kind === undefined) return null;
   const value = declaredValue(kind, named, options);
   const position = positionAt(document.offset);

@@ -6,7 +6,7 @@ import type { MissingExtension } from "../core/missing-extensions.ts";
 import { type Plan, type Step, writes } from "../core/plan/plan.ts";
 import type { ApplyEvent, DriftEvent, PlanEvent } from "../core/report/events.ts";
 import type { ApplyReport, Outcome } from "../core/report/report.ts";
-import { kindOf } from "../kinds/index.ts";
+import { kindsByType } from "../kinds/index.ts";
 import { type ApplyView, applyText } from "./apply.ts";
 import { gitlabReport } from "./ci/gitlab-report.ts";
 import { driftText } from "./drift.ts";
@@ -66,7 +66,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
       ...notUsedIn(notUsed),
     });
   }
-  const group = (step: Step): string | null => groupOf(step, kindOf);
+  const group = (step: Step): string | null => groupOf(step, kindsByType);
   const detailOf = ({ identity }: Step): string | null => details.get(identity) ?? null;
   if (output === "gitlab") return gitlabReport(plan);
   if (output === "markdown") {
@@ -155,7 +155,7 @@ function reviewed({ target = null, subject = "change", whole = "" }: ReportView)
 }
 
 function resourceGroup(one: { readonly identity: string }): string | null {
-  return groupOf(one, kindOf);
+  return groupOf(one, kindsByType);
 }
 
 function isOrphan({ action }: Step): boolean {

@@ -6,7 +6,6 @@ import { contentOf } from "../../src/core/diff/compared-content.ts";
 import { splitIdentity } from "../../src/core/manifest.ts";
 import type { Plan, Step } from "../../src/core/plan/plan.ts";
 import type { Outcome } from "../../src/core/report/report.ts";
-import { shapeOf } from "../../src/engine/pass.ts";
 import { kindOf } from "../../src/kinds/index.ts";
 import { MASK } from "../../src/model/credential.ts";
 import type { Ended } from "../support/process.ts";
@@ -210,7 +209,7 @@ function contentFaults({ action, identity, patch }: Step, { before, after, wrote
 function normal(identity: string, manifest: JsonObject): Json {
   const { kind: type } = splitIdentity(identity);
   const kind = kindOf(type);
-  return (kind && contentOf(kind, shapeOf(type), manifest)) ?? null;
+  return (kind && contentOf(kind, manifest)) ?? null;
 }
 
 /** Whether a plan is incomplete only since its token sees a part of what is declared. */

@@ -2,7 +2,6 @@ import { createHmac, randomBytes } from "node:crypto";
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Digest, pseudonymiseManifest, pseudonymiseName } from "../../core/redact/pseudonymise-manifest.ts";
-import { shapeOf } from "../../engine/pass.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { jsonText } from "../../render/escape.ts";
 import type { Snapshot } from "../../server/snapshot/snapshot-part.ts";
@@ -82,5 +81,5 @@ function field(value: Json, digest: Digest): Json {
 function manifestOf(manifest: JsonObject, digest: Digest): JsonObject {
   const kind = kindOf(text(manifest.type) ?? "");
   // An unknown type has no known fields.
-  return pseudonymiseManifest(kind === undefined ? { is: "object", fields: {} } : shapeOf(kind.type), manifest, digest);
+  return pseudonymiseManifest(kind === undefined ? { is: "object", fields: {} } : kind.shape, manifest, digest);
 }

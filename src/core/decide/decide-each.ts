@@ -1,7 +1,8 @@
 import { updateGuard } from "../guards/mass-change-guards.ts";
 import { firstWriteGuard, type HoldAll, holdBack } from "../guards/step-guards.ts";
+import { kindIn, requireKind } from "../kind.ts";
 import { exists } from "../live.ts";
-import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
+import { type Identity, type ManifestHead, requireRead } from "../manifest.ts";
 import type { PlanInput } from "../plan/plan-input.ts";
 import { requireOpened } from "../recorded.ts";
 import { roleThatShows } from "../sight.ts";
@@ -46,13 +47,10 @@ type Before = {
 
 function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStale }: Before): Decision {
   const { identity } = manifest;
-  const kind = input.kindOf(manifest.kind);
-  if (kind === undefined) throw new TypeError(`no kind ${manifest.kind}`);
   const known = input.recorded.get(identity);
   const live = input.live.get(identity) ?? ({ state: "unknown", reason: "no-read" } as const);
   const one: DecisionInput = {
-    kind,
-    shape: input.shapeOf(manifest.kind),
+    kind: requireKind(input.kinds, manifest.kind),
     manifest: requireRead(manifest),
     live,
     recorded: known === undefined ? null : requireOpened(known),
@@ -103,7 +101,7 @@ function obstacleOf(
   { references }: ManifestHead,
   decisions: ReadonlyMap<Identity, Decision>,
 ): BlockingReference | null {
-  const { live, invalid, declared, kindOf } = input;
+  const { live, invalid, declared, kinds } = input;
   for (const { identity, pointer } of references) {
     // A dependency that is held back must be applied first, even if it exists.
     const reason = decisions.get(identity)?.reason;
@@ -112,7 +110,7 @@ function obstacleOf(
     if (exists(input, identity)) continue;
     if (invalid.has(identity)) return { reason: "dependency", identity, pointer };
     if (decisions.get(identity)?.action === "block") return { reason: "dependency", identity, pointer };
-    const known = live.get(identity)?.state === "absent" && kindOf(splitIdentity(identity).kind) !== undefined;
+    const known = live.get(identity)?.state === "absent" && kindIn(kinds, identity) !== undefined;
     if (!declared.has(identity) && known) return { reason: "reference-absent", identity, pointer };
   }
   return null;

@@ -1,8 +1,7 @@
 import { equal, type JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import { inPlaceFields } from "../../model/manifest-fields.ts";
-import { type Comparison, compareFields, contentFor, dryRunContent, recordedContent } from "../diff/compare-fields.ts";
-import { withoutVersion } from "../diff/compared-content.ts";
+import { type Comparison, compareFields, dryRunContent, recordedContent } from "../diff/compare-fields.ts";
+import { contentOf, withoutVersion } from "../diff/compared-content.ts";
 import { expectedLive } from "../diff/expected-live.ts";
 import { fastEqual } from "../diff/fast-equal.ts";
 import { isActedOn } from "../diff/field-cause.ts";
@@ -40,7 +39,7 @@ function causedBy(one: DecisionInput, { differences }: Decision): CausedBy | nul
   if (acted.length > 0) return causedByDifferences(acted);
   const { base, recorded, applied, manifest, live } = one;
   const isSame = (other: JsonObject | undefined): boolean =>
-    other !== undefined && equal(contentFor(one, manifest.value), contentFor(one, other));
+    other !== undefined && equal(contentOf(one.kind, manifest.value), contentOf(one.kind, other));
   return causedByManifest({
     atBase: base === null ? "not-compared" : isSame(base.manifest) ? "same" : "otherwise",
     isAsWritten: recorded && isSame(recorded.written),
@@ -86,13 +85,13 @@ function decideAbsent(one: DecisionInput, newest: number): Decision {
 }
 
 function decideUnknown(one: DecisionInput): Decision {
-  const { shape, recorded, dryRun } = one;
+  const { kind, recorded, dryRun } = one;
   if (dryRun?.state === "refused" && !isSameAsWritten(one)) return refuse(one, refusalReason(dryRun), dryRun.message);
   if (recorded === null) return dryRun?.state === "forbidden" ? forbidden(one) : act(one, "ensure", {});
-  const [desired, written] = [contentFor(one, one.manifest.value), contentFor(one, recorded.written)];
+  const [desired, written] = [contentOf(one.kind, one.manifest.value), contentOf(one.kind, recorded.written)];
   if (equal(desired, written)) return trust(one);
-  const before = recorded.echo === null ? written : contentFor(one, recorded.echo);
-  return follow(one, compareFields(one, before, expectedLive(shape, desired, { written, echo: before })));
+  const before = recorded.echo === null ? written : contentOf(one.kind, recorded.echo);
+  return follow(one, compareFields(one, before, expectedLive(kind.shape, desired, { written, echo: before })));
 }
 
 function forbidden({ roleThatShows }: DecisionInput): Decision {
@@ -101,7 +100,7 @@ function forbidden({ roleThatShows }: DecisionInput): Decision {
 
 function isSameAsWritten(one: DecisionInput): boolean {
   const { recorded, manifest } = one;
-  return recorded !== null && equal(contentFor(one, manifest.value), contentFor(one, recorded.written));
+  return recorded !== null && equal(contentOf(one.kind, manifest.value), contentOf(one.kind, recorded.written));
 }
 
 // The record equals the manifest, so the resource counts as in sync while the record is fresh.
@@ -110,13 +109,13 @@ function trust(one: DecisionInput): Decision {
 }
 
 function decidePresent(one: DecisionInput, row: LiveRow): Decision {
-  const { shape, dryRun, kind, manifest } = one;
+  const { dryRun, kind, manifest } = one;
   if (row.disabledAt !== undefined) return block("disabled", { detail: `since ${row.disabledAt}` });
   if (isSurelyKept(one, row)) return { ...NOTHING, action: "keep" };
-  const [desired, live] = [contentFor(one, manifest.value), contentFor(one, row.manifest)];
+  const [desired, live] = [contentOf(one.kind, manifest.value), contentOf(one.kind, row.manifest)];
   if (equal(desired, live)) return { ...NOTHING, action: "keep" };
   const echo = dryRunContent(one);
-  const found = compareFields(one, live, echo ?? expectedLive(shape, desired, recordedContent(one)));
+  const found = compareFields(one, live, echo ?? expectedLive(kind.shape, desired, recordedContent(one)));
   const acted = found.differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length > 0 && dryRun?.state === "refused") return refuse(one, refusalReason(dryRun), dryRun.message, found);
   const isFixed = kind.hasVersions && manifest.value.version !== undefined;
@@ -127,18 +126,18 @@ function decidePresent(one: DecisionInput, row: LiveRow): Decision {
 }
 
 // Most resources are in sync, so comparing them without normalising saves most of a plan's work.
-function isSurelyKept({ kind, shape, manifest, recorded, dryRun }: DecisionInput, row: LiveRow): boolean {
+function isSurelyKept({ kind, manifest, recorded, dryRun }: DecisionInput, row: LiveRow): boolean {
   const [desired, live] = [withoutVersion(kind, manifest.value), withoutVersion(kind, row.manifest)];
   if (equal(desired, live)) return true;
   if (dryRun !== null) return false;
-  if (recorded === null || recorded.echo === null) return fastEqual(shape, desired, live);
+  if (recorded === null || recorded.echo === null) return fastEqual(kind.shape, desired, live);
   return equal(recorded.written, manifest.value) && equal(recorded.echo, row.manifest);
 }
 
 /** Whether a manifest and live are equal without normalising. False means that they must be normalised to decide. */
-export function isFastEqual(kind: Kind, shape: Shape, manifest: JsonObject, live: JsonObject): boolean {
+export function isFastEqual(kind: Kind, manifest: JsonObject, live: JsonObject): boolean {
   const [desired, found] = [withoutVersion(kind, manifest), withoutVersion(kind, live)];
-  return equal(desired, found) || fastEqual(shape, desired, found);
+  return equal(desired, found) || fastEqual(kind.shape, desired, found);
 }
 
 function follow(one: DecisionInput, found: Comparison): Decision {
@@ -173,11 +172,11 @@ function refuse(
   serverMessage: string | undefined,
   found: Partial<Comparison> = {},
 ): Decision {
-  const { obstacle, shape, manifest, dryRun } = one;
+  const { obstacle, kind, manifest, dryRun } = one;
   if (obstacle !== null) return waitFor(obstacle, found);
   if (serverMessage === undefined) return block(reason, found);
   const pointer = dryRun?.state === "refused" ? (dryRun.pointer ?? null) : null;
-  const message = redactMessage(serverMessage, shape, manifest.value);
+  const message = redactMessage(serverMessage, kind.shape, manifest.value);
   return block(reason, {
     ...found,
     pointer,

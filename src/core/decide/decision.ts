@@ -1,6 +1,5 @@
 import type { Danger, Risk } from "../../contract/generated/output.ts";
 import type { Json, JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import type { FieldDifference } from "../diff/differences.ts";
 import type { Cause } from "../diff/field-cause.ts";
 import type { CausedBy } from "../diff/step-cause.ts";
@@ -33,7 +32,6 @@ export type BlockingReference = {
 /** The input of a decision on one manifest. */
 export type DecisionInput = {
   readonly kind: Kind;
-  readonly shape: Shape;
   readonly manifest: Manifest;
   readonly live: Live;
   readonly recorded: Recorded | null;

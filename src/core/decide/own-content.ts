@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../contract/json.ts";
-import { contentFor, dryRunContent } from "../diff/compare-fields.ts";
+import { dryRunContent } from "../diff/compare-fields.ts";
+import { contentOf } from "../diff/compared-content.ts";
 import { differences, type FieldDifference } from "../diff/differences.ts";
 import { expectedLive } from "../diff/expected-live.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
@@ -13,7 +14,7 @@ export type OwnContent = {
 };
 
 /** What a comparison with an earlier manifest needs. */
-export type OwnCheck = Pick<DecisionInput, "kind" | "shape" | "manifest" | "dryRun" | "ignored">;
+export type OwnCheck = Pick<DecisionInput, "kind" | "manifest" | "dryRun" | "ignored">;
 
 /** Whether live content is what an earlier manifest of the resource would make of it. */
 export function isContentOf(check: OwnCheck, earlier: JsonObject, live: JsonObject): boolean {
@@ -22,15 +23,15 @@ export function isContentOf(check: OwnCheck, earlier: JsonObject, live: JsonObje
 
 /** The fields in which live differs from what an earlier manifest would make of it. */
 export function differencesFrom(check: OwnCheck, earlier: JsonObject, live: JsonObject): readonly FieldDifference[] {
-  const found = differences(check.shape, expectedOf(check, earlier), contentFor(check, live));
+  const found = differences(check.kind.shape, expectedOf(check, earlier), contentOf(check.kind, live));
   return found.filter(({ tokens }) => !isIgnored(check.ignored, tokens));
 }
 
 // The dry run of the current manifest shows what the server adds.
 function expectedOf(check: OwnCheck, earlier: JsonObject): Json | undefined {
   const echo = dryRunContent(check);
-  const receipt = echo === undefined ? null : { written: contentFor(check, check.manifest.value), echo };
-  return expectedLive(check.shape, contentFor(check, earlier), receipt);
+  const receipt = echo === undefined ? null : { written: contentOf(check.kind, check.manifest.value), echo };
+  return expectedLive(check.kind.shape, contentOf(check.kind, earlier), receipt);
 }
 
 /** Whether one of these subjects, named by id or as reports show them, created a version or a resource. */

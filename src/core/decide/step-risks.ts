@@ -63,7 +63,7 @@ function lostIn(differences: readonly Difference[]): readonly Difference[] {
 function fieldsDanger(
   risk: "adopts" | "reverts",
   fields: readonly Difference[],
-  { shape, live, manifest }: DecisionInput,
+  { kind: { shape }, live, manifest }: DecisionInput,
 ): Danger {
   const found = live.state === "present" ? live.row.manifest : undefined;
   const paths = fields.map(({ tokens }) => pointerIn(shape, [found, manifest.value], tokens));

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../contract/json.ts";
+import type { Json } from "../../contract/json.ts";
 import { valueAt } from "../../model/normal-form.ts";
 import type { Decision, DecisionInput, Difference } from "../decide/decision.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
@@ -15,7 +15,7 @@ const NO_PATHS: readonly never[] = [];
 
 /** The fields in which a manifest differs from live, each with its cause. */
 export function compareFields(one: DecisionInput, before: Json | undefined, after: Json | undefined): Comparison {
-  const all = differences(one.shape, before, after);
+  const all = differences(one.kind.shape, before, after);
   if (all.length === 0) return { differences: [], ignored: [], drifted: false, before, after };
   const views = viewsOf(one);
   const found = all.map((difference): Difference => {
@@ -30,21 +30,22 @@ export function compareFields(one: DecisionInput, before: Json | undefined, afte
     ignored: found.filter(({ cause }) => cause === "ignored").map(({ tokens }) => tokens),
     drifted: found.some(({ cause }) => cause === "drift" || cause === "conflict"),
     before,
-    after: keepIgnored(one.shape, after, before, left),
+    after: keepIgnored(one.kind.shape, after, before, left),
   };
 }
 
 // Defaults are filled in on every side, so that writing out a default value does not count as a change.
 function viewsOf(one: DecisionInput): (difference: FieldDifference) => FieldViews {
-  const { shape, base, applied, manifest } = one;
+  const { kind, base, applied, manifest } = one;
+  const { shape } = kind;
   const recorded = recordedContent(one);
-  const given = contentFor(one, manifest.value);
+  const given = contentOf(one.kind, manifest.value);
   const desired = withDefaults(shape, given);
   const written = withDefaults(shape, recorded?.written);
-  const origin = base === null ? undefined : withDefaults(shape, contentFor(one, base.manifest));
+  const origin = base === null ? undefined : withDefaults(shape, contentOf(one.kind, base.manifest));
   // A resource that the applied commit does not declare was not applied with it.
   const appliedContent =
-    applied?.manifest === undefined ? null : withDefaults(shape, contentFor(one, applied.manifest));
+    applied?.manifest === undefined ? null : withDefaults(shape, contentOf(one.kind, applied.manifest));
   return ({ tokens, before }) => ({
     desired: valueAt(shape, desired, tokens),
     live: before,
@@ -62,19 +63,11 @@ function viewsOf(one: DecisionInput): (difference: FieldDifference) => FieldView
 export function recordedContent(one: DecisionInput): { written: Json | undefined; echo: Json | undefined } | null {
   const { recorded } = one;
   if (recorded === null || recorded.echo === null) return null;
-  return { written: contentFor(one, recorded.written), echo: contentFor(one, recorded.echo) };
+  return { written: contentOf(one.kind, recorded.written), echo: contentOf(one.kind, recorded.echo) };
 }
 
 /** What the server would make of the manifest, in normal form; undefined without the reply of a dry run. */
-export function dryRunContent(one: Pick<DecisionInput, "kind" | "shape" | "dryRun">): Json | undefined {
+export function dryRunContent(one: Pick<DecisionInput, "kind" | "dryRun">): Json | undefined {
   const { dryRun } = one;
-  return dryRun?.state === "answered" && dryRun.row !== null ? contentFor(one, dryRun.row.manifest) : undefined;
-}
-
-/** The compared part of a manifest, normalised. */
-export function contentFor(
-  { kind, shape }: Pick<DecisionInput, "kind" | "shape">,
-  manifest: JsonObject | undefined,
-): Json | undefined {
-  return contentOf(kind, shape, manifest);
+  return dryRun?.state === "answered" && dryRun.row !== null ? contentOf(one.kind, dryRun.row.manifest) : undefined;
 }

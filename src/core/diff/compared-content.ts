@@ -1,11 +1,10 @@
 import type { Json, JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import { normalise } from "../../model/normal-form.ts";
 import type { Kind } from "../kind.ts";
 
 /** The compared part of a manifest, normalised: a version number belongs to the identity, not to the content. */
-export function contentOf(kind: Kind, shape: Shape, manifest: JsonObject | undefined): Json | undefined {
-  return normalise(shape, manifest === undefined ? undefined : withoutVersion(kind, manifest));
+export function contentOf(kind: Kind, manifest: JsonObject | undefined): Json | undefined {
+  return normalise(kind.shape, manifest === undefined ? undefined : withoutVersion(kind, manifest));
 }
 
 /** The compared part of a manifest, not normalised. */

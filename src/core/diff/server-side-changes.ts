@@ -11,24 +11,24 @@ import { differences } from "./differences.ts";
  */
 export function withServerSide(
   { plan, decisions }: PlanWithDecisions,
-  input: Pick<PlanInput, "desired" | "live" | "kindOf" | "shapeOf">,
+  input: Pick<PlanInput, "desired" | "live" | "kinds">,
 ): Plan {
   const manifests = new Map(input.desired.map(({ manifest }) => [manifest.identity, manifest]));
   const steps = plan.steps.map((step): Step => {
     const [manifest, live, kind] = [
       manifests.get(step.identity),
       input.live.get(step.identity),
-      input.kindOf(step.kind),
+      input.kinds.get(step.kind),
     ];
     if (manifest === undefined || kind === undefined || live?.state !== "present") return step;
-    const shape = input.shapeOf(step.kind);
+    const { shape } = kind;
     const ignored = decisions.get(step.identity)?.ignored ?? [];
     const isKnown = new Set([
       ...step.changes.map(({ label }) => label),
       ...ignored.map((path) => labelOf(shape, path)),
     ]);
     const { value } = requireRead(manifest);
-    const [is, said] = [contentOf(kind, shape, live.row.manifest), contentOf(kind, shape, value)];
+    const [is, said] = [contentOf(kind, live.row.manifest), contentOf(kind, value)];
     const sides = { shape, manifest: value, live: live.row.manifest };
     const added = differences(shape, is, said).flatMap((difference): readonly Change[] => {
       if (isKnown.has(labelOf(shape, difference.tokens))) return [];

@@ -4,6 +4,7 @@ import { canonical, type Json } from "../../contract/json.ts";
 import { decideEach } from "../decide/decide-each.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
+import { requireKind } from "../kind.ts";
 import { type Identity, requireRead } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
 import { withWarnings } from "../run-warning.ts";
@@ -111,7 +112,7 @@ function checksummedStep({ risks: _, causedBy: __, notChecked: ___, ...step }: S
 
 // Masked values are not in the checksum; the revision and live stamps represent them, so that a secret cannot be
 // guessed from a published plan.
-function checksum({ server, revision, live, desired, shapeOf }: PlanInput, steps: readonly Step[]): string {
+function checksum({ server, revision, live, desired, kinds }: PlanInput, steps: readonly Step[]): string {
   const acting = steps.filter(({ action }) => action !== "keep");
   const isActing = new Set(acting.map(({ identity }) => identity));
   const manifests = new Map(
@@ -122,7 +123,8 @@ function checksum({ server, revision, live, desired, shapeOf }: PlanInput, steps
   const stamps = acting.map(({ identity, kind }): Json => {
     const state = live.get(identity);
     const stamp = state?.state === "present" ? state.row.stamp : (state?.state ?? null);
-    return [identity, stamp, redactManifest(shapeOf(kind), manifests.get(identity) ?? null)];
+    const manifest = manifests.get(identity);
+    return [identity, stamp, manifest === undefined ? null : redactManifest(requireKind(kinds, kind).shape, manifest)];
   });
   const summed: Json = { server, revision, stamps, steps: acting.map(checksummedStep) };
   return `sha256:${createHash("sha256").update(canonical(summed)).digest("hex")}`;

@@ -1,6 +1,7 @@
 import { isDocumented, operation } from "../../contract/operations.ts";
 import type { Decision } from "../decide/decision.ts";
 import { type Diagnostic, NOT_VISIBLE } from "../diagnostic.ts";
+import { kindIn } from "../kind.ts";
 import { type Identity, splitIdentity } from "../manifest.ts";
 import { roleThatShows, type Seen, tenantRole } from "../sight.ts";
 import type { PlanInput } from "./plan-input.ts";
@@ -36,9 +37,9 @@ export function notVisible(
 }
 
 // Where the token's roles are not known, a kind that no documented operation reads is never expected to be visible.
-function isExpected(identity: Identity, { sight, kindOf }: Seen): boolean {
+function isExpected(identity: Identity, { sight, kinds }: Seen): boolean {
   if (sight !== null) return true;
-  const kind = kindOf(splitIdentity(identity).kind);
+  const kind = kindIn(kinds, identity);
   return [kind?.list, kind?.single].some((read) => read !== undefined && isDocumented(operation(read.operation)));
 }
 

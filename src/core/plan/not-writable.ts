@@ -1,6 +1,6 @@
 import type { NotWritable } from "../../contract/generated/output.ts";
 import type { Access } from "../access.ts";
-import type { Kind } from "../kind.ts";
+import type { Kinds } from "../kind.ts";
 import type { Live } from "../live.ts";
 import type { Identity } from "../manifest.ts";
 import { mayWrite, roleThatWrites, sightOf } from "../sight.ts";
@@ -10,17 +10,17 @@ import { type Plan, writes } from "./plan.ts";
 type Writing = {
   readonly access: Access | null;
   readonly live: ReadonlyMap<Identity, Live>;
-  readonly kindOf: (type: string) => Kind | undefined;
+  readonly kinds: Kinds;
 };
 
 /** The steps of a plan that its token may not write, by the role that it lacks; empty where its roles are not known. */
-export function notWritable({ steps }: Pick<Plan, "steps">, { access, live, kindOf }: Writing): readonly NotWritable[] {
+export function notWritable({ steps }: Pick<Plan, "steps">, { access, live, kinds }: Writing): readonly NotWritable[] {
   if (access === null) return [];
   const sight = sightOf(access);
   const missing = steps.filter(
-    (step) => writes(step) && !mayWrite(sight, step.identity, kindOf) && !isManager(access, live.get(step.identity)),
+    (step) => writes(step) && !mayWrite(sight, step.identity, kinds) && !isManager(access, live.get(step.identity)),
   );
-  const byRole = Map.groupBy(missing, ({ identity }) => roleThatWrites(access.tenant, identity, kindOf));
+  const byRole = Map.groupBy(missing, ({ identity }) => roleThatWrites(access.tenant, identity, kinds));
   return [...byRole].map(([role, lacking]) => ({ role, identities: lacking.map(({ identity }) => identity) }));
 }
 

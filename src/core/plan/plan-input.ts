@@ -1,5 +1,4 @@
 import type { JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import type { ServerFacts } from "../decide/choose-write-operation.ts";
 import type { Decision, DryRunReply } from "../decide/decision.ts";
 import type { OwnContent } from "../decide/own-content.ts";
@@ -7,7 +6,7 @@ import type { Diagnostic } from "../diagnostic.ts";
 import type { PlanGuards } from "../guards/step-guards.ts";
 import type { RuleFinder } from "../ignore/ignore-rules.ts";
 import type { InvalidManifest } from "../invalid-manifest.ts";
-import type { Kind } from "../kind.ts";
+import type { Kinds } from "../kind.ts";
 import type { LiveView } from "../live.ts";
 import type { Identity, ManifestHead } from "../manifest.ts";
 import type { RecordedHead } from "../recorded.ts";
@@ -41,8 +40,7 @@ export type PlanInput = LiveView & {
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
   /** Manifests at the commit applied last, when they replace missing records; null otherwise. */
   readonly applied: ReadonlyMap<Identity, JsonObject> | null;
-  readonly kindOf: (type: string) => Kind | undefined;
-  readonly shapeOf: (type: string) => Shape;
+  readonly kinds: Kinds;
   readonly serverFacts: ServerFacts;
   /** The subjects whose writes count as ours, by id or as reports show them. */
   readonly writers: ReadonlySet<string>;

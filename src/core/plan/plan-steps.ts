@@ -6,7 +6,7 @@ import { contentOf, withoutVersion } from "../diff/compared-content.ts";
 import { differences } from "../diff/differences.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { jsonPatchTo } from "../diff/json-patch.ts";
-import { writerIn } from "../kind.ts";
+import { requireKind, writerIn } from "../kind.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
 import { type FoundOrphan, findOrphans, type OrphanInput } from "./orphans.ts";
@@ -39,7 +39,7 @@ export function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, deci
     const changes = action === "block" ? changesFromBase(input, manifest) : NONE;
     return { action, kind, identity, file, line, wave, changes, patch: NONE, reason, risks, causedBy };
   }
-  const shape = input.shapeOf(kind);
+  const { shape } = requireKind(input.kinds, kind);
   const live = liveOf(input, manifest) ?? decision?.before;
   const changes = acted.map((one) => changeOf(one, one.cause, { shape, manifest: requireRead(manifest).value, live }));
   const patch = jsonPatchTo(shape, live, decision?.after);
@@ -60,23 +60,22 @@ function writerOf(
 
 // A blocked step still shows what the change under review does, whatever is live.
 function changesFromBase(input: PlanInput, manifest: ManifestHead): readonly Change[] {
-  const { base, kindOf, shapeOf } = input;
-  const kind = kindOf(manifest.kind);
+  const { base, kinds } = input;
+  const kind = kinds.get(manifest.kind);
   if (base === null || kind === undefined) return NONE;
   const { value } = requireRead(manifest);
   const origin = base.get(manifest.identity);
   if (origin === undefined) return [contentChange(input, manifest)];
-  const shape = shapeOf(manifest.kind);
-  const found = differences(shape, contentOf(kind, shape, origin), contentOf(kind, shape, value));
-  return found.map((one) => changeOf(one, "manifest", { shape, manifest: value, live: origin }));
+  const found = differences(kind.shape, contentOf(kind, origin), contentOf(kind, value));
+  return found.map((one) => changeOf(one, "manifest", { shape: kind.shape, manifest: value, live: origin }));
 }
 
 // The content of a create: the whole manifest, masked like every change.
-function contentChange({ shapeOf, recorded, applied, base }: PlanInput, manifest: ManifestHead): Change {
+function contentChange({ kinds, recorded, applied, base }: PlanInput, manifest: ManifestHead): Change {
   const { kind, identity, value } = requireRead(manifest);
   const isPending = base !== null && equal(base.get(identity), value);
   const isGone = recorded.has(identity) || (isPending && applied?.has(identity));
-  return createdFrom(shapeOf(kind), value, isGone ? "drift" : isPending ? "pending" : "manifest");
+  return createdFrom(requireKind(kinds, kind).shape, value, isGone ? "drift" : isPending ? "pending" : "manifest");
 }
 
 // Masked on first access: an apply whose plan is not shown would mask 10,000 manifests for nothing.
@@ -94,8 +93,8 @@ function createdFrom(shape: Shape, value: JsonObject, cause: Change["cause"]): C
 }
 
 // The version number is part of the identity, so it is neither compared nor patched.
-function liveOf({ live, kindOf }: PlanInput, { identity, kind: type }: ManifestHead): JsonObject | undefined {
-  const [found, kind] = [live.get(identity), kindOf(type)];
+function liveOf({ live, kinds }: PlanInput, { identity, kind: type }: ManifestHead): JsonObject | undefined {
+  const [found, kind] = [live.get(identity), kinds.get(type)];
   return found?.state === "present" && kind !== undefined ? withoutVersion(kind, found.row.manifest) : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import { MASK } from "../../model/credential.ts";
+import { type Kinds, requireKind } from "../kind.ts";
 import type { Live } from "../live.ts";
 import type { Identity, Manifest } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
@@ -46,7 +46,7 @@ export type Sealable = {
   /** Each declared resource with the digest of its document. */
   readonly documents: () => Iterable<readonly [Identity, string | undefined]>;
   readonly liveOf: (identity: Identity) => Live | undefined;
-  readonly shapeOf: (type: string) => Shape;
+  readonly kinds: Kinds;
 };
 
 /** Seals the inputs of a plan; steps without an action are left out. */
@@ -99,7 +99,7 @@ export function signSeal(plan: JsonObject, seal: Seal, { keyed }: Pick<Sealing, 
 /** The digest of a manifest without its secrets, and the keyed digest with them; null when it has none. */
 export function digestsOf(
   { kind, identity, value }: Manifest,
-  { shapeOf }: Pick<Sealable, "shapeOf">,
+  { kinds }: Pick<Sealable, "kinds">,
   { keyed }: Pick<Sealing, "keyed">,
 ): { readonly open: string; readonly keyed: string | null } {
   let hasSecrets = false;
@@ -107,7 +107,7 @@ export function digestsOf(
     hasSecrets = true;
     return MASK;
   };
-  const shown = canonical(redactManifest(shapeOf(kind), value, { mask }));
+  const shown = canonical(redactManifest(requireKind(kinds, kind).shape, value, { mask }));
   return { open: digest(shown), keyed: hasSecrets ? keyed(`${identity} ${canonical(value)}`) : null };
 }
 

@@ -7,7 +7,7 @@ import { differences } from "../diff/differences.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
 import { isIgnored } from "../ignore/ignore-rules.ts";
-import { type LiveRow, writerIn } from "../kind.ts";
+import { kindIn, type LiveRow, requireKind, writerIn } from "../kind.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "../manifest.ts";
 import { type FoundOrphan, findOrphans } from "../plan/orphans.ts";
 import type { Change } from "../plan/plan.ts";
@@ -24,8 +24,7 @@ export type DriftInput = Pick<
   | "live"
   | "inSync"
   | "recorded"
-  | "kindOf"
-  | "shapeOf"
+  | "kinds"
   | "rulesFor"
   | "complete"
   | "diagnostics"
@@ -106,7 +105,7 @@ function findingFor(identity: Identity, manifest: ManifestHead | null, input: Dr
   if (live === undefined || live.state === "unknown") return entry("unknown");
   if (live.state === "absent") return recorded === undefined && !input.standsIn ? null : entry("absent");
   const sides = {
-    shape: input.shapeOf(splitIdentity(identity).kind),
+    shape: requireKind(input.kinds, splitIdentity(identity).kind).shape,
     // A manifest without a decision was not read.
     manifest: manifest !== null && input.planned.decisions.has(identity) ? requireRead(manifest).value : undefined,
     live: live.row.manifest,
@@ -122,13 +121,13 @@ function moved(
   input: DriftInput,
 ): readonly Change[] {
   const { identity } = recorded;
-  const kind = input.kindOf(recorded.kind);
+  const kind = input.kinds.get(recorded.kind);
   if (kind === undefined) return [];
   const { shape, live } = sides;
   const rules = input.rulesFor(identity);
   const { echo, written, unrecorded = [] } = requireOpened(recorded);
-  const before = contentOf(kind, shape, echo ?? written);
-  const changes = differences(shape, before, contentOf(kind, shape, live))
+  const before = contentOf(kind, echo ?? written);
+  const changes = differences(shape, before, contentOf(kind, live))
     .filter(({ tokens }) => !isIgnored(rules, tokens) && !isIgnored(unrecorded, tokens))
     .map((difference) => changeOf(difference, "drift", sides));
   if (unrecorded.length === 0) return changes;
@@ -146,11 +145,11 @@ function unrecordedChanges(
   if (manifest === null) return [];
   const { identity } = manifest;
   const before = input.own.get(identity)?.manifest ?? null;
-  const kind = input.kindOf(splitIdentity(identity).kind);
+  const kind = kindIn(input.kinds, identity);
   if (before === null || kind === undefined) return standIn(identity, input, { sides });
   const ignored = input.rulesFor(identity);
   const dryRun = input.dryRuns.get(identity) ?? null;
-  const check = { kind, shape: sides.shape, manifest: requireRead(manifest), dryRun, ignored };
+  const check = { kind, manifest: requireRead(manifest), dryRun, ignored };
   return differencesFrom(check, before, sides.live).map((difference) => changeOf(difference, "drift", sides));
 }
 

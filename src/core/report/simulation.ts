@@ -1,7 +1,6 @@
 import type { Simulation } from "../../contract/generated/output.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
-import type { Kind } from "../kind.ts";
-import { splitIdentity } from "../manifest.ts";
+import { type Kind, type Kinds, kindIn } from "../kind.ts";
 import { PSEUDONYM_PREFIX } from "../redact/pseudonymise-manifest.ts";
 import type { ApplyEvent } from "./events.ts";
 
@@ -22,7 +21,7 @@ export type SimulatedPhases = { readonly [phase in "base" | "change" | "revert"]
 /** The result of a simulation. */
 export function makeSimulation(
   { base, change, revert }: SimulatedPhases,
-  { unseen, kindOf }: { readonly unseen: readonly string[]; readonly kindOf: (type: string) => Kind | undefined },
+  { unseen, kinds }: { readonly unseen: readonly string[]; readonly kinds: Kinds },
 ): Simulation {
   const [changed, reverted] = [phaseOf(change), phaseOf(revert)];
   const tokens = new Set(change.tokens.map(({ identity }) => identity));
@@ -38,7 +37,7 @@ export function makeSimulation(
       ...changed.created.map((identity) => ({ identity, what: "resource" as const })),
       ...left.map((identity) => ({ identity, what: "update" as const })),
       ...undone
-        .filter((identity) => keepsVersions(kindOf(splitIdentity(identity).kind)))
+        .filter((identity) => keepsVersions(kindIn(kinds, identity)))
         .map((identity) => ({ identity, what: "versions" as const })),
       ...[...tokens].map((identity) => ({ identity, what: "token" as const })),
     ],

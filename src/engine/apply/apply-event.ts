@@ -3,7 +3,7 @@ import type { Identity } from "../../core/manifest.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";
 import { type Outcome, summariseOutcomes } from "../../core/report/report.ts";
 import { missingRoleToWrite } from "../../core/sight.ts";
-import { kindOf } from "../../kinds/index.ts";
+import { kindsByType } from "../../kinds/index.ts";
 import type { SourceHead } from "../../manifests/source-manifest.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import type { Pass, PassContext } from "../pass.ts";
@@ -30,7 +30,7 @@ export async function applyEvent(
 function withMissingRole(outcome: Outcome, access: Access | null): Outcome {
   const { error, identity } = outcome;
   if (error?.status !== 403) return outcome;
-  const role = missingRoleToWrite(access, identity, kindOf);
+  const role = missingRoleToWrite(access, identity, kindsByType);
   return role === null ? outcome : { ...outcome, error: { ...error, role } };
 }
 

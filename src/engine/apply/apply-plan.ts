@@ -2,7 +2,6 @@ import PQueue from "p-queue";
 import { ClientError } from "../../client/client-error.ts";
 import { errorMessage } from "../../contract/error-message.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Decision } from "../../core/decide/decision.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
 import { keepIgnored } from "../../core/ignore/keep-ignored.ts";
@@ -15,6 +14,7 @@ import { equalRecorded, isRecordOf, type Recorded, type RecordedHead, requireOpe
 import type { ProgressEvent } from "../../core/report/events.ts";
 import { type ApplyReport, isSuccess, type OutcomeError, summariseOutcomes } from "../../core/report/report.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
+import { kindOf } from "../../kinds/index.ts";
 import type { SourceHead } from "../../manifests/source-manifest.ts";
 import { isStorageError } from "../../state/is-storage-error.ts";
 import { announceLongWait } from "../announce-long-wait.ts";
@@ -44,8 +44,6 @@ export type ApplyContext = Omit<WriteContext, "withRequestSlot" | "isStopped" | 
   readonly manifests: ReadonlyMap<Identity, SourceHead>;
   readonly live: ReadonlyMap<Identity, Live>;
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
-  readonly kindOf: (type: string) => Kind | undefined;
-  readonly shapeOf: (type: string) => Shape;
   readonly concurrency: number;
   /** Follow rollouts to their end. */
   readonly wait: boolean;
@@ -172,10 +170,10 @@ async function recordEqual(
     const { row } = live;
     const known = head === undefined ? null : requireOpened(head);
     if (known !== null && isRecordOf(known, requireRead(manifest).value, row.manifest)) return [];
-    const kind = context.kindOf(type);
+    const kind = kindOf(type);
     if (kind === undefined) return [];
     const ignored = decisions.get(identity)?.ignored ?? [];
-    const sent = { kind, shape: context.shapeOf(type), identity, written: requireRead(manifest).value, ignored };
+    const sent = { kind, identity, written: requireRead(manifest).value, ignored };
     const receipt = createReceipt(sent, row, { known, at: context.clock.now() });
     return known !== null && equalRecorded(known, receipt) ? [] : [receipt];
   });
@@ -184,20 +182,19 @@ async function recordEqual(
 
 async function writeStep(step: Step, decision: Decision | undefined, context: Running): Promise<WriteResult> {
   const declared = context.manifests.get(step.identity);
-  const kind = context.kindOf(step.kind);
+  const kind = kindOf(step.kind);
   if (declared === undefined || kind === undefined || decision === undefined)
     throw new TypeError(`no manifest for ${step.identity}`);
   const manifest = requireRead(declared);
-  const shape = context.shapeOf(step.kind);
   const planned = context.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
   const { ignored } = decision;
   const head = ignored.length === 0 ? undefined : context.recorded.get(step.identity);
   const recorded = head === undefined ? null : requireOpened(head);
-  const toSend = manifestToSend(shape, manifest, planned, decision);
-  const job: WriteJob = { kind, shape, manifest, live: planned, toSend, ignored, recorded };
+  const toSend = manifestToSend(kind, manifest, planned, decision);
+  const job: WriteJob = { kind, manifest, live: planned, toSend, ignored, recorded };
   const live = await liveNow(job, context);
   const same =
-    live.state === "present" && step.action === "ensure" && hasContentOf(kind, shape, job.toSend, live.row.manifest);
+    live.state === "present" && step.action === "ensure" && hasContentOf(kind, job.toSend, live.row.manifest);
   if (same) return recordAsKept({ ...job, live }, live.row, context);
   if (kind.issuesToken?.(manifest.value) && step.action !== "update") {
     const trouble = await sinkTrouble(step.identity, context);
@@ -237,7 +234,7 @@ async function recordAsKept(job: WriteJob, row: LiveRow, context: Running): Prom
   return { state: "kept" };
 }
 
-function manifestToSend(shape: Shape, { value }: Manifest, live: Live, { ignored }: Decision): JsonObject {
+function manifestToSend({ shape }: Kind, { value }: Manifest, live: Live, { ignored }: Decision): JsonObject {
   if (live.state !== "present" || ignored.length === 0) return value;
   const kept = keepIgnored(shape, value, live.row.manifest, ignored);
   return isObject(kept) ? kept : value;

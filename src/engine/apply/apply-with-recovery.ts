@@ -1,9 +1,9 @@
-import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Kind } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import type { Manifest } from "../../core/manifest.ts";
 import { summariseOutcomes } from "../../core/report/report.ts";
 import { isShown, sightOf } from "../../core/sight.ts";
+import { kindsByType } from "../../kinds/index.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { createDryRun, type DryRun, isDryRunSafe } from "../live/dry-run.ts";
@@ -30,13 +30,10 @@ export type ApplyOptions = Pick<
   | "signal"
   | "stopping"
   | "stopWaiting"
-> & {
-  readonly kindOf: (type: string) => Kind | undefined;
-  readonly shapeOf: (type: string) => Shape;
-};
+> & {};
 
 /** The options for recovering writes of an earlier run. */
-type RecoveryOptions = Pick<ApplyOptions, "concurrency" | "kindOf" | "shapeOf" | "clock" | "onProgress" | "signal">;
+type RecoveryOptions = Pick<ApplyOptions, "concurrency" | "clock" | "onProgress" | "signal">;
 
 /** Applies a plan, and settles the interrupted writes of an earlier run. */
 export async function applyWithRecovery(
@@ -113,7 +110,7 @@ export async function recoveryWith(session: ServerSession, options: RecoveryOpti
       const { identity } = intent;
       const id = recorded.get(identity)?.id ?? null;
       const live = await readLiveOf({ kind, manifest: sentManifest(intent), id }, observing);
-      const isUnseen = live.state === "absent" && sight !== null && !isShown(sight, identity, options.kindOf);
+      const isUnseen = live.state === "absent" && sight !== null && !isShown(sight, identity, kindsByType);
       return isUnseen ? { state: "unknown", reason: "not-visible" } : live;
     },
     dryRun: (intent, kind) => dryRun(kind, sentManifest(intent), options),
@@ -136,8 +133,8 @@ function observingWith(
   { reader, serverFacts, saveServerFacts }: ServerSession,
   options: RecoveryOptions,
 ): ObserveContext {
-  const { concurrency, signal, shapeOf } = options;
-  const dryRun = createDryRun({ reader, serverFacts, saveServerFacts, concurrency, shapeOf });
+  const { concurrency, signal } = options;
+  const dryRun = createDryRun({ reader, serverFacts, saveServerFacts, concurrency });
   return { reader, serverFacts, known: null, dryRun, concurrency, signal };
 }
 

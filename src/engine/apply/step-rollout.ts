@@ -5,6 +5,7 @@ import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Step } from "../../core/plan/plan.ts";
 import type { ProgressEvent } from "../../core/report/events.ts";
 import type { RolloutResult } from "../../core/report/report.ts";
+import { kindOf } from "../../kinds/index.ts";
 import { followRollout, type Rollout } from "../rollout/follow-rollout.ts";
 import { type DeployedRun, followRun } from "../rollout/follow-run.ts";
 import type { WriteContext, WriteResult } from "../write/write-job.ts";
@@ -14,7 +15,6 @@ export type StepRolloutContext = Pick<
   WriteContext,
   "clock" | "reader" | "rolloutTimeoutMs" | "stopping" | "stopWaiting"
 > & {
-  readonly kindOf: (type: string) => Kind | undefined;
   /** Follow rollouts to their end. */
   readonly wait: boolean;
   readonly onProgress: (progress: ProgressEvent) => void;
@@ -26,7 +26,7 @@ export type StepRolloutContext = Pick<
 
 /** Follows the rollout of a step and the run that it starts; null where the step starts no rollout. */
 export async function rolloutOf(step: Step, written: WriteResult, context: StepRolloutContext): Promise<RolloutResult> {
-  const kind = context.kindOf(step.kind);
+  const kind = kindOf(step.kind);
   if (!kind?.rollsOut || written.state !== "done") return null;
   const { row } = written;
   const now = rolloutState(row.status);

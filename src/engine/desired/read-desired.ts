@@ -8,7 +8,6 @@ import { type SourceDiagnostic, summariseForeign } from "../../core/foreign-docu
 import type { ReadEvent } from "../../core/report/events.ts";
 import { isSourceRefused } from "../../core/report/source-refusal.ts";
 import { isEverything, type Selection, select, selectNamed, unmatched } from "../../core/selection/select.ts";
-import { kindOf } from "../../kinds/index.ts";
 import { loadChanged } from "../../manifests/load-changed.ts";
 import { type Loaded, type LoadOptions, loadManifests } from "../../manifests/load-manifests.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
@@ -78,7 +77,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
   );
   const { revision, prepared } = source;
   const { rules, cache, knownFiles: facts } = prepared;
-  const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(clock.now()) };
+  const loading = { rules: rules.load, limits: defaultLimits, now: new Date(clock.now()) };
   const reading = { ...loading, knownContent: knownContent(facts, loading) };
   const from = { revision, day: loading.now.toISOString().slice(0, 10) };
   const reloaded = before === null ? null : await loadAgain(before, { ...from, rules }, reading, stopping);

@@ -1,11 +1,11 @@
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
-import type { Kind } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import type { PlanInput } from "../../core/plan/plan-input.ts";
 import { isOpened } from "../../core/recorded.ts";
+import { kindOf } from "../../kinds/index.ts";
 import type { Desired } from "../desired/desired.ts";
 import type { KnownServer } from "../known-server.ts";
 import type { DryRun } from "./dry-run.ts";
@@ -26,7 +26,6 @@ type Question = Pick<PlanInput, "live" | "declared" | "elsewhere" | "recorded"> 
   Pick<Desired, "history"> & { readonly mayBeOrphans: Iterable<Identity> };
 
 type AskContext = {
-  readonly kindOf: (type: string) => Kind | undefined;
   readonly serverFacts: Pick<KnownServer, "dryRun">;
   readonly dryRun: DryRun;
   /** Tries to prove that a dry run changes nothing. */
@@ -43,7 +42,7 @@ type AskContext = {
  */
 export async function askAboutOrphans(
   { mayBeOrphans, live, declared, elsewhere, recorded, history }: Question,
-  { kindOf, serverFacts, dryRun, prove, creates, concurrency, signal }: AskContext,
+  { serverFacts, dryRun, prove, creates, concurrency, signal }: AskContext,
 ): Promise<OrphanAnswers> {
   const answers = { live: new Map<Identity, Live>(), dryRuns: new Map<Identity, DryRunReply>() };
   const isUnread = (identity: Identity): boolean => {

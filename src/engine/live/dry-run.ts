@@ -2,7 +2,6 @@ import PQueue from "p-queue";
 import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Deployment } from "../../contract/generated/resources.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Kind, tryReadRow } from "../../core/kind.ts";
@@ -27,12 +26,10 @@ export type DryRunContext = {
   /** Stores newly learned facts about the server. */
   readonly saveServerFacts: () => Promise<void>;
   readonly concurrency: number;
-  readonly shapeOf: (type: string) => Shape;
 };
 
 type DryRunRequest = {
   readonly kind: Kind;
-  readonly shape: Shape;
   readonly manifest: Manifest;
   readonly signal: AbortSignal;
 };
@@ -41,13 +38,13 @@ type DryRunRequest = {
  * Creates the dry run of one server. Dry runs go one at a time until one is shown to change nothing; a server that ignores
  * `dryRun` gets no further ones.
  */
-export function createDryRun({ reader, serverFacts, saveServerFacts, concurrency, shapeOf }: DryRunContext): DryRun {
+export function createDryRun({ reader, serverFacts, saveServerFacts, concurrency }: DryRunContext): DryRun {
   const queue = new PQueue({ concurrency: serverFacts.dryRun === "proven" ? concurrency : 1 });
   return (kind, manifest, { signal }) =>
     queue.add(
       async () => {
         refuseIgnored(serverFacts);
-        const request: DryRunRequest = { kind, manifest, shape: shapeOf(manifest.kind), signal };
+        const request: DryRunRequest = { kind, manifest, signal };
         const tried = await dryRunOne(reader, serverFacts, request);
         if (serverFacts.dryRun !== "proven") {
           await prove(reader, serverFacts, tried, request);
@@ -145,12 +142,12 @@ async function prove(
 function proofFrom(
   { id, version }: Deployment,
   newest: Deployment | undefined,
-  { kind, shape, manifest }: DryRunRequest,
+  { kind, manifest }: DryRunRequest,
 ): DryRunProof {
   if (newest === undefined) return "proven";
   if (id) return newest.id === id ? "ignored" : "proven";
   if (newest.version < version) return "proven";
-  return hasContentOf(kind, shape, manifest.value, newest.manifest) ? "ignored" : "unproven";
+  return hasContentOf(kind, manifest.value, newest.manifest) ? "ignored" : "unproven";
 }
 
 function isDeployment(reply: unknown): reply is Deployment {

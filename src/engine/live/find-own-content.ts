@@ -1,15 +1,15 @@
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import { isContentOf, isWrittenBy, type OwnCheck, type OwnContent } from "../../core/decide/own-content.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { RuleFinder } from "../../core/ignore/ignore-rules.ts";
-import type { Kind, LiveRow } from "../../core/kind.ts";
+import type { LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
 import type { WavedManifest } from "../../core/plan/plan-input.ts";
+import { kindOf } from "../../kinds/index.ts";
 import type { Desired } from "../desired/desired.ts";
 import { versionsSince } from "./versions-since.ts";
 
@@ -36,8 +36,6 @@ export type FoundOwnContent = {
 export const NOTHING_OWN: FoundOwnContent = { own: new Map(), warnings: [] };
 
 type FindContext = {
-  readonly kindOf: (type: string) => Kind | undefined;
-  readonly shapeOf: (type: string) => Shape;
   readonly reader: Reader;
   readonly concurrency: number;
   readonly stopping: AbortSignal;
@@ -61,7 +59,7 @@ export async function findOwnContent(
   desired: Pick<Desired, "base" | "history" | "applied">,
   context: FindContext,
 ): Promise<FoundOwnContent> {
-  const asked = question.differing.flatMap(({ manifest }) => askedOf(requireRead(manifest), question, context) ?? []);
+  const asked = question.differing.flatMap(({ manifest }) => askedOf(requireRead(manifest), question) ?? []);
   if (asked.length === 0 && desired.history?.namesApplied !== true) return NOTHING_OWN;
   const atRef = await desired.history?.applied();
   const applied = desired.applied ?? atRef?.manifests ?? null;
@@ -93,17 +91,12 @@ async function findOwn(
   return own;
 }
 
-function askedOf(
-  manifest: Manifest,
-  { live, dryRuns, rulesFor }: OwnQuestion,
-  { kindOf, shapeOf }: FindContext,
-): Asked | null {
+function askedOf(manifest: Manifest, { live, dryRuns, rulesFor }: OwnQuestion): Asked | null {
   const { identity } = manifest;
   const [found, kind] = [live.get(identity), kindOf(manifest.kind)];
   if (found?.state !== "present" || kind === undefined) return null;
   return {
     kind,
-    shape: shapeOf(manifest.kind),
     manifest,
     dryRun: dryRuns.get(identity) ?? null,
     ignored: rulesFor(identity),

@@ -4,9 +4,9 @@ import { staleness } from "../../core/decide/decide-each.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { liveGuard, type ShrinkLimits } from "../../core/guards/mass-change-guards.ts";
-import type { Kind } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Sight } from "../../core/sight.ts";
+import { kindsByType } from "../../kinds/index.ts";
 import type { ReceiptHead } from "../../state/ledger.ts";
 import type { Desired } from "../desired/desired.ts";
 import type { KnownServer } from "../known-server.ts";
@@ -14,7 +14,6 @@ import type { Observation } from "./observe.ts";
 
 /** The records and facts by which live is judged. */
 type JudgeContext = {
-  readonly kindOf: (type: string) => Kind | undefined;
   readonly serverFacts: KnownServer;
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
   readonly clock: Clock;
@@ -26,10 +25,10 @@ export function concluded(
   observation: Observation,
   dryRuns: ReadonlyMap<Identity, DryRunReply>,
   sight: Sight,
-  { kindOf, serverFacts }: Pick<JudgeContext, "kindOf" | "serverFacts">,
+  { serverFacts }: Pick<JudgeContext, "serverFacts">,
 ): Observation {
   const isProven = serverFacts.dryRun === "proven";
-  return { ...observation, live: concludeAbsence(observation, { sight, kindOf, dryRuns, isProven }) };
+  return { ...observation, live: concludeAbsence(observation, { sight, kinds: kindsByType, dryRuns, isProven }) };
 }
 
 /** Live without the records that are too old: where live cannot be read, the last write is trusted only for a limited time. */

@@ -1,13 +1,12 @@
 import { compareText } from "../../contract/json.ts";
-import type { Kind } from "../../core/kind.ts";
+import { type Kind, parentOf } from "../../core/kind.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
-import { parentOf } from "../../core/parent.ts";
+import { kindOf, kindsByType } from "../../kinds/index.ts";
 import type { ReceiptHead } from "../../state/ledger.ts";
 import type { Desired } from "../desired/desired.ts";
 import type { LiveQuery, WavedSource } from "./observe.ts";
 
 type LiveQueryContext = {
-  readonly kindOf: (type: string) => Kind | undefined;
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
   /** Kinds that are listed whatever is declared. @default none */
   readonly alsoListed?: readonly Kind[];
@@ -19,7 +18,7 @@ type LiveQueryContext = {
 export function liveQueries(
   desired: Desired,
   waved: readonly WavedSource[],
-  { kindOf, recorded, mayBeOrphans, alsoListed = [] }: LiveQueryContext,
+  { recorded, mayBeOrphans, alsoListed = [] }: LiveQueryContext,
 ): readonly LiveQuery[] {
   const groups = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
   const groupOf = (type: string) => {
@@ -32,8 +31,7 @@ export function liveQueries(
     return group;
   };
   for (const one of waved) groupOf(one.manifest.kind)?.declared.push(one);
-  for (const identity of othersOf(desired, mayBeOrphans, kindOf))
-    groupOf(splitIdentity(identity).kind)?.others.push(identity);
+  for (const identity of othersOf(desired, mayBeOrphans)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
   for (const { type } of alsoListed) groupOf(type);
   const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
   const isRecorded = (identity: Identity): boolean => recorded.has(identity);
@@ -44,7 +42,6 @@ export function liveQueries(
 function othersOf(
   { manifests, waves, isWhole, declared }: Desired,
   mayBeOrphans: Iterable<Identity>,
-  kindOf: LiveQueryContext["kindOf"],
 ): readonly Identity[] {
   // Each manifest has a wave. With equally many waves, their identities are those of the manifests.
   const isAlone = waves.size === manifests.length;
@@ -54,7 +51,7 @@ function othersOf(
   const add = (identity: Identity): void => {
     if (known.has(identity) || others.has(identity)) return;
     others.add(identity);
-    const parent = parentOf(identity, kindOf);
+    const parent = parentOf(identity, kindsByType);
     if (parent !== null) add(parent);
   };
   for (const { references } of manifests) for (const { identity } of references) add(identity);

@@ -2,12 +2,12 @@ import type { RouteProbe } from "../../client/route-probe.ts";
 import type { NotChecked } from "../../contract/generated/output.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
-import type { Kind } from "../../core/kind.ts";
+import { type Kind, parentOf } from "../../core/kind.ts";
 import { exists, type Live, type LiveView } from "../../core/live.ts";
 import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
-import { parentOf } from "../../core/parent.ts";
 import { type Action, writes } from "../../core/plan/plan.ts";
 import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
+import { kindOf, kindsByType } from "../../kinds/index.ts";
 import { readManifest } from "../../manifests/read-manifests.ts";
 import type { KnownServer } from "../known-server.ts";
 import type { DryRun, DryRunResult } from "./dry-run.ts";
@@ -16,7 +16,6 @@ import { refuseAbsentSecrets, type SecretContext } from "./refuse-absent-secrets
 
 /** The context for the dry runs of a plan. */
 export type PreflightContext = SecretContext & {
-  readonly kindOf: (type: string) => Kind | undefined;
   readonly serverFacts: KnownServer;
   readonly probeRoute: RouteProbe;
   readonly dryRun: DryRun;
@@ -55,7 +54,7 @@ const PROOFS = 3;
 export async function preflight(plan: PreflightInput, context: PreflightContext): Promise<PreflightResult> {
   const { decisions, answered } = plan;
   const jobs = plan.waved.flatMap(({ manifest }): Job[] => {
-    const [kind, action] = [context.kindOf(manifest.kind), decisions.get(manifest.identity)?.action];
+    const [kind, action] = [kindOf(manifest.kind), decisions.get(manifest.identity)?.action];
     return kind === undefined || action === undefined || !writes({ action })
       ? []
       : [{ kind, manifest: requireRead(manifest), action }];
@@ -90,9 +89,7 @@ export async function preflight(plan: PreflightInput, context: PreflightContext)
       // The reply to a probe of the route does not check the manifest until dryRun is proven.
       const reply = answered.get(identity) ?? (isProven ? replies.get(identity) : undefined);
       const why =
-        reply === undefined
-          ? (dependent(job) ?? reasonUnsent(job, isProven, unwritable, context))
-          : reasonRefused(reply);
+        reply === undefined ? (dependent(job) ?? reasonUnsent(job, isProven, unwritable)) : reasonRefused(reply);
       return why === null ? [] : [[identity, why] as const];
     }),
   ]);
@@ -135,14 +132,9 @@ function reasonNotUpdated(
 }
 
 // A token that may not dry-run one application of a workspace may not dry-run the others there.
-function reasonUnsent(
-  { kind, manifest }: Job,
-  isProven: boolean,
-  unwritable: ReadonlySet<Identity>,
-  { kindOf }: PreflightContext,
-): NotChecked {
+function reasonUnsent({ kind, manifest }: Job, isProven: boolean, unwritable: ReadonlySet<Identity>): NotChecked {
   if (isProven) return { reason: "unanswered" };
-  const parent = kind.rollsOut === true ? parentOf(manifest.identity, kindOf) : null;
+  const parent = kind.rollsOut === true ? parentOf(manifest.identity, kindsByType) : null;
   return { reason: parent !== null && unwritable.has(parent) ? "needs-write" : "unproven" };
 }
 
@@ -190,13 +182,13 @@ export async function proveDryRun(
   let remaining = PROOFS;
   for (const { manifest } of waved) {
     if (context.serverFacts.dryRun === "proven" || remaining === 0) break;
-    const kind = context.kindOf(manifest.kind);
+    const kind = kindOf(manifest.kind);
     const action = decisions.get(manifest.identity)?.action ?? "keep";
     if (kind?.rollsOut !== true || action !== "keep" || !exists(live, manifest.identity)) continue;
     remaining -= 1;
     const read = await readManifest(manifest, context);
     const { state } = await orImpossible(context.dryRun(kind, read, context), context);
-    const parent = parentOf(manifest.identity, context.kindOf);
+    const parent = parentOf(manifest.identity, kindsByType);
     if (state === "forbidden" && parent !== null) unwritable.add(parent);
   }
   return unwritable;

@@ -1,6 +1,5 @@
 import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import { isListOperation } from "../../contract/operations.ts";
 import { type Kind, type LiveRow, readRow } from "../../core/kind.ts";
 import type { Intent } from "../../state/ledger.ts";
@@ -34,7 +33,6 @@ export async function versionsSince(
 /** The version that a write created, where newer ones exist; null where it is not found. */
 export async function createdVersion(
   kind: Kind,
-  shape: Shape,
   { versionBefore, manifest }: Intent,
   newest: LiveRow,
   context: ReadOptions,
@@ -42,7 +40,7 @@ export async function createdVersion(
   const version = versionBefore ?? 0;
   const limit = (newest.version ?? 0) - version;
   const newer = await versionsSince(kind, { ...newest, version, limit: Math.min(limit, MAX_VERSIONS) }, context);
-  return newer?.findLast((row) => hasContentOf(kind, shape, manifest, row.manifest)) ?? null;
+  return newer?.findLast((row) => hasContentOf(kind, manifest, row.manifest)) ?? null;
 }
 
 async function versionsOf(

@@ -4,7 +4,7 @@ import type { Recorded } from "../../core/recorded.ts";
 import type { RecordsEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { removedToKeep } from "../live/removed-manifests.ts";
-import { type Pass, planContextIn, shapeOf } from "../pass.ts";
+import { type Pass, planContextIn } from "../pass.ts";
 import { planAgainstLive } from "../plan-against-live.ts";
 import { createReceipt } from "../write/receipt.ts";
 import { type KeptRecord, recordsEvent } from "./records-event.ts";
@@ -37,7 +37,7 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
     const kind = kindOf(type);
     if (recorded.has(identity) || live?.state !== "present" || kind === undefined) return [];
     const { row } = live;
-    const sent = { kind, shape: shapeOf(type), identity, written: row.manifest, ignored: [] };
+    const sent = { kind, identity, written: row.manifest, ignored: [] };
     return [createReceipt(sent, row, { known: null, at: context.clock.now() })];
   });
   if (receipts.length > 0) {

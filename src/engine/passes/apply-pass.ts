@@ -1,14 +1,14 @@
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
 import { needsAdoption, type PlanGuards } from "../../core/guards/step-guards.ts";
+import { parentOf } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { missingExtensions } from "../../core/missing-extensions.ts";
-import { parentOf } from "../../core/parent.ts";
 import { type Risk, writes } from "../../core/plan/plan.ts";
 import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
 import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
 import type { ApplyEvent, PassEnd, PlanEvent } from "../../core/report/events.ts";
 import { runWarning } from "../../core/run-warning.ts";
-import { kindOf } from "../../kinds/index.ts";
+import { kindsByType } from "../../kinds/index.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { applyEvent } from "../apply/apply-event.ts";
 import { type ApplyOptions, applyWithRecovery, recoverPending } from "../apply/apply-with-recovery.ts";
@@ -20,7 +20,7 @@ import { guardRefusal, refusedByGuards } from "../guard-refusal.ts";
 import { acquireWriteAccess } from "../lease/acquire-write-access.ts";
 import type { Leader } from "../lease/leader.ts";
 import { removedToKeep } from "../live/removed-manifests.ts";
-import { type Pass, planContextIn, shapeOf } from "../pass.ts";
+import { type Pass, planContextIn } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan-against-live.ts";
 import type { Recovered } from "../recover/recover.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
@@ -187,7 +187,7 @@ async function recordedFor(desired: Desired, { ledger, heads }: ServerSession): 
     identity,
     ...references.map((one) => one.identity),
   ]);
-  return ledger.recorded(new Set([...named, ...named.flatMap((identity) => parentOf(identity, kindOf) ?? [])]));
+  return ledger.recorded(new Set([...named, ...named.flatMap((identity) => parentOf(identity, kindsByType) ?? [])]));
 }
 
 // After the source was accepted: a refused commit ends no hold.
@@ -206,7 +206,7 @@ function applyOptions({ read: { rules }, context }: Pass, { waiting = untilTheEn
   const { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs } = rules;
   const { clock, random, stopping, signal, emit } = context;
   const limits = { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs };
-  return { ...limits, kindOf, shapeOf, clock, random, stopping, signal, onProgress: emit, ...waiting };
+  return { ...limits, clock, random, stopping, signal, onProgress: emit, ...waiting };
 }
 
 function untilTheEnd(): RolloutWaiting {

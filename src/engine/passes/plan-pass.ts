@@ -12,12 +12,12 @@ import { notWritable } from "../../core/plan/not-writable.ts";
 import type { Gate, Plan } from "../../core/plan/plan.ts";
 import { makeSeal, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
 import type { GuardRefusal, PlanEvent, Unmanaged } from "../../core/report/events.ts";
-import { kindOf, kinds } from "../../kinds/index.ts";
+import { kindOf, kinds, kindsByType } from "../../kinds/index.ts";
 import type { LastGood } from "../desired/last-good-revision.ts";
 import { findShrunk, requireUnemptied, type ShrunkSource } from "../desired/source-guards.ts";
 import { guardRefusal } from "../guard-refusal.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
-import { type Pass, planContextIn, shapeOf } from "../pass.ts";
+import { type Pass, planContextIn } from "../pass.ts";
 import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
 
@@ -60,7 +60,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   const plan = allows.length === 0 ? guarded : { ...guarded, allows };
   const { access, observation } = livePlan;
   const interrupted = writesOf(livePlan);
-  const lacking = notWritable(plan, { access, live: observation.live, kindOf });
+  const lacking = notWritable(plan, { access, live: observation.live, kinds: kindsByType });
   return {
     ...event,
     plan,
@@ -95,7 +95,7 @@ async function withInterrupted(
     import("../recover/foresee-recovery.ts"),
   ]);
   const { clock, stopping: signal, emit: onProgress } = context;
-  const options = { concurrency: rules.concurrency, kindOf, shapeOf, clock, signal, onProgress };
+  const options = { concurrency: rules.concurrency, clock, signal, onProgress };
   const foreseen = await foreseeRecovery(pending, await recoveryWith(session, options));
   return {
     planContext: { ...planContext, ...recordsAfter(foreseen, planContext) },
@@ -199,10 +199,7 @@ function serverSide(livePlan: LivePlan, planContext: PlanContext): PlanEvent["pl
 
 const hasList = ({ list }: Kind) => list !== undefined;
 
-function unmanagedIn(
-  { observation, desired, plan }: LivePlan,
-  { kindOf, recorded }: Pick<PlanContext, "kindOf" | "recorded">,
-): Unmanaged {
+function unmanagedIn({ observation, desired, plan }: LivePlan, { recorded }: Pick<PlanContext, "recorded">): Unmanaged {
   const orphans = plan.steps.flatMap(({ action, identity }) => (action === "orphan" ? [identity] : []));
   const notListed = kinds.filter(({ type }) => !observation.rows.has(type)).map(({ type }) => type);
   const identities = [...observation.rows].flatMap(([type, rows]) => {

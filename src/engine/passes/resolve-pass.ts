@@ -10,7 +10,7 @@ import { timestampText } from "../../core/timestamp-text.ts";
 import { kindOf } from "../../kinds/index.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { recoveryWith } from "../apply/apply-with-recovery.ts";
-import { type Pass, shapeOf } from "../pass.ts";
+import type { Pass } from "../pass.ts";
 import { findWriteEffect, type Recovery, settleApplied } from "../recover/recover.ts";
 import { hasContentOf, type WriteEffect } from "../write/verify-write.ts";
 
@@ -41,8 +41,6 @@ export async function resolvePass(
   const recovery = await recoveryWith(session, {
     concurrency: rules.concurrency,
     onProgress: emit,
-    kindOf,
-    shapeOf,
     signal,
     clock,
   });
@@ -68,7 +66,7 @@ function chosen(pending: readonly PendingIntent[], identities: readonly Identity
 }
 
 async function find(intent: PendingIntent, recovery: Recovery): Promise<Found> {
-  const kind = recovery.kindOf(intent.kind);
+  const kind = kindOf(intent.kind);
   if (kind === undefined) throw new HoldfastError("error", `this release has no kind ${intent.kind}`);
   const live = await recovery.readLive(intent, kind);
   return { intent, kind, live, evidence: await findWriteEffect(intent, kind, live, recovery) };
@@ -144,7 +142,7 @@ function openWrite({ intent, kind, live, evidence: { effect } }: Found): OpenWri
       state: live.state,
       version: row?.version ?? null,
       changedBy: (row && writerIn(row))?.changedBy ?? null,
-      hasContent: row && hasContentOf(kind, shapeOf(intent.kind), manifest, row.manifest),
+      hasContent: row && hasContentOf(kind, manifest, row.manifest),
     },
     evidence: evidenceWord[effect],
     token: null,

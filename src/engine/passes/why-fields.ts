@@ -1,5 +1,4 @@
 import type { JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import { changeOf } from "../../core/diff/change.ts";
 import { contentOf } from "../../core/diff/compared-content.ts";
 import { differences } from "../../core/diff/differences.ts";
@@ -10,7 +9,7 @@ import type { Recorded } from "../../core/recorded.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { versionsSince } from "../live/versions-since.ts";
-import { type Pass, shapeOf } from "../pass.ts";
+import type { Pass } from "../pass.ts";
 import type { LivePlan } from "../plan-against-live.ts";
 
 /** Versions that are read to find who wrote a field. */
@@ -32,10 +31,10 @@ export async function whyFields(
   const { identity, kind: type } = manifest;
   const step = plan.steps.find((one) => one.identity === identity);
   const changes = (step?.changes ?? []).filter(({ path }) => path !== "");
-  const [live, kind, shape] = [observation.live.get(identity), kindOf(type), shapeOf(type)];
+  const [live, kind] = [observation.live.get(identity), kindOf(type)];
   if (live?.state !== "present" || kind === undefined) return { changes, changedSince: [] };
   const { row } = live;
-  const sides = { kind, shape, row, value };
+  const sides = { kind, row, value };
   const moved = receipt === undefined ? [] : changesFrom(receipt.echo ?? receipt.written, sides);
   const differing = new Set(changes.map(({ label }) => label));
   const since = moved.filter(({ label }) => !differing.has(label));
@@ -56,12 +55,12 @@ export async function whyFields(
 /** The causes with which live has moved, or may have. */
 const LIVE_CAUSES: ReadonlySet<Change["cause"]> = new Set(["drift", "conflict", "unrecorded"]);
 
-type Sides = { readonly kind: Kind; readonly shape: Shape; readonly row: LiveRow; readonly value: JsonObject };
+type Sides = { readonly kind: Kind; readonly row: LiveRow; readonly value: JsonObject };
 
 /** The fields in which live differs from an earlier content. */
-function changesFrom(earlier: JsonObject, { kind, shape, row, value }: Sides): readonly Change[] {
-  const found = differences(shape, contentOf(kind, shape, earlier), contentOf(kind, shape, row.manifest));
-  return found.map((one) => changeOf(one, "drift", { shape, manifest: value, live: row.manifest }));
+function changesFrom(earlier: JsonObject, { kind, row, value }: Sides): readonly Change[] {
+  const found = differences(kind.shape, contentOf(kind, earlier), contentOf(kind, row.manifest));
+  return found.map((one) => changeOf(one, "drift", { shape: kind.shape, manifest: value, live: row.manifest }));
 }
 
 // Newest first, from live on; only live where the kind has no versions.

@@ -3,22 +3,21 @@ import { pointerTokens } from "../../contract/json-pointer.ts";
 import type { Decision } from "../../core/decide/decision.ts";
 import { pointerOf, writtenValueAt } from "../../core/diff/pointer.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { writerIn } from "../../core/kind.ts";
+import { parentOf, requireKind, writerIn } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import type { Identity } from "../../core/manifest.ts";
-import { parentOf } from "../../core/parent.ts";
 import { declarersOf } from "../../core/plan/orphans.ts";
 import { redactManifest } from "../../core/redact/redact-manifest.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
 import { lastGoodText, placeText } from "../../core/report/invalid-text.ts";
 import { select } from "../../core/selection/select.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
-import { kindOf } from "../../kinds/index.ts";
+import { kindsByType } from "../../kinds/index.ts";
 import { locateField, readManifest } from "../../manifests/read-manifests.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import type { Desired } from "../desired/desired.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
-import { type Pass, planContextIn, shapeOf } from "../pass.ts";
+import { type Pass, planContextIn } from "../pass.ts";
 import { planAgainstLive } from "../plan-against-live.ts";
 import { whyFields } from "./why-fields.ts";
 
@@ -37,7 +36,7 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   const manifests = select(read.desired.manifests, { paths: [], only: [identity], kinds: [], exclude: [] });
   const manifest = manifests.find((one) => one.identity === identity);
   if (manifest === undefined) throw await invalidError(identity, pass);
-  const named = manifests.flatMap((one) => [one.identity, parentOf(one.identity, kindOf) ?? one.identity]);
+  const named = manifests.flatMap((one) => [one.identity, parentOf(one.identity, kindsByType) ?? one.identity]);
   const recorded = await session.ledger.recorded(new Set(named));
   const planContext = {
     ...planContextIn(pass, recorded, { records: false, creates: "not-needed", seeksOrphans: false }),
@@ -48,7 +47,10 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
     { ...planContext, readsEach: true },
   );
   const valueIn = (value: Json | null | undefined): Json =>
-    writtenValueAt(redactManifest(shapeOf(manifest.kind), value ?? null), pointerTokens(pointer)) ?? null;
+    writtenValueAt(
+      redactManifest(requireKind(kindsByType, manifest.kind).shape, value ?? null),
+      pointerTokens(pointer),
+    ) ?? null;
   const [found, receipt] = [livePlan.observation.live.get(identity), recorded.get(identity)];
   const { value } = await readManifest(manifest, context);
   const { line } = await locateField({ manifest, pointer }, context);

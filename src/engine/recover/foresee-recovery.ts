@@ -5,6 +5,7 @@ import type { Identity } from "../../core/manifest.ts";
 import { type Step, writes } from "../../core/plan/plan.ts";
 import type { Recorded } from "../../core/recorded.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
+import { kindOf } from "../../kinds/index.ts";
 import { isParsed } from "../../manifests/source-manifest.ts";
 import type { PendingIntent, ReceiptHead } from "../../state/ledger.ts";
 import type { LivePlan, PlanContext } from "../plan-against-live.ts";
@@ -37,7 +38,7 @@ async function foresee(
   known: Recorded | null,
   context: Recovery,
 ): Promise<ForeseenWrite | null> {
-  const kind = context.kindOf(intent.kind);
+  const kind = kindOf(intent.kind);
   if (kind === undefined) return null;
   const stored = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
   if (stored !== null) return made(intent, stored, kind, { known, context });
@@ -65,7 +66,7 @@ function made(
   { known, context }: { readonly known: Recorded | null; readonly context: Recovery },
 ): ForeseenWrite {
   const { manifest, creates, reply } = intent;
-  const sent = { ...intent, kind, shape: context.shapeOf(intent.kind), written: manifest };
+  const sent = { ...intent, kind, written: manifest };
   const receipt = createReceipt(sent, row, { known, at: context.clock.now() });
   const hasToken = reply !== null && tokenIn(reply, manifest) !== null;
   const isDelivered = hasToken || (creates && canReplayToken(intent, kind, context));

@@ -1,12 +1,12 @@
 import type { Reader } from "../../client/reader.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Secret } from "../../contract/secret.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
+import { kindOf } from "../../kinds/index.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { announceLongWait } from "../announce-long-wait.ts";
 import { type Clocks, isCreatedSince } from "../live/created-since.ts";
@@ -25,8 +25,6 @@ export type Recovery = SendContext &
     readonly sink: Sink | null;
     /** Whether a lease rejects the request of an intent if it arrives now; absent without a lease. */
     readonly isFenced?: (intent: PendingIntent) => boolean;
-    readonly kindOf: (type: string) => Kind | undefined;
-    readonly shapeOf: (type: string) => Shape;
     readonly readLive: (intent: PendingIntent, kind: Kind) => Promise<Live>;
     /** Called about a long wait. */
     readonly onProgress: (progress: { readonly what: "waiting"; readonly text: string }) => void;
@@ -57,7 +55,7 @@ export async function recover(pending: readonly PendingIntent[], context: Recove
 }
 
 async function recoverOne(intent: PendingIntent, context: Recovery): Promise<Recovered | null> {
-  const kind = context.kindOf(intent.kind);
+  const kind = kindOf(intent.kind);
   if (kind === undefined) return null;
   const stored = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
   if (stored !== null) return settleApplied(intent, stored, kind, context);
@@ -75,12 +73,11 @@ export async function findWriteEffect(
   intent: PendingIntent,
   kind: Kind,
   live: Live,
-  context: Pick<Recovery, "shapeOf" | "reader" | "signal">,
+  context: Pick<Recovery, "reader" | "signal">,
 ): Promise<WriteEffect> {
-  const shape = context.shapeOf(intent.kind);
-  const verdict = verifyWrite(kind, shape, intent, live);
+  const verdict = verifyWrite(kind, intent, live);
   if (verdict.effect === "superseded" && live.state === "present") {
-    const row = await createdVersion(kind, shape, intent, live.row, context);
+    const row = await createdVersion(kind, intent, live.row, context);
     return row === null ? verdict : { effect: "applied", row };
   }
   // A resource that was absent and now exists with other content may be ours, changed by another writer since.
@@ -134,7 +131,7 @@ export async function findByDryRun(
 // A request may still arrive until its deadline, so only a read after it can show that the write had no effect.
 async function readBack(intent: PendingIntent, kind: Kind, context: Recovery): Promise<Live> {
   const first = await context.readLive(intent, kind);
-  const isApplied = verifyWrite(kind, context.shapeOf(intent.kind), intent, first).effect === "applied";
+  const isApplied = verifyWrite(kind, intent, first).effect === "applied";
   const rest = intent.deadline - context.clock.now();
   // A proxy that strips the fencing header strips the idempotency key too, so honoured keys show that the header arrives.
   const cannotArrive = context.serverFacts.honoursKeys && context.isFenced?.(intent) === true;
@@ -162,7 +159,7 @@ export async function settleApplied(
   await context.saveServerFacts();
   const known = (await context.ledger.recorded([identity])).get(identity) ?? null;
   await context.ledger.record([
-    createReceipt({ ...intent, kind, shape: context.shapeOf(intent.kind), written: manifest }, row, {
+    createReceipt({ ...intent, kind, written: manifest }, row, {
       known,
       at: context.clock.now(),
     }),

@@ -28,14 +28,14 @@ export async function findDuplicateVersion(
   { job, intent, context }: WriteRequest,
   row: LiveRow,
 ): Promise<OutcomeError | null> {
-  const { kind, shape, toSend, manifest } = job;
+  const { kind, toSend, manifest } = job;
   const [before, newest] = [versionBefore(intent) ?? 0, row.version ?? 0];
   const found = await versionsSince(kind, { ...row, version: before, limit: newest - before + 5 }, context);
   return concurrentVersionError({
     identity: manifest.identity,
     ours: row,
     others: found?.filter(({ version }) => version !== newest) ?? null,
-    isSame: (other) => hasContentOf(kind, shape, toSend, other.manifest),
+    isSame: (other) => hasContentOf(kind, toSend, other.manifest),
     honoursKeys: context.serverFacts.honoursKeys,
     hasLease: context.hasLease,
     elapsed: context.clock.now() - (intent.at ?? context.clock.now()),

@@ -1,5 +1,4 @@
 import type { JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { type Recorded, withoutIgnored } from "../../core/recorded.ts";
@@ -7,7 +6,6 @@ import { type Recorded, withoutIgnored } from "../../core/recorded.ts";
 /** What was written. */
 type Sent = {
   readonly kind: Kind;
-  readonly shape: Shape;
   readonly identity: Identity;
   readonly written: JsonObject;
   /** The paths with live's values, since an ignore rule leaves them to another writer. */
@@ -19,11 +17,11 @@ type Sent = {
  * manifest.
  */
 export function createReceipt(
-  { kind, shape, identity, written, ignored }: Sent,
+  { kind, identity, written, ignored }: Sent,
   row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
   { known, at }: { readonly known: Recorded | null; readonly at: number },
 ): Recorded {
   const version = row.version ?? null;
   const receipt = { identity, kind: kind.type, id: row.id, written, echo: row.manifest, version, at };
-  return withoutIgnored(shape, receipt, { ignored, known });
+  return withoutIgnored(kind.shape, receipt, { ignored, known });
 }

@@ -60,15 +60,14 @@ export async function resolveAmbiguous(
     if (isLast) await waitUntilDeadline(request, ambiguous);
     if (context.signal.aborted || (isLast && context.stopping.aborted)) return otherwise;
     const live = await liveAfter(request, ambiguous);
-    const verdict = verifyWrite(job.kind, job.shape, intent, live);
+    const verdict = verifyWrite(job.kind, intent, live);
     switch (verdict.effect) {
       case "applied":
         return settleFound(request, verdict.row, ambiguous);
       case "unreadable":
         return otherwise;
       case "superseded": {
-        const row =
-          live.state === "present" ? await createdVersion(job.kind, job.shape, intent, live.row, context) : null;
+        const row = live.state === "present" ? await createdVersion(job.kind, intent, live.row, context) : null;
         if (row !== null) return settleFound(request, row, ambiguous);
         return unknown(request, `${ambiguous.reason}; a newer version exists, and it is not the one that was sent`);
       }
@@ -83,7 +82,7 @@ export async function resolveAmbiguous(
 async function liveAfter({ job, intent, context }: WriteRequest, ambiguous: AmbiguousWrite): Promise<Live> {
   const live = await rereadLive(job, context);
   if (!mayBeDiscarded(intent, ambiguous)) return live;
-  return verifyWrite(job.kind, job.shape, intent, live).effect === "not-applied" ? rereadLive(job, context) : live;
+  return verifyWrite(job.kind, intent, live).effect === "not-applied" ? rereadLive(job, context) : live;
 }
 
 function mayBeDiscarded({ operation }: Intent, { hasReply }: AmbiguousWrite): boolean {

@@ -51,7 +51,7 @@ export async function settleRefused(
 async function appliedDespiteRefusal(request: WriteRequest): Promise<WriteResult | null> {
   const { job, intent, context } = request;
   if (!intent.creates || job.kind.issuesToken?.(job.toSend) !== true) return null;
-  const verdict = verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context));
+  const verdict = verifyWrite(job.kind, intent, await rereadLive(job, context));
   const reason = "the reply refuses a write that took effect";
   return verdict.effect === "applied"
     ? settleFound(request, verdict.row, { reason, hasReply: true, token: null })

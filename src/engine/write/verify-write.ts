@@ -1,5 +1,4 @@
 import { equal, type JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import { operations } from "../../contract/operations.ts";
 import { contentOf } from "../../core/diff/compared-content.ts";
 import { differences } from "../../core/diff/differences.ts";
@@ -16,7 +15,7 @@ export type WriteEffect =
   | { readonly effect: "unreadable" };
 
 /** Determines from live whether an intent took effect: live has a newer version, or content equal to what was sent. */
-export function verifyWrite(kind: Kind, shape: Shape, intent: Intent, live: Live): WriteEffect {
+export function verifyWrite(kind: Kind, intent: Intent, live: Live): WriteEffect {
   if (live.state === "unknown") return { effect: "unreadable" };
   if (live.state === "absent") return { effect: "not-applied" };
   const { row } = live;
@@ -24,13 +23,13 @@ export function verifyWrite(kind: Kind, shape: Shape, intent: Intent, live: Live
   const isOld = versionBefore !== null && row.version !== undefined && row.version <= versionBefore;
   // A version of a prompt or model also changes in place, in the fields outside its content.
   if (isOld && !kind.hasVersions) return { effect: "not-applied" };
-  if (hasContentOf(kind, shape, intent.manifest, row.manifest)) return { effect: "applied", row };
+  if (hasContentOf(kind, intent.manifest, row.manifest)) return { effect: "applied", row };
   return isOld || operations[operation].retry !== "version" ? { effect: "not-applied" } : { effect: "superseded" };
 }
 
 /** Whether live contains everything that was sent; additions by the server are ignored. */
-export function hasContentOf(kind: Kind, shape: Shape, written: JsonObject, live: JsonObject): boolean {
-  const [sent, found] = [contentOf(kind, shape, written), contentOf(kind, shape, live)];
+export function hasContentOf(kind: Kind, written: JsonObject, live: JsonObject): boolean {
+  const [sent, found] = [contentOf(kind, written), contentOf(kind, live)];
   if (equal(sent, found)) return true;
-  return differences(shape, sent, found).every(({ before }) => before === undefined);
+  return differences(kind.shape, sent, found).every(({ before }) => before === undefined);
 }

@@ -4,7 +4,6 @@ import type { Writer } from "../../client/writer.ts";
 import type { Clock } from "../../clock/clock.ts";
 import type { Random } from "../../clock/random.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import type { Shape } from "../../contract/manifest-shape.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
@@ -64,7 +63,6 @@ export type WriteContext = {
 /** One resource to write. */
 export type WriteJob = {
   readonly kind: Kind;
-  readonly shape: Shape;
   readonly manifest: Manifest;
   /** The manifest to send: as declared, with live's values in ignored fields. */
   readonly toSend: JsonObject;
@@ -116,18 +114,18 @@ export type RetryWrite = {
 export function failedWrite(
   state: "failed" | "unknown",
   { code, message, ...rest }: OutcomeError,
-  { job: { shape, toSend }, attempts }: Pick<WriteRequest, "job" | "attempts">,
+  { job: { kind, toSend }, attempts }: Pick<WriteRequest, "job" | "attempts">,
 ): Extract<WriteResult, { readonly error: OutcomeError }> {
-  return { state, error: { code, message: redactMessage(message, shape, toSend), ...rest }, attempts };
+  return { state, error: { code, message: redactMessage(message, kind.shape, toSend), ...rest }, attempts };
 }
 
 /** The receipt of a write, from the row in the server's reply or list. */
 export function receiptOfJob(
-  { kind, shape, manifest: { identity }, toSend, ignored, recorded }: WriteJob,
+  { kind, manifest: { identity }, toSend, ignored, recorded }: WriteJob,
   row: LiveRow,
   { clock }: Pick<WriteContext, "clock">,
 ): Recorded {
-  return createReceipt({ kind, shape, identity, written: toSend, ignored }, row, { known: recorded, at: clock.now() });
+  return createReceipt({ kind, identity, written: toSend, ignored }, row, { known: recorded, at: clock.now() });
 }
 
 /** Reads live of the job again; a read that fails leaves it unknown. */

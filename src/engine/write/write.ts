@@ -227,7 +227,7 @@ function learnSubject({ intent, context }: WriteRequest, { version, createdBy }:
 // repeatable write is then sent as a new request; a version or a token is never requested twice.
 async function isOvertaken({ job, intent, context }: WriteRequest): Promise<boolean> {
   if (operations[intent.operation].retry !== "repeat") return false;
-  return verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context)).effect === "not-applied";
+  return verifyWrite(job.kind, intent, await rereadLive(job, context)).effect === "not-applied";
 }
 
 async function retryAsNew(request: WriteRequest): Promise<RetryWrite> {

@@ -1,7 +1,7 @@
 import { groupOf } from "../../core/kind.ts";
 import type { PlanDocument } from "../../core/plan/read-plan-documents.ts";
 import type { DriftReport } from "../../core/report/report.ts";
-import { kindOf } from "../../kinds/index.ts";
+import { kindsByType } from "../../kinds/index.ts";
 import { simulationMarkdown, simulationVerdict } from "../simulation.ts";
 import { codeSpan } from "./code-markup.ts";
 import { driftMarkdown } from "./drift.ts";
@@ -90,7 +90,7 @@ function partOf(document: PlanDocument, { whole, most }: ReviewView): string {
 }
 
 function resourceGroupOf(one: { readonly identity: string }): string | null {
-  return groupOf(one, kindOf);
+  return groupOf(one, kindsByType);
 }
 
 /** Whether a drift report shows any drift. */

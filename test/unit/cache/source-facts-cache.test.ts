@@ -18,7 +18,6 @@ import { NO_SOURCE_FACTS, type SourceFacts } from "../../../src/cache/source-fac
 import { sourceCache } from "../../../src/cache/source-facts-cache.ts";
 import { knownContent, sourceToKeep } from "../../../src/cache/source-to-keep.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
-import { kindOf } from "../../../src/kinds/index.ts";
 import { type LoadRules, loadManifests } from "../../../src/manifests/load-manifests.ts";
 import { readDeclarations } from "../../../src/manifests/read-declarations.ts";
 import { locateFields, readManifest, readManifests } from "../../../src/manifests/read-manifests.ts";
@@ -65,7 +64,7 @@ async function reading(
     { root, cwd: root, repository, limits: defaultLimits, knownFiles: remembered },
     { signal },
   );
-  const loading = { kindOf, rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`) };
+  const loading = { rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`) };
   const options = { ...loading, knownContent: knownContent(remembered, loading) };
   const loaded = await loadManifests(revision, options, { signal });
   return { revision, loaded: { ...loaded, toKeep: () => sourceToKeep([loaded.contents], remembered, rules) } };
@@ -286,7 +285,6 @@ describe("a source read again", () => {
       await using exact = new ExactProcess(most);
       const diagnostics: Diagnostic[] = [];
       const rules = {
-        kindOf,
         limits: defaultLimits,
         unknownFields: "refuse",
         allowLiteralSecrets: [],
@@ -328,7 +326,7 @@ describe("a source read again", () => {
       const sources = [fileOf("a.yaml", text), ...others];
       const found = { files: sources, filesByPath: filesByPath(sources), diagnostics: [], leftOut: new Map() };
       const revision: RevisionFiles = { commit: null, at: Date.now(), root: "/", ...found };
-      const loading = { kindOf, rules: {}, limits: defaultLimits, now: new Date() };
+      const loading = { rules: {}, limits: defaultLimits, now: new Date() };
       const options = { ...loading, knownContent: knownContent(remembered, loading) };
       return loadManifests(revision, options, { signal });
     };
@@ -458,7 +456,7 @@ describe("the cache of a source", () => {
         { root, cwd: root, repository, ref: "HEAD", limits: defaultLimits },
         { signal },
       );
-      const loading = { kindOf, rules: {}, limits: defaultLimits, now: new Date() };
+      const loading = { rules: {}, limits: defaultLimits, now: new Date() };
       const options = { ...loading, knownContent: knownContent(facts, loading) };
       return loadManifests(revision, options, { signal });
     };

@@ -3,7 +3,7 @@ import { concludeAbsence } from "../../../src/core/conclude-absence.ts";
 import type { DryRunReply } from "../../../src/core/decide/decision.ts";
 import type { Live } from "../../../src/core/live.ts";
 import { type Sight, sightOf } from "../../../src/core/sight.ts";
-import { kindOf } from "../../../src/kinds/index.ts";
+import { kindsByType } from "../../../src/kinds/index.ts";
 import { present } from "./given.ts";
 
 const absent: Live = { state: "absent" };
@@ -28,7 +28,7 @@ function concluded(
     isProven = false,
   }: { readonly dryRuns?: { readonly [id: string]: DryRunReply }; isProven?: boolean } = {},
 ) {
-  const context = { sight, kindOf, dryRuns: new Map(Object.entries(dryRuns)), isProven };
+  const context = { sight, kinds: kindsByType, dryRuns: new Map(Object.entries(dryRuns)), isProven };
   const found = concludeAbsence({ live: new Map(Object.entries(live)), inSync: new Map() }, context);
   return Object.fromEntries([...found].map(([id, one]) => [id, one.state === "unknown" ? one.reason : one.state]));
 }

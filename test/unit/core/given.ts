@@ -11,7 +11,7 @@ import { blockedSteps } from "../../../src/core/plan/blocked-steps.ts";
 import { makePlan, withBlockDiagnostics } from "../../../src/core/plan/make-plan.ts";
 import type { PlanInput, PlanWithDecisions } from "../../../src/core/plan/plan-input.ts";
 import type { Recorded } from "../../../src/core/recorded.ts";
-import { kindOf } from "../../../src/kinds/index.ts";
+import { kindOf, kindsByType } from "../../../src/kinds/index.ts";
 import type { SourceHead } from "../../../src/manifests/source-manifest.ts";
 
 /** A Saturday. */
@@ -105,8 +105,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     dryRuns: new Map(),
     base: null,
     applied: null,
-    kindOf,
-    shapeOf,
+    kinds: kindsByType,
     serverFacts: { has: () => true, registers: null },
     writers: new Set(),
     own: new Map(),

@@ -1,5 +1,4 @@
 import { systemClock, systemRandom } from "../../../src/clock/system.ts";
-import { shapes } from "../../../src/contract/generated/shapes.ts";
 import { isDocumented, type OperationName, operation, operations } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
@@ -11,7 +10,7 @@ import { type PlanContext, planAgainstLive } from "../../../src/engine/plan-agai
 import { openSession } from "../../../src/engine/session.ts";
 import { defaultSink } from "../../../src/engine/sinks/index.ts";
 import type { SinkType } from "../../../src/engine/token-sink.ts";
-import { kindOf } from "../../../src/kinds/index.ts";
+import { kindsByType } from "../../../src/kinds/index.ts";
 import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { memoryState } from "../../support/memory-state.ts";
@@ -64,8 +63,7 @@ export async function passes(url: string) {
       signal: new AbortController().signal,
     });
   const common = ({ concurrency = 8, now = systemClock.now }: PassOptions) => ({
-    kindOf,
-    shapeOf: (type: string) => shapes[type] ?? ({ is: "free" } as const),
+    kinds: kindsByType,
     concurrency,
     clock: { ...systemClock, now },
     random: systemRandom,

@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { kindOf } from "../../../src/kinds/index.ts";
 import { DeclaredHistory } from "../../../src/manifests/declared-history.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { readCommitHistory } from "../../../src/source/read-commit-history.ts";
@@ -12,7 +11,7 @@ import { type Files, team } from "../../support/manifests.ts";
 import { sourceOf } from "../../support/source.ts";
 
 const { signal } = new AbortController();
-const loading = { kindOf, rules: {}, limits: defaultLimits, now: new Date() };
+const loading = { rules: {}, limits: defaultLimits, now: new Date() };
 
 async function historyOf(folder: string, { most = 1000 } = {}): Promise<DeclaredHistory> {
   const tip = await git(folder, "rev-parse", "HEAD");

@@ -88,7 +88,6 @@ describe("loading", () => {
     const { loadManifests } = await import("../../../src/manifests/load-manifests.ts");
     const revision = await read(await folderOf({ "a.yaml": cluster }));
     const options = {
-      kindOf: () => undefined,
       rules: {},
       limits: (await import("../../../src/source/limits.ts")).defaultLimits,
       now: new Date(),

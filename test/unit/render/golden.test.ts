@@ -13,7 +13,7 @@ import {
   type Outcome,
   summariseOutcomes,
 } from "../../../src/core/report/report.ts";
-import { kindOf } from "../../../src/kinds/index.ts";
+import { kindsByType } from "../../../src/kinds/index.ts";
 import { applyText } from "../../../src/render/apply.ts";
 import { driftText } from "../../../src/render/drift.ts";
 import { coloured, type Paint, plain } from "../../../src/render/paint.ts";
@@ -263,7 +263,7 @@ function rendered(name: string, layout: Layout): string {
   return planText(plan, {
     ...layout,
     rows: 40,
-    groupOf: (one) => groupOf(one, kindOf),
+    groupOf: (one) => groupOf(one, kindsByType),
     showUnchanged: false,
     folds: true,
     ignored: 0,

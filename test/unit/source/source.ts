@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
-import { kindOf } from "../../../src/kinds/index.ts";
 import { type Loaded, type LoadRules, loadManifests } from "../../../src/manifests/load-manifests.ts";
 import { findRepository } from "../../../src/source/git/find-repository.ts";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
@@ -69,7 +68,7 @@ export async function loadFiles(files: Files, rules: LoadRules = {}): Promise<Lo
 /** Loads a revision, on a fixed day. */
 export function loadRevision(revision: RevisionFiles, rules: LoadRules = {}): Promise<Loaded> {
   const now = new Date("2026-11-21T12:00:00Z");
-  return loadManifests(revision, { kindOf, rules, limits: defaultLimits, now }, { signal });
+  return loadManifests(revision, { rules, limits: defaultLimits, now }, { signal });
 }
 
 /** Diagnostics in short: where, how bad, what. */

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/contract/json.ts";
 import { pseudonymiseManifest, pseudonymiseName } from "../../../../src/core/redact/pseudonymise-manifest.ts";
-import { shapeOf } from "../../../../src/engine/pass.ts";
 import { kinds } from "../../../../src/kinds/index.ts";
+import { shapeOf } from "../given.ts";
 
 const digest = (text: string) => `digest${text.length}`;
 const CANARY = "CANARY";

@@ -7,7 +7,7 @@ import { type LiveQuery, observe } from "../../../../src/engine/live/observe.ts"
 import { kindOf } from "../../../../src/kinds/index.ts";
 import { type DryRunProof, noFacts } from "../../../../src/state/server-facts.ts";
 import { calm, dial, json, page, type Seen, serve } from "../../client/server.ts";
-import { declare, service, shapeOf } from "../../core/given.ts";
+import { declare, service } from "../../core/given.ts";
 
 const manifest = declare(service());
 const signal = calm.signal;
@@ -29,7 +29,7 @@ async function tried(reply: JsonObject, newest: JsonObject | null, status = 200)
   const { reader } = dial(url);
   const remembered: DryRunProof[] = [];
   const saveServerFacts = async (): Promise<void> => void remembered.push(serverFacts.dryRun);
-  const answer = await createDryRun({ reader, serverFacts, saveServerFacts, concurrency: 4, shapeOf })(
+  const answer = await createDryRun({ reader, serverFacts, saveServerFacts, concurrency: 4 })(
     kind("service"),
     manifest,
     {
@@ -111,7 +111,7 @@ describe("the proof that a dryRun changes nothing", () => {
       if (running >= 3) for (const one of waiting.splice(0)) one();
     });
     const serverFacts = new KnownServer(noFacts, { clock: systemClock });
-    const dryRun = createDryRun({ reader: dial(url).reader, serverFacts, saveServerFacts, concurrency: 3, shapeOf });
+    const dryRun = createDryRun({ reader: dial(url).reader, serverFacts, saveServerFacts, concurrency: 3 });
     await dryRun(kind("service"), manifest, { signal });
     expect([most, serverFacts.dryRun]).toEqual([1, "proven"]);
     running = 0;
@@ -141,7 +141,7 @@ describe("observing", () => {
     });
     const serverFacts = new KnownServer(noFacts, { clock: systemClock });
     const { reader } = dial(url, { serverFacts });
-    const dryRun = createDryRun({ reader, serverFacts, saveServerFacts, concurrency: 2, shapeOf });
+    const dryRun = createDryRun({ reader, serverFacts, saveServerFacts, concurrency: 2 });
     const declared = [{ manifest, wave: 0 }];
     const whole: LiveQuery = {
       kind: kind("service"),

@@ -10,7 +10,7 @@ import { tokenIn } from "../../../../src/engine/write/stored-reply.ts";
 import { verifyWrite } from "../../../../src/engine/write/verify-write.ts";
 import { kindOf } from "../../../../src/kinds/index.ts";
 import type { Intent } from "../../../../src/state/ledger.ts";
-import { declare, present, prompt, service, shapeOf } from "../../core/given.ts";
+import { declare, present, prompt, service } from "../../core/given.ts";
 import { extensions, passes, results } from "../passes.ts";
 import { controlPlane } from "../plane.ts";
 
@@ -48,7 +48,7 @@ describe("verifying a write against live", () => {
     const manifest = declare(written);
     const kind = kindOf(manifest.kind);
     if (kind === undefined) throw new TypeError("no kind");
-    return verifyWrite(kind, shapeOf(manifest.kind), intentFor(manifest, operation, fields), live).effect;
+    return verifyWrite(kind, intentFor(manifest, operation, fields), live).effect;
   };
   const team = { type: "team", name: "ml", members: ["a@x.io", "b@x.io"] };
 

@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { groupOf } from "../../../../src/core/kind.ts";
 import type { Plan } from "../../../../src/core/plan/plan.ts";
 import type { DriftReport } from "../../../../src/core/report/report.ts";
-import { kindOf } from "../../../../src/kinds/index.ts";
+import { kindsByType } from "../../../../src/kinds/index.ts";
 import { driftMarkdown } from "../../../../src/render/markdown/drift.ts";
 import { planMarkdown } from "../../../../src/render/markdown/plan.ts";
 import { sampleChange, samplePlan, sampleStep } from "../../../support/sample-plan.ts";
 
 const view = {
-  groupOf: (one: { readonly identity: string }) => groupOf(one, kindOf),
+  groupOf: (one: { readonly identity: string }) => groupOf(one, kindsByType),
   detailOf: () => "secret tenant:group:absent-key does not exist",
   subject: "pull request" as const,
   target: null,
