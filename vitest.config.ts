@@ -5,8 +5,15 @@ import { defineConfig } from "vitest/config";
 import { RESULT_FILE } from "./test/runner/result-file.ts";
 import { SuiteReport } from "./test/runner/suite-report.ts";
 
-// What is compiled of the schemas is no part of the repository: tests never run with that of an earlier commit.
-if (isStale("src/schema/generated/types.ts", ["schemas/**/*.json", "scripts/generate/*.ts"])) {
+const sources = [
+  "schemas/**/*.json",
+  "scripts/generate/**/*.ts",
+  "src/contract/operations.ts",
+  "src/server/resources/**/*.ts",
+];
+
+// What is compiled of the schemas, and the reference, is no part of the repository: tests never run with that of an earlier commit.
+if (isStale("src/schema/generated/types.ts", sources)) {
   execFileSync(process.execPath, ["scripts/generate.ts"], { cwd: import.meta.dirname, stdio: "inherit" });
 }
 

@@ -26,8 +26,13 @@ if (process.argv.includes("--check")) {
   for (const [path] of stale) console.error(`${path} is stale: run \`npm run generate\` and commit the result`);
   process.exitCode = stale.length === 0 ? 0 : 1;
 } else {
-  const written = [...compiled, ...writeStale(stale)];
-  console.log(written.length === 0 ? "everything generated is current" : `wrote ${written.join(", ")}`);
+  tellWritten([...compiled, ...writeStale(stale)]);
+}
+// Last, since it is made by sources that read what is generated above.
+tellWritten(writeStale(await referenceTexts()));
+
+function tellWritten(paths: readonly string[]): void {
+  if (paths.length > 0) console.log(`wrote ${paths.join(", ")}`);
 }
 
 type Texts = Iterable<readonly [path: string, text: string]>;
@@ -41,6 +46,11 @@ async function compiledTexts(schemas: Schemas): Promise<Texts> {
     ["src/contract/generated/manifests.ts", await manifestTypesText(schemas)],
     ["src/contract/generated/resources.ts", await replyTypesText(root)],
   ];
+}
+
+async function referenceTexts(): Promise<Texts> {
+  const { referenceForms } = await import("./generate/reference.ts");
+  return referenceForms().map(([file, text]) => [`src/server/generated/reference/${file}`, text] as const);
 }
 
 async function committedTexts(schemas: Schemas): Promise<Texts> {

@@ -4,7 +4,6 @@ import { resolve } from "node:path";
 import { type CodeSplittingGroup, type Plugin, rolldown } from "rolldown";
 import { readBuiltinsByName } from "./builtin-modules.ts";
 import { copyGenerated } from "./generated.ts";
-import { renderReferences } from "./render-references.ts";
 
 /**
  * Sources that are put into one file each, with all that they import: what a command loads comes in few files, since each costs
@@ -66,7 +65,7 @@ function builtCommit(): string | null {
 /** Bundles an entry point, with all that it reads or starts, into a folder; paths are relative to the checkout. */
 export async function bundle(entryPoint: { readonly [name: string]: string }, outdir: string): Promise<void> {
   copyGenerated(outdir);
-  const plugins = [partsOfUndici, readBuiltinsByName, await renderReferences(outdir)];
+  const plugins = [partsOfUndici, readBuiltinsByName];
   const commit = builtCommit();
   // Threads stand beside the chunks that start them, under the names that they have among the sources. A bundle of their
   // own keeps what they share with commands out of the start of each.

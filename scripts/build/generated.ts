@@ -1,11 +1,11 @@
 import { cpSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
-const generated = join(import.meta.dirname, "..", "..", "src", "schema", "generated");
+const src = join(import.meta.dirname, "..", "..", "src");
 
-/** Copies validators and schemas beside a bundle: they are loaded one by one, so they stay files of their own. */
+/** Copies validators, schemas and the reference beside a bundle: they are loaded one by one, so they stay files. */
 export function copyGenerated(outdir: string): void {
-  for (const folder of ["validators", "schemas"]) {
-    cpSync(join(generated, folder), join(outdir, "generated", folder), { recursive: true });
+  for (const folder of ["schema/generated/validators", "schema/generated/schemas", "server/generated/reference"]) {
+    cpSync(join(src, folder), join(outdir, "generated", basename(folder)), { recursive: true });
   }
 }

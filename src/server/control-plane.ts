@@ -26,7 +26,7 @@ import { keepPresence } from "./jobs/presence.ts";
 import { addServerMetrics, createWriteDurations, type WriteDurations } from "./metrics/server-metrics.ts";
 import { openContext } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
-import { addReference } from "./reference/routes.ts";
+import { addReference } from "./reference.ts";
 import { resources } from "./resources/index.ts";
 import { revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
 import { seed } from "./seed/seed.ts";

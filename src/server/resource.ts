@@ -3,7 +3,7 @@ import type { Authenticator } from "./auth/authenticate.ts";
 import type { Context, ReferenceTarget } from "./context.ts";
 import type { Tables } from "./database/tables.ts";
 import type { ServedOperation } from "./http/define-operation.ts";
-import type { Schemas } from "./openapi/schemas/json-schema.ts";
+import type { Schemas } from "./openapi/json-schema.ts";
 import type { SeedRule } from "./seed/seed-rule.ts";
 import type { SnapshotPart } from "./snapshot/snapshot-part.ts";
 

@@ -1,6 +1,6 @@
 import { OpenAPIClientAxios } from "openapi-client-axios";
 import { expect, test } from "vitest";
-import { replySchemas } from "../../src/server/openapi/schemas/component-schemas.ts";
+import { replySchemas } from "../../scripts/generate/openapi/component-schemas.ts";
 import { caller, startControlPlane } from "../control-plane.ts";
 import { createReplyCheck, documentOf, routesOf } from "../support/openapi.ts";
 

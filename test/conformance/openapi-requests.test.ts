@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { replySchemas } from "../../src/server/openapi/schemas/component-schemas.ts";
+import { replySchemas } from "../../scripts/generate/openapi/component-schemas.ts";
 import { type Caller, startControlPlane } from "../control-plane.ts";
 import { requestsOf, type WireRequest } from "../support/arbitrary-request.ts";
 import { createReplyCheck, documentOf, routesOf } from "../support/openapi.ts";

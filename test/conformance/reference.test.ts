@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openApiDocument } from "../../src/server/openapi/document.ts";
+import { openApiDocument } from "../../scripts/generate/openapi/document.ts";
 import { startControlPlane } from "../control-plane.ts";
 import { documentOf } from "../support/openapi.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { replySchemas } from "../../scripts/generate/openapi/component-schemas.ts";
 import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
 import { Secret } from "../../src/contract/secret.ts";
-import { replySchemas } from "../../src/server/openapi/schemas/component-schemas.ts";
 import { catalogue } from "../../src/server/resources/addon/catalogue.ts";
 import { createSimulatedRuns, type RunFailure } from "../../src/server/resources/job-run/simulated-runs.ts";
 import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/rollouts/simulated-rollouts.ts";

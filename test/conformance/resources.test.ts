@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
+import { replySchemas } from "../../scripts/generate/openapi/component-schemas.ts";
 import { operations } from "../../src/contract/operations.ts";
 import { manifestTypes } from "../../src/schema/schemas.ts";
-import { replySchemas } from "../../src/server/openapi/schemas/component-schemas.ts";
 import { resources } from "../../src/server/resources/index.ts";
 import { kindsNamedIn } from "../support/kinds-named.ts";
 

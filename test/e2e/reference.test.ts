@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { openApiDocument } from "../../src/server/openapi/document.ts";
-import { referencePage } from "../../src/server/reference/reference-page.ts";
+import { openApiDocument } from "../../scripts/generate/openapi/document.ts";
+import { referencePage } from "../../scripts/generate/reference/reference-page.ts";
 import { serve } from "../support/server.ts";
 
 test.each([

@@ -1,6 +1,6 @@
 import fc from "fast-check";
+import type { OpenApiDocument, ParameterObject } from "../../scripts/generate/openapi/document-types.ts";
 import type { Json } from "../../src/contract/json.ts";
-import type { OpenApiDocument, ParameterObject } from "../../src/server/openapi/document-types.ts";
 import { faultyValues } from "./arbitrary-faulty-value.ts";
 import { valuesOf } from "./arbitrary-value.ts";
 import type { Route } from "./openapi.ts";

@@ -1,11 +1,6 @@
 import fc from "fast-check";
 import type { Json } from "../../src/contract/json.ts";
-import {
-  openApiTypes,
-  resolveSchema,
-  type Schema,
-  type Schemas,
-} from "../../src/server/openapi/schemas/json-schema.ts";
+import { openApiTypes, resolveSchema, type Schema, type Schemas } from "../../src/server/openapi/json-schema.ts";
 
 /** Values that a schema allows; often those of its examples, so that what they refer to exists. */
 export function valuesOf(schemas: Schemas, given: Schema): fc.Arbitrary<Json> {

@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
-import type { OpenApiDocument, OperationObject } from "../../src/server/openapi/document-types.ts";
-import type { Schema, Schemas } from "../../src/server/openapi/schemas/json-schema.ts";
+import type { OpenApiDocument, OperationObject } from "../../scripts/generate/openapi/document-types.ts";
+import type { Schema, Schemas } from "../../src/server/openapi/json-schema.ts";
 
 /** An operation where it stands in a document. */
 export type Route = { readonly method: string; readonly path: string; readonly operation: OperationObject };

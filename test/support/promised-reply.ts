@@ -1,8 +1,8 @@
+import { manifestSchemas } from "../../scripts/generate/openapi/component-schemas.ts";
+import { openApiDocument } from "../../scripts/generate/openapi/document.ts";
+import type { OpenApiDocument } from "../../scripts/generate/openapi/document-types.ts";
+import { portableSchemas } from "../../scripts/generate/openapi/portable-schemas.ts";
 import { type OperationName, operations } from "../../src/contract/operations.ts";
-import { openApiDocument } from "../../src/server/openapi/document.ts";
-import type { OpenApiDocument } from "../../src/server/openapi/document-types.ts";
-import { manifestSchemas } from "../../src/server/openapi/schemas/component-schemas.ts";
-import { portableSchemas } from "../../src/server/openapi/schemas/portable-schemas.ts";
 import { resources } from "../../src/server/resources/index.ts";
 import { type CheckReply, createReplyCheck } from "./openapi.ts";
 

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
 import type { Tables } from "../database/tables.ts";
 import type { OperationBody, OperationPath, OperationQuery } from "../http/operation-call.ts";
-import type { Schema } from "./schemas/json-schema.ts";
+import type { Schema } from "./json-schema.ts";
 
 /** The description of a parameter in a path or query. */
 export type ParameterDescription = { readonly description: string; readonly example: Json; readonly schema?: Schema };

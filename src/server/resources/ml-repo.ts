@@ -17,8 +17,8 @@ import { danglingReferences, refuseInvisible } from "../manifest/check-reference
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
 import { errorDetails } from "../manifest/require-valid-manifest.ts";
 import { requiredName } from "../manifest/required-text.ts";
+import { refTo } from "../openapi/json-schema.ts";
 import { REPLACE_DESCRIPTION } from "../openapi/operation-description.ts";
-import { refTo } from "../openapi/schemas/json-schema.ts";
 import type { ResourceDefinition } from "../resource.ts";
 import { seedByDryRun } from "../seed/seed-rule.ts";
 import { copyDeclared } from "../snapshot/copy-declared.ts";

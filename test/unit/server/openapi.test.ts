@@ -1,8 +1,8 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, test } from "vitest";
+import { openApiDocument } from "../../../scripts/generate/openapi/document.ts";
 import { isDocumented, type OperationName, operation, operations } from "../../../src/contract/operations.ts";
-import { openApiDocument } from "../../../src/server/openapi/document.ts";
-import type { Schema } from "../../../src/server/openapi/schemas/json-schema.ts";
+import type { Schema } from "../../../src/server/openapi/json-schema.ts";
 import { createCheck, type Route, routesOf } from "../../support/openapi.ts";
 import { interfaceResources } from "./interface-resources.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { openApiDocument } from "../../../scripts/generate/openapi/document.ts";
+import { portableSchemas } from "../../../scripts/generate/openapi/portable-schemas.ts";
 import { isObject } from "../../../src/contract/json.ts";
-import { openApiDocument } from "../../../src/server/openapi/document.ts";
-import { refTo, type Schema } from "../../../src/server/openapi/schemas/json-schema.ts";
-import { portableSchemas } from "../../../src/server/openapi/schemas/portable-schemas.ts";
+import { refTo, type Schema } from "../../../src/server/openapi/json-schema.ts";
 
 const document = openApiDocument({ documentedOnly: false, unknownFields: "refuse" });
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { openApiDocument } from "../../../src/server/openapi/document.ts";
-import type { OpenApiDocument } from "../../../src/server/openapi/document-types.ts";
-import { referencePage } from "../../../src/server/reference/reference-page.ts";
-import { stylesheet } from "../../../src/server/reference/stylesheet.ts";
+import { openApiDocument } from "../../../scripts/generate/openapi/document.ts";
+import type { OpenApiDocument } from "../../../scripts/generate/openapi/document-types.ts";
+import { referencePage } from "../../../scripts/generate/reference/reference-page.ts";
+import { stylesheet } from "../../../scripts/generate/reference/stylesheet.ts";
 import { routesOf } from "../../support/openapi.ts";
 
 const document = openApiDocument({ documentedOnly: false, unknownFields: "refuse" });

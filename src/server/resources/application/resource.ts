@@ -8,13 +8,7 @@ import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { byteLength } from "../../http/reply-size.ts";
-import {
-  manifestSchemaName,
-  pickProperties,
-  refTo,
-  type Schema,
-  type Schemas,
-} from "../../openapi/schemas/json-schema.ts";
+import { manifestSchemaName, pickProperties, refTo, type Schema, type Schemas } from "../../openapi/json-schema.ts";
 import type { ResourceDefinition, ResourceGauge } from "../../resource.ts";
 import { advanceRollouts } from "../../rollouts/advance-rollouts.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";

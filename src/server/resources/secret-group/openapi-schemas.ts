@@ -1,4 +1,4 @@
-import { manifestSchemaName, type Schema, type Schemas } from "../../openapi/schemas/json-schema.ts";
+import { manifestSchemaName, type Schema, type Schemas } from "../../openapi/json-schema.ts";
 
 /** Name of a secret group. */
 export const groupName: Schema = {

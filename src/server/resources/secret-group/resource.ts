@@ -12,7 +12,7 @@ import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { checkPageSize, checkResourceSize } from "../../http/reply-size.ts";
 import { danglingReferences, newReferences } from "../../manifest/check-references.ts";
-import { refTo } from "../../openapi/schemas/json-schema.ts";
+import { refTo } from "../../openapi/json-schema.ts";
 import type { ResourceDefinition } from "../../resource.ts";
 import { type ExistenceCheck, listsAny } from "../../seed/seed-rule.ts";
 import { deploymentText } from "../application/rows.ts";

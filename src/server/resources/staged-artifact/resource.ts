@@ -13,7 +13,7 @@ import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../../manifest/required-text.ts";
-import { manifestSchemaName, pickProperties, refTo, type Schemas } from "../../openapi/schemas/json-schema.ts";
+import { manifestSchemaName, pickProperties, refTo, type Schemas } from "../../openapi/json-schema.ts";
 import type { ResourceDefinition } from "../../resource.ts";
 import { artifactsSection } from "../artifact/resource.ts";
 import { findArtifact, insertArtifact } from "../artifact/rows.ts";

@@ -1,13 +1,19 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isObject, type Json } from "../../../contract/json.ts";
-import { manifestTypes, schemaFor } from "../../../schema/schemas.ts";
-import type { ResourceDefinition } from "../../resource.ts";
-import { manifestSchemaName, pascalCase, refTo, type Schema, type Schemas } from "./json-schema.ts";
+import { isObject, type Json } from "../../../src/contract/json.ts";
+import { manifestTypes, schemaFor } from "../../../src/schema/schemas.ts";
+import {
+  manifestSchemaName,
+  pascalCase,
+  refTo,
+  type Schema,
+  type Schemas,
+} from "../../../src/server/openapi/json-schema.ts";
+import type { ResourceDefinition } from "../../../src/server/resource.ts";
 
 const DEFS_PREFIX = "#/$defs/";
 
-const folder = join(import.meta.dirname, "../../../../schemas/components");
+const folder = join(import.meta.dirname, "../../../schemas/components");
 
 /** The schemas of resources in replies, from `schemas/components`. */
 export const replySchemas: Schemas = Object.fromEntries(

@@ -1,4 +1,4 @@
-import { openApiTypes, refName, refTo, type Schema, type Schemas } from "./json-schema.ts";
+import { openApiTypes, refName, refTo, type Schema, type Schemas } from "../../../src/server/openapi/json-schema.ts";
 
 /**
  * The schemas in a form that client generators understand: unions are `oneOf` with a `discriminator`, lists have

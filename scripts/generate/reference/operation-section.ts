@@ -1,4 +1,5 @@
-import { type Html, html } from "../../http/html.ts";
+import { type Html, html } from "../../../src/http/html.ts";
+import { refName, type Schema } from "../../../src/server/openapi/json-schema.ts";
 import type {
   OpenApiDocument,
   OperationObject,
@@ -6,7 +7,6 @@ import type {
   ReferenceObject,
   ResponseObject,
 } from "../openapi/document-types.ts";
-import { refName, type Schema } from "../openapi/schemas/json-schema.ts";
 import { fieldList, fieldRow } from "./field-list.ts";
 import { inlineCode, jsonCode, paragraphs, typeWords } from "./markup.ts";
 

@@ -1,6 +1,12 @@
-import type { Json } from "../../contract/json.ts";
-import { type Html, html } from "../../http/html.ts";
-import { findUnion, refName, resolveSchema, type Schema, type Schemas } from "../openapi/schemas/json-schema.ts";
+import type { Json } from "../../../src/contract/json.ts";
+import { type Html, html } from "../../../src/http/html.ts";
+import {
+  findUnion,
+  refName,
+  resolveSchema,
+  type Schema,
+  type Schemas,
+} from "../../../src/server/openapi/json-schema.ts";
 import { hasSection, inlineCode, typeWords, withFullStop } from "./markup.ts";
 
 /** The fields of an object, with nested fields collapsed; null when it has none. */

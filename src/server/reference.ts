@@ -1,18 +1,29 @@
+import { readFile } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
-import type { DocumentOptions } from "../openapi/document.ts";
 
 // The page has no scripts and may not be framed.
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** Which operations and fields the reference describes. */
+type ReferenceOptions = { readonly documentedOnly: boolean; readonly unknownFields: "refuse" | "allow" };
+
 /** Adds `/openapi.json` and `/docs`; they contain no data and need no token. */
-export function addReference(app: FastifyInstance, options: DocumentOptions): void {
-  // Loaded at the first request, since most servers get none.
-  const reference = once(async () => (await import("./render-reference.ts")).renderReference(options));
+export function addReference(app: FastifyInstance, options: ReferenceOptions): void {
+  // Read at the first request, since most servers get none.
+  const reference = once(() => readReference(options));
   serveText(app, "/openapi.json", "application/json; charset=utf-8", async () => (await reference()).openApi);
   serveText(app, "/docs", "text/html; charset=utf-8", async () => (await reference()).page);
   serveText(app, "/docs/style.css", "text/css; charset=utf-8", async () => (await reference()).stylesheet);
   // Relative, since a proxy may add a path prefix.
   app.get("/docs/", { exposeHeadRoute: true }, async (_, reply) => reply.redirect("../docs", 308));
+}
+
+type Reference = { readonly openApi: string; readonly page: string; readonly stylesheet: string };
+
+// The build makes it from the table of operations and the resources.
+async function readReference({ documentedOnly, unknownFields }: ReferenceOptions): Promise<Reference> {
+  const file = `generated/reference/${documentedOnly ? "documented" : "all"}-${unknownFields}.json`;
+  return JSON.parse(await readFile(new URL(file, import.meta.url), "utf8"));
 }
 
 function serveText(app: FastifyInstance, url: string, type: string, text: () => Promise<string>): void {

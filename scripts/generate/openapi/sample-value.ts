@@ -1,5 +1,5 @@
-import type { Json } from "../../../contract/json.ts";
-import { openApiTypes, refName, type Schema, type Schemas } from "./json-schema.ts";
+import type { Json } from "../../../src/contract/json.ts";
+import { openApiTypes, refName, type Schema, type Schemas } from "../../../src/server/openapi/json-schema.ts";
 
 /** A sample value for a schema, built from its examples; recursive references are left out. */
 export function sampleValue(schemas: Schemas, schema: Schema, above: readonly string[] = []): Json {

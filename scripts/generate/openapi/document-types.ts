@@ -1,5 +1,5 @@
-import type { Json } from "../../contract/json.ts";
-import type { Schema, Schemas } from "./schemas/json-schema.ts";
+import type { Json } from "../../../src/contract/json.ts";
+import type { Schema, Schemas } from "../../../src/server/openapi/json-schema.ts";
 
 /** A reference to a component of the document. */
 export type ReferenceObject = { readonly $ref: string };

@@ -1,4 +1,4 @@
-import type { Json } from "../../../contract/json.ts";
+import type { Json } from "../../contract/json.ts";
 
 /** A JSON Schema with the keywords that the document uses; `x-` keywords are those of `schemas/`. */
 export type Schema = {

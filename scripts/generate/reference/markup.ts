@@ -1,6 +1,5 @@
-import type { Json } from "../../contract/json.ts";
-import { type Html, html } from "../../http/html.ts";
-import { replySchemas } from "../openapi/schemas/component-schemas.ts";
+import type { Json } from "../../../src/contract/json.ts";
+import { type Html, html } from "../../../src/http/html.ts";
 import {
   findUnion,
   openApiTypes,
@@ -8,7 +7,8 @@ import {
   resolveSchema,
   type Schema,
   type Schemas,
-} from "../openapi/schemas/json-schema.ts";
+} from "../../../src/server/openapi/json-schema.ts";
+import { replySchemas } from "../openapi/component-schemas.ts";
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 

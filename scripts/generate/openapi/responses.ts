@@ -1,10 +1,10 @@
-import type { ErrorBody } from "../../contract/generated/resources.ts";
-import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_ACCEPTED } from "../../contract/headers.ts";
-import type { Operation } from "../../contract/operations.ts";
+import type { ErrorBody } from "../../../src/contract/generated/resources.ts";
+import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_ACCEPTED } from "../../../src/contract/headers.ts";
+import type { Operation } from "../../../src/contract/operations.ts";
+import { refTo, type Schema, type Schemas } from "../../../src/server/openapi/json-schema.ts";
+import type { OperationDescription } from "../../../src/server/openapi/operation-description.ts";
 import type { MediaObject, ReferenceObject, ResponseObject } from "./document-types.ts";
-import type { OperationDescription } from "./operation-description.ts";
-import { refTo, type Schema, type Schemas } from "./schemas/json-schema.ts";
-import { sampleValue } from "./schemas/sample-value.ts";
+import { sampleValue } from "./sample-value.ts";
 
 type ErrorStatus = {
   readonly status: number;

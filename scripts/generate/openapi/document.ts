@@ -1,16 +1,16 @@
-import { isObject, type Json } from "../../contract/json.ts";
-import { isDocumented, type Member, type Operation, operation, operations } from "../../contract/operations.ts";
-import type { ServedOperation } from "../http/define-operation.ts";
-import type { ReferenceSection } from "../resource.ts";
-import { resources } from "../resources/index.ts";
+import { isObject, type Json } from "../../../src/contract/json.ts";
+import { isDocumented, type Member, type Operation, operation, operations } from "../../../src/contract/operations.ts";
+import type { ServedOperation } from "../../../src/server/http/define-operation.ts";
+import type { Schema, Schemas } from "../../../src/server/openapi/json-schema.ts";
+import type { OperationDescription } from "../../../src/server/openapi/operation-description.ts";
+import type { ReferenceSection } from "../../../src/server/resource.ts";
+import { resources } from "../../../src/server/resources/index.ts";
+import { manifestSchemas, replySchemas } from "./component-schemas.ts";
 import type { OpenApiDocument, OperationObject } from "./document-types.ts";
-import type { OperationDescription } from "./operation-description.ts";
 import { operationParameters, sharedParameters } from "./parameters.ts";
+import { portableSchemas } from "./portable-schemas.ts";
 import { errorResponses, operationErrors, successResponse } from "./responses.ts";
-import { manifestSchemas, replySchemas } from "./schemas/component-schemas.ts";
-import type { Schema, Schemas } from "./schemas/json-schema.ts";
-import { portableSchemas } from "./schemas/portable-schemas.ts";
-import { sampleValue } from "./schemas/sample-value.ts";
+import { sampleValue } from "./sample-value.ts";
 
 /** Options of the OpenAPI document. */
 export type DocumentOptions = {

@@ -1,8 +1,8 @@
-import { FENCING_SCOPE, FENCING_TOKEN, IDEMPOTENCY_KEY } from "../../contract/headers.ts";
-import type { Operation, Parameter } from "../../contract/operations.ts";
+import { FENCING_SCOPE, FENCING_TOKEN, IDEMPOTENCY_KEY } from "../../../src/contract/headers.ts";
+import type { Operation, Parameter } from "../../../src/contract/operations.ts";
+import type { Schema } from "../../../src/server/openapi/json-schema.ts";
+import type { OperationDescription, ParameterDescription } from "../../../src/server/openapi/operation-description.ts";
 import type { ParameterObject, ReferenceObject } from "./document-types.ts";
-import type { OperationDescription, ParameterDescription } from "./operation-description.ts";
-import type { Schema } from "./schemas/json-schema.ts";
 
 // Filters of several lists.
 const filters: { readonly [name: string]: ParameterDescription } = {

@@ -1,0 +1,18 @@
+import { type DocumentOptions, openApiDocument } from "./openapi/document.ts";
+import { referencePage } from "./reference/reference-page.ts";
+import { stylesheet } from "./reference/stylesheet.ts";
+
+/** The reference of the control plane in each form that a server may answer, by the name of its file. */
+export function referenceForms(): readonly (readonly [file: string, text: string])[] {
+  return [true, false].flatMap((documentedOnly) =>
+    (["refuse", "allow"] as const).map((unknownFields) => {
+      const file = `${documentedOnly ? "documented" : "all"}-${unknownFields}.json`;
+      return [file, referenceText({ documentedOnly, unknownFields })] as const;
+    }),
+  );
+}
+
+function referenceText(options: DocumentOptions): string {
+  const document = openApiDocument(options);
+  return JSON.stringify({ openApi: JSON.stringify(document), page: referencePage(document), stylesheet });
+}
