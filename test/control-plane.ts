@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { systemClock } from "../src/clock/system.ts";
 import { readManifestFolder } from "../src/commands/input/read-manifest-folder.ts";
 import { Secret } from "../src/contract/secret.ts";
 import { createLog } from "../src/log/log.ts";
@@ -47,7 +48,13 @@ export async function startControlPlane({
     ...options,
     ...(seed === undefined
       ? {}
-      : { seed: await readManifestFolder(seed, { refused: "seed", signal: AbortSignal.timeout(30_000) }) }),
+      : {
+          seed: await readManifestFolder(seed, {
+            refused: "seed",
+            clock: systemClock,
+            signal: AbortSignal.timeout(30_000),
+          }),
+        }),
     data,
   });
   onTestFinished(() => plane.close());

@@ -88,7 +88,7 @@ async function checkHold(hold: Hold, target: CommandTarget, { clock, stopping: s
   const { key } = await open({ keyText: readKey() });
   const read = await readDeclared(target, { clock, stopping: signal });
   requireKnown(hold.what, read, await recordedIdentities(folder));
-  const content = read && (await heldContents(read, [hold.what], { key, signal })).contents.get(hold.what);
+  const content = read && (await heldContents(read, [hold.what], { key, clock, signal })).contents.get(hold.what);
   return read === null || content === undefined ? hold : { ...hold, content };
 }
 

@@ -88,8 +88,8 @@ function tlsOptions({ flags, terminal: { cwd } }: Invocation): Pick<ControlPlane
   return { tls: { certificate: resolve(cwd, tlsCert), key: resolve(cwd, tlsKey) } };
 }
 
-function readSeed(folder: string, { cwd, stopping: signal }: Terminal): Promise<readonly SeedDocument[]> {
-  return readManifestFolder(resolve(cwd, folder), { refused: "the seed is refused", signal });
+function readSeed(folder: string, { clock, cwd, stopping: signal }: Terminal): Promise<readonly SeedDocument[]> {
+  return readManifestFolder(resolve(cwd, folder), { refused: "the seed is refused", clock, signal });
 }
 
 /** Reads the snapshot that `--snapshot` names and reports its contents; null without the flag. */

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../clock/clock.ts";
 import { branchOf, locateRepository } from "../source/git/repository-paths.ts";
 import { fileStatus } from "../source/read-regular-file.ts";
 import { realRoot } from "../source/source-root.ts";
@@ -10,7 +9,6 @@ import { type SourceWatch, type WatchOptions, watchSource } from "../source/watc
 const CHECK_MS = 500;
 
 type WatcherOptions = Omit<WatchOptions, "paths"> & {
-  readonly clock: Clock;
   /** Whether a commit counts as a change though it changes no file. */
   readonly watchesCommits: boolean;
 };

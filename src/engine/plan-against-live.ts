@@ -252,11 +252,11 @@ function withWaves({ manifests, waves }: Desired): readonly WavedSource[] {
 async function withValues(
   desired: Desired,
   isNeeded: (identity: Identity) => boolean,
-  { stopping }: PlanContext,
+  { clock, stopping }: PlanContext,
 ): Promise<Desired> {
   const unread = desired.manifests.filter((manifest) => !isParsed(manifest) && isNeeded(manifest.identity));
   if (unread.length === 0) return desired;
-  const read = await readManifests(unread, { signal: stopping });
+  const read = await readManifests(unread, { clock, signal: stopping });
   const values = new Map(read.map((manifest) => [manifest.identity, manifest]));
   return { ...desired, manifests: desired.manifests.map((manifest) => values.get(manifest.identity) ?? manifest) };
 }
@@ -269,7 +269,7 @@ async function findRules(
 ): Promise<RuleFinder> {
   const rulesFor = ruleFinder(context.ignore, new Date(context.clock.now()).toISOString().slice(0, 10));
   if (context.ignore.length === 0) return rulesFor;
-  const pause = pacer(context.stopping);
+  const pause = pacer({ clock: context.clock, signal: context.stopping });
   for (const { manifest } of waved) {
     if (!inSync.has(manifest.identity)) rulesFor(manifest.identity);
     const pausing = pause();

@@ -35,12 +35,12 @@ export function isSealedBy({ seal }: SealedPlan, { key, keyed }: Sealing): boole
 export async function sealableOf(
   { plan, waved, observation }: LivePlan,
   identities: Iterable<Identity>,
-  { signal }: Pick<PassContext, "signal">,
+  context: PassContext,
 ): Promise<Sealable> {
   const acting = plan.steps.filter(({ action }) => action !== "keep").map(({ identity }) => identity);
   const needed = new Set([...identities, ...acting]);
   const manifests = waved.map(({ manifest }) => manifest).filter(({ identity }) => needed.has(identity));
-  const read = new Map((await readManifests(manifests, { signal })).map((manifest) => [manifest.identity, manifest]));
+  const read = new Map((await readManifests(manifests, context)).map((manifest) => [manifest.identity, manifest]));
   return {
     steps: plan.steps,
     manifestOf: (identity) => read.get(identity),

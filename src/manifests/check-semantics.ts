@@ -5,6 +5,7 @@ import type { NamedList } from "../model/named-list.ts";
 import { checkSemantics } from "../schema/check-semantics.ts";
 import type { RuleContext } from "../schema/rule.ts";
 import { diagnosticInFile, keyOrValue, wordingOf } from "../source/file-diagnostic.ts";
+import type { Pace } from "../source/pacer.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 import { readManifestsBy } from "./read-manifests.ts";
 import type { Rereading } from "./rereadable-file.ts";
@@ -23,7 +24,7 @@ export type Checking = {
   readonly now: Date;
   readonly add: (diagnostic: Diagnostic) => void;
   readonly refuse: Refuse;
-  readonly reading: Rereading;
+  readonly reading: Rereading & Pace;
 };
 
 /**

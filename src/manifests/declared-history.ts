@@ -1,3 +1,4 @@
+import type { Clock } from "../clock/clock.ts";
 import type { HistoryReach } from "../contract/generated/output.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
@@ -21,12 +22,12 @@ export type RemovedManifests = {
 /** What a repository declared in its history. Only files that a question needs are parsed, and each of them once. */
 export class DeclaredHistory {
   readonly #history: HistoryFiles;
-  readonly #options: LoadOptions;
+  readonly #options: LoadOptions & { readonly clock: Clock };
   readonly #pathOf: ReadonlyMap<string, string>;
   readonly #declarations = new Map<string, readonly Declaration[]>();
   #leftMs: number;
 
-  constructor(history: HistoryFiles, options: LoadOptions) {
+  constructor(history: HistoryFiles, options: LoadOptions & { readonly clock: Clock }) {
     this.#history = history;
     this.#options = options;
     this.#leftMs = history.leftMs;
@@ -90,7 +91,10 @@ export class DeclaredHistory {
     const files = unread.flatMap((blob) => this.#fileOf(blob) ?? []);
     if (files.length > 0) {
       await using exact = new ExactProcess();
-      for (const { file, content } of await readAll(files, readingOf(this.#options, { exact, signal })))
+      for (const { file, content } of await readAll(
+        files,
+        readingOf(this.#options, { exact, clock: this.#options.clock, signal }),
+      ))
         this.#declarations.set(file.blob ?? "", content.declarations);
     }
     return blobs.flatMap((blob) => this.#declarations.get(blob) ?? []);
@@ -104,11 +108,12 @@ export class DeclaredHistory {
 
   // Only the time that is spent here counts, not that of the requests between two questions.
   #time(): Disposable & { readonly isUp: () => boolean } {
-    const since = performance.now();
+    const { clock } = this.#options;
+    const since = clock.monotonic();
     return {
-      isUp: () => performance.now() - since > this.#leftMs,
+      isUp: () => clock.monotonic() - since > this.#leftMs,
       [Symbol.dispose]: () => {
-        this.#leftMs -= performance.now() - since;
+        this.#leftMs -= clock.monotonic() - since;
       },
     };
   }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { hasErrors } from "../core/diagnostic.ts";
+import type { Pace } from "../source/pacer.ts";
 import type { RevisionFiles } from "../source/revision.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
 import { checkEverySemantics, hasParent } from "./check-semantics.ts";
@@ -16,13 +17,13 @@ export async function loadChanged(
   before: Loaded,
   revision: RevisionFiles & { readonly since: NonNullable<RevisionFiles["since"]> },
   options: LoadOptions,
-  { signal }: { readonly signal: AbortSignal },
+  { clock, signal }: Pace,
 ): Promise<Loaded | null> {
   if (before.refused.length > 0) return null;
   const { changed } = revision.since;
   const changedFiles = revision.filesByPath.among(changed);
   await using exact = new ExactProcess();
-  const reading = readingOf(options, { exact, signal });
+  const reading = readingOf(options, { exact, clock, signal });
   const files = await readAll(changedFiles, reading);
   const earlierFiles = before.contents.filesByPath.among(changed);
   if (earlierFiles.length < files.length || before.contents.files.length !== revision.files.length) return null;

@@ -6,7 +6,7 @@ import type { Identity } from "../core/manifest.ts";
 import { type NamedList, namedList } from "../model/named-list.ts";
 import { once } from "../model/once.ts";
 import type { Limits } from "../source/limits.ts";
-import { pacer } from "../source/pacer.ts";
+import { type Pace, pacer } from "../source/pacer.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
 import { type CheckBasis, type Checking, checkEverySemantics } from "./check-semantics.ts";
@@ -91,14 +91,14 @@ export type Loaded = {
 export async function loadManifests(
   revision: RevisionFiles,
   options: LoadOptions,
-  { signal }: { signal: AbortSignal },
+  { clock, signal }: Pace,
 ): Promise<Loaded> {
   signal.throwIfAborted();
   const found = diagnosticList();
   for (const diagnostic of revision.diagnostics) found.add(diagnostic);
   const { external = [] } = options.rules;
   await using exact = new ExactProcess();
-  const reading = readingOf(options, { exact, signal });
+  const reading = readingOf(options, { exact, clock, signal });
   const { pause } = reading;
   const files = await readAll(revision.files, reading);
   // In file order, whichever file was read first: if some are dropped, they are the same on every run.
@@ -186,7 +186,7 @@ function declaredAt({ identity, kind, file, line }: Declaration, invalid: Readon
 type Reading = DeclareOptions & Pick<LoadOptions, "knownContent">;
 
 /** The options for reading files of a load. */
-export function readingOf(options: LoadOptions, rereading: Rereading): Reading {
+export function readingOf(options: LoadOptions, rereading: Rereading & Pace): Reading {
   const { unknownFields = "refuse", allowLiteralSecrets = [], defaults } = options.rules;
   const defaultWorkspace = defaults?.workspace_fqn ?? null;
   return {
@@ -195,7 +195,7 @@ export function readingOf(options: LoadOptions, rereading: Rereading): Reading {
     unknownFields,
     allowLiteralSecrets,
     defaultWorkspace,
-    pause: pacer(rereading.signal),
+    pause: pacer(rereading),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock/clock.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import type { ForeignDocuments, SourceDiagnostic } from "../core/foreign-documents.ts";
 import { manifestReferences } from "../core/manifest-references.ts";
@@ -41,6 +42,7 @@ export type DeclareRules = {
 export type DeclareOptions = DeclareRules & {
   /** Reads what is not plain YAML. */
   readonly exact: ExactProcess;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Yields to the event loop between documents when it is due. */
   readonly pause: () => Promise<void> | undefined;

@@ -1,5 +1,5 @@
 import type { Manifest } from "../core/manifest.ts";
-import { pacer } from "../source/pacer.ts";
+import { type Pace, pacer } from "../source/pacer.ts";
 import type { Position } from "../yaml/locator.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
 import type { Rereading } from "./rereadable-file.ts";
@@ -10,18 +10,18 @@ type Stop = { readonly signal: AbortSignal };
 /** The manifests with their values; unparsed ones are read from their files. */
 export async function readManifests<One extends Manifest | UnparsedManifest>(
   manifests: readonly One[],
-  { signal }: Stop,
+  { clock, signal }: Pace,
 ): Promise<readonly (One & Manifest)[]> {
   await using exact = new ExactProcess();
-  return await readManifestsBy(manifests, { exact, signal });
+  return await readManifestsBy(manifests, { exact, clock, signal });
 }
 
 /** Like `readManifests`, with an exact reader that the caller provides. */
 export async function readManifestsBy<One extends Manifest | UnparsedManifest>(
   manifests: readonly One[],
-  reading: Rereading,
+  reading: Rereading & Pace,
 ): Promise<readonly (One & Manifest)[]> {
-  const pause = pacer(reading.signal);
+  const pause = pacer(reading);
   const read: (One & Manifest)[] = [];
   for (const manifest of manifests) {
     read.push(isParsed(manifest) ? manifest : await withValue(manifest, reading));

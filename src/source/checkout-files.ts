@@ -11,6 +11,7 @@ import { prefixIn } from "./git/repository-paths.ts";
 import { linksToFolders, linkTargets, type TreeSelection } from "./git/select-tree-entries.ts";
 import { type Head, LINK_MODE, SUBMODULE_MODE, type TreeEntry } from "./git/tree.ts";
 import { openManifestFile } from "./open-manifest-file.ts";
+import type { Pace } from "./pacer.ts";
 import { fileStatus } from "./read-regular-file.ts";
 import type { SourceFile } from "./revision.ts";
 import { isAboutSpecialFile, linkDiagnostic, submoduleWarning } from "./special-file.ts";
@@ -28,15 +29,15 @@ export async function readCheckout(
   walk: FolderWalk,
   walked: readonly FolderFile[],
   head: Head,
-  stop: Stop,
+  pace: Pace,
 ): Promise<CheckoutRead> {
   if (equalsHead(walk, walked, head)) {
     for (const path of head.submodules) if (isWithin(walk, path)) warnOfSubmodule(walk, path);
     return { files: walked, missing: [] };
   }
-  using view = await openIndexView(walk.root, { isForeign: walk.isForeign ?? false, ...stop });
+  using view = await openIndexView(walk.root, { isForeign: walk.isForeign ?? false, ...pace });
   if (view === null) return { files: walked, missing: [] };
-  return await new Checkout(walk, view, await trackedSelection(walk, view, stop)).read(walked, head, stop);
+  return await new Checkout(walk, view, await trackedSelection(walk, view, pace)).read(walked, head, pace);
 }
 
 function warnOfSubmodule(walk: FolderWalk, path: string): void {
@@ -67,20 +68,20 @@ class Checkout {
     this.#prefix = prefixIn(view.repository, walk.root);
   }
 
-  async read(walked: readonly FolderFile[], head: Head, stop: Stop): Promise<CheckoutRead> {
+  async read(walked: readonly FolderFile[], head: Head, pace: Pace): Promise<CheckoutRead> {
     const walk = this.#walk;
     for (const file of walked) this.#files.set(file.path, file);
     const tracked = [...this.#view.entries].flatMap(([path, entry]) =>
       path.startsWith(this.#prefix) ? [{ path: path.slice(this.#prefix.length), entry }] : [],
     );
     for (const one of tracked) this.#judge(one);
-    const unchanged = await this.#view.unchangedAmong(this.#differing, stop);
+    const unchanged = await this.#view.unchangedAmong(this.#differing, pace);
     for (const { path: full, entry, blob } of this.#differing) {
       if (unchanged.has(full)) this.#takeFromIndex({ path: full.slice(this.#prefix.length), entry, blob });
     }
-    await this.#tellOfLinks(stop);
-    await this.#warnOfAbsentLinks(tracked, stop);
-    const files = [...this.#files.values(), ...(await this.#readFromIndex(stop))].toSorted((a, b) =>
+    await this.#tellOfLinks(pace);
+    await this.#warnOfAbsentLinks(tracked, pace);
+    const files = [...this.#files.values(), ...(await this.#readFromIndex(pace))].toSorted((a, b) =>
       compareText(a.path, b.path),
     );
     const paths = new Set(files.map(({ path }) => path));
@@ -238,11 +239,11 @@ class Checkout {
     return { root: shownRoot, repository, prefix: this.#prefix, cwd, limits, isOurs: own !== null };
   }
 
-  async #readFromIndex(stop: Stop): Promise<readonly SourceFile[]> {
+  async #readFromIndex(pace: Pace): Promise<readonly SourceFile[]> {
     const sizes = await blobSizes(
       this.#view.repository,
       this.#fromIndex.map(({ blob }) => blob),
-      stop,
+      pace,
     );
     const entries = this.#fromIndex.map(({ path, entry: { mode }, blob }, index) => ({
       mode,
@@ -250,6 +251,6 @@ class Checkout {
       size: sizes[index] ?? Number.NaN,
       path: this.#prefix + path,
     }));
-    return readBlobFiles(this.#place(), entries, stop);
+    return readBlobFiles(this.#place(), entries, pace);
   }
 }

@@ -3,7 +3,7 @@ import { formatOf } from "../yaml/document.ts";
 import { ExactProcess, readYaml } from "../yaml/read-yaml.ts";
 import { isManifestFile } from "./ignore-files.ts";
 import { defaultLimits } from "./limits.ts";
-import { pacer } from "./pacer.ts";
+import { type Pace, pacer } from "./pacer.ts";
 import { fileStatus, readRegularFile } from "./read-regular-file.ts";
 import { CONFIG_NAME } from "./source-root.ts";
 
@@ -22,12 +22,8 @@ export function isWrittenInPlace(path: string): boolean {
 export type IsMeant = (text: string) => boolean;
 
 /** Whether every manifest file parses; one that is gone, too large to be read, or not meant as a manifest does. */
-export async function everyFileParses(
-  paths: readonly string[],
-  isMeant: IsMeant,
-  { signal }: { readonly signal: AbortSignal },
-): Promise<boolean> {
-  const pause = pacer(signal);
+export async function everyFileParses(paths: readonly string[], isMeant: IsMeant, pace: Pace): Promise<boolean> {
+  const pause = pacer(pace);
   await using exact = new ExactProcess();
   // A configuration that does not parse is never applied: the last good revision stays.
   for (const path of paths.filter((each) => isManifestFile(basename(each)))) {

@@ -12,12 +12,12 @@ import {
   type ReplacedFile,
   readableBlobs,
 } from "./git/first-parent-line.ts";
-import type { Stop } from "./git/git.ts";
 import { prefixIn, type Repository } from "./git/repository-paths.ts";
 import { selectTreeEntries } from "./git/select-tree-entries.ts";
 import { listTree, type TreeEntry } from "./git/tree.ts";
 import { IGNORE_FILE_BYTES, ignoreFiles, isManifestFile } from "./ignore-files.ts";
 import { openOwnCheckout } from "./open-own-checkout.ts";
+import type { Pace } from "./pacer.ts";
 import type { SourceOptions } from "./read-source.ts";
 import type { RevisionFiles } from "./revision.ts";
 import { startsOf } from "./source-root.ts";
@@ -60,10 +60,10 @@ export type HistoryOptions = Pick<SourceOptions, "root" | "cwd" | "base" | "comm
 };
 
 /** Reads what the newest commits of the first-parent line have changed; null if there is no repository. */
-export async function readCommitHistory(options: HistoryOptions, stop: Stop): Promise<HistoryFiles | null> {
+export async function readCommitHistory(options: HistoryOptions, pace: Pace): Promise<HistoryFiles | null> {
   using resources = new DisposableStack();
-  const opened = await openOwnCheckout(options, resources, stop);
-  return opened && (await new HistoryLine({ ...options, ...opened }).read(stop));
+  const opened = await openOwnCheckout(options, resources, pace);
+  return opened && (await new HistoryLine({ ...options, ...opened }).read(pace));
 }
 
 type Place = HistoryOptions & { readonly repository: Repository };
@@ -79,40 +79,40 @@ class HistoryLine {
     this.#place = place;
   }
 
-  async read({ signal }: Stop): Promise<HistoryFiles> {
-    const since = performance.now();
-    const timeUp = AbortSignal.timeout(READING_MS);
-    const stop = { signal: AbortSignal.any([signal, timeUp]) };
+  async read({ clock, signal }: Pace): Promise<HistoryFiles> {
+    const since = clock.monotonic();
+    const timeUp = clock.timeout(READING_MS);
+    const pace = { clock, signal: AbortSignal.any([signal, timeUp]) };
     let commits = 0;
     let ended: HistoryReach["ended"] = "cut";
     try {
-      const line = await firstParentLine(this.#place.repository, this.#place, stop);
-      if (this.#place.uncommitted !== null) await this.#add(await uncommittedSteps(this.#place, stop), stop);
-      while (commits < line.length && (await this.#addBatch(line.slice(commits, commits + BATCH), stop)))
+      const line = await firstParentLine(this.#place.repository, this.#place, pace);
+      if (this.#place.uncommitted !== null) await this.#add(await uncommittedSteps(this.#place, pace), pace);
+      while (commits < line.length && (await this.#addBatch(line.slice(commits, commits + BATCH), pace)))
         commits = Math.min(line.length, commits + BATCH);
       if (commits === line.length) ended = endOf(line, this.#place);
     } catch (error) {
       signal.throwIfAborted();
       if (!timeUp.aborted) throw error;
     }
-    const leftMs = HISTORY_MS - (performance.now() - since);
+    const leftMs = HISTORY_MS - (clock.monotonic() - since);
     return { steps: this.#steps, contents: this.#contents, reach: { commits, ended }, leftMs };
   }
 
-  async #addBatch(commits: readonly LineCommit[], stop: Stop): Promise<boolean> {
-    const changes = await changesOn(this.#place.repository, commits, stop);
-    return changes !== null && (await this.#add(changes, stop));
+  async #addBatch(commits: readonly LineCommit[], pace: Pace): Promise<boolean> {
+    const changes = await changesOn(this.#place.repository, commits, pace);
+    return changes !== null && (await this.#add(changes, pace));
   }
 
-  async #add(changes: readonly HistoryStep[], stop: Stop): Promise<boolean> {
+  async #add(changes: readonly HistoryStep[], pace: Pace): Promise<boolean> {
     const { repository, limits } = this.#place;
-    const steps = await ofSource(changes, this.#place, stop);
+    const steps = await ofSource(changes, this.#place, pace);
     const named = steps.flatMap(({ files }) =>
       files.flatMap(({ before, after }) => [before, ...(after ? [after] : [])]),
     );
     const unread = [...new Set(named)].filter((blob) => !this.#contents.has(blob));
-    const blobs = await readableBlobs(repository, unread, { ...stop, mostBytes: limits.fileBytes });
-    for (const [at, bytes] of (await readBlobs(repository, blobs, stop)).entries()) {
+    const blobs = await readableBlobs(repository, unread, { ...pace, mostBytes: limits.fileBytes });
+    for (const [at, bytes] of (await readBlobs(repository, blobs, pace)).entries()) {
       this.#contents.set(blobs[at] ?? "", Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
       this.#bytes += bytes.length;
     }
@@ -127,15 +127,15 @@ function endOf(line: readonly LineCommit[], { repository, most }: Place): Histor
 }
 
 // The rules of the newest commit decide which files belong to the source.
-async function ofSource(steps: readonly HistoryStep[], place: Place, stop: Stop): Promise<readonly HistoryStep[]> {
+async function ofSource(steps: readonly HistoryStep[], place: Place, pace: Pace): Promise<readonly HistoryStep[]> {
   const paths = new Set(steps.flatMap(({ files }) => files.map(({ path }) => path)).filter(isManifestPath));
   if (paths.size === 0) return steps.map((step) => ({ ...step, files: [] }));
   const { repository, root, cwd, limits } = place;
   const prefix = prefixIn(repository, root);
   const starts = startsOf(root, place.paths).map((start) => (prefix + start).replace(/\/$/, ""));
-  const tree = [...(await ignoreFilesAt(place, stop)), ...[...paths].map((path) => ({ ...FILE, path }))];
+  const tree = [...(await ignoreFilesAt(place, pace)), ...[...paths].map((path) => ({ ...FILE, path }))];
   const selecting = { root, repository, prefix, cwd: realpathSync(cwd), limits };
-  const { entries } = await selectTreeEntries(selecting, tree, starts, stop);
+  const { entries } = await selectTreeEntries(selecting, tree, starts, pace);
   const selected = new Set(entries.map(({ path }) => path));
   return steps.map((step) => ({ ...step, files: step.files.filter(({ path }) => selected.has(path)) }));
 }
@@ -144,21 +144,21 @@ const FILE = { mode: "100644", blob: "", size: 0 } as const;
 
 const isManifestPath = (path: string) => isManifestFile(posix.basename(path));
 
-async function ignoreFilesAt({ repository, tip }: Place, stop: Stop): Promise<readonly TreeEntry[]> {
-  const tree = await listTree(repository, tip, stop, { withSizes: false });
+async function ignoreFilesAt({ repository, tip }: Place, pace: Pace): Promise<readonly TreeEntry[]> {
+  const tree = await listTree(repository, tip, pace, { withSizes: false });
   const found = tree.filter(({ path }) => ignoreFiles.some((name) => name === posix.basename(path)));
   const blobs = found.map(({ blob }) => blob);
-  const readable = new Set(await readableBlobs(repository, blobs, { ...stop, mostBytes: IGNORE_FILE_BYTES }));
+  const readable = new Set(await readableBlobs(repository, blobs, { ...pace, mostBytes: IGNORE_FILE_BYTES }));
   return found.filter(({ blob }) => readable.has(blob));
 }
 
 async function uncommittedSteps(
   { repository, root, tip, uncommitted }: Place,
-  stop: Stop,
+  pace: Pace,
 ): Promise<readonly HistoryStep[]> {
   const prefix = prefixIn(repository, root);
   const now = new Map(uncommitted?.files.map(({ path, blob }) => [prefix + path, blob]));
-  const tree = await listTree(repository, tip, stop, { withSizes: false });
+  const tree = await listTree(repository, tip, pace, { withSizes: false });
   const files = tree.flatMap(({ mode, path, blob }): ReplacedFile[] => {
     const isSame = !path.startsWith(prefix) || !mode.startsWith("100") || now.get(path) === blob;
     return isSame ? [] : [{ path, before: blob, after: null }];

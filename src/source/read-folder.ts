@@ -9,7 +9,7 @@ import type { Stop } from "./git/git.ts";
 import { type Head, headOf } from "./git/tree.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { openManifestFile } from "./open-manifest-file.ts";
-import { pacer } from "./pacer.ts";
+import { type Pace, pacer } from "./pacer.ts";
 import { filesByPath, type RevisionFiles } from "./revision.ts";
 import { CONFIG_NAME, realRoot } from "./source-root.ts";
 import { type FolderOptions, type FolderWalk, findManifestFiles, noPath, startWalk } from "./walk-folder.ts";
@@ -18,15 +18,15 @@ import { type FolderOptions, type FolderWalk, findManifestFiles, noPath, startWa
 export type FolderFiles = RevisionFiles & { readonly missing: readonly string[] };
 
 /** Reads the files of a folder in their current state; those that git calls unchanged as the index has them. */
-export async function readFolder(options: FolderOptions, { signal }: { signal: AbortSignal }): Promise<FolderFiles> {
-  signal.throwIfAborted();
+export async function readFolder(options: FolderOptions, pace: Pace): Promise<FolderFiles> {
+  pace.signal.throwIfAborted();
   const root = realRoot(options.root);
   const { repository } = options;
-  const head = repository === null || options.isUnreadable ? null : headOf(repository, root, { signal });
+  const head = repository === null || options.isUnreadable ? null : headOf(repository, root, pace);
   // Awaited after the files are read: until then, an unhandled rejection would end the process.
   head?.catch(() => undefined);
-  const walk = startWalk({ ...options, root });
-  const pause = pacer(signal);
+  const walk = startWalk({ ...options, root }, pace.clock.now());
+  const pause = pacer(pace);
   const names = await findManifestFiles(walk, pause);
   const walked: FolderFile[] = [];
   let total = 0;
@@ -40,9 +40,9 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
   }
   const commit = (await head) ?? null;
   walk.place.head = commit;
-  const { files, missing } = await filesOf(walk, walked, commit, signal);
+  const { files, missing } = await filesOf(walk, walked, commit, pace);
   const byPath = filesByPath(files);
-  const changed = commit === null ? [] : await changedDecidingFiles(walk, commit, { signal });
+  const changed = commit === null ? [] : await changedDecidingFiles(walk, commit, pace);
   const checkedOut = commit === null ? { commit } : commitOfFolder(files, commit, missing.length + changed.length);
   const leftOut = countLeftOut(walk, (path) => byPath.named(path) !== undefined);
   const { at, diagnostics } = walk;
@@ -53,9 +53,9 @@ async function filesOf(
   walk: FolderWalk,
   walked: readonly FolderFile[],
   head: Head | null,
-  signal: AbortSignal,
+  pace: Pace,
 ): Promise<CheckoutRead> {
-  if (head !== null) return readCheckout(walk, walked, head, { signal });
+  if (head !== null) return readCheckout(walk, walked, head, pace);
   const [absent] = walk.absentStarts;
   if (absent !== undefined) throw noPath(absent);
   return { files: walked, missing: [] };

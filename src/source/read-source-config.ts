@@ -6,6 +6,7 @@ import { readInPlace } from "./git/read-in-place.ts";
 import type { Repository } from "./git/repository-paths.ts";
 import type { TreeChange } from "./git/tree.ts";
 import { defaultLimits } from "./limits.ts";
+import type { Pace } from "./pacer.ts";
 import {
   type ConfigFile,
   hasSources,
@@ -67,14 +68,12 @@ export type SourceConfig = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-type Stop = { readonly signal: AbortSignal };
-
 /** Reads the configuration of a source: its own file and the operator's. */
-export async function readSourceConfig(options: SourceConfigOptions, stop: Stop): Promise<SourceConfig> {
+export async function readSourceConfig(options: SourceConfigOptions, pace: Pace): Promise<SourceConfig> {
   const { base, paths, isCommitted = false } = options;
   const operators = await operatorFiles(options);
-  const own = isCommitted || operators.some(hasSources) ? noConfig : await ownConfig(options, stop);
-  const atBase = base === null ? null : await readConfigAt(base.ref, options, stop);
+  const own = isCommitted || operators.some(hasSources) ? noConfig : await ownConfig(options, pace);
+  const atBase = base === null ? null : await readConfigAt(base.ref, options, pace);
   return {
     files: [isCommitted ? (atBase ?? own) : own, ...operators],
     isPresent: (base?.use === "instead" && atBase !== null ? atBase : own).file !== null,
@@ -91,10 +90,10 @@ export async function readSourceConfig(options: SourceConfigOptions, stop: Stop)
 }
 
 // Of a checkout, its content is what git says it is.
-async function ownConfig(options: SourceConfigOptions, stop: Stop): Promise<ConfigFile> {
+async function ownConfig(options: SourceConfigOptions, pace: Pace): Promise<ConfigFile> {
   const { root, shownRoot, cwd, repository, isForeign = false, isUnreadable = false } = options;
   const place = { root, isForeign, limit: defaultLimits.fileBytes };
-  const content = repository === null || isUnreadable ? null : await readInPlace(CONFIG_NAME, place, stop);
+  const content = repository === null || isUnreadable ? null : await readInPlace(CONFIG_NAME, place, pace);
   return readConfig({ root, shownRoot, cwd, content });
 }
 
@@ -111,17 +110,17 @@ function guardsOf({ operator: { guards } }: ConfigFile): Pick<RepositoryConfig, 
   return guards === undefined ? {} : { guards };
 }
 
-async function readConfigAt(ref: string, options: SourceConfigOptions, stop: Stop): Promise<ConfigFile> {
+async function readConfigAt(ref: string, options: SourceConfigOptions, pace: Pace): Promise<ConfigFile> {
   const { root, cwd, repository, isCommitted = false, before = null } = options;
   const [known] = before?.config.files ?? [];
   const isSame = before?.changes?.every(({ path }) => path !== CONFIG_NAME) ?? false;
   if (isCommitted && isSame && known !== undefined) return known;
   const file = await readFileAt(
     { root, cwd, repository, limits: defaultLimits, ref, path: CONFIG_NAME, isOurs: isCommitted },
-    stop,
+    pace,
   );
   if (file === null) return noConfig;
-  return parseConfig(await file.bytes(stop), {
+  return parseConfig(await file.bytes(pace), {
     file: isCommitted ? CONFIG_NAME : `${ref}:${CONFIG_NAME}`,
     isInSource: true,
   });

@@ -14,6 +14,7 @@ import type { TemporaryRepository } from "./git/temporary-repository.ts";
 import { diffTrees } from "./git/tree.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
+import type { Pace } from "./pacer.ts";
 import { readFolder } from "./read-folder.ts";
 import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./read-source-config.ts";
 import type { RevisionFiles } from "./revision.ts";
@@ -101,10 +102,10 @@ export type SourceRead<Result extends PreparedRead> = Disposable & {
 export async function readSource<Result extends PreparedRead>(
   options: SourceOptions,
   prepare: (config: SourceConfig) => Promise<Result>,
-  stop: Stop,
+  pace: Pace,
 ): Promise<SourceRead<Result>> {
   const { commits } = options;
-  return commits === null ? readLinked(options, prepare, stop) : readCommitOf(commits, options, prepare, stop);
+  return commits === null ? readLinked(options, prepare, pace) : readCommitOf(commits, options, prepare, pace);
 }
 
 // The link to the source is followed once. If it was swapped while reading, the old folder may be partly deleted: read
@@ -112,13 +113,13 @@ export async function readSource<Result extends PreparedRead>(
 async function readLinked<Result extends PreparedRead>(
   options: SourceOptions,
   prepare: (config: SourceConfig) => Promise<Result>,
-  stop: Stop,
+  pace: Pace,
 ): Promise<SourceRead<Result>> {
   for (let reads = 1; reads <= MAX_READS; reads += 1) {
     const root = realRoot(options.root);
     const isSwapped = (): boolean => realRoot(options.root) !== root;
     try {
-      const read = await readFrom({ ...options, root, ...shownAs(options, root) }, prepare, stop);
+      const read = await readFrom({ ...options, root, ...shownAs(options, root) }, prepare, pace);
       if (!isSwapped()) return read;
       read[Symbol.dispose]();
     } catch (error) {
@@ -141,12 +142,12 @@ async function readCommitOf<Result extends PreparedRead>(
   { repository, resolve, onUnreadable }: CommitSource,
   options: SourceOptions,
   prepare: (config: SourceConfig) => Promise<Result>,
-  stop: Stop,
+  pace: Pace,
 ): Promise<SourceRead<Result>> {
-  const ref = await resolve(stop);
+  const ref = await resolve(pace);
   try {
     const base = { ref, use: "instead" } as const;
-    return await readFrom({ ...options, base, root: repository.gitFolder }, prepare, stop, repository);
+    return await readFrom({ ...options, base, root: repository.gitFolder }, prepare, pace, repository);
   } catch (error) {
     // Faults in the content of a commit have other codes.
     if (!(error instanceof HoldfastError) || error.code === "error") onUnreadable();
@@ -157,19 +158,19 @@ async function readCommitOf<Result extends PreparedRead>(
 async function readFrom<Result extends PreparedRead>(
   options: SourceOptions & Pick<SourceConfigOptions, "shownRoot">,
   prepare: (config: SourceConfig) => Promise<Result>,
-  stop: Stop,
+  pace: Pace,
   ours: Repository | null = null,
 ): Promise<SourceRead<Result>> {
   const { root, shownRoot = root, limits, base } = options;
   const cwd = ours === null ? options.cwd : root;
   using resources = new DisposableStack();
-  const checkout = ours === null ? await openCheckout(options, resources, stop) : ownRepository(ours);
+  const checkout = ours === null ? await openCheckout(options, resources, pace) : ownRepository(ours);
   const { repository, temporary, isUnreadable, isForeign, warnings } = checkout;
-  const resolvedBase = temporary && base && (await resolveRequestedBase(temporary, base, stop));
+  const resolvedBase = temporary && base && (await resolveRequestedBase(temporary, base, pace));
   const isCommitted = ours !== null;
-  const before = ours && options.before && base ? await compareWith(options.before, ours, base.ref, stop) : null;
+  const before = ours && options.before && base ? await compareWith(options.before, ours, base.ref, pace) : null;
   const config = await explainMissing(resolvedBase, () =>
-    readSourceConfig({ ...options, repository, isUnreadable, isForeign, isCommitted, before }, stop),
+    readSourceConfig({ ...options, repository, isUnreadable, isForeign, isCommitted, before }, pace),
   );
   const prepared = await prepare(config);
   const { ignore, knownFiles, ref } = prepared;
@@ -188,11 +189,11 @@ async function readFrom<Result extends PreparedRead>(
   };
   const read =
     base !== null && resolvedBase === null
-      ? { files: await readCommitFiles({ ...place, ref: base.ref, before, isOurs: isCommitted }, stop), base: null }
-      : await readFiles(place, resolvedBase, stop);
+      ? { files: await readCommitFiles({ ...place, ref: base.ref, before, isOurs: isCommitted }, pace), base: null }
+      : await readFiles(place, resolvedBase, pace);
   // Checked after reading, so that a git operation that began meanwhile is noticed.
   const fault =
-    ref === null ? null : await checkoutFault({ root, branch: ref, commit: commitIn(read.files), checkout }, stop);
+    ref === null ? null : await checkoutFault({ root, branch: ref, commit: commitIn(read.files), checkout }, pace);
   const kept = resources.move();
   const files = { ...read.files, diagnostics: [...warnings, ...read.files.diagnostics] };
   // A commit that was named is not read from a work tree, so it has no branch.
@@ -206,11 +207,11 @@ async function compareWith(
   revision: Revision,
   repository: Repository,
   commit: string,
-  stop: Stop,
+  pace: Pace,
 ): Promise<ReadBefore | null> {
   const before = revision.commit;
   if (before === null) return null;
-  const changes = before === commit ? [] : await diffTrees(repository, { before, commit }, stop);
+  const changes = before === commit ? [] : await diffTrees(repository, { before, commit }, pace);
   return { files: revision, paths: revision.config.repository.paths, config: revision.config, changes };
 }
 
@@ -229,34 +230,34 @@ type ResolvedBase = { readonly repository: TemporaryRepository; readonly ref: st
 async function resolveRequestedBase(
   repository: TemporaryRepository,
   { ref, use, applied }: Base,
-  stop: Stop,
+  pace: Pace,
 ): Promise<ResolvedBase> {
   if (use === "compare") {
-    const found = await findBase(repository, ref, stop);
+    const found = await findBase(repository, ref, pace);
     return {
       repository,
       ref,
       use,
       found,
-      applied: applied ? await findApplied(repository, applied, found, stop) : null,
+      applied: applied ? await findApplied(repository, applied, found, pace) : null,
     };
   }
-  return { repository, ref, use, commit: await resolveBase(repository, ref, stop) };
+  return { repository, ref, use, commit: await resolveBase(repository, ref, pace) };
 }
 
 type Read = { readonly files: RevisionFiles; readonly base: ComparedBase | null };
 
-async function readFiles(place: FolderOptions, resolvedBase: ResolvedBase | null, stop: Stop): Promise<Read> {
-  if (resolvedBase === null) return { files: await readFolder(place, stop), base: null };
+async function readFiles(place: FolderOptions, resolvedBase: ResolvedBase | null, pace: Pace): Promise<Read> {
+  if (resolvedBase === null) return { files: await readFolder(place, pace), base: null };
   const readCommit = (commit: string): Promise<RevisionFiles> =>
-    explainMissing(resolvedBase, () => readCommitFiles({ ...place, ref: commit }, stop));
+    explainMissing(resolvedBase, () => readCommitFiles({ ...place, ref: commit }, pace));
   if (resolvedBase.use === "instead") return { files: await readCommit(resolvedBase.commit), base: null };
   const { found, repository, applied } = resolvedBase;
   const read = (): Promise<RevisionFiles> => readCommit(found.commit);
-  const folder = await readFolder(place, stop);
+  const folder = await readFolder(place, pace);
   if (found.behind === 0) return { files: folder, base: { ...found, conflicts: [], read, applied, readCommit } };
   const { isForeign = false } = place;
-  const { commit, conflicts } = await mergeWithBase(repository, found, { ...folder, isForeign }, stop);
+  const { commit, conflicts } = await mergeWithBase(repository, found, { ...folder, isForeign }, pace);
   const merged = await readCommit(commit);
   const unread = folder.diagnostics.filter(({ severity }) => severity === "error");
   const files = { ...merged, commit: null, diagnostics: [...unread, ...merged.diagnostics] };

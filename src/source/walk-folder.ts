@@ -77,8 +77,8 @@ export type FolderWalk = Omit<FolderOptions, "paths"> & {
   readonly diagnostics: Diagnostic[];
 };
 
-/** Starts a walk of a folder, given by its real path. */
-export function startWalk(options: FolderOptions): FolderWalk {
+/** Starts a walk of a folder, given by its real path; `at` is the time in epoch milliseconds. */
+export function startWalk(options: FolderOptions, at: number): FolderWalk {
   const excluded = new Set((options.ignore ?? []).map((path) => realPath(resolve(options.root, path))));
   const { root } = options;
   const cwd = realPath(options.cwd);
@@ -98,7 +98,7 @@ export function startWalk(options: FolderOptions): FolderWalk {
   const ignoredLinks = new Set<string>();
   const fresh = { queue: [], found: [], ...seen, leftOut, ignoredLinks, absentStarts: [], diagnostics: [] };
   const starts = startsOf(root, options.paths);
-  return { ...options, at: Date.now(), cwd, starts, place, excluded, ...fresh };
+  return { ...options, at, cwd, starts, place, excluded, ...fresh };
 }
 
 function realPath(path: string): string {

@@ -1,13 +1,15 @@
 import type { Stats } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { type FSWatcher, watch } from "chokidar";
+import type { Clock } from "../clock/clock.ts";
 import { ignoreFiles, isManifestFile, isSkippedName } from "./ignore-files.ts";
 import { everyFileParses, type IsMeant, isWrittenInPlace } from "./is-half-written.ts";
+import type { Pace } from "./pacer.ts";
 import { CONFIG_NAME, startsOf } from "./source-root.ts";
 
 /** What is watched, and the callbacks. */
 export type WatchOptions = {
+  readonly clock: Clock;
   readonly root: string;
   /** Files and folders below the root that hold manifests. @default the whole root */
   readonly paths?: readonly string[] | undefined;
@@ -52,7 +54,7 @@ export async function watchSource(options: WatchOptions, { signal }: { signal: A
   const ready = new Promise<void>((done) => watcher.once("ready", done));
   const stopped = new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
   watcher.on("error", onTrouble);
-  const batches = collectChanges(watcher, signal);
+  const batches = collectChanges(watcher, options.clock, signal);
   notifyWhenSettled(batches, options, signal).catch(onTrouble);
   stopped.then(() => watcher.close()).catch(onTrouble);
   await Promise.race([ready, stopped]);
@@ -83,7 +85,7 @@ type Changes = {
   readonly report: (onChange: () => void) => void;
 };
 
-function collectChanges(watcher: FSWatcher, signal: AbortSignal): Changes {
+function collectChanges(watcher: FSWatcher, clock: Clock, signal: AbortSignal): Changes {
   const paths = new Set<string>();
   let lastAt = 0;
   let wake = Promise.withResolvers<void>();
@@ -91,7 +93,7 @@ function collectChanges(watcher: FSWatcher, signal: AbortSignal): Changes {
   signal.addEventListener("abort", () => wake.resolve(), { once: true });
   watcher.on("all", (_, path) => {
     paths.add(path);
-    lastAt = performance.now();
+    lastAt = clock.monotonic();
     settled ??= Promise.withResolvers();
     wake.resolve();
   });
@@ -112,36 +114,32 @@ function collectChanges(watcher: FSWatcher, signal: AbortSignal): Changes {
 
 async function notifyWhenSettled(
   changes: Changes,
-  { onChange, isMeant, maxWaitMs = MAX_WAIT_MS }: WatchOptions,
+  { clock, onChange, isMeant, maxWaitMs = MAX_WAIT_MS }: WatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     await changes.next();
-    const since = performance.now();
-    const isSettled = settledSince(since, changes, isMeant, signal);
-    while (!signal.aborted && performance.now() - since < maxWaitMs && !(await isSettled())) {
-      await setTimeout(CHECK_MS, undefined, { signal }).catch(() => undefined);
+    const since = clock.monotonic();
+    const isSettled = settledSince(since, changes, isMeant, { clock, signal });
+    while (!signal.aborted && clock.monotonic() - since < maxWaitMs && !(await isSettled())) {
+      await clock.sleep(CHECK_MS, { signal }).catch(() => undefined);
     }
     if (!signal.aborted) changes.report(onChange);
   }
 }
 
 // A file that arrived by rename is complete, so only the files written in place are waited for.
-function settledSince(
-  since: number,
-  { paths, lastAt }: Changes,
-  isMeant: IsMeant,
-  signal: AbortSignal,
-): () => Promise<boolean> {
+function settledSince(since: number, { paths, lastAt }: Changes, isMeant: IsMeant, pace: Pace): () => Promise<boolean> {
+  const { clock } = pace;
   let brokenAt: number | null = null;
   return async () => {
     const at = lastAt();
-    const quietMs = performance.now() - at;
+    const quietMs = clock.monotonic() - at;
     const written = [...paths].filter(isWrittenInPlace);
-    if (written.length === 0) return quietMs >= QUIET_MS || performance.now() - since >= MAX_DELAY_MS;
+    if (written.length === 0) return quietMs >= QUIET_MS || clock.monotonic() - since >= MAX_DELAY_MS;
     // What did not parse is parsed again once it has changed.
     if (quietMs < WRITTEN_QUIET_MS || brokenAt === at) return false;
-    const parses = await everyFileParses(written, isMeant, { signal }).catch(() => true);
+    const parses = await everyFileParses(written, isMeant, pace).catch(() => true);
     if (!parses) brokenAt = at;
     return parses && lastAt() === at;
   };

@@ -42,7 +42,7 @@ export function appliedRefPublisher(
   const { stderr, stopping } = terminal;
   const ended = new AbortController();
   const signal = AbortSignal.any([stopping, ended.signal]);
-  const published = createPublishedRef(choice.publish);
+  const published = createPublishedRef({ ...choice.publish, clock: terminal.clock });
   let known: Promise<Known> | null = null;
   const read = (): Promise<Known> =>
     inRepository((folder) => published.read(folder, { signal })).then(

@@ -7,6 +7,7 @@ import { detectDocument, worthReading } from "../../manifests/detect-manifest.ts
 import { readOptionsOf } from "../../manifests/rereadable-file.ts";
 import type { SeedDocument } from "../../server/options.ts";
 import { defaultLimits } from "../../source/limits.ts";
+import type { Pace } from "../../source/pacer.ts";
 import { readFolder } from "../../source/read-folder.ts";
 import type { SourceFile } from "../../source/revision.ts";
 import type { Fault } from "../../yaml/fault.ts";
@@ -19,10 +20,10 @@ import { ExactProcess, readYaml } from "../../yaml/read-yaml.ts";
  */
 export async function readManifestFolder(
   folder: string,
-  { refused, signal }: { readonly refused: string; readonly signal: AbortSignal },
+  { refused, ...pace }: Pace & { readonly refused: string },
 ): Promise<readonly SeedDocument[]> {
   try {
-    return await documentsOf(folder, { signal });
+    return await documentsOf(folder, pace);
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code !== "invalid") throw error;
     throw new HoldfastError("invalid", `${refused}: ${error.message}`, { hint: error.hint, cause: error });
@@ -31,17 +32,17 @@ export async function readManifestFolder(
 
 type Stop = { readonly signal: AbortSignal };
 
-async function documentsOf(folder: string, stop: Stop): Promise<readonly SeedDocument[]> {
+async function documentsOf(folder: string, pace: Pace): Promise<readonly SeedDocument[]> {
   if (!existsSync(folder)) {
     throw new HoldfastError("invalid", `the folder ${folder} cannot be read`, { hint: "name an existing folder" });
   }
   const place = { root: folder, cwd: folder, repository: null, limits: defaultLimits };
-  const { files, diagnostics } = await readFolder(place, stop);
+  const { files, diagnostics } = await readFolder(place, pace);
   const broken = diagnostics.find(({ severity }) => severity === "error");
   if (broken !== undefined) throw refusal(broken.file ?? folder, broken.summary, broken.detail);
   await using exact = new ExactProcess();
   const documents: SeedDocument[] = [];
-  for (const file of files) documents.push(...(await documentsIn(file, exact, stop)));
+  for (const file of files) documents.push(...(await documentsIn(file, exact, pace)));
   return documents;
 }
 

@@ -8,6 +8,7 @@ import type { Invocation } from "../command.ts";
 import { namedServer } from "../connection/server-choice.ts";
 import { readManifestFolder } from "../input/read-manifest-folder.ts";
 import { sayWait } from "../output/log-stream.ts";
+import type { Terminal } from "../terminal.ts";
 import { readSnapshotFile } from "./snapshot-file.ts";
 import { type ReadSnapshot, takeSnapshot } from "./take-snapshot.ts";
 
@@ -19,7 +20,7 @@ export async function loadSnapshot({ flags, terminal }: Invocation): Promise<Rea
   }
   if (!/^[a-z]+:\/\//i.test(server)) return readSnapshotFile(resolve(terminal.cwd, server));
   const { url, token } = namedServer(server, { server, embedded: false, tokenFile }, terminal);
-  const named = names === undefined ? [] : await readNames(resolve(terminal.cwd, names), terminal.stopping);
+  const named = names === undefined ? [] : await readNames(resolve(terminal.cwd, names), terminal);
   await using connection = connect({
     server: url,
     token,
@@ -49,6 +50,6 @@ function words(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-async function readNames(folder: string, signal: AbortSignal): Promise<readonly JsonObject[]> {
-  return (await readManifestFolder(folder, { refused: "--names", signal })).map(({ manifest }) => manifest);
+async function readNames(folder: string, { clock, stopping: signal }: Terminal): Promise<readonly JsonObject[]> {
+  return (await readManifestFolder(folder, { refused: "--names", clock, signal })).map(({ manifest }) => manifest);
 }

@@ -11,7 +11,7 @@ type SourceEntry = NonNullable<OperatorConfig["sources"]>[number];
 type TargetEntry = NonNullable<OperatorConfig["targets"]>[number];
 
 /** A source of the operator's configuration. */
-export type SourceChoice = Omit<RemoteOptions, "folder"> & {
+export type SourceChoice = Omit<RemoteOptions, "clock" | "folder"> & {
   readonly paths: readonly string[] | null;
   readonly webhookSecretFile: string | null;
 };

@@ -212,8 +212,9 @@ function heldCommit(source: string, commit: string, hold: Hold): SourceError {
 function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation, use }: SharedByTargets): RemoteWithBackoff {
   const known = remotes.get(source.name);
   if (known !== undefined) return known;
-  const remote = createRemote({ ...source, folder: join(stateFolder, "sources", `${source.name}.git`) });
-  const paced = withBackoff(sayCommits(measured(remote, use.meter, invocation.terminal), invocation.terminal));
+  const { clock } = invocation.terminal;
+  const remote = createRemote({ ...source, clock, folder: join(stateFolder, "sources", `${source.name}.git`) });
+  const paced = withBackoff(sayCommits(measured(remote, use.meter, invocation.terminal), invocation.terminal), clock);
   remotes.set(source.name, paced);
   return paced;
 }

@@ -66,7 +66,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   // The server and the state folder are chosen by the files in the folder, whichever commit is read.
   const { operatorFile } = use;
   const here = { root, cwd, configFile: flags.config, operatorFile, base: null, repository: null };
-  const config = await readSourceConfig(here, { signal });
+  const config = await readSourceConfig(here, { clock: terminal.clock, signal });
   // Without the file that --config names, it is unknown which folder is the source.
   const [, ...operatorFiles] = config.files;
   for (const file of use.reportsConfig ? operatorFiles : [config]) requireValidConfig(file);

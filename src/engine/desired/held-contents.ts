@@ -4,19 +4,20 @@ import type { HeldContents } from "../../core/holds.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
 import { deriveKey, keyObject, type SealKey } from "../../seal/seal-key.ts";
+import type { Pace } from "../../source/pacer.ts";
 import type { DesiredRead } from "./read-desired.ts";
 
 /** Computes the digests of the manifests of resources. They are keyed, since manifests may hold secrets. */
 export async function heldContents(
   { manifests, desired: { revision, invalid } }: DesiredRead,
   identities: readonly Identity[],
-  { key, signal }: { readonly key: SealKey; readonly signal: AbortSignal },
+  { key, ...pace }: Pace & { readonly key: SealKey },
 ): Promise<HeldContents> {
   const wanted = new Set(identities);
   const digestKey = keyObject(deriveKey(key, "held manifest"));
   const read = await readManifests(
     manifests.filter(({ identity }) => wanted.has(identity)),
-    { signal },
+    pace,
   );
   const found = new Map(read.map(({ identity, value }) => [identity, canonical(value)]));
   const contentOf = (identity: Identity): string | null => {

@@ -5,6 +5,7 @@ import { DeclaredHistory } from "../../manifests/declared-history.ts";
 import type { Loaded, LoadOptions } from "../../manifests/load-manifests.ts";
 import { once } from "../../model/once.ts";
 import type { AppliedRef } from "../../source/git/applied-commit.ts";
+import type { Pace } from "../../source/pacer.ts";
 import { readApplied } from "../../source/read-applied.ts";
 import { type HistoryOptions, readCommitHistory } from "../../source/read-commit-history.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
@@ -34,20 +35,19 @@ type Options = HistoryOptions & {
 };
 
 /** The history of a source at a commit; each part of it is read once. */
-export function ownHistory({ applied, loading, load, ...options }: Options, signal: AbortSignal): OwnHistory {
-  const stop = { signal };
+export function ownHistory({ applied, loading, load, ...options }: Options, pace: Pace): OwnHistory {
   return {
     namesApplied: applied?.isNamed ?? false,
     applied: once(async () => {
-      const found = applied && (await readApplied({ ...options, applied }, stop));
+      const found = applied && (await readApplied({ ...options, applied }, pace));
       if (found === null) return { manifests: null, warnings: [] };
-      const manifests = found.files === null ? null : await valuesOf(await load(found.files), signal);
+      const manifests = found.files === null ? null : await valuesOf(await load(found.files), pace);
       return { manifests, warnings: appliedWarnings(found) };
     }),
     declared: once(async () => {
-      await options.commits?.deepen(options.most, stop);
-      const history = await readCommitHistory(options, stop);
-      return history && new DeclaredHistory(history, loading);
+      await options.commits?.deepen(options.most, pace);
+      const history = await readCommitHistory(options, pace);
+      return history && new DeclaredHistory(history, { ...loading, clock: pace.clock });
     }),
   };
 }

@@ -14,6 +14,7 @@ import type { SourceManifest } from "../../manifests/source-manifest.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../../source/git/checkout-fault.ts";
 import { defaultLimits } from "../../source/limits.ts";
+import type { Pace } from "../../source/pacer.ts";
 import { type ComparedBase, type Revision, readSource } from "../../source/read-source.ts";
 import type { SourceConfig } from "../../source/read-source-config.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
@@ -70,18 +71,19 @@ type ReadTarget = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "c
 /** Reads, validates and selects what a target's source declares. */
 export async function readDesired(target: ReadTarget, context: ReadContext): Promise<DesiredRead> {
   const { clock, stopping, before = null } = context;
+  const pace = { clock, signal: stopping };
   using source = await readSource(
     { ...target.source, limits: defaultLimits, before: before?.from?.revision ?? null },
     (config) => prepareRead(target, config, context),
-    { signal: stopping },
+    pace,
   );
   const { revision, prepared } = source;
   const { rules, cache, knownFiles: facts } = prepared;
   const loading = { rules: rules.load, limits: defaultLimits, now: new Date(clock.now()) };
   const reading = { ...loading, knownContent: knownContent(facts, loading) };
   const from = { revision, day: loading.now.toISOString().slice(0, 10) };
-  const reloaded = before === null ? null : await loadAgain(before, { ...from, rules }, reading, stopping);
-  const loaded = reloaded ?? (await loadManifests(revision, reading, { signal: stopping }));
+  const reloaded = before === null ? null : await loadAgain(before, { ...from, rules }, reading, pace);
+  const loaded = reloaded ?? (await loadManifests(revision, reading, pace));
   const { contents } = loaded;
   const found = withConfigFaults(loaded, revision.config);
   const general = [...emptySource(found), ...unused(found, revision, rules)];
@@ -90,7 +92,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
   if (loaded.declared !== before?.from?.loaded.declared) await target.claim?.(loaded.declared);
   const base = source.base && {
     ...source.base,
-    loaded: await loadManifests(await source.base.read(), reading, { signal: stopping }),
+    loaded: await loadManifests(await source.base.read(), reading, pace),
   };
   // A pass that reads only changes does not write the cache: the next process reads those few files again.
   if (reloaded === null) cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
@@ -99,17 +101,17 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
   const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
   const warnings = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
   const behind = fault === null ? warnings : [...warnings, checkoutWarning(fault)];
-  const loadFiles = (files: RevisionFiles) => loadManifests(files, reading, { signal: stopping });
-  const applied = base && (await readApplied(base, loadFiles, stopping));
+  const loadFiles = (files: RevisionFiles) => loadManifests(files, reading, pace);
+  const applied = base && (await readApplied(base, loadFiles, pace));
   const desired = desiredOf(
     reported,
     { ...revision, commit, ...changesOf(revision, contents) },
     {
       rules,
-      base: base && (await valuesOf(base.loaded, stopping)),
+      base: base && (await valuesOf(base.loaded, pace)),
       applied,
       declaredElsewhere: target.declaredElsewhere ?? null,
-      history: historyOf(target, revision, { base, rules, loading, load: loadFiles, signal: stopping }),
+      history: historyOf(target, revision, { base, rules, loading, load: loadFiles, pace }),
       behind,
     },
   );
@@ -135,7 +137,7 @@ async function loadAgain(
   { from: before, rules }: DesiredRead,
   now: Omit<ReadRevision, "loaded"> & Pick<DesiredRead, "rules">,
   options: LoadOptions,
-  signal: AbortSignal,
+  pace: Pace,
 ): Promise<Loaded | null> {
   const { revision } = now;
   const { since } = revision;
@@ -143,7 +145,7 @@ async function loadAgain(
   if (before.day !== now.day || !isDeepStrictEqual(rules.load, now.rules.load)) return null;
   return since.changed.size === 0 && revision.commit === since.commit
     ? before.loaded
-    : loadChanged(before.loaded, { ...revision, since }, options, { signal });
+    : loadChanged(before.loaded, { ...revision, since }, options, pace);
 }
 
 /** A loaded source with the faults of its configuration; diagnostics about foreign documents are separate. */
@@ -253,14 +255,14 @@ type HistoryContext = {
   readonly rules: Rules;
   readonly loading: LoadOptions;
   readonly load: (files: RevisionFiles) => Promise<Loaded>;
-  readonly signal: AbortSignal;
+  readonly pace: Pace;
 };
 
 // With a base, its line is read: what the branch itself changes is not applied yet.
 function historyOf(
   { source }: ReadTarget,
   revision: Revision,
-  { base, rules, loading, load, signal }: HistoryContext,
+  { base, rules, loading, load, pace }: HistoryContext,
 ): Desired["history"] {
   const tip = base?.commit ?? revision.commit ?? revision.changedSince?.commit ?? null;
   if (tip === null) return null;
@@ -268,17 +270,17 @@ function historyOf(
   const { paths } = revision.config.repository;
   const applied = base === null ? (source.applied ?? null) : null;
   const place = { ...source, limits: defaultLimits, most: rules.history, tip, paths, uncommitted, applied };
-  return ownHistory({ ...place, loading, load }, signal);
+  return ownHistory({ ...place, loading, load }, pace);
 }
 
 // Usually the last applied commit is the base, which is loaded already.
 async function readApplied(
   { applied, commit, loaded, readCommit }: ComparedBase & { readonly loaded: Loaded },
   loadFiles: (files: RevisionFiles) => Promise<Loaded>,
-  signal: AbortSignal,
+  pace: Pace,
 ): Promise<Desired["applied"]> {
   if (applied?.is !== "trusted") return null;
-  return valuesOf(applied.commit === commit ? loaded : await loadFiles(await readCommit(applied.commit)), signal);
+  return valuesOf(applied.commit === commit ? loaded : await loadFiles(await readCommit(applied.commit)), pace);
 }
 
 function knownIn({ files }: Loaded["contents"]): number {

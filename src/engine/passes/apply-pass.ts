@@ -194,7 +194,7 @@ async function recordedFor(desired: Desired, { ledger, heads }: ServerSession): 
 async function heldIn({ read, holds, connection, context }: Pass): Promise<ReadonlyMap<Identity, string>> {
   if (read.isLastGood === true) return holds(null);
   const { key } = connection.state;
-  return holds((held) => heldContents(read, held, { key, signal: context.signal }));
+  return holds((held) => heldContents(read, held, { ...context, key }));
 }
 
 function guardsOf({ refusedRisks, allowedRisks, updateShare }: Rules): PlanGuards {

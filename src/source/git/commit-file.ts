@@ -1,5 +1,5 @@
 import { blobDigests } from "../content-digest.ts";
-import { pacer } from "../pacer.ts";
+import { type Pace, pacer } from "../pacer.ts";
 import type { SourceFile } from "../revision.ts";
 import { readBlobs } from "./blobs.ts";
 import type { Stop } from "./git.ts";
@@ -76,9 +76,9 @@ export async function commitFiles(
     readonly known: string | null;
     readonly bytes: Uint8Array | null;
   })[],
-  { signal }: Stop,
+  pace: Pace,
 ): Promise<readonly CommitFile[]> {
-  const pause = pacer(signal);
+  const pause = pacer(pace);
   const digestOf = blobDigests();
   const siblings: CommitFiles = { repository, all: [], ahead: 1, next: -1 };
   const made: CommitFile[] = [];

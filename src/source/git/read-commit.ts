@@ -7,7 +7,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { blobDigests } from "../content-digest.ts";
 import { isManifestFile, OWN_IGNORE_FILE } from "../ignore-files.ts";
 import { type Limits, tooMany } from "../limits.ts";
-import { pacer } from "../pacer.ts";
+import { type Pace, pacer } from "../pacer.ts";
 import { HEAD_BYTES } from "../read-regular-file.ts";
 import { filesByPath, type RevisionFiles, type SourceFile } from "../revision.ts";
 import { startsOf } from "../source-root.ts";
@@ -55,31 +55,29 @@ export type CommitRead = {
 /** Beyond this number of changed files, the whole commit is read. */
 const MAX_CHANGED = 200;
 
-type Stop = { readonly signal: AbortSignal };
-
 /** Reads the source at a commit of the local repository, without checking it out. */
-export async function readCommitFiles(options: CommitOptions, stop: Stop): Promise<RevisionFiles> {
+export async function readCommitFiles(options: CommitOptions, pace: Pace): Promise<RevisionFiles> {
   const root = realpathSync(options.root);
   const { repository } = options;
   if (repository === null) throw noRepository(root);
-  const commit = await idOf(options, repository, stop);
-  const changed = await readChanged({ ...options, repository, root, commit }, stop);
+  const commit = await idOf(options, repository, pace);
+  const changed = await readChanged({ ...options, repository, root, commit }, pace);
   if (changed !== null) return changed;
   const prefix = prefixIn(repository, root);
-  const tree = await listTree(repository, commit, stop, { most: options.limits.entries });
+  const tree = await listTree(repository, commit, pace, { most: options.limits.entries });
   const starts = startsOf(root, options.paths).map((start) => (prefix + start).replace(/\/$/, ""));
   const place = { ...options, root, repository, prefix, cwd: realpathSync(options.cwd) };
-  const selected = await selectTreeEntries(place, tree, starts, stop);
+  const selected = await selectTreeEntries(place, tree, starts, pace);
   const entries = selected.entries.toSorted((a, b) => compareText(a.path, b.path));
   const holds = (start: string, { mode, path }: TreeEntry): boolean =>
     isBelow(path, start) || (mode === SUBMODULE_MODE && isBelow(start, path));
   const missing = starts.find((start) => !tree.some((entry) => holds(start, entry)));
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
-  const { files, unread } = await readFiles(place, regular, stop);
-  const special = [...entries, ...(await linksToFolders(place, tree, selected.links, stop))];
+  const { files, unread } = await readFiles(place, regular, pace);
+  const special = [...entries, ...(await linksToFolders(place, tree, selected.links, pace))];
   const links = entries.filter(({ mode, path }) => mode === LINK_MODE && isManifestFile(posix.basename(path)));
-  const diagnostics = [...selected.faults, ...skippedEntries(place, special, await linkTargets(place, links, stop))];
+  const diagnostics = [...selected.faults, ...skippedEntries(place, special, await linkTargets(place, links, pace))];
   const earlier = options.before?.files.commit ?? null;
   return {
     commit,
@@ -94,14 +92,14 @@ export async function readCommitFiles(options: CommitOptions, stop: Stop): Promi
 }
 
 // The commits of our own repository are already named by id.
-function idOf({ ref, isOurs = false }: CommitOptions, repository: Repository, stop: Stop): string | Promise<string> {
-  return isOurs ? ref : resolveCommit(repository, ref, stop);
+function idOf({ ref, isOurs = false }: CommitOptions, repository: Repository, pace: Pace): string | Promise<string> {
+  return isOurs ? ref : resolveCommit(repository, ref, pace);
 }
 
 type Changing = CommitOptions & { readonly repository: Repository; readonly commit: string };
 
 // If only the contents of existing files changed, the selection of files is the same, and only those files are read.
-async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles | null> {
+async function readChanged(options: Changing, pace: Pace): Promise<RevisionFiles | null> {
   const { before = null, repository, root, commit, paths } = options;
   const earlier = before?.files.commit ?? null;
   if (before === null || earlier === null || before.files.root !== root) return null;
@@ -112,7 +110,7 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
   const known = before.files.filesByPath.among(blobOf.keys());
   if (known.length > MAX_CHANGED) return null;
   const blobs = known.map(({ path, blob }) => blobOf.get(path) ?? blob ?? "");
-  const limit = { ...stop, mostBytes: options.limits.fileBytes };
+  const limit = { ...pace, mostBytes: options.limits.fileBytes };
   const read = await readSmallBlobs(repository, earlier === commit ? blobs : [...blobs, commit], limit);
   if (read === null) return null;
   const contents = read.slice(0, blobs.length);
@@ -121,7 +119,7 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
     const bytes = contents[index] ?? new Uint8Array();
     return { path, display: shown, blob: blobs[index] ?? "", size: bytes.length, known: null, bytes };
   });
-  const changed = await commitFiles(repository, heads, stop);
+  const changed = await commitFiles(repository, heads, pace);
   const all = before.files.filesByPath.withReplaced(changed);
   const since = { commit: earlier, isNext, changed: new Set(changed.map(({ path }) => path)) };
   const { diagnostics, leftOut } = before.files;
@@ -137,17 +135,17 @@ const isIgnoreFile = (path: string) => posix.basename(path) === OWN_IGNORE_FILE;
 /** One file of a commit, by its path below the root; null if the commit does not have it. */
 export async function readFileAt(
   { path, ...options }: CommitOptions & { readonly path: string },
-  stop: Stop,
+  pace: Pace,
 ): Promise<SourceFile | null> {
   const root = realpathSync(options.root);
   const { repository, limits } = options;
   if (repository === null) throw noRepository(root);
-  const commit = await idOf(options, repository, stop);
+  const commit = await idOf(options, repository, pace);
   const prefix = prefixIn(repository, root);
-  const [entry] = await listTree(repository, commit, stop, { paths: [prefix + path] });
+  const [entry] = await listTree(repository, commit, pace, { paths: [prefix + path] });
   if (entry?.path !== prefix + path || !entry.mode.startsWith("100")) return null;
   const place = { root, repository, prefix, cwd: realpathSync(options.cwd), limits };
-  const { files } = await readFiles(place, [entry], stop);
+  const { files } = await readFiles(place, [entry], pace);
   return files[0] ?? null;
 }
 
@@ -169,12 +167,12 @@ type FilesRead = {
 export async function readBlobFiles(
   place: Place,
   entries: readonly TreeEntry[],
-  stop: Stop,
+  pace: Pace,
 ): Promise<readonly SourceFile[]> {
-  return (await readFiles(place, entries, stop)).files;
+  return (await readFiles(place, entries, pace)).files;
 }
 
-async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop): Promise<FilesRead> {
+async function readFiles(place: Place, entries: readonly TreeEntry[], pace: Pace): Promise<FilesRead> {
   const { repository, prefix, limits, isOurs = false } = place;
   requirePresent(entries);
   const small = entries.filter(({ size }) => size <= limits.fileBytes);
@@ -185,12 +183,12 @@ async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop
   const contents = await readBlobs(
     repository,
     unread.map(({ blob }) => blob),
-    stop,
+    pace,
   );
-  const headOf = largeBlobReader(repository, entries, limits, stop);
+  const headOf = largeBlobReader(repository, entries, limits, pace);
   const bytesOf = new Map(unread.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()]));
   const heads: Head[] = [];
-  const pause = pacer(stop.signal);
+  const pause = pacer(pace);
   for (const entry of entries) {
     const { path, blob, size } = entry;
     const known = knownOf(entry);
@@ -200,19 +198,19 @@ async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop
     if (pausing !== undefined) await pausing;
   }
   return {
-    files: isOurs ? await commitFiles(repository, heads, stop) : await heldFiles(heads, stop),
+    files: isOurs ? await commitFiles(repository, heads, pace) : await heldFiles(heads, pace),
     unread: new Set(heads.flatMap(({ path, known }) => (known === null ? [path] : []))),
   };
 }
 
 // The same blob under many names is looked into once.
-function largeBlobReader(repository: Repository, entries: readonly TreeEntry[], limits: Limits, stop: Stop) {
+function largeBlobReader(repository: Repository, entries: readonly TreeEntry[], limits: Limits, pace: Pace) {
   const large = new Set(entries.flatMap(({ blob, size }) => (size > limits.fileBytes ? [blob] : [])));
   if (large.size > limits.largeFiles)
     throw tooMany(limits.largeFiles, `files of more than ${limits.fileBytes} bytes with the name of a manifest`);
   const heads = new Map<string, Promise<Uint8Array>>();
   return (blob: string): Promise<Uint8Array> => {
-    const head = heads.get(blob) ?? readBlobHead(repository, blob, Math.min(HEAD_BYTES, limits.fileBytes), stop);
+    const head = heads.get(blob) ?? readBlobHead(repository, blob, Math.min(HEAD_BYTES, limits.fileBytes), pace);
     heads.set(blob, head);
     return head;
   };
@@ -221,8 +219,8 @@ function largeBlobReader(repository: Repository, entries: readonly TreeEntry[], 
 type Head = Parameters<typeof commitFiles>[1][number];
 
 // A temporary repository is removed after reading, so the content stays in memory.
-async function heldFiles(heads: readonly Head[], { signal }: Stop): Promise<readonly SourceFile[]> {
-  const pause = pacer(signal);
+async function heldFiles(heads: readonly Head[], pace: Pace): Promise<readonly SourceFile[]> {
+  const pause = pacer(pace);
   const digestOf = blobDigests();
   const files: SourceFile[] = [];
   for (const { path, display: shown, blob, size, bytes } of heads) {

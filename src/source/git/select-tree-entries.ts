@@ -14,7 +14,7 @@ import {
   scopesOf,
 } from "../ignore-files.ts";
 import { type Limits, tooMany } from "../limits.ts";
-import { pacer } from "../pacer.ts";
+import { type Pace, pacer } from "../pacer.ts";
 import { readBlobs } from "./blobs.ts";
 import { isBelow } from "./compare-to-commit.ts";
 import type { Stop } from "./git.ts";
@@ -56,11 +56,11 @@ export async function selectTreeEntries(
   place: Place,
   tree: readonly TreeEntry[],
   starts: readonly string[],
-  stop: Stop,
+  pace: Pace,
 ): Promise<Selected> {
-  const pause = pacer(stop.signal);
+  const pause = pacer(pace);
   const faults = new Map<string, readonly Diagnostic[]>();
-  const ownFiles = await ignoreFilesOf(place, tree, stop);
+  const ownFiles = await ignoreFilesOf(place, tree, pace);
   const withScopeOf = (folder: string, above: readonly Scope[]): readonly Scope[] => {
     const files = ownFiles.get(folder);
     if (files === undefined) return above;

@@ -2,6 +2,7 @@ import { basename, relative } from "node:path/posix";
 import { HoldfastError } from "../../core/errors.ts";
 import { OWN_IGNORE_FILE } from "../ignore-files.ts";
 import { defaultLimits, tooMany } from "../limits.ts";
+import type { Pace } from "../pacer.ts";
 import { runGit } from "../remote/run-git.ts";
 import { CONFIG_NAME } from "../source-root.ts";
 import {
@@ -145,7 +146,7 @@ const DIFF_MS = 5000;
 export async function diffTrees(
   repository: Repository,
   { before, commit }: { readonly before: string; readonly commit: string },
-  { signal }: Stop,
+  { clock, signal }: Pace,
 ): Promise<readonly TreeChange[] | null> {
   const options = ["-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
   const changes: TreeChange[] = [];
@@ -159,7 +160,7 @@ export async function diffTrees(
     word = null;
     if (changes.length > MAX_CHANGES) throw tooMany(MAX_CHANGES, "changed files");
   });
-  const stopping = AbortSignal.any([signal, AbortSignal.timeout(DIFF_MS)]);
+  const stopping = AbortSignal.any([signal, clock.timeout(DIFF_MS)]);
   const run = { folder: folderOf(repository), env: environmentOf(repository), signal: stopping, take };
   try {
     const { code } = await runGit(["diff-tree", ...options, before, commit], run);

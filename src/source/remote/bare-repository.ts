@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { ensureOwnFolder } from "../../files/own-folder.ts";
 import { createFile, replaceFile } from "../../files/write-file.ts";
 import { holdExclusiveLock } from "../../store/lock-file.ts";
 import { makeFolder } from "../../store/make-folder.ts";
 import type { ObjectFormat } from "../git/git.ts";
+import type { Pace } from "../pacer.ts";
 import { localEnvironment } from "./git-environment.ts";
 import { runGit } from "./run-git.ts";
 
@@ -15,14 +15,14 @@ type Stop = { readonly signal: AbortSignal };
 const BUSY_MS = 50;
 
 /** Locks a bare repository of ours against other processes; creates its folder if it is missing. */
-export async function lockRepository(folder: string, { signal }: Stop): Promise<AsyncDisposable> {
+export async function lockRepository(folder: string, { clock, signal }: Pace): Promise<AsyncDisposable> {
   await makeFolder(folder);
   // The folder may lie in a checkout.
   createFile(join(folder, ".gitignore"), "*\n");
   for (;;) {
     const lock = holdExclusiveLock(join(folder, "holdfast.db"));
     if (lock !== null) return lock;
-    await wait(BUSY_MS, undefined, { signal });
+    await clock.sleep(BUSY_MS, { signal });
   }
 }
 

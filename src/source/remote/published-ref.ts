@@ -1,3 +1,4 @@
+import type { Clock } from "../../clock/clock.ts";
 import { publishedRefOf } from "../git/applied-commit.ts";
 import { sourceFailure } from "./classify-failure.ts";
 import { readCredentials } from "./credentials.ts";
@@ -29,13 +30,13 @@ const MAX_MS = 60_000;
 const LOST = /stale info|cannot lock ref|reference already exists|failed to update ref/;
 
 /** The ref of a target in a remote repository. */
-export function createPublishedRef(options: PublishOptions): PublishedRef {
-  const { name, address } = options;
+export function createPublishedRef(options: PublishOptions & { readonly clock: Clock }): PublishedRef {
+  const { clock, name, address } = options;
   const ref = publishedRefOf(name);
   const run = (folder: string, args: readonly string[], { signal }: Stop): Promise<GitResult> => {
     const credentials = readCredentials({ source: name, ...options.credentials });
     const env = remoteEnvironment(folder, { ...options, credentials });
-    return runGit(args, { folder, env, signal: AbortSignal.any([signal, AbortSignal.timeout(MAX_MS)]) });
+    return runGit(args, { folder, env, signal: AbortSignal.any([signal, clock.timeout(MAX_MS)]) });
   };
   return {
     ref,

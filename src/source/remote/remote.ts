@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Clock } from "../../clock/clock.ts";
 import { objectFormatOf } from "../git/git.ts";
 import type { Repository } from "../git/repository-paths.ts";
 import { SourceError } from "../source-error.ts";
@@ -21,6 +22,7 @@ import { type GitResult, runGit } from "./run-git.ts";
 
 /** A remote git repository, and our bare repository that follows it. */
 export type RemoteOptions = {
+  readonly clock: Clock;
   readonly name: string;
   /** The folder of our bare repository; nothing else uses it. */
   readonly folder: string;
@@ -83,12 +85,12 @@ const SIZE_CHECK_MS = 250;
 
 /** Creates a remote; nothing is fetched yet. */
 export function createRemote(options: RemoteOptions): Remote {
-  const { name, folder, ref } = options;
+  const { name, folder, ref, clock } = options;
   let running: Promise<Fetched> | null = null;
   let isDiscarded = false;
   let isDeepened = false;
   const lockAndFetch = async (stop: Stop): Promise<Fetched> => {
-    await using _lock = await lockRepository(folder, stop);
+    await using _lock = await lockRepository(folder, { clock, ...stop });
     if (isDiscarded) clearRepository(folder);
     isDiscarded = false;
     try {
@@ -110,14 +112,14 @@ export function createRemote(options: RemoteOptions): Remote {
       return code === 0 ? stdout.split("\n").filter(Boolean).toReversed() : [];
     },
     keep: async (target, commit, stop) => {
-      await using _lock = await lockRepository(folder, stop);
+      await using _lock = await lockRepository(folder, { clock, ...stop });
       writeRefFile(folder, keptRef(target), commit);
     },
     kept: (target, stop) => commitAt(folder, keptRef(target), stop),
     deepen: async (most, stop) => {
       if (isDeepened || !existsSync(join(folder, "shallow"))) return;
       isDeepened = true;
-      await using _lock = await lockRepository(folder, stop);
+      await using _lock = await lockRepository(folder, { clock, ...stop });
       await deepen(options, most, stop);
     },
     discard: () => {
@@ -235,26 +237,22 @@ async function resolveRef(options: RemoteOptions, stop: Stop): Promise<RemoteRef
 
 // Limited in time and size: a remote may be unexpectedly large, or never finish.
 async function limited(options: RemoteOptions, { signal }: Stop, args: readonly string[]): Promise<GitResult> {
-  const { name, folder, maxMs = MAX_MS, maxBytes = MAX_BYTES } = options;
+  const { name, folder, clock, maxMs = MAX_MS, maxBytes = MAX_BYTES } = options;
   const limit = new AbortController();
   const env = remoteEnvironment(folder, {
     ...options,
     credentials: readCredentials({ source: name, ...options.credentials }),
   });
-  const timer = setTimeout(() => limit.abort(tooSlow(name, maxMs)), maxMs);
-  const sizing = setInterval(() => {
+  const checkSize = (): void => {
     if (sizeOf(folder) > maxBytes) limit.abort(tooLarge(name, maxBytes));
-  }, SIZE_CHECK_MS);
-  try {
-    const result = await runGit(args, { folder, env, signal: AbortSignal.any([signal, limit.signal]) });
-    if (result.isTooMuch) throw tooTalkative(name);
-    // A fetch may end before the first size check.
-    if (sizeOf(folder) > maxBytes) throw tooLarge(name, maxBytes);
-    return result;
-  } finally {
-    clearTimeout(timer);
-    clearInterval(sizing);
-  }
+  };
+  using _time = clock.after(maxMs, () => limit.abort(tooSlow(name, maxMs)));
+  using _size = clock.every(SIZE_CHECK_MS, checkSize);
+  const result = await runGit(args, { folder, env, signal: AbortSignal.any([signal, limit.signal]) });
+  if (result.isTooMuch) throw tooTalkative(name);
+  // A fetch may end before the first size check.
+  if (sizeOf(folder) > maxBytes) throw tooLarge(name, maxBytes);
+  return result;
 }
 
 function sizeOf(folder: string): number {

@@ -1,4 +1,5 @@
 import { backoff } from "../../clock/backoff.ts";
+import type { Clock } from "../../clock/clock.ts";
 import { SourceError } from "../source-error.ts";
 import type { Remote } from "./remote.ts";
 
@@ -14,7 +15,7 @@ const BACKOFF = { first: 1000, most: 5 * 60_000 };
  * Pauses after each failed fetch, doubling the pause up to five minutes. During a pause, a fetch fails with the last
  * error.
  */
-export function withBackoff(remote: Remote, now: () => number = () => performance.now()): RemoteWithBackoff {
+export function withBackoff(remote: Remote, { monotonic: now }: Clock): RemoteWithBackoff {
   let last: { readonly error: SourceError; readonly failures: number; readonly retryAt: number } | null = null;
   return {
     ...remote,

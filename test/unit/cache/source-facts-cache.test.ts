@@ -17,6 +17,7 @@ import { outlineOf } from "../../../src/cache/file-outline.ts";
 import { NO_SOURCE_FACTS, type SourceFacts } from "../../../src/cache/source-facts.ts";
 import { sourceCache } from "../../../src/cache/source-facts-cache.ts";
 import { knownContent, sourceToKeep } from "../../../src/cache/source-to-keep.ts";
+import { systemClock } from "../../../src/clock/system.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { type LoadRules, loadManifests } from "../../../src/manifests/load-manifests.ts";
 import { readDeclarations } from "../../../src/manifests/read-declarations.ts";
@@ -62,11 +63,11 @@ async function reading(
   const repository = await findRepository(root, { signal });
   const revision = await readFolder(
     { root, cwd: root, repository, limits: defaultLimits, knownFiles: remembered },
-    { signal },
+    { clock: systemClock, signal },
   );
   const loading = { rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`) };
   const options = { ...loading, knownContent: knownContent(remembered, loading) };
-  const loaded = await loadManifests(revision, options, { signal });
+  const loaded = await loadManifests(revision, options, { clock: systemClock, signal });
   return { revision, loaded: { ...loaded, toKeep: () => sourceToKeep([loaded.contents], remembered, rules) } };
 }
 
@@ -92,7 +93,7 @@ function tick(root: string): void {
 
 /** Everything about manifests, as their files have it now. */
 async function contentOf(manifests: readonly SourceManifest[]) {
-  const values = await readManifests(manifests, { signal });
+  const values = await readManifests(manifests, { clock: systemClock, signal });
   const located = await locateFields(
     manifests.map((manifest) => ({ manifest, pointer: "/name" })),
     { signal },
@@ -279,7 +280,7 @@ describe("a source read again", () => {
         repository: null,
         limits: defaultLimits,
       },
-      { signal },
+      { clock: systemClock, signal },
     );
     const remembered = async (most?: Cost) => {
       await using exact = new ExactProcess(most);
@@ -290,7 +291,7 @@ describe("a source read again", () => {
         allowLiteralSecrets: [],
         defaultWorkspace: null,
       } as const;
-      const on = { ...rules, now: new Date(), exact, signal, pause: () => undefined };
+      const on = { ...rules, now: new Date(), exact, clock: systemClock, signal, pause: () => undefined };
       const [file] = found;
       if (file === undefined) throw new TypeError("no file");
       return {
@@ -328,7 +329,7 @@ describe("a source read again", () => {
       const revision: RevisionFiles = { commit: null, at: Date.now(), root: "/", ...found };
       const loading = { rules: {}, limits: defaultLimits, now: new Date() };
       const options = { ...loading, knownContent: knownContent(remembered, loading) };
-      return loadManifests(revision, options, { signal });
+      return loadManifests(revision, options, { clock: systemClock, signal });
     };
     const remembered = sourceToKeep([(await loaded("x: 1\n", NO_SOURCE_FACTS)).contents], NO_SOURCE_FACTS, {});
     const [warm, cold] = [await loaded("y: 1\n", later(remembered)), await loaded("y: 1\n", NO_SOURCE_FACTS)];
@@ -454,11 +455,11 @@ describe("the cache of a source", () => {
     const commit = async (facts: SourceFacts) => {
       const revision = await readCommitFiles(
         { root, cwd: root, repository, ref: "HEAD", limits: defaultLimits },
-        { signal },
+        { clock: systemClock, signal },
       );
       const loading = { rules: {}, limits: defaultLimits, now: new Date() };
       const options = { ...loading, knownContent: knownContent(facts, loading) };
-      return loadManifests(revision, options, { signal });
+      return loadManifests(revision, options, { clock: systemClock, signal });
     };
     const parsed = ({ contents }: Awaited<ReturnType<typeof commit>>) =>
       contents.files.flatMap(({ file, wasParsed }) => (wasParsed ? [file.path] : []));

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import { DeclaredHistory } from "../../../src/manifests/declared-history.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { readCommitHistory } from "../../../src/source/read-commit-history.ts";
@@ -16,9 +17,12 @@ const loading = { rules: {}, limits: defaultLimits, now: new Date() };
 async function historyOf(folder: string, { most = 1000 } = {}): Promise<DeclaredHistory> {
   const tip = await git(folder, "rev-parse", "HEAD");
   const place = { root: folder, cwd: folder, base: null, commits: null, limits: defaultLimits };
-  const history = await readCommitHistory({ ...place, tip, most, paths: undefined, uncommitted: null }, { signal });
+  const history = await readCommitHistory(
+    { ...place, tip, most, paths: undefined, uncommitted: null },
+    { clock: systemClock, signal },
+  );
   if (history === null) throw new Error("no history");
-  return new DeclaredHistory(history, loading);
+  return new DeclaredHistory(history, { ...loading, clock: systemClock });
 }
 
 /** A repository with one commit for each of these steps; a null removes the file. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import type { LoadRules } from "../../../src/manifests/load-manifests.ts";
 import { resolveReferences } from "../../../src/manifests/resolve-references.ts";
 import { pacer } from "../../../src/source/pacer.ts";
@@ -50,7 +51,7 @@ describe("globs as many and as wild as they may be", () => {
     const manifests = many(3000, (n) => declare(serviceIn({ workspace_fqn: `c1:w${n}` })));
     const ending = new AbortController();
     setImmediate(() => ending.abort(new Error("the end")));
-    const pause = pacer(ending.signal);
+    const pause = pacer({ clock: systemClock, signal: ending.signal });
     await using exact = new ExactProcess();
     const reading = { exact, signal: ending.signal };
     const context = { declared: new Set(["workspace/c1:other"]), external, refuse: () => undefined, reading, pause };

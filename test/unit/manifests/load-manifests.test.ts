@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import { summariseForeign } from "../../../src/core/foreign-documents.ts";
 import { locateField, readManifest } from "../../../src/manifests/read-manifests.ts";
 import { jsonText } from "../../../src/render/escape.ts";
@@ -92,7 +93,9 @@ describe("loading", () => {
       limits: (await import("../../../src/source/limits.ts")).defaultLimits,
       now: new Date(),
     };
-    await expect(loadManifests(revision, options, { signal: AbortSignal.abort() })).rejects.toThrow("aborted");
+    await expect(loadManifests(revision, options, { clock: systemClock, signal: AbortSignal.abort() })).rejects.toThrow(
+      "aborted",
+    );
   });
 });
 

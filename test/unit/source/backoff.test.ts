@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import type { Fetched, Remote } from "../../../src/source/remote/remote.ts";
 import { withBackoff } from "../../../src/source/remote/with-backoff.ts";
 import { SourceError } from "../../../src/source/source-error.ts";
@@ -25,7 +26,7 @@ function failing() {
     deepen: async () => undefined,
     discard: () => {},
   };
-  const paced = withBackoff(remote, () => time);
+  const paced = withBackoff(remote, { ...systemClock, monotonic: () => time });
   return {
     retryNow: paced.retryNow,
     mend: () => {

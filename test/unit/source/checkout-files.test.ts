@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import { leftOutText } from "../../../src/render/left-out.ts";
 import { findRepository } from "../../../src/source/git/find-repository.ts";
 import { readCommitFiles } from "../../../src/source/git/read-commit.ts";
@@ -370,7 +371,7 @@ test("a link of git-annex in place of a manifest is an error, in a folder, a che
     limits: defaultLimits,
     repository: await findRepository(root, { signal }),
   };
-  expect(brief((await readCommitFiles(place, { signal })).diagnostics)).toEqual(error);
+  expect(brief((await readCommitFiles(place, { clock: systemClock, signal })).diagnostics)).toEqual(error);
   const clone = join(await temporaryFolder(), "checkout");
   for (const setting of ["core.symlinks=false", "core.symlinks=true"]) {
     rmSync(clone, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import { findRepository } from "../../../src/source/git/find-repository.ts";
 import { readCommitFiles } from "../../../src/source/git/read-commit.ts";
 import type { Repository } from "../../../src/source/git/repository-paths.ts";
@@ -49,7 +50,10 @@ const faultsIn = ({ diagnostics }: RevisionFiles) =>
 async function readCommit(root: string): Promise<RevisionFiles> {
   await commitAll(root, "Begin");
   const repository = await findRepository(root, { signal });
-  return readCommitFiles({ root, repository, ref: "HEAD", cwd: root, limits: defaultLimits }, { signal });
+  return readCommitFiles(
+    { root, repository, ref: "HEAD", cwd: root, limits: defaultLimits },
+    { clock: systemClock, signal },
+  );
 }
 
 describe("ignore files", () => {
@@ -78,9 +82,11 @@ describe("starting points", () => {
     await commitAll(root, "Begin");
     const read = async (paths: readonly string[], repository: Repository | null) => {
       const options = { root, cwd: root, limits: defaultLimits, paths, repository };
-      const folder = pathsOf(await readFolder(options, { signal }));
+      const folder = pathsOf(await readFolder(options, { clock: systemClock, signal }));
       if (repository !== null)
-        expect(pathsOf(await readCommitFiles({ ...options, ref: "HEAD" }, { signal }))).toEqual(folder);
+        expect(pathsOf(await readCommitFiles({ ...options, ref: "HEAD" }, { clock: systemClock, signal }))).toEqual(
+          folder,
+        );
       return folder;
     };
     await fc.assert(
@@ -114,8 +120,10 @@ describe("starting points", () => {
       repository: await findRepository(root, { signal }),
     };
     const begun = processorMs();
-    expect(pathsOf(await readFolder(options, { signal }))).toHaveLength(300);
-    expect(pathsOf(await readCommitFiles({ ...options, ref: "HEAD" }, { signal }))).toHaveLength(300);
+    expect(pathsOf(await readFolder(options, { clock: systemClock, signal }))).toHaveLength(300);
+    expect(pathsOf(await readCommitFiles({ ...options, ref: "HEAD" }, { clock: systemClock, signal }))).toHaveLength(
+      300,
+    );
     expect(processorMs() - begun).toBeLessThan(5000);
   });
 });
@@ -205,6 +213,6 @@ describe("ignore files as large as they may be", () => {
     const stopping = new AbortController();
     setTimeout(() => stopping.abort(new Error("the end")), 1);
     const options = { root, cwd: root, repository: null, limits: defaultLimits };
-    await expect(readFolder(options, { signal: stopping.signal })).rejects.toThrow("the end");
+    await expect(readFolder(options, { clock: systemClock, signal: stopping.signal })).rejects.toThrow("the end");
   });
 });

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import { HoldfastError } from "../../../src/core/errors.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { readFolder } from "../../../src/source/read-folder.ts";
@@ -178,7 +179,7 @@ describe("a folder", () => {
   test("is not read once stopped", async () => {
     const root = await folderOf({ "a.yaml": "" });
     const options = { root, cwd: root, repository: null, limits: defaultLimits };
-    await expect(readFolder(options, { signal: AbortSignal.abort() })).rejects.toThrow("aborted");
+    await expect(readFolder(options, { clock: systemClock, signal: AbortSignal.abort() })).rejects.toThrow("aborted");
   });
 });
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import { findRepository } from "../../../src/source/git/find-repository.ts";
 import { readSourceConfig } from "../../../src/source/read-source-config.ts";
 import { commitAll } from "../../support/git.ts";
@@ -12,7 +13,10 @@ describe("the configuration of a source", () => {
       "ops.yaml": "paths: [c]\nguards: {shrinkShare: 0}\nserver: https://example.com\n",
     });
     const configFile = join(outside, "ops.yaml");
-    const config = await readSourceConfig({ root, cwd: root, repository: null, base: null, configFile }, { signal });
+    const config = await readSourceConfig(
+      { root, cwd: root, repository: null, base: null, configFile },
+      { clock: systemClock, signal },
+    );
     expect(config).toMatchObject({
       isPresent: true,
       repository: { paths: ["c"], external: ["team/*"], guards: { shrinkShare: 0 } },
@@ -24,7 +28,7 @@ describe("the configuration of a source", () => {
   test("is read once where --config names the source's own file", async () => {
     const root = await folderOf({ "holdfast.yaml": "external: [team/*]\n" });
     const at = { root, cwd: root, repository: null, base: null };
-    const { files } = await readSourceConfig({ ...at, configFile: "holdfast.yaml" }, { signal });
+    const { files } = await readSourceConfig({ ...at, configFile: "holdfast.yaml" }, { clock: systemClock, signal });
     expect(files).toHaveLength(1);
   });
 
@@ -32,7 +36,7 @@ describe("the configuration of a source", () => {
     const root = await folderOf({ "holdfast.yaml": "pathz: []\n" });
     const outside = await folderOf({ "ops.yaml": "serber: x\n" });
     const at = { root, cwd: root, repository: null, base: null, configFile: join(outside, "ops.yaml") };
-    const { diagnostics, isPresent } = await readSourceConfig(at, { signal });
+    const { diagnostics, isPresent } = await readSourceConfig(at, { clock: systemClock, signal });
     expect(diagnostics.map(({ line, code }) => [line, code])).toEqual([
       [1, "unknown-field"],
       [1, "unknown-field"],
@@ -46,8 +50,12 @@ describe("the configuration of a source", () => {
     write(root, { "holdfast.yaml": "external: [team/mine]\n" });
     const repository = await findRepository(root, { signal });
     const at = { root, cwd: root, repository, base: { ref: "HEAD", use: "compare" } } as const;
-    expect((await readSourceConfig(at, { signal })).repository).toEqual({ external: ["team/base"] });
+    expect((await readSourceConfig(at, { clock: systemClock, signal })).repository).toEqual({
+      external: ["team/base"],
+    });
     write(root, { "holdfast.yaml": "externa: [team/mine]\n" });
-    expect((await readSourceConfig(at, { signal })).diagnostics).toMatchObject([{ file: "holdfast.yaml" }]);
+    expect((await readSourceConfig(at, { clock: systemClock, signal })).diagnostics).toMatchObject([
+      { file: "holdfast.yaml" },
+    ]);
   });
 });

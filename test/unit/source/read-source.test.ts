@@ -2,6 +2,7 @@ import { realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { NO_SOURCE_FACTS } from "../../../src/cache/source-facts.ts";
+import { systemClock } from "../../../src/clock/system.ts";
 import { HoldfastError } from "../../../src/core/errors.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { type CommitSource, readSource } from "../../../src/source/read-source.ts";
@@ -18,6 +19,7 @@ test("F58 a commit that arrives while another one is read has no part in it", as
   const upstream = await upstreamOf({ "ml.yaml": team("ml"), "holdfast.yaml": "external: [team/a]\n" });
   const folder = await temporaryFolder();
   const remote = createRemote({
+    clock: systemClock,
     name: "platform",
     folder,
     address: { protocol: "file", url: upstream.folder },
@@ -28,7 +30,7 @@ test("F58 a commit that arrives while another one is read has no part in it", as
     env: {},
   });
   const first = await upstream.git("rev-parse", "HEAD");
-  const stop = { signal };
+  const stop = { clock: systemClock, signal };
   const commits: CommitSource = {
     repository: remote.repository,
     resolve: async () => (await remote.fetch(stop)).commit,
@@ -90,7 +92,7 @@ describe("a source that a link leads to", () => {
         rmSync(join(folder, "1/b"), { recursive: true });
         return settled;
       },
-      { signal },
+      { clock: systemClock, signal },
     );
     expect(configurations).toEqual([false, true]);
     expect(read.revision.files.map(({ path }) => path)).toEqual(["a.yaml"]);
@@ -108,11 +110,14 @@ describe("a source that a link leads to", () => {
         swap(swaps % 2 === 0 ? "1" : "2");
         throw new HoldfastError("invalid", "half of it is gone");
       },
-      { signal },
+      { clock: systemClock, signal },
     );
     await expect(reading).rejects.toThrow(`${join(folder, "current")} was swapped 3 times while it was read`);
     await expect(
-      readSource(options, () => Promise.reject(new HoldfastError("invalid", "it is wrong")), { signal }),
+      readSource(options, () => Promise.reject(new HoldfastError("invalid", "it is wrong")), {
+        clock: systemClock,
+        signal,
+      }),
     ).rejects.toThrow("it is wrong");
   });
 });
@@ -122,7 +127,7 @@ test("F58 a mounted ConfigMap is read by its folder, and its files are named as 
   const root = dirname(path("ml.yaml"));
   const options = { root, cwd: dirname(root), base: null, limits: defaultLimits, commits: null };
   const settled = { ignore: [], knownFiles: NO_SOURCE_FACTS, ref: null };
-  using mounted = await readSource(options, async () => settled, { signal });
+  using mounted = await readSource(options, async () => settled, { clock: systemClock, signal });
   expect(mounted.revision.files.map(({ path, display }) => [path, display])).toEqual([
     ["ml.yaml", `${basename(root)}/ml.yaml`],
   ]);

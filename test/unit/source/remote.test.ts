@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import { blameLine } from "../../../src/source/git/blame-line.ts";
 import { parseRemoteAddress } from "../../../src/source/remote/address.ts";
 import { createRemote, type RemoteOptions } from "../../../src/source/remote/remote.ts";
@@ -21,6 +22,7 @@ async function followed(more: Partial<RemoteOptions> = {}) {
   const first = await commitAll(upstream, "Begin");
   const folder = join(await temporaryFolder(), "platform.git");
   const options: RemoteOptions = {
+    clock: systemClock,
     name: "platform",
     folder,
     address: parseRemoteAddress(upstream),

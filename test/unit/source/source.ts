@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { systemClock } from "../../../src/clock/system.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { type Loaded, type LoadRules, loadManifests } from "../../../src/manifests/load-manifests.ts";
 import { findRepository } from "../../../src/source/git/find-repository.ts";
@@ -40,7 +41,7 @@ export type ReadOptions = {
 export async function read(root: string, options: ReadOptions = {}): Promise<RevisionFiles> {
   const limits = { ...defaultLimits, ...options.limits };
   const repository = await findRepository(root, { signal });
-  return readFolder({ ...options, root, cwd: root, repository, limits }, { signal });
+  return readFolder({ ...options, root, cwd: root, repository, limits }, { clock: systemClock, signal });
 }
 
 /** The paths that were read. */
@@ -68,7 +69,7 @@ export async function loadFiles(files: Files, rules: LoadRules = {}): Promise<Lo
 /** Loads a revision, on a fixed day. */
 export function loadRevision(revision: RevisionFiles, rules: LoadRules = {}): Promise<Loaded> {
   const now = new Date("2026-11-21T12:00:00Z");
-  return loadManifests(revision, { rules, limits: defaultLimits, now }, { signal });
+  return loadManifests(revision, { rules, limits: defaultLimits, now }, { clock: systemClock, signal });
 }
 
 /** Diagnostics in short: where, how bad, what. */

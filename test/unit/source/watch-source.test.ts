@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import { claimsType } from "../../../src/manifests/claims-type.ts";
 import { type WatchOptions, watchSource } from "../../../src/source/watch-source.ts";
 import { folderOf, write } from "./source.ts";
@@ -19,7 +20,7 @@ async function watching(root: string, options: Partial<WatchOptions> = {}) {
   };
   const trouble: unknown[] = [];
   const { settled } = await watchSource(
-    { isMeant: claimsType, ...options, root, onChange, onTrouble: (error) => trouble.push(error) },
+    { clock: systemClock, isMeant: claimsType, ...options, root, onChange, onTrouble: (error) => trouble.push(error) },
     { signal: stop.signal },
   );
   const next = async () => {

@@ -2,6 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from "node:
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../../../src/clock/system.ts";
 import {
   confirmationFolder,
   honouredOperatorKeys,
@@ -27,7 +28,7 @@ async function scene(text = config) {
     terminalOf({ cwd: root, env, ...(answers === undefined ? {} : { answers }) });
   const read = async ({ terminal }: TestTerminal, { mayAsk = true } = {}): Promise<OperatorConfig> => {
     const source = { root: terminal.cwd, cwd: terminal.cwd, repository: null, base: null };
-    const { files } = await readSourceConfig(source, { signal: terminal.stopping });
+    const { files } = await readSourceConfig(source, { clock: systemClock, signal: terminal.stopping });
     return honouredOperatorKeys(files, { root: terminal.cwd, why: "it holds holdfast.yaml", mayAsk }, terminal);
   };
   return { root, home, kept, at, read };

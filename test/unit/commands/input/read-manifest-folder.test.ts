@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../../src/clock/system.ts";
 import { readManifestFolder } from "../../../../src/commands/input/read-manifest-folder.ts";
 import { jsonText } from "../../../../src/render/escape.ts";
 import { type Files, folderOf, loadFiles, signal } from "../../source/source.ts";
@@ -11,7 +12,7 @@ const plan = (steps: number) =>
 
 /** The types of the manifests in a folder, or the message of the refusal. */
 async function read(files: Files): Promise<readonly unknown[] | string> {
-  const reading = readManifestFolder(await folderOf(files), { refused: "not read", signal });
+  const reading = readManifestFolder(await folderOf(files), { refused: "not read", clock: systemClock, signal });
   return reading.then(
     (documents) => documents.map(({ manifest }) => manifest.type),
     (error) => error.message,

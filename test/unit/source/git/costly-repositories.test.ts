@@ -1,6 +1,7 @@
 import { appendFile, chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../../src/clock/system.ts";
 import { findRepository } from "../../../../src/source/git/find-repository.ts";
 import { readCommitFiles } from "../../../../src/source/git/read-commit.ts";
 import type { Repository } from "../../../../src/source/git/repository-paths.ts";
@@ -23,7 +24,10 @@ async function locate(root: string): Promise<Repository> {
 
 async function read(root: string, ref = "main", limits: Partial<Limits> = {}) {
   const repository = await locate(root);
-  return readCommitFiles({ root, repository, ref, cwd: root, limits: { ...defaultLimits, ...limits } }, { signal });
+  return readCommitFiles(
+    { root, repository, ref, cwd: root, limits: { ...defaultLimits, ...limits } },
+    { clock: systemClock, signal },
+  );
 }
 
 /** What reading ends with, and that the event loop turned meanwhile. */
@@ -59,9 +63,11 @@ describe("S81 a repository that costs more to read than to send", () => {
     const root = await emptyRepository();
     const [before, commit] = [await commitBomb(root, 5), await commitBomb(root, 5, "y")];
     const repository = await locate(root);
-    expect(await outcome(() => diffTrees(repository, { before, commit }, { signal }))).toBeNull();
+    expect(await outcome(() => diffTrees(repository, { before, commit }, { clock: systemClock, signal }))).toBeNull();
     const [small, other] = [await commitBomb(root, 2), await commitBomb(root, 2, "y")];
-    expect(await diffTrees(repository, { before: small, commit: other }, { signal })).toHaveLength(100);
+    expect(await diffTrees(repository, { before: small, commit: other }, { clock: systemClock, signal })).toHaveLength(
+      100,
+    );
   });
 
   test("of one large file under many names looks into it once, and a small one is read once", async () => {

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../../src/clock/system.ts";
 import { sortDiagnostics } from "../../../../src/core/diagnostic.ts";
 import { HoldfastError } from "../../../../src/core/errors.ts";
 import { findBase } from "../../../../src/source/git/base-commit.ts";
@@ -19,7 +20,10 @@ import { brief, folderOf, pathsOf, read, signal, sizesOf, textsOf, write } from 
 
 async function at(root: string, ref: string, options: Partial<CommitOptions> = {}) {
   const repository = await findRepository(root, { signal });
-  return readCommitFiles({ root, repository, ref, cwd: root, limits: defaultLimits, ...options }, { signal });
+  return readCommitFiles(
+    { root, repository, ref, cwd: root, limits: defaultLimits, ...options },
+    { clock: systemClock, signal },
+  );
 }
 
 async function repositoryOf(root: string): Promise<Repository> {
@@ -195,9 +199,9 @@ describe("a commit", () => {
     await commitAll(root, "Begin");
     const repository = await repositoryOf(root);
     const options = { root, repository, ref: "HEAD", cwd: root, limits: defaultLimits };
-    const file = await readFileAt({ ...options, path: "holdfast.yaml" }, { signal });
+    const file = await readFileAt({ ...options, path: "holdfast.yaml" }, { clock: systemClock, signal });
     expect(file && (await textsOf([file]))[0]).toBe("paths: []");
-    expect(await readFileAt({ ...options, path: "missing.yaml" }, { signal })).toBeNull();
+    expect(await readFileAt({ ...options, path: "missing.yaml" }, { clock: systemClock, signal })).toBeNull();
   });
 });
 
@@ -271,8 +275,15 @@ describe("a commit of a repository of ours, read by an earlier one", () => {
       isOurs: true,
     };
     const commits = { before: before?.commit ?? "", commit: ref.trim() };
-    const earlier = before && { files: before, paths, changes: await diffTrees(repository, commits, { signal }) };
-    return readCommitFiles({ ...options, ...(paths === undefined ? {} : { paths }), before: earlier }, { signal });
+    const earlier = before && {
+      files: before,
+      paths,
+      changes: await diffTrees(repository, commits, { clock: systemClock, signal }),
+    };
+    return readCommitFiles(
+      { ...options, ...(paths === undefined ? {} : { paths }), before: earlier },
+      { clock: systemClock, signal },
+    );
   };
   const known = ({ files: all, diagnostics, commit }: RevisionFiles) => ({
     commit,

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "../../../../src/clock/system.ts";
 import { defaultLimits } from "../../../../src/source/limits.ts";
 import { type Revision, readSource, type SourceOptions } from "../../../../src/source/read-source.ts";
 import { git } from "../../../support/git.ts";
@@ -64,7 +65,7 @@ async function readRevision(options: Partial<SourceOptions> & { readonly root: s
   const all = { cwd: options.root, base: null, commits: null, limits: defaultLimits, ...options };
   const prepared = { ignore: [], knownFiles: { at: 0, files: new Map() }, ref: null };
   try {
-    using read = await readSource(all, async () => prepared, { signal });
+    using read = await readSource(all, async () => prepared, { clock: systemClock, signal });
     return { commit: read.revision.commit, ...(await contentOf(read.revision)) };
   } catch (error) {
     // Only for a commit does the message name it.

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { systemClock } from "../../../../src/clock/system.ts";
 import { findBase } from "../../../../src/source/git/base-commit.ts";
 import { findRepository } from "../../../../src/source/git/find-repository.ts";
 import { environmentOf, headCommit } from "../../../../src/source/git/git.ts";
@@ -25,11 +26,11 @@ async function found(root: string): Promise<Repository> {
 async function readBy(repository: Repository, root: string) {
   const options = { root, cwd: root, repository, limits: defaultLimits };
   const [revision, folder] = [
-    await readCommitFiles({ ...options, ref: "main" }, { signal }),
-    await readFolder(options, { signal }),
+    await readCommitFiles({ ...options, ref: "main" }, { clock: systemClock, signal }),
+    await readFolder(options, { clock: systemClock, signal }),
   ];
   using temporary = temporaryRepository(repository);
-  const config = await readFileAt({ ...options, ref: "main", path: "holdfast.yaml" }, { signal });
+  const config = await readFileAt({ ...options, ref: "main", path: "holdfast.yaml" }, { clock: systemClock, signal });
   return {
     commit: revision.commit,
     paths: pathsOf(revision),
