@@ -13,7 +13,7 @@ import { chooseForge, type ForgeChoice, missingChoice } from "./configuration/ch
 import type { comment } from "./declarations/comment.ts";
 import { readJsonFile } from "./input/read-json-file.ts";
 import { fullReportNote } from "./output/pass-notices.ts";
-import { writeResult } from "./terminal.ts";
+import { type Terminal, writeResult } from "./terminal.ts";
 
 /** Enough for the plan of ten thousand resources; the limit is needed because the file may come from an untrusted job. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -41,7 +41,7 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
   let isCommented = false;
   try {
     const choice = chooseForge(invocation, { isDrift: hasDrift });
-    const forge = await openForge(choice, terminal.stopping);
+    const forge = await openForge(choice, terminal);
     if (hasDrift) {
       await writeResult(terminal, await postDrift(forge, documents, body("drift"), flags.name));
       return 0;
@@ -112,9 +112,9 @@ async function setStatuses(forge: Forge, documents: readonly PlanDocument[], com
 }
 
 // Loaded here, so that other commands do not load it.
-async function openForge({ forge, ...place }: ForgeChoice, signal: AbortSignal): Promise<Forge> {
-  if (forge === "gitlab") return (await import("../forge/gitlab.ts")).createGitLab({ ...place, signal });
-  return (await import("../forge/github.ts")).createGitHub({ ...place, signal });
+async function openForge({ forge, ...place }: ForgeChoice, { clock, stopping: signal }: Terminal): Promise<Forge> {
+  if (forge === "gitlab") return (await import("../forge/gitlab.ts")).createGitLab({ ...place, clock, signal });
+  return (await import("../forge/github.ts")).createGitHub({ ...place, clock, signal });
 }
 
 // An issue is about live, which a job without secrets has not seen.

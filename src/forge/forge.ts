@@ -1,3 +1,5 @@
+import type { Clock } from "../clock/clock.ts";
+
 /** A comment on a pull request or merge request. */
 export type ForgeComment = {
   readonly id: number;
@@ -53,6 +55,7 @@ export type Forge = {
 
 /** The address and credentials of a repository on a forge. */
 export type ForgePlace = {
+  readonly clock: Clock;
   readonly apiUrl: string;
   /** The path of the repository on its host, such as `ml/platform`; for GitLab also its number. */
   readonly repository: string;

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { backoff } from "../clock/backoff.ts";
 import { isCertificateFault } from "../contract/fault-code.ts";
 import { isObject, type Json, parseJsonOrNull } from "../contract/json.ts";
@@ -95,7 +94,7 @@ export function createGitLab(place: ForgePlace): Forge {
 
 async function send(
   what: string,
-  { token, secondMs = 1000, signal }: ForgePlace,
+  { clock, token, secondMs = 1000, signal }: ForgePlace,
   method: string,
   url: string,
   body?: object,
@@ -107,13 +106,13 @@ async function send(
       headers: { "private-token": token, "content-type": "application/json", "user-agent": "holdfast" },
       body: body === undefined ? null : JSON.stringify(body),
       redirect: "manual",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      signal: AbortSignal.any([signal, clock.timeout(TIMEOUT_MS)]),
     });
     if ("cause" in outcome) {
       signal.throwIfAborted();
       const mayPass = method === "GET" && !isCertificateFault(outcome.cause);
       if (pause === null || !mayPass) throw forgeFailure(what, null, "", outcome.cause);
-      await wait(pause * secondMs, undefined, { signal });
+      await clock.sleep(pause * secondMs, { signal });
       continue;
     }
     const { status, headers, text } = outcome;
@@ -123,7 +122,7 @@ async function send(
     if (pause === null || seconds === null || !mayRetry || seconds > MAX_PAUSE_S) {
       return { status, body: parseJsonOrNull(text), nextPage: headers.get("x-next-page") || null };
     }
-    await wait(seconds * secondMs, undefined, { signal });
+    await clock.sleep(seconds * secondMs, { signal });
   }
 }
 

@@ -9,7 +9,7 @@ import { readJsonFile } from "../input/read-json-file.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The forge, repository and pull request of a comment, from flags and the environment of the CI job. */
-export type ForgeChoice = Omit<ForgePlace, "signal"> & {
+export type ForgeChoice = Omit<ForgePlace, "clock" | "signal"> & {
   readonly forge: "github" | "gitlab";
   /** The pull request: its number, or its head if the job's event has no number; null if neither is known. */
   readonly pullRequest: { readonly number: number } | { readonly head: PullRequestHead } | null;

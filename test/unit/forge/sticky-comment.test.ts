@@ -1,4 +1,5 @@
 import { describe, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import type { Forge } from "../../../src/forge/forge.ts";
 import { createGitHub } from "../../../src/forge/github.ts";
 import { createGitLab } from "../../../src/forge/gitlab.ts";
@@ -18,7 +19,14 @@ const forges = [
 // A forge is paced by the second: what waits beside the others costs no time.
 describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, change }) => {
   const open = (fake: FakeForge, given: string = token): Forge => {
-    return create({ apiUrl: fake.apiUrl, repository, token: given, secondMs: 1, signal: new AbortController().signal });
+    return create({
+      apiUrl: fake.apiUrl,
+      repository,
+      token: given,
+      clock: systemClock,
+      secondMs: 1,
+      signal: new AbortController().signal,
+    });
   };
   const comment = (revision: string, body = `Plan of ${revision.slice(0, 4)}`) => ({ name: "default", revision, body });
   const ours = (fake: FakeForge) => fake.comments.slice(2).map(({ body }) => body.split("\n").slice(1).join("\n"));
@@ -166,6 +174,7 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
       apiUrl: "http://127.0.0.1:9",
       repository,
       token,
+      clock: systemClock,
       secondMs: 1,
       signal: AbortSignal.timeout(20_000),
     });
