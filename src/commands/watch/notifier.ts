@@ -16,7 +16,7 @@ import type { Terminal } from "../terminal.ts";
 type Entry = NonNullable<OperatorConfig["notifications"]>[number];
 
 const TIMEOUT_MS = 10_000;
-const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000];
+const RETRIES = { retries: 4, backoff: { first: 1_000, most: 120_000, growth: 5 } };
 
 /** Sends the notifications of `watch`; its receivers can change with the configuration. */
 export type WatchNotifier = AsyncDisposable & {
@@ -60,7 +60,7 @@ function deliveryTo(
     onEnd: (name, result) => meter?.count(what, name, result),
     onDrop: (receiver) => meter?.count("notifications", receiver, "dropped"),
     timeoutMs: TIMEOUT_MS,
-    backoffMs: BACKOFF_MS,
+    ...RETRIES,
   };
 }
 

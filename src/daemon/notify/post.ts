@@ -1,3 +1,4 @@
+import { type Backoff, backoff } from "../../clock/backoff.ts";
 import type { Clock } from "../../clock/clock.ts";
 import { isSentInClear } from "../../http/loopback.ts";
 
@@ -12,8 +13,9 @@ export type Delivery = {
   readonly onDrop?: (receiver: string) => void;
   /** Milliseconds for one attempt. */
   readonly timeoutMs: number;
-  /** Milliseconds before each retry. */
-  readonly backoffMs: readonly number[];
+  /** How often a delivery is repeated. */
+  readonly retries: number;
+  readonly backoff: Backoff;
 };
 
 /** A POST request to a system that the operator configured. */
@@ -30,18 +32,16 @@ export type PostRequest = {
  */
 export async function postWithRetry(
   request: () => PostRequest,
-  { clock, timeoutMs, backoffMs }: Delivery,
+  { clock, timeoutMs, retries, backoff: limits }: Delivery,
   signal: AbortSignal,
 ): Promise<string | null> {
-  let why: string | null = null;
-  for (const pause of [0, ...backoffMs]) {
-    if (signal.aborted || (pause > 0 && !(await waited(clock, pause, signal)))) return why;
+  if (signal.aborted) return null;
+  for (let nth = 1; ; nth += 1) {
     const attempt = await post(request, clock.timeout(timeoutMs), signal);
     if (attempt.is === "delivered") return null;
-    why = attempt.why;
-    if (attempt.is === "refused") return why;
+    if (attempt.is === "refused" || nth > retries) return attempt.why;
+    if (!(await waited(clock, backoff(nth, limits), signal))) return attempt.why;
   }
-  return why;
 }
 
 async function waited(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {

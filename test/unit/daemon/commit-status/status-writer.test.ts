@@ -31,7 +31,8 @@ async function writerTo(url: string, provider: "github" | "gitlab" = "github") {
     clock: systemClock,
     onTrouble: (text: string) => troubles.push(text),
     timeoutMs: 1000,
-    backoffMs: [1],
+    retries: 1,
+    backoff: { first: 1, most: 1 },
   };
   const place = { provider, apiUrl: url, repository: "ml/platform", target: "prod", tokenFile };
   const writer = createStatusWriter(place, delivery, new AbortController().signal);

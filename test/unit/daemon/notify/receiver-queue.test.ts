@@ -22,7 +22,8 @@ function receiverAt(url: string, more: Partial<ReceiverOptions> = {}) {
       clock: { ...systemClock, now: () => 0 },
       onTrouble: (text) => troubles.push(text),
       timeoutMs: 100,
-      backoffMs: [1, 2],
+      retries: 2,
+      backoff: { first: 1, most: 2 },
     },
   );
   return { ...receiver, troubles };
