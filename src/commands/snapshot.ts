@@ -1,4 +1,4 @@
-import { readDesired } from "../engine/desired/read-desired.ts";
+import { readDesired } from "../engine/load.ts";
 import { printable } from "../render/escape.ts";
 import { wrappedLines } from "../render/wrap.ts";
 import { contentTop, findRoot } from "../source/source-root.ts";

@@ -3,7 +3,7 @@ import { sortDiagnostics } from "../core/diagnostic.ts";
 import { exitCodes } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { ValidationReport } from "../core/report/report.ts";
-import { readDesired } from "../engine/desired/read-desired.ts";
+import { readDesired } from "../engine/load.ts";
 import { diagnosticRemarks } from "../render/ci/annotations.ts";
 import { sarifReport } from "../render/ci/sarif.ts";
 import { diagnosticsText, severityCounts, validationText } from "../render/diagnostics.ts";

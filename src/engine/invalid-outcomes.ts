@@ -1,6 +1,6 @@
 import { invalidOutcome, type Outcome } from "../core/report/report.ts";
 import { timestampText } from "../core/timestamp-text.ts";
-import type { Desired } from "./desired/desired.ts";
+import type { Desired } from "./load/desired.ts";
 import type { ServerSession } from "./session.ts";
 
 /** The outcomes of the invalid manifests, each with what was written of it last. */

@@ -5,8 +5,8 @@ import type { Identity } from "../core/manifest.ts";
 import type { PassEvent } from "../core/report/events.ts";
 import { kindsByType } from "../kinds/index.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
-import type { Desired } from "./desired/desired.ts";
-import type { DesiredRead } from "./desired/read-desired.ts";
+import type { Desired } from "./load/desired.ts";
+import type { DesiredRead } from "./load.ts";
 import type { PlanContext } from "./plan-against-live.ts";
 import type { HoldsInForce, TargetConnection } from "./target.ts";
 

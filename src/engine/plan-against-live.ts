@@ -25,18 +25,18 @@ import { locateFields, readManifests } from "../manifests/read-manifests.ts";
 import { isParsed } from "../manifests/source-manifest.ts";
 import { pacer } from "../source/pacer.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
-import type { Desired } from "./desired/desired.ts";
 import type { KnownServer } from "./known-server.ts";
-import { askAboutOrphans, withAnswers } from "./live/ask-about-orphans.ts";
-import { createDryRun } from "./live/dry-run.ts";
-import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./live/find-own-content.ts";
-import { concluded, guardLive, withoutStale } from "./live/judge-live.ts";
-import { liveQueries } from "./live/live-queries.ts";
-import { type Observation, type ObserveContext, observe, type WavedSource } from "./live/observe.ts";
-import { type PreflightContext, preflight, proveDryRun, withExisting } from "./live/preflight.ts";
-import { readCaller } from "./live/read-caller.ts";
-import { elsewhereOf, orphansIn, type RemovedFromSource, removedFromSource } from "./live/removed-manifests.ts";
-import { withTakenNames } from "./live/taken-names.ts";
+import type { Desired } from "./load/desired.ts";
+import { createDryRun } from "./observe/dry-run.ts";
+import { concluded, guardLive, withoutStale } from "./observe/judge-live.ts";
+import { liveQueries } from "./observe/live-queries.ts";
+import { readCaller } from "./observe/read-caller.ts";
+import { type Observation, type ObserveContext, observe, type WavedSource } from "./observe/read-live.ts";
+import { elsewhereOf, orphansIn, type RemovedFromSource, removedFromSource } from "./observe/removed-manifests.ts";
+import { withTakenNames } from "./observe/taken-names.ts";
+import { askAboutOrphans, withAnswers } from "./plan/ask-about-orphans.ts";
+import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./plan/find-own-content.ts";
+import { type PreflightContext, preflight, proveDryRun, withExisting } from "./plan/preflight.ts";
 
 /** The context for planning against live. */
 export type PlanContext = {

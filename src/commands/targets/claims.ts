@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
-import { readDesired } from "../../engine/desired/read-desired.ts";
+import { readDesired } from "../../engine/load.ts";
 import type { Target } from "../../engine/target.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -18,12 +18,10 @@ import { kindOf } from "../../kinds/index.ts";
 import type { SourceHead } from "../../manifests/source-manifest.ts";
 import { isStorageError } from "../../state/is-storage-error.ts";
 import { announceLongWait } from "../announce-long-wait.ts";
-import { isCreatedSince } from "../live/created-since.ts";
-import { createReceipt } from "../write/receipt.ts";
-import { hasContentOf } from "../write/verify-write.ts";
-import { write } from "../write/write.ts";
-import { failedWrite, receiptOfJob, type WriteContext, type WriteJob, type WriteResult } from "../write/write-job.ts";
+import { isCreatedSince } from "../observe/created-since.ts";
+import { rolloutOf } from "../rollout.ts";
 import { locateOutcome } from "./locate-outcome.ts";
+import { createReceipt } from "./receipt.ts";
 import { schedule, type Task } from "./schedule.ts";
 import {
   dependencyEnd,
@@ -34,8 +32,10 @@ import {
   unwrittenEnd,
   writtenEnd,
 } from "./step-end.ts";
-import { rolloutOf } from "./step-rollout.ts";
 import { interruptedStop, LEDGER_UNWRITABLE, stopAfter } from "./stop-conditions.ts";
+import { hasContentOf } from "./verify-write.ts";
+import { write } from "./write.ts";
+import { failedWrite, receiptOfJob, type WriteContext, type WriteJob, type WriteResult } from "./write-job.ts";
 
 const NO_FURTHER_WRITES = "no further writes are sent; the next run reads live to resolve this one";
 

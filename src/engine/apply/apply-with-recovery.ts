@@ -6,14 +6,14 @@ import { isShown, sightOf } from "../../core/sight.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
-import { createDryRun, type DryRun, isDryRunSafe } from "../live/dry-run.ts";
-import { type ObserveContext, observeOne } from "../live/observe.ts";
-import { readCaller } from "../live/read-caller.ts";
+import { createDryRun, type DryRun, isDryRunSafe } from "../observe/dry-run.ts";
+import { readCaller } from "../observe/read-caller.ts";
+import { type ObserveContext, observeOne } from "../observe/read-live.ts";
 import type { LivePlan } from "../plan-against-live.ts";
-import { type CurrentPass, interruptedOutcomes, isFinished } from "../recover/interrupted-outcomes.ts";
-import { type Recovered, type Recovery, recover } from "../recover/recover.ts";
 import type { ServerSession } from "../session.ts";
 import { type ApplyContext, type ApplyResult, applyPlan } from "./apply-plan.ts";
+import { type CurrentPass, interruptedOutcomes, isFinished } from "./interrupted-outcomes.ts";
+import { type Recovered, type Recovery, recover } from "./recover.ts";
 
 /** The options for applying a plan. */
 export type ApplyOptions = Pick<

@@ -3,7 +3,7 @@ import type { LiveRow } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { type Reason, reasonText, type Step } from "../../core/plan/plan.ts";
 import type { Outcome, OutcomeError } from "../../core/report/report.ts";
-import type { WriteResult } from "../write/write-job.ts";
+import type { WriteResult } from "./write-job.ts";
 
 const rolloutInProgress: OutcomeError = {
   code: "rollout-in-progress",

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
-import type { WriteResult } from "../write/write-job.ts";
+import type { WriteResult } from "./write-job.ts";
 
 /** The code of a write whose record could not be stored. */
 export const LEDGER_UNWRITABLE = "ledger-unwritable";

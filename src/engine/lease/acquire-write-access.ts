@@ -2,7 +2,7 @@ import type { Writer } from "../../client/writer.ts";
 import type { Clock } from "../../clock/clock.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { runWarning } from "../../core/run-warning.ts";
-import type { DesiredRead } from "../desired/read-desired.ts";
+import type { DesiredRead } from "../load.ts";
 import type { ServerSession } from "../session.ts";
 import type { TargetConnection } from "../target.ts";
 import { type LeaseOptions, waitForLease } from "./lease.ts";

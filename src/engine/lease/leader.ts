@@ -4,7 +4,7 @@ import type { Clock } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Intent } from "../../state/ledger.ts";
 import type { State, StateLock } from "../../state/state.ts";
-import type { DesiredRead } from "../desired/read-desired.ts";
+import type { DesiredRead } from "../load.ts";
 import type { ServerSession } from "../session.ts";
 import type { LockState, TargetConnection } from "../target.ts";
 import { type LeaseContext, leaseOptions, noLease } from "./acquire-write-access.ts";

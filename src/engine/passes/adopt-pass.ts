@@ -3,10 +3,10 @@ import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";
 import type { RecordsEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
-import { removedToKeep } from "../live/removed-manifests.ts";
+import { createReceipt } from "../apply/receipt.ts";
+import { removedToKeep } from "../observe/removed-manifests.ts";
 import { type Pass, planContextIn } from "../pass.ts";
 import { planAgainstLive } from "../plan-against-live.ts";
-import { createReceipt } from "../write/receipt.ts";
 import { type KeptRecord, recordsEvent } from "./records-event.ts";
 
 /** A pass that records the live state of unrecorded resources, and writes nothing to the server. */

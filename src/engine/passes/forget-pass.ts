@@ -2,7 +2,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { declarersOf } from "../../core/plan/orphans.ts";
 import type { RecordsEvent } from "../../core/report/events.ts";
-import type { Desired } from "../desired/desired.ts";
+import type { Desired } from "../load/desired.ts";
 import type { Pass } from "../pass.ts";
 import { recordsEvent } from "./records-event.ts";
 

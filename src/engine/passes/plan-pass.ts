@@ -13,10 +13,10 @@ import type { Gate, Plan } from "../../core/plan/plan.ts";
 import { makeSeal, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
 import type { GuardRefusal, PlanEvent, Unmanaged } from "../../core/report/events.ts";
 import { kindOf, kinds, kindsByType } from "../../kinds/index.ts";
-import type { LastGood } from "../desired/last-good-revision.ts";
-import { findShrunk, requireUnemptied, type ShrunkSource } from "../desired/source-guards.ts";
-import { guardRefusal } from "../guard-refusal.ts";
+import { guardRefusal } from "../guard.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
+import type { LastGood } from "../load/last-good-revision.ts";
+import { findShrunk, requireUnemptied, type ShrunkSource } from "../load/source-guards.ts";
 import { type Pass, planContextIn } from "../pass.ts";
 import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
@@ -92,7 +92,7 @@ async function withInterrupted(
   // Imported here, since most plans find no open write.
   const [{ recoveryWith }, { foreseeRecovery, interruptedWrites, recordsAfter }] = await Promise.all([
     import("../apply/apply-with-recovery.ts"),
-    import("../recover/foresee-recovery.ts"),
+    import("../apply/foresee-recovery.ts"),
   ]);
   const { clock, stopping: signal, emit: onProgress } = context;
   const options = { concurrency: rules.concurrency, clock, signal, onProgress };

@@ -5,9 +5,9 @@ import type { Identity } from "../../core/manifest.ts";
 import { reasonText, type Step, summarise } from "../../core/plan/plan.ts";
 import type { PassEnd } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
+import type { Recovered } from "../apply/recover.ts";
 import type { Pass } from "../pass.ts";
 import type { LivePlan } from "../plan-against-live.ts";
-import type { Recovered } from "../recover/recover.ts";
 import { type ApplyMode, applyPass } from "./apply-pass.ts";
 
 /** A pass that deploys live resources again with the same content, as new versions. */

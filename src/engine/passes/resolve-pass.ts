@@ -10,9 +10,9 @@ import { timestampText } from "../../core/timestamp-text.ts";
 import { kindOf } from "../../kinds/index.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { recoveryWith } from "../apply/apply-with-recovery.ts";
+import { findWriteEffect, type Recovery, settleApplied } from "../apply/recover.ts";
+import { hasContentOf, type WriteEffect } from "../apply/verify-write.ts";
 import type { Pass } from "../pass.ts";
-import { findWriteEffect, type Recovery, settleApplied } from "../recover/recover.ts";
-import { hasContentOf, type WriteEffect } from "../write/verify-write.ts";
 
 /** A pass that closes writes with an unknown outcome as a user decides. */
 export type ResolveMode = {

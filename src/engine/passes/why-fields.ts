@@ -8,7 +8,7 @@ import type { Change } from "../../core/plan/plan.ts";
 import type { Recorded } from "../../core/recorded.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
-import { versionsSince } from "../live/versions-since.ts";
+import { versionsSince } from "../observe/versions-since.ts";
 import type { Pass } from "../pass.ts";
 import type { LivePlan } from "../plan-against-live.ts";
 

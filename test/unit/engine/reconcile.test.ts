@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { findTarget } from "../../../src/commands/targets/find-targets.ts";
 import type { Plan } from "../../../src/core/plan/plan.ts";
 import type { PassEvent } from "../../../src/core/report/events.ts";
-import type { LastGood } from "../../../src/engine/desired/last-good-revision.ts";
+import type { LastGood } from "../../../src/engine/load/last-good-revision.ts";
 import { reconcile } from "../../../src/engine/reconcile.ts";
 import { planReport } from "../../../src/render/pass-report.ts";
 import type { CommitSource } from "../../../src/source/read-source.ts";

@@ -1,0 +1,319 @@
+import { isDeepStrictEqual } from "node:util";
+import { NO_SOURCE_FACTS } from "../cache/source-facts.ts";
+import { knownContent } from "../cache/source-to-keep.ts";
+import type { Clock } from "../clock/clock.ts";
+import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { type SourceDiagnostic, summariseForeign } from "../core/foreign-documents.ts";
+import type { ReadEvent } from "../core/report/events.ts";
+import { isSourceRefused } from "../core/report/source-refusal.ts";
+import { isEverything, type Selection, select, selectNamed, unmatched } from "../core/selection/select.ts";
+import { loadChanged } from "../manifests/load-changed.ts";
+import { type Loaded, type LoadOptions, loadManifests } from "../manifests/load-manifests.ts";
+import type { SourceManifest } from "../manifests/source-manifest.ts";
+import { closestName } from "../schema/closest-name.ts";
+import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../source/git/checkout-fault.ts";
+import { defaultLimits } from "../source/limits.ts";
+import type { Pace } from "../source/pacer.ts";
+import { type ComparedBase, type Revision, readSource } from "../source/read-source.ts";
+import type { SourceConfig } from "../source/read-source-config.ts";
+import type { RevisionFiles } from "../source/revision.ts";
+import { existingKey } from "../state/open-state.ts";
+import { appliedWarnings, behindWarnings, requireMerged } from "./load/check-merged-base.ts";
+import type { Desired } from "./load/desired.ts";
+import { valuesOf } from "./load/manifest-values.ts";
+import { nearMatch } from "./load/near-match.ts";
+import { ownHistory } from "./load/own-history.ts";
+import { hasOwnState } from "./load/own-state.ts";
+import { countSelection, ofSelection, refusedOf, type SelectionCounts } from "./load/selected-part.ts";
+import { changesOf, commitWithout, uncommittedIn, withoutReports } from "./load/uncommitted-files.ts";
+import { unusedRules } from "./load/unused-rules.ts";
+import type { Rules, Target } from "./target.ts";
+
+/** The desired state of a source, with the rules from its configuration. */
+export type DesiredRead = {
+  /** Whether it is the last good revision, in place of a refused one. @default false */
+  readonly isLastGood?: boolean;
+  readonly rules: Rules;
+  /** Whether the source has a configuration. */
+  readonly isConfigured: boolean;
+  readonly desired: Desired;
+  /** Every valid manifest of the source, selected or not. */
+  readonly manifests: readonly SourceManifest[];
+  readonly event: ReadEvent;
+  readonly counts: SelectionCounts;
+  /** Why the checkout must not be applied; null where it may. */
+  readonly checkoutFault: CheckoutFault | null;
+  /** The revision behind it, so that a similar next revision is read faster; null where none will be read. */
+  readonly from: ReadRevision | null;
+};
+
+/** A revision as it was read and loaded. */
+export type ReadRevision = { readonly revision: Revision; readonly loaded: Loaded; readonly day: string };
+
+/** The context for reading a source. */
+export type ReadContext = {
+  readonly clock: Clock;
+  readonly stopping: AbortSignal;
+  /**
+   * The previous read, so that only the differences of a commit are read; null for the first of several revisions. Absent
+   * where only one revision is read.
+   */
+  readonly before?: DesiredRead | null;
+  /** Whether to check that a checkout is in the clean state of its branch. @default false */
+  readonly checksBranch?: boolean;
+  /** Called with the configuration and its rules before any file is read; may refuse them. */
+  readonly onConfig?: (config: Pick<DesiredRead, "rules" | "isConfigured">) => void;
+};
+
+type ReadTarget = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "claim" | "declaredElsewhere">;
+
+/** Reads, validates and selects what a target's source declares. */
+export async function readDesired(target: ReadTarget, context: ReadContext): Promise<DesiredRead> {
+  const { clock, stopping, before = null } = context;
+  const pace = { clock, signal: stopping };
+  using source = await readSource(
+    { ...target.source, limits: defaultLimits, before: before?.from?.revision ?? null },
+    (config) => prepareRead(target, config, context),
+    pace,
+  );
+  const { revision, prepared } = source;
+  const { rules, cache, knownFiles: facts } = prepared;
+  const loading = { rules: rules.load, limits: defaultLimits, now: new Date(clock.now()) };
+  const reading = { ...loading, knownContent: knownContent(facts, loading) };
+  const from = { revision, day: loading.now.toISOString().slice(0, 10) };
+  const reloaded = before === null ? null : await loadAgain(before, { ...from, rules }, reading, pace);
+  const loaded = reloaded ?? (await loadManifests(revision, reading, pace));
+  const { contents } = loaded;
+  const found = withConfigFaults(loaded, revision.config);
+  const general = [...emptySource(found), ...unused(found, revision, rules)];
+  const reported = { ...found, diagnostics: [...target.source.warnings(), ...found.diagnostics, ...general] };
+  requireMatches(rules.selection, reported, revision);
+  if (loaded.declared !== before?.from?.loaded.declared) await target.claim?.(loaded.declared);
+  const base = source.base && {
+    ...source.base,
+    loaded: await loadManifests(await source.base.read(), reading, pace),
+  };
+  // A pass that reads only changes does not write the cache: the next process reads those few files again.
+  if (reloaded === null) cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
+  if (base !== null) requireMerged(base, { merged: reported, atBase: base.loaded });
+  const commit = revision.commit ?? commitWithout(revision, contents);
+  const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
+  const warnings = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
+  const behind = fault === null ? warnings : [...warnings, checkoutWarning(fault)];
+  const loadFiles = (files: RevisionFiles) => loadManifests(files, reading, pace);
+  const applied = base && (await readApplied(base, loadFiles, pace));
+  const desired = desiredOf(
+    reported,
+    { ...revision, commit, ...changesOf(revision, contents) },
+    {
+      rules,
+      base: base && (await valuesOf(base.loaded, pace)),
+      applied,
+      declaredElsewhere: target.declaredElsewhere ?? null,
+      history: historyOf(target, revision, { base, rules, loading, load: loadFiles, pace }),
+      behind,
+    },
+  );
+  return {
+    rules,
+    isConfigured: revision.config.isPresent,
+    desired,
+    counts: countSelection(withoutReports(contents), desired, rules.selection),
+    checkoutFault: fault,
+    manifests: loaded.manifests,
+    event: {
+      ...readEvent(reported, behind, rules, revision),
+      revision: commit,
+      ...followedCommit(revision),
+      knownFiles: reloaded === null ? knownIn(contents) : notReadIn(revision),
+    },
+    from: context.before === undefined ? null : { ...from, loaded },
+  };
+}
+
+// While the rules and the date stay the same, unchanged files keep their manifests and diagnostics.
+async function loadAgain(
+  { from: before, rules }: DesiredRead,
+  now: Omit<ReadRevision, "loaded"> & Pick<DesiredRead, "rules">,
+  options: LoadOptions,
+  pace: Pace,
+): Promise<Loaded | null> {
+  const { revision } = now;
+  const { since } = revision;
+  if (before === null || since === undefined || since.commit !== before.revision.commit) return null;
+  if (before.day !== now.day || !isDeepStrictEqual(rules.load, now.rules.load)) return null;
+  return since.changed.size === 0 && revision.commit === since.commit
+    ? before.loaded
+    : loadChanged(before.loaded, { ...revision, since }, options, pace);
+}
+
+/** A loaded source with the faults of its configuration; diagnostics about foreign documents are separate. */
+type Reported = Omit<Loaded, "contents"> & { readonly foreign: readonly SourceDiagnostic[] };
+
+async function prepareRead(
+  { source, sourceCache, state, rules: rulesBy }: ReadTarget,
+  config: SourceConfig,
+  { stopping, checksBranch = false, onConfig = () => undefined }: ReadContext,
+) {
+  source.accept(config);
+  const rules = rulesBy(config.repository);
+  onConfig({ rules, isConfigured: config.isPresent });
+  // Checked before each pass, since the last change of a followed source may have added a state folder.
+  const isOwn = await hasOwnState({ source, state }, stopping);
+  // Also read without a cache, so that a key that cannot be trusted is always refused.
+  const key = isOwn ? await existingKey(state.folder, { keyText: state.readKey() }) : null;
+  const cache = isOwn ? sourceCache : null;
+  const facts = cache?.load(rules.load, key) ?? NO_SOURCE_FACTS;
+  const ref = checksBranch && source.commits === null && source.base === null ? rules.ref : null;
+  return { rules, cache, ignore: [state.folder, ...source.ignore], knownFiles: facts, ref };
+}
+
+// Where `paths` says which files are manifests, a document of a type of ours that is another tool's is a warning.
+function withConfigFaults(
+  loaded: Omit<Loaded, "contents">,
+  { diagnostics, repository }: Pick<SourceConfig, "diagnostics" | "repository">,
+): Reported {
+  const isChosen = repository.paths !== undefined;
+  const { foreign = [], ours = [] } = Object.groupBy(loaded.diagnostics, (one) =>
+    one.foreign === undefined || (isChosen && one.foreign.hasOurType) ? "ours" : "foreign",
+  );
+  return { ...loaded, diagnostics: [...diagnostics, ...ours.map(withoutForeign)], foreign };
+}
+
+function withoutForeign({ foreign: _, ...diagnostic }: SourceDiagnostic): Diagnostic {
+  return diagnostic;
+}
+
+// What has an error may declare something.
+function emptySource({ files, documents, diagnostics }: Reported): readonly Diagnostic[] {
+  if (documents > 0 || hasErrors(diagnostics)) return [];
+  const summary = files === 0 ? "no manifest files were found" : "the source declares nothing";
+  return [{ severity: "warning", code: "empty-source", summary, detail: null, file: null, line: null, column: null }];
+}
+
+// An invalid manifest may be the one that a rule matches.
+function unused(reported: Reported, { config, files }: Revision, { selection }: Rules): readonly Diagnostic[] {
+  if (hasErrors(reported.diagnostics)) return [];
+  return unusedRules({ ...reported, files: () => files.map(({ path }) => path) }, config, selection);
+}
+
+function requireMatches(selection: Selection, { declared }: Reported, { files, root }: Revision): void {
+  if (isEverything(selection)) return;
+  const displays = files.map(({ display }) => display);
+  const [unknown] = unmatched(declared, selection, displays);
+  if (unknown === undefined) return;
+  const near = selection.only.includes(unknown) ? nearMatch(unknown, declared) : closestName(unknown, displays);
+  const guess = near === undefined ? "" : `did you mean ${near}? `;
+  throw new HoldfastError("invalid", `${unknown} matches nothing in the source ${root}`, {
+    hint: `${guess}paths and --only select within the source; name another one with --source`,
+  });
+}
+
+function desiredOf(
+  { manifests, waves, declared, invalid, refused, diagnostics }: Reported,
+  revision: Revision,
+  {
+    rules: { selection },
+    base,
+    applied,
+    declaredElsewhere,
+    history,
+    behind,
+  }: Pick<Desired, "base" | "applied" | "history" | "declaredElsewhere"> & {
+    readonly rules: Rules;
+    readonly behind: readonly Diagnostic[];
+  },
+): Desired {
+  const { commit, changedSince, branch } = revision;
+  const isWhole = isEverything(selection);
+  const selected = select(manifests, selection);
+  const named = isWhole ? null : new Set(selectNamed(manifests, selection).map(({ identity }) => identity));
+  const since = commit !== null || changedSince === undefined ? {} : { changedSince, ...uncommittedIn(revision) };
+  return {
+    revision: commit,
+    ...since,
+    ...(branch === undefined ? {} : { branch }),
+    manifests: selected,
+    ...(named && { onlyReferredTo: new Set(waves.keys()).difference(named) }),
+    waves,
+    declared,
+    invalid,
+    refused: isWhole ? refused : refusedOf(refused, selection),
+    nameless: refused.filter(({ identity }) => identity === ""),
+    isWhole,
+    base,
+    applied,
+    declaredElsewhere,
+    history,
+    diagnostics: [...behind, ...diagnostics],
+  };
+}
+
+type HistoryContext = {
+  readonly base: ComparedBase | null;
+  readonly rules: Rules;
+  readonly loading: LoadOptions;
+  readonly load: (files: RevisionFiles) => Promise<Loaded>;
+  readonly pace: Pace;
+};
+
+// With a base, its line is read: what the branch itself changes is not applied yet.
+function historyOf(
+  { source }: ReadTarget,
+  revision: Revision,
+  { base, rules, loading, load, pace }: HistoryContext,
+): Desired["history"] {
+  const tip = base?.commit ?? revision.commit ?? revision.changedSince?.commit ?? null;
+  if (tip === null) return null;
+  const uncommitted = base === null && revision.commit === null ? revision : null;
+  const { paths } = revision.config.repository;
+  const applied = base === null ? (source.applied ?? null) : null;
+  const place = { ...source, limits: defaultLimits, most: rules.history, tip, paths, uncommitted, applied };
+  return ownHistory({ ...place, loading, load }, pace);
+}
+
+// Usually the last applied commit is the base, which is loaded already.
+async function readApplied(
+  { applied, commit, loaded, readCommit }: ComparedBase & { readonly loaded: Loaded },
+  loadFiles: (files: RevisionFiles) => Promise<Loaded>,
+  pace: Pace,
+): Promise<Desired["applied"]> {
+  if (applied?.is !== "trusted") return null;
+  return valuesOf(applied.commit === commit ? loaded : await loadFiles(await readCommit(applied.commit)), pace);
+}
+
+function knownIn({ files }: Loaded["contents"]): number {
+  return files.filter(({ wasParsed }) => !wasParsed).length;
+}
+
+function followedCommit({ commit, since }: Revision): Pick<ReadEvent, "follows"> {
+  return commit === null || since?.isNext !== true ? {} : { follows: { commit, parent: since.commit } };
+}
+
+function notReadIn({ files, since }: Revision): number {
+  return files.length - (since?.changed.size ?? 0);
+}
+
+function readEvent(
+  { manifests, diagnostics, foreign, files, documents }: Reported,
+  behind: readonly Diagnostic[],
+  rules: Rules,
+  { config: { repository }, leftOut, isLeftOutMore }: Revision,
+): Omit<ReadEvent, "revision" | "knownFiles" | "follows"> {
+  const { selection, strict, partial } = rules;
+  return {
+    what: "read",
+    diagnostics: [...behind, ...diagnostics],
+    selected: [...behind, ...ofSelection(diagnostics, selection)],
+    foreign: summariseForeign(ofSelection(foreign, selection)),
+    paths: repository.paths ?? null,
+    files,
+    leftOut,
+    ...(isLeftOutMore ? { isLeftOutMore } : {}),
+    manifests: manifests.length,
+    documents,
+    // Being behind the base refuses nothing, even with --strict: the plan is for the merge result.
+    isRefused: isSourceRefused(diagnostics, { strict, partial }),
+  };
+}

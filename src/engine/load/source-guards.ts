@@ -1,0 +1,71 @@
+import { HoldfastError } from "../../core/errors.ts";
+import { emptyGuard, shrinkGuard } from "../../core/guards/mass-change-guards.ts";
+import type { Identity } from "../../core/manifest.ts";
+import type { ServerFactChanges } from "../../state/server-facts.ts";
+import type { KnownServer } from "../known-server.ts";
+import type { DesiredRead } from "../load.ts";
+import type { Rules } from "../target.ts";
+
+/** The recorded and the declared resources of a source, and what the operator has agreed to before. */
+type Counted = {
+  readonly serverFacts: Pick<KnownServer, "released">;
+  readonly recorded: ReadonlyMap<Identity, unknown>;
+  readonly declared: ReadonlySet<Identity>;
+};
+
+/** A source that lost too many resources: why that is refused, and which ones are missing. */
+export type ShrunkSource = { readonly error: ShrunkSourceError; readonly missing: readonly Identity[] };
+
+/** Finds whether a source lost too many resources to be applied; null where it did not, or where the operator allows it. */
+export function findShrunk(counted: Counted, { allowShrink, guards }: Rules): ShrunkSource | null {
+  if (allowShrink) return null;
+  const known = countedOf(counted);
+  const why = shrinkGuard(known, counted.declared, guards);
+  if (why === null) return null;
+  return { error: refused(why), missing: known.filter((identity) => !counted.declared.has(identity)) };
+}
+
+/** Refuses to act on a source that lost too many resources, unless the operator allows it. */
+export function requireUnshrunk(counted: Counted, rules: Rules): void {
+  const shrunk = findShrunk(counted, rules);
+  if (shrunk !== null) throw shrunk.error;
+}
+
+/** Refuses to plan a source that lost everything, unless the operator allows it. */
+export function requireUnemptied(counted: Counted, { allowShrink }: Rules): void {
+  if (allowShrink || counted.declared.size > 0) return;
+  const emptied = emptyGuard(countedOf(counted), counted.declared);
+  if (emptied !== null) throw refused(emptied);
+}
+
+/** Refuses a source that lost its configuration, unless the operator allows it. */
+export function requireConfiguration(
+  { configured }: KnownServer,
+  { isConfigured, rules }: Pick<DesiredRead, "isConfigured" | "rules">,
+): void {
+  if (!configured || isConfigured || rules.allowShrink) return;
+  throw refused("the source no longer has a holdfast.yaml, so other rules would apply");
+}
+
+/** What an approved apply agrees to: which resources may stay missing, and whether the source has a configuration. */
+export function agreedFacts(
+  { recorded, desired: { declared, outOfScope } }: Pick<Counted, "recorded"> & Pick<DesiredRead, "desired">,
+  { isConfigured: configured, rules }: Pick<DesiredRead, "isConfigured" | "rules">,
+): Pick<ServerFactChanges, "configured" | "released"> {
+  // A part of the source does not show what is missing.
+  if (!rules.allowShrink || outOfScope !== undefined) return { configured };
+  return { configured, released: [...recorded.keys()].filter((identity) => !declared.has(identity)) };
+}
+
+function countedOf({ serverFacts, recorded, declared }: Counted): readonly Identity[] {
+  return [...recorded.keys()].filter((identity) => declared.has(identity) || !serverFacts.released.has(identity));
+}
+
+/** The source has lost so many resources that a mistake is likely. */
+export class ShrunkSourceError extends HoldfastError {}
+
+function refused(why: string): ShrunkSourceError {
+  return new ShrunkSourceError("refused", why, {
+    hint: "nothing is written until the source is complete again; if the change is intended, run with --allow-shrink",
+  });
+}

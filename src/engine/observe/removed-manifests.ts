@@ -1,0 +1,77 @@
+import type { Identity } from "../../core/manifest.ts";
+import type { PlanInput } from "../../core/plan/plan-input.ts";
+import type { Removal } from "../../core/removal.ts";
+import type { RemovedManifests } from "../../manifests/declared-history.ts";
+import type { RemovedEarlier } from "../../state/server-facts.ts";
+import type { KnownServer } from "../known-server.ts";
+import type { Desired } from "../load/desired.ts";
+
+/** What the history has declared and the source no longer does; null reach where it was not read. */
+export type RemovedFromSource = Pick<RemovedManifests, "removed"> & {
+  readonly reach: RemovedManifests["reach"] | null;
+};
+
+const NONE: RemovedFromSource = { removed: new Map(), reach: null };
+
+/** Which orphans a plan shows. A part of the source that is reconciled by itself has none. */
+export function orphansIn(
+  { isWhole, outOfScope }: Desired,
+  { seeksOrphans = true }: { readonly seeksOrphans?: boolean },
+): PlanInput["orphans"] {
+  if (!seeksOrphans || outOfScope !== undefined) return "none";
+  return isWhole ? "listed" : "counted";
+}
+
+type RemovedContext = Pick<PlanInput, "orphans"> & {
+  readonly serverFacts: Pick<KnownServer, "removed">;
+  readonly stopping: AbortSignal;
+};
+
+/** What the source no longer declares and no record shows: from the history, or as it was when the records began. */
+export async function removedFromSource(
+  { history, declared, base }: Desired,
+  recorded: ReadonlyMap<Identity, unknown>,
+  { orphans, serverFacts, stopping: signal }: RemovedContext,
+): Promise<RemovedFromSource> {
+  if (orphans === "none") return NONE;
+  if (recorded.size > 0) return { ...NONE, removed: removedEarlier(serverFacts) };
+  const line = await history?.declared();
+  // What the base still declares is removed by this change, not by a commit of its line.
+  const kept = base === null ? declared : new Set([...declared, ...base.keys()]);
+  return (await line?.removed(kept, { signal })) ?? NONE;
+}
+
+/** What other targets declare; their sources are read only where there may be an orphan. */
+export async function elsewhereOf(
+  mayBeOrphans: Iterable<Identity>,
+  { declared, declaredElsewhere, live }: Desired & Pick<PlanInput, "live">,
+): Promise<ReadonlySet<Identity>> {
+  const isOrphan = (identity: Identity) => !declared.has(identity) && live.get(identity)?.state !== "absent";
+  if (declaredElsewhere === null || ![...mayBeOrphans].some(isOrphan)) return new Set();
+  return declaredElsewhere();
+}
+
+type FoundRemoved = Pick<PlanInput, "removed" | "orphans" | "recorded"> & {
+  readonly observation: Pick<PlanInput, "live">;
+  readonly desired: Pick<Desired, "declared">;
+};
+
+/** The orphans of the history that a ledger must remember, since it no longer reads the history once it has records. */
+export function removedToKeep({
+  removed,
+  recorded,
+  observation,
+  orphans,
+  desired: { declared },
+}: FoundRemoved): readonly RemovedEarlier[] | null {
+  if (orphans === "none") return null;
+  const isGone = (identity: Identity): boolean => observation.live.get(identity)?.state === "absent";
+  return [...removed].flatMap(([identity, removal]) => {
+    if (declared.has(identity) || recorded.has(identity) || isGone(identity)) return [];
+    return [{ ...removal, identity }];
+  });
+}
+
+function removedEarlier({ removed }: Pick<KnownServer, "removed">): ReadonlyMap<Identity, Removal> {
+  return new Map((removed ?? []).map(({ identity, ...removal }) => [identity, removal]));
+}

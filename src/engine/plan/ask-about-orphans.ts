@@ -1,0 +1,102 @@
+import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import type { DryRunReply } from "../../core/decide/decision.ts";
+import type { Live } from "../../core/live.ts";
+import { type Identity, splitIdentity } from "../../core/manifest.ts";
+import type { PlanInput } from "../../core/plan/plan-input.ts";
+import { isOpened } from "../../core/recorded.ts";
+import { kindOf } from "../../kinds/index.ts";
+import type { KnownServer } from "../known-server.ts";
+import type { Desired } from "../load/desired.ts";
+import type { DryRun } from "../observe/dry-run.ts";
+import { isResourceError, type Observation } from "../observe/read-live.ts";
+import type { PreflightContext } from "./preflight.ts";
+
+/** At most this many are asked about, since each costs a request in every pass. */
+const MAX_ASKED = 50;
+
+/** What the dry runs of old manifests show of orphans. */
+export type OrphanAnswers = {
+  readonly live: ReadonlyMap<Identity, Live>;
+  readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
+};
+
+/** What may be an orphan, and how its old manifest is found. */
+type Question = Pick<PlanInput, "live" | "declared" | "elsewhere" | "recorded"> &
+  Pick<Desired, "history"> & { readonly mayBeOrphans: Iterable<Identity> };
+
+type AskContext = {
+  readonly serverFacts: Pick<KnownServer, "dryRun">;
+  readonly dryRun: DryRun;
+  /** Tries to prove that a dry run changes nothing. */
+  readonly prove: () => Promise<unknown>;
+  /** Whether creates are dry-run; nothing is asked where the user disables it. */
+  readonly creates: PreflightContext["creates"];
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Dry-runs the last known manifest of orphans that nothing else reads, to see whether they still live: the reply has the id
+ * of what exists. Only where a dry run is proven to change nothing, since it would bring them back.
+ */
+export async function askAboutOrphans(
+  { mayBeOrphans, live, declared, elsewhere, recorded, history }: Question,
+  { serverFacts, dryRun, prove, creates, concurrency, signal }: AskContext,
+): Promise<OrphanAnswers> {
+  const answers = { live: new Map<Identity, Live>(), dryRuns: new Map<Identity, DryRunReply>() };
+  const isUnread = (identity: Identity): boolean => {
+    const found = live.get(identity);
+    return found?.state === "unknown" && found.reason === "no-read" && found.exists !== true;
+  };
+  const unread = [...mayBeOrphans]
+    .filter((identity) => !declared.has(identity) && !elsewhere.has(identity) && isUnread(identity))
+    .slice(0, MAX_ASKED);
+  if (unread.length === 0 || creates === "skipped") return answers;
+  if (serverFacts.dryRun !== "proven") await prove();
+  if (serverFacts.dryRun !== "proven") return answers;
+  const manifests = await lastManifests(unread, { recorded, history, signal });
+  await forEachConcurrently([...manifests], concurrency, async ([identity, value]) => {
+    const { kind: type } = splitIdentity(identity);
+    const kind = kindOf(type);
+    if (kind === undefined) return;
+    const manifest = { kind: type, identity, file: "", line: 1, references: [], value };
+    const reply = await dryRun(kind, manifest, { signal }).catch((error: unknown) => {
+      // What cannot be asked about stays unknown.
+      if (!isResourceError(error)) throw error;
+      return { state: "impossible" } as const;
+    });
+    if (reply.state !== "answered" || reply.row === null) return;
+    answers.dryRuns.set(identity, { state: "answered", row: reply.row });
+    const exists = { state: "unknown", reason: "no-read", exists: true } as const;
+    answers.live.set(identity, reply.row.id === null ? { state: "absent" } : exists);
+  });
+  return answers;
+}
+
+/** The same observation, with what dry runs showed of orphans. */
+export function withAnswers(observation: Observation, { live, dryRuns }: OrphanAnswers): Observation {
+  if (dryRuns.size === 0) return observation;
+  return {
+    ...observation,
+    live: new Map([...observation.live, ...live]),
+    dryRuns: new Map([...observation.dryRuns, ...dryRuns]),
+  };
+}
+
+async function lastManifests(
+  identities: readonly Identity[],
+  { recorded, history, signal }: Pick<Question, "recorded" | "history"> & Pick<AskContext, "signal">,
+): Promise<ReadonlyMap<Identity, JsonObject>> {
+  const manifests = new Map<Identity, JsonObject>();
+  for (const identity of identities) {
+    const receipt = recorded.get(identity);
+    if (receipt !== undefined && isOpened(receipt)) manifests.set(identity, receipt.written);
+  }
+  const unrecorded = new Set(identities.filter((identity) => !recorded.has(identity)));
+  if (unrecorded.size === 0) return manifests;
+  const line = await history?.declared();
+  const found = await line?.manifestsOf(unrecorded, { signal });
+  for (const [identity, [newest]] of found ?? []) if (newest !== undefined) manifests.set(identity, newest);
+  return manifests;
+}

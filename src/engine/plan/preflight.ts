@@ -1,0 +1,218 @@
+import type { RouteProbe } from "../../client/route-probe.ts";
+import type { NotChecked } from "../../contract/generated/output.ts";
+import type { DryRunReply } from "../../core/decide/decision.ts";
+import type { Diagnostic } from "../../core/diagnostic.ts";
+import { type Kind, parentOf } from "../../core/kind.ts";
+import { exists, type Live, type LiveView } from "../../core/live.ts";
+import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
+import { type Action, writes } from "../../core/plan/plan.ts";
+import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
+import { kindOf, kindsByType } from "../../kinds/index.ts";
+import { readManifest } from "../../manifests/read-manifests.ts";
+import type { KnownServer } from "../known-server.ts";
+import type { DryRun, DryRunResult } from "../observe/dry-run.ts";
+import { isResourceError, type Observation, unreadableDiagnostic, type WavedSource } from "../observe/read-live.ts";
+import { refuseAbsentSecrets, type SecretContext } from "./refuse-absent-secrets.ts";
+
+/** The context for the dry runs of a plan. */
+export type PreflightContext = SecretContext & {
+  readonly serverFacts: KnownServer;
+  readonly probeRoute: RouteProbe;
+  readonly dryRun: DryRun;
+  /** Whether creates are dry-run: `skipped` where the user disables it, `not-needed` where the result is not used. */
+  readonly creates: "dry-run" | "skipped" | "not-needed";
+  /** Collects diagnostics about routes that dry runs and probes could not determine. */
+  readonly unclear: Diagnostic[];
+};
+
+/** The plan to check. */
+export type PreflightInput = LiveView &
+  PlanWithDecisions & {
+    readonly waved: readonly WavedSource[];
+    /** Replies of earlier dry runs. */
+    readonly answered: ReadonlyMap<Identity, DryRunReply>;
+  };
+
+/** The server's replies to a plan. */
+export type PreflightResult = {
+  readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
+  /** The steps without a dry run, and why. */
+  readonly notChecked: ReadonlyMap<Identity, NotChecked>;
+};
+
+type Job = { readonly kind: Kind; readonly manifest: Manifest; readonly action: Action };
+
+/** The maximum number of unchanged applications to dry-run as a proof that a dry run changes nothing. */
+const PROOFS = 3;
+
+/**
+ * Dry-runs the writes of a plan. For manifests that seem to differ, it shows the server's defaults and rewrites, which are
+ * not differences. For new ones, it shows whether the server accepts them, with at most one request each, and only where a
+ * dry run is proven to change nothing. The first manifest of a kind whose write is an extension also shows whether the
+ * server has that route; without a dry run, a probe of the route does.
+ */
+export async function preflight(plan: PreflightInput, context: PreflightContext): Promise<PreflightResult> {
+  const { decisions, answered } = plan;
+  const jobs = plan.waved.flatMap(({ manifest }): Job[] => {
+    const [kind, action] = [kindOf(manifest.kind), decisions.get(manifest.identity)?.action];
+    return kind === undefined || action === undefined || !writes({ action })
+      ? []
+      : [{ kind, manifest: requireRead(manifest), action }];
+  });
+  const isNew = ({ action }: Job): boolean => action !== "update";
+  const creating = new Set(jobs.filter(isNew).map(({ manifest }) => manifest.identity));
+  const dependsOn = ({ manifest }: Job): readonly Identity[] =>
+    manifest.references.flatMap(({ identity }) => (creating.has(identity) ? [identity] : []));
+  const open = jobs.filter(({ manifest }) => !answered.has(manifest.identity));
+  const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
+  const first = await dryRunAll(new Set([...probesAmong(open, context.serverFacts), ...updates]), dependsOn, context);
+  const creates = jobs.filter(isNew);
+  if (context.creates === "not-needed") return { dryRuns: first, notChecked: new Map() };
+  const uncheckedUpdates = jobs.flatMap((job) => {
+    const { identity } = job.manifest;
+    const why = isNew(job)
+      ? null
+      : reasonNotUpdated(job, answered.get(identity) ?? first.get(identity), dependsOn(job), context);
+    return why === null ? [] : [[identity, why] as const];
+  });
+  if (creates.length === 0) return { dryRuns: first, notChecked: new Map(uncheckedUpdates) };
+  const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), context);
+  const isWaiting = ({ manifest: { identity } }: Job): boolean => !answered.has(identity) && !first.has(identity);
+  const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
+  const unwritable = waiting.length === 0 ? new Set<Identity>() : await proveDryRun(plan, context);
+  const isProven = context.serverFacts.dryRun === "proven";
+  const replies = new Map([...first, ...(isProven ? await dryRunAll(new Set(waiting), () => [], context) : [])]);
+  const notChecked = new Map([
+    ...uncheckedUpdates,
+    ...creates.flatMap((job) => {
+      const { identity } = job.manifest;
+      // The reply to a probe of the route does not check the manifest until dryRun is proven.
+      const reply = answered.get(identity) ?? (isProven ? replies.get(identity) : undefined);
+      const why =
+        reply === undefined ? (dependent(job) ?? reasonUnsent(job, isProven, unwritable)) : reasonRefused(reply);
+      return why === null ? [] : [[identity, why] as const];
+    }),
+  ]);
+  const unchecked = creates.flatMap(({ manifest }) => (notChecked.has(manifest.identity) ? [manifest] : []));
+  const refused = await refuseAbsentSecrets(unchecked, context);
+  return { dryRuns: new Map([...replies, ...refused]), notChecked };
+}
+
+/** The same observation, with unreadable resources marked as existing where their dry run returned an id. */
+export function withExisting(observation: Observation, dryRuns: ReadonlyMap<Identity, DryRunReply>): Observation {
+  const found = [...dryRuns].flatMap(([identity, reply]): (readonly [Identity, Live])[] => {
+    const live = observation.live.get(identity);
+    const isExisting = live?.state === "unknown" && reply.state === "answered" && reply.row?.id;
+    return isExisting ? [[identity, { ...live, exists: true }]] : [];
+  });
+  return found.length === 0 ? observation : { ...observation, live: new Map([...observation.live, ...found]) };
+}
+
+/** Why a create is not dry-run, with or without a proof; null where it is. */
+function reasonNot(
+  kind: Kind,
+  dependencies: readonly Identity[],
+  { creates, serverFacts }: PreflightContext,
+): NotChecked | null {
+  if (!hasDryRun(kind, serverFacts)) return { reason: "unsupported" };
+  if (creates === "skipped") return { reason: "skipped" };
+  return dependencies.length === 0 ? null : { reason: "depends-on", on: dependencies };
+}
+
+// Updates are dry-run with or without a proof, since their replies show the server's defaults and rewrites.
+function reasonNotUpdated(
+  { kind }: Job,
+  reply: DryRunReply | undefined,
+  dependencies: readonly Identity[],
+  { serverFacts }: PreflightContext,
+): NotChecked | null {
+  if (reply !== undefined) return reasonRefused(reply);
+  if (!hasDryRun(kind, serverFacts)) return { reason: "unsupported" };
+  return dependencies.length === 0 ? { reason: "unanswered" } : { reason: "depends-on", on: dependencies };
+}
+
+// A token that may not dry-run one application of a workspace may not dry-run the others there.
+function reasonUnsent({ kind, manifest }: Job, isProven: boolean, unwritable: ReadonlySet<Identity>): NotChecked {
+  if (isProven) return { reason: "unanswered" };
+  const parent = kind.rollsOut === true ? parentOf(manifest.identity, kindsByType) : null;
+  return { reason: parent !== null && unwritable.has(parent) ? "needs-write" : "unproven" };
+}
+
+function reasonRefused({ state }: DryRunReply): NotChecked | null {
+  return state === "forbidden" ? { reason: "needs-write" } : null;
+}
+
+function hasDryRun({ writeRoutes }: Kind, serverFacts: KnownServer): boolean {
+  return writeRoutes.some(({ operation, dryRun }) => dryRun !== undefined && serverFacts.has(operation));
+}
+
+// The first manifest of each kind whose write route is not known to exist.
+function probesAmong(jobs: readonly Job[], serverFacts: KnownServer): readonly Job[] {
+  const unknown = jobs.filter(({ kind }) => isUnknown(kind, serverFacts));
+  return [...Map.groupBy(unknown, ({ kind }) => kind).values()].flatMap((group) => group.slice(0, 1));
+}
+
+async function dryRunAll(
+  jobs: ReadonlySet<Job>,
+  dependsOn: (job: Job) => readonly Identity[],
+  context: PreflightContext,
+): Promise<ReadonlyMap<Identity, DryRunReply>> {
+  const replies = new Map<Identity, DryRunReply>();
+  await Promise.all(
+    [...jobs].map(async (job) => {
+      const { kind, manifest } = job;
+      if (isUnknown(kind, context.serverFacts)) await orImpossible(probe(kind, context), context);
+      const tried = await orImpossible(context.dryRun(kind, manifest, context), context);
+      // A probe may be refused for a reference that does not exist yet; it then shows only that the route exists.
+      if (tried.state !== "impossible" && dependsOn(job).length === 0) replies.set(manifest.identity, tried);
+    }),
+  );
+  return replies;
+}
+
+/**
+ * Proves dryRun with unchanged applications: if the server ignores dryRun, the new version equals the newest one. Returns
+ * the workspaces where the token may not dry-run.
+ */
+export async function proveDryRun(
+  { waved, decisions, ...live }: PreflightInput,
+  context: PreflightContext,
+): Promise<ReadonlySet<Identity>> {
+  const unwritable = new Set<Identity>();
+  let remaining = PROOFS;
+  for (const { manifest } of waved) {
+    if (context.serverFacts.dryRun === "proven" || remaining === 0) break;
+    const kind = kindOf(manifest.kind);
+    const action = decisions.get(manifest.identity)?.action ?? "keep";
+    if (kind?.rollsOut !== true || action !== "keep" || !exists(live, manifest.identity)) continue;
+    remaining -= 1;
+    const read = await readManifest(manifest, context);
+    const { state } = await orImpossible(context.dryRun(kind, read, context), context);
+    const parent = parentOf(manifest.identity, kindsByType);
+    if (state === "forbidden" && parent !== null) unwritable.add(parent);
+  }
+  return unwritable;
+}
+
+// A dry run, where the route has one, also shows whether the route exists.
+async function probe({ writeRoutes: [first] }: Kind, context: PreflightContext): Promise<DryRunResult> {
+  if (first !== undefined && first.dryRun === undefined) await context.probeRoute(first.operation, context);
+  return { state: "impossible" };
+}
+
+// A failed dry run leaves the schema's defaults in force, so the plan continues. Only an unclear route is reported, since
+// the plan depends on whether the write exists.
+async function orImpossible(request: Promise<DryRunResult>, { unclear }: PreflightContext): Promise<DryRunResult> {
+  return request.catch((error: unknown) => {
+    if (!isResourceError(error)) throw error;
+    const isNew = !unclear.some(({ summary }) => summary.includes(error.message));
+    if (error.reason === "route-unclear" && isNew) {
+      unclear.push(unreadableDiagnostic(error.operation, error, "the plan is not complete: this may not be writable"));
+    }
+    return { state: "impossible" };
+  });
+}
+
+function isUnknown({ writeRoutes: [first] }: Kind, serverFacts: KnownServer): boolean {
+  return first !== undefined && !serverFacts.knows(first.operation);
+}
