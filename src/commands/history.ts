@@ -1,22 +1,26 @@
+import { HoldfastError } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
+import { type Identity, splitIdentity } from "../core/manifest.ts";
+import { kindOf } from "../kinds/index.ts";
 import { jsonText } from "../render/escape.ts";
+import { type HistoryView, historyText } from "../render/history.ts";
 import { stdoutFormat } from "../render/output-format.ts";
-import { historyText } from "../render/status.ts";
 import { wrappedLines } from "../render/wrap.ts";
-import { KEPT_PASSES } from "../state/target-store.ts";
+import { KEPT_PASSES, type TargetStore } from "../state/target-store.ts";
 import type { InvocationOf } from "./command.ts";
 import type { history } from "./declarations/history.ts";
 import { findTargets } from "./targets/find-targets.ts";
 import { columnsOn, writeResult } from "./terminal.ts";
 
-/** Shows the outcome of each commit. */
+/** Shows what became of each commit, of resources, or when live had drifted. */
 export async function run(invocation: InvocationOf<typeof history>): Promise<number> {
-  const { flags, terminal } = invocation;
-  await using opened = await findTargets(invocation, { reading: true, unattended: true });
+  const { args, flags, terminal } = invocation;
+  for (const identity of args) requireIdentity(identity);
+  await using opened = await findTargets({ ...invocation, args: [] }, { reading: true, unattended: true });
   const targets = await Promise.all(
-    opened.targets.map(async ({ choice, state }) => {
-      const { entries } = await (await state.target()).passes({ limit: KEPT_PASSES.count });
-      return { target: choice?.name ?? "default", passes: entries.toReversed() };
+    opened.targets.map(async ({ choice, state }): Promise<HistoryView> => {
+      const view = await viewOf(await state.target(), { identities: args, onlyDrift: flags.drifted ?? false });
+      return { target: choice?.name ?? "default", ...view };
     }),
   );
   const isJson = stdoutFormat(flags.output) === "json";
@@ -27,4 +31,30 @@ export async function run(invocation: InvocationOf<typeof history>): Promise<num
       : wrappedLines(historyText(targets), columnsOn(terminal.stdout)),
   );
   return 0;
+}
+
+/** The newest events that are shown of a resource, and of drift. */
+const MAX_EVENTS = 1_000;
+
+type Asked = { readonly identities: readonly Identity[]; readonly onlyDrift: boolean };
+
+async function viewOf(store: TargetStore, { identities, onlyDrift }: Asked): Promise<Omit<HistoryView, "target">> {
+  if (identities.length === 0 && !onlyDrift) {
+    const { entries } = await store.passes({ limit: KEPT_PASSES.count });
+    return { passes: entries.toReversed() };
+  }
+  const drifted = onlyDrift ? ({ hasDrifted: true } as const) : {};
+  const filters = identities.length === 0 ? [drifted] : identities.map((identity) => ({ ...drifted, identity }));
+  const found = await Promise.all(filters.map((filter) => store.events(filter, { limit: MAX_EVENTS })));
+  const events = found.flatMap(({ entries }) => entries.toReversed());
+  const isCut = found.some(({ next }) => next !== null);
+  if (identities.length > 0) return { events, isCut };
+  return { events, isCut, driftByDay: (await store.driftByDay({ limit: 100 })).entries.toReversed() };
+}
+
+function requireIdentity(identity: string): void {
+  if (identity.includes("/") && kindOf(splitIdentity(identity).kind) !== undefined) return;
+  throw new HoldfastError("invalid", `${identity} is no identity of a resource`, {
+    hint: "write it as plan and status do, such as service/c1:ws1/api or team/ml",
+  });
 }

@@ -4,6 +4,7 @@ import type { TargetState } from "../state/state.ts";
 import type { TargetStore } from "../state/target-store.ts";
 import { storageErrorAt, storeErrorCode } from "../store/store-error.ts";
 import type { EndedPass, PassSeen, PassTimes } from "./ended-pass.ts";
+import { resourcesSeen } from "./resource-statuses.ts";
 import { isWorthRecording, newStatus, standbyStatus, statusAfter } from "./status-after-pass.ts";
 
 /** The inputs of a pass recorder. */
@@ -82,7 +83,8 @@ export function createPassRecorder({
         ? [...(await supersededBy(status, before, { between, read: pass.seen.read, last })), last]
         : [];
       latest = [...latest, ...records].slice(-MAX_LATEST);
-      await tolerant((store) => store.keep(status, records));
+      const resources = resourcesSeen(pass.seen, pass.times.endedAt);
+      await tolerant((store) => store.keep({ status, records, resources }));
       const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.times.startedAt;
       const done = waiting.filter(isOver);
       waiting = waiting.filter((one) => !isOver(one));

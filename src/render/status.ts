@@ -51,25 +51,14 @@ function targetText(status: TargetStatus): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** The result of each commit's pass, newest last. */
-export function historyText(
-  targets: readonly { readonly target: string; readonly passes: readonly PassRecord[] }[],
-): string {
-  return targets
-    .map(({ target, passes }) => {
-      const lines = passes.map((pass) => `  ${pass.endedAt}  ${commitText(pass)}  ${resultText(pass)}\n`);
-      return `${printable(target)}\n${lines.length === 0 ? "  no pass yet\n" : lines.join("")}`;
-    })
-    .join("\n");
-}
-
-// A source that could not be read has no known commit.
-function commitText({ commit, result }: PassRecord): string {
+/** The commit of a pass; a source that could not be read has no known one. */
+export function commitText({ commit, result }: PassRecord): string {
   const isRead = result !== "failed" && result !== "kept";
   return commit?.slice(0, 12) ?? (isRead ? "uncommitted" : "no commit").padEnd(12);
 }
 
-function resultText({ result, reason, counts }: PassRecord): string {
+/** The result of a pass with its reason and counts. */
+export function resultText({ result, reason, counts }: PassRecord): string {
   return `${result}${reason === null ? "" : ` (${reason})`}${countsText(counts)}`;
 }
 

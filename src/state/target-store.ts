@@ -1,14 +1,34 @@
 import type { TargetDecisions } from "../core/holds.ts";
-import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { PassRecord, ResourceEvent, ResourceState, TargetStatus } from "../core/report/target-status.ts";
+import type { ResourcesSeen } from "./resource-events.ts";
 
 /** The number of records of passes that are kept, and for how long, in milliseconds. */
 export const KEPT_PASSES = { count: 10_000, ms: 90 * 24 * 3_600_000 } as const;
 
-/** A part of a long list: at most `limit` entries, those before the cursor `before` if it is given. */
-export type StoredPageRequest = { readonly limit: number; readonly before?: string };
+/** The number of events of resources that are kept; they are kept as long as the records of passes. */
+export const KEPT_EVENTS = 200_000;
+
+/** A part of a long list: at most `limit` entries, those that follow the cursor `after` if it is given. */
+export type StoredPageRequest = { readonly limit: number; readonly after?: string };
 
 /** The entries of a page, and the cursor with which the next page is asked for; null on the last one. */
 export type StoredPage<Entry> = { readonly entries: readonly Entry[]; readonly next: string | null };
+
+/** What is stored at the end of a pass, or when its writes begin. */
+export type StoredEnd = {
+  readonly status: TargetStatus;
+  /** The records of the pass and of the commits that it superseded. */
+  readonly records?: readonly PassRecord[];
+  /** What it found of resources; null if it looked at none. */
+  readonly resources?: ResourcesSeen | null;
+};
+
+/** Chooses events of resources. */
+export type EventFilter = { readonly identity?: Identity; readonly hasDrifted?: true };
+
+/** How often live was found to have drifted on one day (UTC). */
+export type DriftOfDay = { readonly day: string; readonly events: number; readonly resources: number };
 
 /** The decisions before and after a change. */
 export type DecisionChange = { readonly before: TargetDecisions; readonly after: TargetDecisions };
@@ -21,10 +41,19 @@ export type TargetStore = {
   readonly decide: (change: (before: TargetDecisions) => TargetDecisions) => Promise<DecisionChange>;
   /** The status that was stored last; null if there is none. */
   readonly status: () => Promise<TargetStatus | null>;
-  /** Stores the status together with the records of passes that led to it. */
-  readonly keep: (status: TargetStatus, records?: readonly PassRecord[]) => Promise<void>;
+  /** Stores the end of a pass in one transaction. */
+  readonly keep: (end: StoredEnd) => Promise<void>;
   /** The pass that ran at a time in epoch milliseconds; null if there is no record of it. */
   readonly passAt: (at: number) => Promise<PassRecord | null>;
   /** The records of passes, newest first. */
   readonly passes: (page: StoredPageRequest) => Promise<StoredPage<PassRecord>>;
+  /** What became of resources, newest first. */
+  readonly events: (filter: EventFilter, page: StoredPageRequest) => Promise<StoredPage<ResourceEvent>>;
+  /** The resources that are not as declared, with their last event, by identity. */
+  readonly unsettled: (
+    filter: { readonly state?: ResourceState },
+    page: StoredPageRequest,
+  ) => Promise<StoredPage<ResourceEvent>>;
+  /** The days on which live had drifted, newest first. */
+  readonly driftByDay: (page: StoredPageRequest) => Promise<StoredPage<DriftOfDay>>;
 };

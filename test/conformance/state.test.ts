@@ -1,14 +1,15 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Identity } from "../../src/core/manifest.ts";
-import type { PassRecord } from "../../src/core/report/target-status.ts";
+import type { PassRecord, ResourceState, ResourceStatus } from "../../src/core/report/target-status.ts";
 import { newStatus } from "../../src/daemon/status-after-pass.ts";
 import { isPrintable } from "../../src/model/unprintable.ts";
 import type { Ledger } from "../../src/state/ledger.ts";
 import { stateAt } from "../../src/state/open-state.ts";
 import { contentText, type ReceiptContent } from "../../src/state/receipt-digest.ts";
+import type { ResourcesSeen } from "../../src/state/resource-events.ts";
 import type { StateAccess } from "../../src/state/state.ts";
-import { KEPT_PASSES } from "../../src/state/target-store.ts";
+import { type EventFilter, KEPT_PASSES, type StoredPageRequest } from "../../src/state/target-store.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { memoryState } from "../support/memory-state.ts";
 import { intent, receipt } from "../support/sample-ledger.ts";
@@ -314,17 +315,17 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     const open = await targets();
     const records = Array.from({ length: 5 }, (_, nth) => pass(START + nth * 60_000));
     const status = newStatus("prod", "platform");
-    await (await open()).keep(status, records.slice(0, 2));
-    await (await open()).keep({ ...status, sync: "Synced" }, records.slice(2));
+    await (await open()).keep({ status, records: records.slice(0, 2) });
+    await (await open()).keep({ status: { ...status, sync: "Synced" }, records: records.slice(2) });
     const target = await open();
     expect(await target.status()).toEqual({ ...status, sync: "Synced" });
     const first = await target.passes({ limit: 2 });
     expect(first.entries).toEqual([records[4], records[3]]);
-    const second = await target.passes({ limit: 2, before: String(first.next) });
+    const second = await target.passes({ limit: 2, after: String(first.next) });
     expect(second.entries).toEqual([records[2], records[1]]);
     // What is added meanwhile moves no page.
-    await target.keep(status, [pass(START + DAY)]);
-    expect(await target.passes({ limit: 2, before: String(second.next) })).toEqual({
+    await target.keep({ status, records: [pass(START + DAY)] });
+    expect(await target.passes({ limit: 2, after: String(second.next) })).toEqual({
       entries: [records[0]],
       next: null,
     });
@@ -333,7 +334,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
   test("finds the pass that ran at a time, not a commit that it superseded", async () => {
     const target = await (await targets())();
     const superseded = pass(START, { commit: "older", result: "superseded" });
-    await target.keep(newStatus("prod", null), [superseded, pass(START), pass(START + 60_000)]);
+    await target.keep({ status: newStatus("prod", null), records: [superseded, pass(START), pass(START + 60_000)] });
     expect(await target.passAt(START + 500)).toEqual(pass(START));
     expect(await target.passAt(START + 60_000)).toEqual(pass(START + 60_000));
     for (const at of [START - 1, START + 30_000, START + 61_001]) expect(await target.passAt(at)).toBeNull();
@@ -342,14 +343,106 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
   test("keeps a bounded number of records, and none that is older than 90 days", async () => {
     const target = await (await targets())();
     const status = newStatus("prod", null);
-    await target.keep(status, [pass(START)]);
-    await target.keep(status, [pass(START + 89 * DAY)]);
+    await target.keep({ status, records: [pass(START)] });
+    await target.keep({ status, records: [pass(START + 89 * DAY)] });
     expect((await target.passes({ limit: 10 })).entries).toHaveLength(2);
-    await target.keep(status, [pass(START + 91 * DAY)]);
+    await target.keep({ status, records: [pass(START + 91 * DAY)] });
     expect((await target.passes({ limit: 10 })).entries).toEqual([pass(START + 91 * DAY), pass(START + 89 * DAY)]);
     const many = Array.from({ length: KEPT_PASSES.count }, (_, nth) => pass(START + 92 * DAY + nth));
-    await target.keep(status, many);
+    await target.keep({ status, records: many });
     const { entries, next } = await target.passes({ limit: KEPT_PASSES.count });
     expect([entries.length, entries.at(-1)?.commit, next]).toEqual([KEPT_PASSES.count, many[0]?.commit, null]);
+  });
+
+  const seen = (at: number, statuses: readonly Partial<ResourceStatus>[], more: Partial<ResourcesSeen> = {}) => ({
+    status: newStatus("prod", null),
+    resources: {
+      at: new Date(at).toISOString(),
+      commit: "c1",
+      isWhole: true,
+      statuses: statuses.map((one): ResourceStatus => {
+        return { identity: "team/a", state: "unchanged", rollout: null, hasDrifted: false, why: null, ...one };
+      }),
+      ...more,
+    },
+  });
+  const PAGE = { limit: 100 };
+
+  test("has an event of a resource for each write and each change of what it lacks, and none while it stays", async () => {
+    const target = await (await targets())();
+    const failed = { state: "failed", why: "the server said no" } as const;
+    await target.keep(seen(START, [{ state: "created" }, { identity: "team/b" }]));
+    await target.keep(
+      seen(START + 1000, [
+        { state: "updated", hasDrifted: true },
+        { identity: "team/b", ...failed },
+      ]),
+    );
+    await target.keep(seen(START + 2000, [{}, { identity: "team/b", ...failed }]));
+    await target.keep(seen(START + 3000, [{}, { identity: "team/b" }]));
+    await target.keep(seen(START + 4000, [{}, { identity: "team/b" }]));
+    const shown = async (filter: EventFilter) =>
+      (await target.events(filter, PAGE)).entries.map(({ at, identity, state }) => [
+        Date.parse(at) - START,
+        identity,
+        state,
+      ]);
+    expect(await shown({})).toEqual([
+      [3000, "team/b", "unchanged"],
+      [1000, "team/b", "failed"],
+      [1000, "team/a", "updated"],
+      [0, "team/a", "created"],
+    ]);
+    expect(await shown({ identity: "team/a" })).toEqual([
+      [1000, "team/a", "updated"],
+      [0, "team/a", "created"],
+    ]);
+    expect(await shown({ hasDrifted: true })).toEqual([[1000, "team/a", "updated"]]);
+    const first = await target.events({}, { limit: 3 });
+    expect(first.entries).toHaveLength(3);
+    expect((await target.events({}, { limit: 3, after: String(first.next) })).entries).toHaveLength(1);
+  });
+
+  test("lists what is not as declared by state, until it is, or until a whole pass no longer finds it", async () => {
+    const open = await targets();
+    const target = await open();
+    const statuses = ["d", "b", "c", "a"].map((name) => ({ identity: `team/${name}`, state: "blocked" }) as const);
+    await target.keep(seen(START, [...statuses, { identity: "team/e", state: "invalid", why: "a.yaml:1: no YAML" }]));
+    const list = async (filter: { readonly state?: ResourceState } = {}, page: StoredPageRequest = PAGE) =>
+      (await (await open()).unsettled(filter, page)).entries.map(({ identity }) => identity);
+    expect(await list()).toEqual(["team/a", "team/b", "team/c", "team/d", "team/e"]);
+    expect(await list({ state: "invalid" })).toEqual(["team/e"]);
+    const { next } = await target.unsettled({ state: "blocked" }, { limit: 3 });
+    expect(next).toBe("team/c");
+    expect(await list({ state: "blocked" }, { limit: 3, after: "team/c" })).toEqual(["team/d"]);
+    await target.keep(seen(START + 1000, [{ identity: "team/a" }], { isWhole: false }));
+    expect(await list()).toEqual(["team/b", "team/c", "team/d", "team/e"]);
+    await target.keep(seen(START + 2000, [{ identity: "team/b", state: "blocked" }]));
+    expect(await list()).toEqual(["team/b"]);
+    // It has been so since the first pass.
+    expect((await target.unsettled({}, PAGE)).entries[0]?.at).toBe(new Date(START).toISOString());
+  });
+
+  test("counts drift by day, with the resources that it concerned", async () => {
+    const target = await (await targets())();
+    const drifted = { state: "updated", hasDrifted: true } as const;
+    await target.keep(seen(START, [drifted, { identity: "team/b", ...drifted }]));
+    await target.keep(seen(START + 1000, [drifted]));
+    await target.keep(seen(START + DAY, [drifted]));
+    await target.keep(seen(START + 2 * DAY, [{ state: "updated" }]));
+    const days = [
+      { day: "2027-03-02", events: 1, resources: 1 },
+      { day: "2027-03-01", events: 3, resources: 2 },
+    ];
+    expect(await target.driftByDay(PAGE)).toEqual({ entries: days, next: null });
+    expect(await target.driftByDay({ limit: 1 })).toEqual({ entries: [days[0]], next: "2027-03-02" });
+    expect(await target.driftByDay({ limit: 1, after: "2027-03-02" })).toEqual({ entries: [days[1]], next: null });
+  });
+
+  test("keeps events for 90 days, and as many as its bound", async () => {
+    const target = await (await targets())();
+    await target.keep(seen(START, [{ state: "created" }]));
+    await target.keep(seen(START + 92 * DAY, [{ state: "updated" }]));
+    expect((await target.events({}, PAGE)).entries.map(({ state }) => state)).toEqual(["updated"]);
   });
 });

@@ -3,13 +3,20 @@ import { HoldfastError } from "../../src/core/errors.ts";
 import type { TargetDecisions } from "../../src/core/holds.ts";
 import type { Identity } from "../../src/core/manifest.ts";
 import type { Recorded } from "../../src/core/recorded.ts";
-import type { PassRecord, TargetStatus } from "../../src/core/report/target-status.ts";
+import type { PassRecord, ResourceEvent, TargetStatus } from "../../src/core/report/target-status.ts";
 import { generateKey } from "../../src/seal/seal-key.ts";
 import type { Ledger, PendingIntent, ReceiptHead } from "../../src/state/ledger.ts";
 import { contentText, receiptDigest } from "../../src/state/receipt-digest.ts";
+import { resourceChanges } from "../../src/state/resource-events.ts";
 import { noFacts, type ServerFactChanges } from "../../src/state/server-facts.ts";
 import type { StateAccess } from "../../src/state/state.ts";
-import { KEPT_PASSES, type TargetStore } from "../../src/state/target-store.ts";
+import {
+  KEPT_EVENTS,
+  KEPT_PASSES,
+  type StoredPage,
+  type StoredPageRequest,
+  type TargetStore,
+} from "../../src/state/target-store.ts";
 
 type Receipt = Recorded & { readonly mark: string };
 
@@ -53,6 +60,8 @@ function memoryTargetStore(): TargetStore {
   let decisions: TargetDecisions = { holds: [], released: [] };
   let status: TargetStatus | null = null;
   let passes: readonly (PassRecord & { readonly nth: number })[] = [];
+  let events: readonly { readonly event: ResourceEvent; readonly nth: number }[] = [];
+  const unsettled = new Map<Identity, ResourceEvent>();
   let count = 0;
   const recordOf = ({ nth: _, ...record }: (typeof passes)[number]): PassRecord => structuredClone(record);
   return {
@@ -63,11 +72,18 @@ function memoryTargetStore(): TargetStore {
       return { before, after: structuredClone(decisions) };
     },
     status: async () => structuredClone(status),
-    keep: async (kept, records = []) => {
+    keep: async ({ status: kept, records = [], resources = null }) => {
       status = structuredClone(kept);
       const added = records.map((record) => ({ ...structuredClone(record), nth: ++count }));
       const oldest = Date.parse(added.at(-1)?.endedAt ?? "") - KEPT_PASSES.ms;
       passes = [...passes, ...added].filter(({ endedAt }) => !(Date.parse(endedAt) < oldest)).slice(-KEPT_PASSES.count);
+      if (resources === null) return;
+      const changes = resourceChanges(unsettled, structuredClone(resources));
+      const day = new Date(Date.parse(resources.at) - KEPT_PASSES.ms).toISOString().slice(0, 10);
+      const all = [...events, ...changes.events.map((event) => ({ event, nth: ++count }))];
+      events = all.filter(({ event }) => event.at.slice(0, 10) >= day).slice(-KEPT_EVENTS);
+      for (const identity of changes.settled) unsettled.delete(identity);
+      for (const event of changes.unsettled) unsettled.set(event.identity, event);
     },
     passAt: async (at) => {
       const found = passes.findLast(
@@ -75,15 +91,46 @@ function memoryTargetStore(): TargetStore {
       );
       return found === undefined ? null : recordOf(found);
     },
-    passes: async ({ limit, before }) => {
-      const asked = passes.filter(({ nth }) => before === undefined || nth < Number(before)).toReversed();
-      const shown = asked.slice(0, limit);
-      return {
-        entries: shown.map(recordOf),
-        next: asked.length > limit ? String(shown.at(-1)?.nth) : null,
-      };
+    passes: async (page) => {
+      const { entries, next } = newestFirst(passes, page, (one) => one.nth);
+      return { entries: entries.map(recordOf), next };
+    },
+    events: async ({ identity, hasDrifted }, page) => {
+      const asked = events.filter(
+        ({ event }) =>
+          (identity === undefined || event.identity === identity) && (hasDrifted === undefined || event.hasDrifted),
+      );
+      const { entries, next } = newestFirst(asked, page, (one) => one.nth);
+      return { entries: entries.map(({ event }) => structuredClone(event)), next };
+    },
+    unsettled: async ({ state }, { limit, after = "" }) => {
+      const asked = [...unsettled.values()]
+        .filter((one) => (state === undefined || one.state === state) && one.identity > after)
+        .toSorted((a, b) => (a.identity < b.identity ? -1 : 1));
+      const entries = structuredClone(asked.slice(0, limit));
+      return { entries, next: asked.length > limit ? (entries.at(-1)?.identity ?? null) : null };
+    },
+    driftByDay: async ({ limit, after }) => {
+      const drifted = events.flatMap(({ event }) => (event.hasDrifted ? [event] : []));
+      const days = [...Map.groupBy(drifted, ({ at }) => at.slice(0, 10))]
+        .map(([day, all]) => ({ day, events: all.length, resources: new Set(all.map((one) => one.identity)).size }))
+        .filter(({ day }) => after === undefined || day < after)
+        .toSorted((a, b) => (a.day > b.day ? -1 : 1));
+      const entries = days.slice(0, limit);
+      return { entries, next: days.length > limit ? (entries.at(-1)?.day ?? null) : null };
     },
   };
+}
+
+function newestFirst<Entry>(
+  all: readonly Entry[],
+  { limit, after }: StoredPageRequest,
+  nth: (entry: Entry) => number,
+): StoredPage<Entry> {
+  const asked = all.filter((entry) => after === undefined || nth(entry) < Number(after)).toReversed();
+  const entries = asked.slice(0, limit);
+  const last = entries.at(-1);
+  return { entries, next: asked.length > limit && last !== undefined ? String(nth(last)) : null };
 }
 
 function ledgerOn(kept: Kept, digest: Ledger["digest"]): Ledger {

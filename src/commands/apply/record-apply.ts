@@ -2,6 +2,7 @@ import type { ApplyEvent } from "../../core/report/events.ts";
 import type { PassRecord } from "../../core/report/target-status.ts";
 import { isEverything } from "../../core/selection/select.ts";
 import { createPassWatch } from "../../daemon/pass-watch.ts";
+import { resourcesSeen } from "../../daemon/resource-statuses.ts";
 import { applyingStatus, isWorthRecording, neverRunStatus, statusAfter } from "../../daemon/status-after-pass.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
@@ -25,20 +26,26 @@ export async function createApplyRecorder(
   return {
     begun: () => {
       // Stored before the first intent, since a state stores in order. `ended` reports a failure.
-      begun = store.keep(applyingStatus(before, startedAt));
+      begun = store.keep({ status: applyingStatus(before, startedAt) });
       begun.catch(() => undefined);
     },
     ended: async (end) => {
       await begun;
       const watch = createPassWatch();
       watch.observer.emit(end);
-      const status = statusAfter(before, watch.end({ startedAt, endedAt: now(), nextAt: null, wanted: null }));
+      const pass = watch.end({ startedAt, endedAt: now(), nextAt: null, wanted: null });
+      const status = statusAfter(before, pass);
       const { lastPass } = status;
       // What was not selected was not looked at, so the status of the whole stays as it is, but for what ran last.
       const isWhole = isEverything(rules({}).selection);
       const record = isWhole ? lastPass : lastPass && ofPart(lastPass);
       const isRecorded = record !== null && isWorthRecording(record, before.lastPass);
-      await store.keep(isWhole ? status : { ...before, lastPass: record }, isRecorded ? [record] : []);
+      const found = resourcesSeen(pass.seen, pass.times.endedAt);
+      await store.keep({
+        status: isWhole ? status : { ...before, lastPass: record },
+        records: isRecorded ? [record] : [],
+        resources: found && { ...found, isWhole: found.isWhole && isWhole },
+      });
     },
   };
 }

@@ -3,8 +3,9 @@ import { declareCommand } from "../command.ts";
 /** The declaration of `history`. */
 export const history = declareCommand({
   name: "history",
-  arguments: "",
-  summary: "show what became of each commit",
-  flags: ["target", "output"],
-  examples: ["holdfast history", "holdfast history --target prod -o json"],
+  arguments: "[id...]",
+  argumentsAre: "identities of resources, such as service/c1:ws1/api; default: what became of each commit",
+  summary: "show what became of each commit, of resources, or when live had drifted",
+  flags: ["target", "drifted", "output"],
+  examples: ["holdfast history", "holdfast history service/c1:ws1/api", "holdfast history --drifted -o json"],
 });

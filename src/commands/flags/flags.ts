@@ -144,6 +144,7 @@ export const flags = {
   detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),
   noDetailedExitcode: toggleFlag("--no-detailed-exitcode", "exit 0 even if there is drift"),
   yes: toggleFlag("-y, --yes", "do not ask for confirmation"),
+  drifted: toggleFlag("--drifted", "show when live had drifted, by day and by resource"),
   wait: toggleFlag(
     "--wait",
     "wait: status for targets that are not Synced, other commands for rollouts (their default)",

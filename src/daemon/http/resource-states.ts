@@ -1,11 +1,9 @@
 import type { Identity } from "../../core/manifest.ts";
-import { type Action, isDrifted, reasonText, type Step } from "../../core/plan/plan.ts";
-import { redactFailureMessage } from "../../core/redact/redact-message.ts";
-import type { ApplyEvent, PlanEvent } from "../../core/report/events.ts";
-import { placeText } from "../../core/report/invalid-text.ts";
-import { hasBadRollout, isSuccess, type Outcome, type RolloutResult } from "../../core/report/report.ts";
-import type { ResourceState, ResourceStatus } from "../../core/report/target-status.ts";
+import type { ApplyEvent } from "../../core/report/events.ts";
+import { hasBadRollout, isSuccess, type RolloutResult } from "../../core/report/report.ts";
+import type { ResourceStatus } from "../../core/report/target-status.ts";
 import type { PassObserver } from "../pass-observer.ts";
+import { appliedStates, invalidStates, plannedStates } from "../resource-statuses.ts";
 
 /** The state of each target's resources after its last pass. */
 export type ResourceStates = {
@@ -43,8 +41,7 @@ export function createResourceStates(): ResourceStates {
       };
       return {
         emit: (event) => {
-          if (event.what === "applied") invalid = event.report.outcomes.filter(isInvalid).map(invalidState);
-          if (event.what === "planned") invalid = (event.invalid ?? []).map(invalidState);
+          if (event.what === "applied" || event.what === "planned") invalid = invalidStates(event);
           if (event.what === "applied" && event.isPart) keepPart(event);
           else if (event.what === "applied") keep(appliedStates(event));
           if (event.what === "planned") keep(plannedStates(event));
@@ -76,58 +73,6 @@ function invalidFirst(
   if (invalid.length === 0) return others;
   const named = new Set(invalid.map(({ identity }) => identity));
   return [...invalid, ...others.filter(({ identity }) => !named.has(identity))];
-}
-
-function isInvalid({ result }: Outcome): boolean {
-  return result === "invalid";
-}
-
-function invalidState(outcome: Outcome): ResourceStatus {
-  const place = placeText(outcome);
-  const { identity, error } = outcome;
-  const why = redactFailureMessage(`${place}: ${error?.message ?? ""}`).slice(0, MAX_WHY);
-  return { identity: identity === "" ? place : identity, state: "invalid", rollout: null, hasDrifted: false, why };
-}
-
-// The closure must not hold the plan, which contains all manifests.
-function appliedStates({ report: { outcomes }, plan }: ApplyEvent) {
-  const written = outcomes.filter((outcome) => !isInvalid(outcome));
-  const drifted = new Set(plan.steps.filter(isDrifted).map(({ identity }) => identity));
-  return (ended: ReadonlyMap<Identity, RolloutResult>): readonly ResourceStatus[] =>
-    written.map(({ identity, result, rollout, error }) => ({
-      identity,
-      state: result,
-      rollout: ended.get(identity) ?? rollout,
-      hasDrifted: drifted.has(identity),
-      why: error === null ? null : redactFailureMessage(error.message).slice(0, MAX_WHY),
-    }));
-}
-
-const MAX_WHY = 500;
-
-function plannedStates({ plan: { steps }, details }: PlanEvent) {
-  const states = steps.map((step) => ({
-    identity: step.identity,
-    state: stateAfter[step.action],
-    rollout: null,
-    hasDrifted: isDrifted(step),
-    why: whyOf(step, details),
-  }));
-  return () => states;
-}
-
-const stateAfter: { readonly [action in Action]: ResourceState } = {
-  create: "to-create",
-  update: "to-update",
-  keep: "unchanged",
-  ensure: "to-ensure",
-  block: "blocked",
-  orphan: "orphan",
-};
-
-function whyOf({ identity, reason }: Step, details: PlanEvent["details"]): string | null {
-  const why = details.get(identity) ?? (reason === null ? null : reasonText[reason]);
-  return why?.slice(0, MAX_WHY) ?? null;
 }
 
 function troubledFirst(all: readonly ResourceStatus[]): readonly ResourceStatus[] {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TargetDecisions } from "../../core/holds.ts";
 import type { PassResult } from "../../core/report/pass-result.ts";
@@ -64,7 +64,10 @@ export function retireEarlierFiles(folder: string): void {
     const path = join(folder, name);
     if (lstatOrNull(path)?.isFile()) renameSync(path, path + BACKUP);
   }
-  if (!existsSync(join(folder, HOLDS))) mkdirSync(join(folder, HOLDS), { mode: 0o700 });
+  const inPlace = join(folder, HOLDS);
+  if (existsSync(inPlace)) return;
+  mkdirSync(inPlace, { mode: 0o700 });
+  writeFileSync(join(inPlace, "README"), "A newer release has upgraded this state folder. Holds are in ledger.db.\n");
 }
 
 // A line that a crash truncated is left out.

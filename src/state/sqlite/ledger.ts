@@ -13,7 +13,16 @@ import { type Statement, statementFactory } from "../../store/statement.ts";
 import type { Ledger, ReceiptHead } from "../ledger.ts";
 import { receiptDigest } from "../receipt-digest.ts";
 import { noFacts, type ServerFactChanges, type StoredServerFacts } from "../server-facts.ts";
-import { intentFrom, intentRow, type Place, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
+import {
+  intentFrom,
+  intentRow,
+  PART,
+  type Place,
+  parts,
+  receiptRow,
+  recordedFrom,
+  sealedReply,
+} from "./ledger-rows.ts";
 import { HEAD, type StateTables } from "./state-schema.ts";
 
 type Head = readonly [
@@ -124,13 +133,6 @@ function statements(database: Kysely<StateTables>) {
         ),
     ),
   };
-}
-
-// Receipts are read and written in parts: all contents together may need more memory than the rest of a run.
-const PART = 500;
-
-function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
-  return Array.from({ length: Math.ceil(items.length / PART) }, (_, nth) => items.slice(nth * PART, (nth + 1) * PART));
 }
 
 async function everyHead(

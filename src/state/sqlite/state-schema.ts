@@ -46,6 +46,10 @@ export type StateTables = {
   released: { nth: Generated<number>; commit: string };
   /** The records of passes as JSON, in their order. */
   pass: { nth: Generated<number>; ended_at: string; record: string };
+  /** What became of resources: each event as JSON, in their order. */
+  resource_event: { nth: Generated<number>; identity: string; day: string; has_drifted: number; event: string };
+  /** The resources that are not as declared, with their last event as JSON. */
+  unsettled: { identity: string; state: string; event: string };
   /** One row: the last status of the target as JSON. */
   status: { one: number; status: string };
   /** One row: the id in the name under which leases are taken. */
@@ -83,6 +87,22 @@ async function createTarget(db: Kysely<StateTables>, earlier: EarlierFiles): Pro
     .addColumn("record", "text", (column) => column.notNull())
     .execute();
   await schema.createIndex("pass_end").on("pass").column("ended_at").execute();
+  await schema
+    .createTable("resource_event")
+    .addColumn("nth", "integer", (column) => column.primaryKey().autoIncrement())
+    .addColumn("identity", "text", (column) => column.notNull())
+    .addColumn("day", "text", (column) => column.notNull())
+    .addColumn("has_drifted", "integer", (column) => column.notNull())
+    .addColumn("event", "text", (column) => column.notNull())
+    .execute();
+  await schema.createIndex("event_identity").on("resource_event").columns(["identity", "nth"]).execute();
+  await schema.createIndex("event_drift").on("resource_event").columns(["has_drifted", "day"]).execute();
+  await schema
+    .createTable("unsettled")
+    .addColumn("identity", "text", (column) => column.primaryKey())
+    .addColumn("state", "text", (column) => column.notNull())
+    .addColumn("event", "text", (column) => column.notNull())
+    .execute();
   for (const [table, column] of [
     ["status", "status"],
     ["holder", "id"],

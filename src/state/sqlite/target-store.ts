@@ -1,16 +1,25 @@
 import type { Kysely } from "kysely";
 import type { TargetDecisions } from "../../core/holds.ts";
-import type { PassRecord } from "../../core/report/target-status.ts";
-import { KEPT_PASSES, type TargetStore } from "../target-store.ts";
+import type { PassRecord, ResourceEvent } from "../../core/report/target-status.ts";
+import { type ResourcesSeen, resourceChanges } from "../resource-events.ts";
+import {
+  KEPT_EVENTS,
+  KEPT_PASSES,
+  type StoredPage,
+  type StoredPageRequest,
+  type TargetStore,
+} from "../target-store.ts";
+import { parts } from "./ledger-rows.ts";
 import type { StateDatabase } from "./state-database.ts";
 import { holdRow, passRow, type StateTables, statusRow } from "./state-schema.ts";
 
 /** What a state folder remembers of its target. */
 export function sqliteTargetStore({ readable, writable }: StateDatabase): TargetStore {
+  const read = async (): Promise<Kysely<StateTables> | null> => (await readable())?.read ?? null;
   return {
     decisions: async () => {
-      const store = await readable();
-      return store === null ? { holds: [], released: [] } : decisionsIn(store.read);
+      const database = await read();
+      return database === null ? { holds: [], released: [] } : decisionsIn(database);
     },
     decide: async (change) =>
       (await writable()).change(async (database) => {
@@ -20,29 +29,27 @@ export function sqliteTargetStore({ readable, writable }: StateDatabase): Target
         return { before, after };
       }),
     status: async () => {
-      const store = await readable();
-      const row = await store?.read.selectFrom("status").select("status").executeTakeFirst();
+      const row = await (await read())?.selectFrom("status").select("status").executeTakeFirst();
       return row === undefined ? null : JSON.parse(row.status);
     },
-    keep: async (status, records = []) => {
-      const row = statusRow(status);
+    keep: async ({ status, records = [], resources = null }) => {
       await (await writable()).change(async (database) => {
         for (const record of records) await database.insertInto("pass").values(passRow(record)).execute();
         if (records.length > 0) await removeOldPasses(database);
-        const { status } = row;
+        if (resources !== null) await storeResources(database, resources);
+        const row = statusRow(status);
         await database
           .insertInto("status")
           .values(row)
-          .onConflict((conflict) => conflict.column("one").doUpdateSet({ status }))
+          .onConflict((conflict) => conflict.column("one").doUpdateSet({ status: row.status }))
           .execute();
       });
     },
     passAt: async (at) => {
       const time = new Date(at).toISOString();
-      const store = await readable();
       // Commits that a pass superseded have its times, and come before it.
-      const row = await store?.read
-        .selectFrom("pass")
+      const row = await (await read())
+        ?.selectFrom("pass")
         .select("record")
         .where("ended_at", ">=", time)
         .orderBy("ended_at")
@@ -51,20 +58,54 @@ export function sqliteTargetStore({ readable, writable }: StateDatabase): Target
       const record: PassRecord | null = row === undefined ? null : JSON.parse(row.record);
       return record !== null && record.startedAt <= time ? record : null;
     },
-    passes: async ({ limit, before }) => {
-      const store = await readable();
-      if (store === null) return { entries: [], next: null };
-      const newest = store.read.selectFrom("pass").select(["nth", "record"]).orderBy("nth", "desc");
-      const asked = before === undefined ? newest : newest.where("nth", "<", Number(before));
-      const rows = await asked.limit(limit + 1).execute();
-      const shown = rows.slice(0, limit);
-      const last = shown.at(-1);
-      return {
-        entries: shown.map(({ record }) => JSON.parse(record)),
-        next: rows.length > limit && last !== undefined ? String(last.nth) : null,
-      };
+    passes: async (page) => {
+      const query = (await read())?.selectFrom("pass").select(["nth", "record"]).orderBy("nth", "desc");
+      const asked = page.after === undefined ? query : query?.where("nth", "<", Number(page.after));
+      const rows = (await asked?.limit(page.limit + 1).execute()) ?? [];
+      return pageOf(rows, page, { entry: ({ record }) => JSON.parse(record), cursor: ({ nth }) => String(nth) });
+    },
+    events: async ({ identity, hasDrifted }, page) => {
+      let query = (await read())?.selectFrom("resource_event").select(["nth", "event"]).orderBy("nth", "desc");
+      if (identity !== undefined) query = query?.where("identity", "=", identity);
+      if (hasDrifted !== undefined) query = query?.where("has_drifted", "=", 1);
+      if (page.after !== undefined) query = query?.where("nth", "<", Number(page.after));
+      const rows = (await query?.limit(page.limit + 1).execute()) ?? [];
+      return pageOf(rows, page, { entry: ({ event }) => JSON.parse(event), cursor: ({ nth }) => String(nth) });
+    },
+    unsettled: async ({ state }, page) => {
+      let query = (await read())?.selectFrom("unsettled").select(["identity", "event"]).orderBy("identity");
+      if (state !== undefined) query = query?.where("state", "=", state);
+      if (page.after !== undefined) query = query?.where("identity", ">", page.after);
+      const rows = (await query?.limit(page.limit + 1).execute()) ?? [];
+      return pageOf(rows, page, { entry: ({ event }) => JSON.parse(event), cursor: ({ identity }) => identity });
+    },
+    driftByDay: async (page) => {
+      let query = (await read())
+        ?.selectFrom("resource_event")
+        .select(({ fn }) => [
+          "day",
+          fn.countAll<number>().as("events"),
+          fn.count<number>("identity").distinct().as("resources"),
+        ])
+        .where("has_drifted", "=", 1)
+        .groupBy("day")
+        .orderBy("day", "desc");
+      if (page.after !== undefined) query = query?.where("day", "<", page.after);
+      const rows = (await query?.limit(page.limit + 1).execute()) ?? [];
+      return pageOf(rows, page, { entry: (row) => ({ ...row }), cursor: ({ day }) => day });
     },
   };
+}
+
+// One row more than asked for shows that another page follows.
+function pageOf<Row, Entry>(
+  rows: readonly Row[],
+  { limit }: StoredPageRequest,
+  { entry, cursor }: { readonly entry: (row: Row) => Entry; readonly cursor: (row: Row) => string },
+): StoredPage<Entry> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return { entries: shown.map(entry), next: rows.length > limit && last !== undefined ? cursor(last) : null };
 }
 
 async function decisionsIn(database: Kysely<StateTables>): Promise<TargetDecisions> {
@@ -87,9 +128,56 @@ async function removeOldPasses(database: Kysely<StateTables>): Promise<void> {
     .orderBy("nth", "desc")
     .executeTakeFirst();
   if (newest === undefined) return;
-  const oldest = new Date(Date.parse(newest.ended_at) - KEPT_PASSES.ms).toISOString();
   await database
     .deleteFrom("pass")
-    .where(({ or, eb }) => or([eb("nth", "<=", newest.nth - KEPT_PASSES.count), eb("ended_at", "<", oldest)]))
+    .where(({ or, eb }) =>
+      or([eb("nth", "<=", newest.nth - KEPT_PASSES.count), eb("ended_at", "<", keptSince(newest.ended_at))]),
+    )
     .execute();
+}
+
+function keptSince(newest: string): string {
+  return new Date(Date.parse(newest) - KEPT_PASSES.ms).toISOString();
+}
+
+async function storeResources(database: Kysely<StateTables>, seen: ResourcesSeen): Promise<void> {
+  const rows = await database.selectFrom("unsettled").select("event").execute();
+  const before = rows.map(({ event }): ResourceEvent => JSON.parse(event));
+  const { events, unsettled, settled } = resourceChanges(new Map(before.map((one) => [one.identity, one])), seen);
+  for (const part of parts(events)) {
+    const values = part.map((event) => ({
+      identity: event.identity,
+      day: event.at.slice(0, 10),
+      has_drifted: event.hasDrifted ? 1 : 0,
+      event: JSON.stringify(event),
+    }));
+    await database.insertInto("resource_event").values(values).execute();
+  }
+  for (const part of parts(settled)) await database.deleteFrom("unsettled").where("identity", "in", part).execute();
+  for (const event of unsettled) {
+    const row = { identity: event.identity, state: event.state, event: JSON.stringify(event) };
+    await database
+      .insertInto("unsettled")
+      .values(row)
+      .onConflict((conflict) => conflict.column("identity").doUpdateSet(row))
+      .execute();
+  }
+  if (events.length > 0) await removeOldEvents(database, seen);
+}
+
+async function removeOldEvents(database: Kysely<StateTables>, { at }: ResourcesSeen): Promise<void> {
+  const newest = await database.selectFrom("resource_event").select("nth").orderBy("nth", "desc").executeTakeFirst();
+  if (newest === undefined) return;
+  await database
+    .deleteFrom("resource_event")
+    .where("nth", "<=", newest.nth - KEPT_EVENTS)
+    .execute();
+  // Events are in the order of their times, so the old ones are at the beginning.
+  const young = await database
+    .selectFrom("resource_event")
+    .select("nth")
+    .where("day", ">=", keptSince(at).slice(0, 10))
+    .orderBy("nth")
+    .executeTakeFirst();
+  if (young !== undefined) await database.deleteFrom("resource_event").where("nth", "<", young.nth).execute();
 }

@@ -3,7 +3,8 @@ import type { ReadEvent } from "../../../src/core/report/events.ts";
 import type { PassRecord } from "../../../src/core/report/target-status.ts";
 import { createPassWatch } from "../../../src/daemon/pass-watch.ts";
 import { isWorthRecording, newStatus, statusAfter } from "../../../src/daemon/status-after-pass.ts";
-import { historyText, statusReport } from "../../../src/render/status.ts";
+import { historyText } from "../../../src/render/history.ts";
+import { statusReport } from "../../../src/render/status.ts";
 import { sampleApplyEvent } from "../../support/sample-apply-event.ts";
 import { emptySummary } from "../../support/sample-plan.ts";
 

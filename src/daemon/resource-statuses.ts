@@ -1,0 +1,80 @@
+import type { Identity } from "../core/manifest.ts";
+import { type Action, isDrifted, reasonText, type Step } from "../core/plan/plan.ts";
+import { redactFailureMessage } from "../core/redact/redact-message.ts";
+import type { ApplyEvent, PlanEvent } from "../core/report/events.ts";
+import { placeText } from "../core/report/invalid-text.ts";
+import type { Outcome, RolloutResult } from "../core/report/report.ts";
+import type { ResourceState, ResourceStatus } from "../core/report/target-status.ts";
+import type { ResourcesSeen } from "../state/resource-events.ts";
+import type { PassSeen } from "./ended-pass.ts";
+
+/** What a pass found of resources; null if it compared nothing with live. */
+export function resourcesSeen({ applied, planned }: PassSeen, endedAt: number): ResourcesSeen | null {
+  const at = new Date(endedAt).toISOString();
+  if (applied !== null) {
+    const statuses = [...invalidStates(applied), ...appliedStates(applied)(new Map())];
+    return { at, commit: applied.report.revision, isWhole: !applied.isPart && applied.plan.complete, statuses };
+  }
+  if (planned === null) return null;
+  const statuses = [...invalidStates(planned), ...plannedStates(planned)()];
+  return { at, commit: planned.plan.revision, isWhole: planned.plan.complete, statuses };
+}
+
+/** The statuses of the invalid manifests of a pass; every pass reports all of them, also one over a part of the source. */
+export function invalidStates(event: ApplyEvent | PlanEvent): readonly ResourceStatus[] {
+  const invalid = event.what === "applied" ? event.report.outcomes.filter(isInvalid) : (event.invalid ?? []);
+  return invalid.map(invalidState);
+}
+
+function isInvalid({ result }: Outcome): boolean {
+  return result === "invalid";
+}
+
+function invalidState(outcome: Outcome): ResourceStatus {
+  const place = placeText(outcome);
+  const { identity, error } = outcome;
+  const why = redactFailureMessage(`${place}: ${error?.message ?? ""}`).slice(0, MAX_WHY);
+  return { identity: identity === "" ? place : identity, state: "invalid", rollout: null, hasDrifted: false, why };
+}
+
+/** The statuses of the resources of an apply, given the rollouts that ended after it. They do not hold its manifests. */
+export function appliedStates({ report: { outcomes }, plan }: ApplyEvent) {
+  const written = outcomes.filter((outcome) => !isInvalid(outcome));
+  const drifted = new Set(plan.steps.filter(isDrifted).map(({ identity }) => identity));
+  return (ended: ReadonlyMap<Identity, RolloutResult>): readonly ResourceStatus[] =>
+    written.map(({ identity, result, rollout, error }) => ({
+      identity,
+      state: result,
+      rollout: ended.get(identity) ?? rollout,
+      hasDrifted: drifted.has(identity),
+      why: error === null ? null : redactFailureMessage(error.message).slice(0, MAX_WHY),
+    }));
+}
+
+const MAX_WHY = 500;
+
+/** The statuses of the resources of a plan. They do not hold its manifests. */
+export function plannedStates({ plan: { steps }, details }: PlanEvent) {
+  const states = steps.map((step) => ({
+    identity: step.identity,
+    state: stateAfter[step.action],
+    rollout: null,
+    hasDrifted: isDrifted(step),
+    why: whyOf(step, details),
+  }));
+  return () => states;
+}
+
+const stateAfter: { readonly [action in Action]: ResourceState } = {
+  create: "to-create",
+  update: "to-update",
+  keep: "unchanged",
+  ensure: "to-ensure",
+  block: "blocked",
+  orphan: "orphan",
+};
+
+function whyOf({ identity, reason }: Step, details: PlanEvent["details"]): string | null {
+  const why = details.get(identity) ?? (reason === null ? null : reasonText[reason]);
+  return why?.slice(0, MAX_WHY) ?? null;
+}

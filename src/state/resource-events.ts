@@ -1,0 +1,58 @@
+import type { Identity } from "../core/manifest.ts";
+import { hasBadRollout, isSuccess } from "../core/report/report.ts";
+import type { ResourceEvent, ResourceStatus } from "../core/report/target-status.ts";
+
+/** What a pass found of resources. */
+export type ResourcesSeen = Pick<ResourceEvent, "at" | "commit"> & {
+  /** Whether it looked at every resource, so that what is missing is gone. */
+  readonly isWhole: boolean;
+  readonly statuses: readonly ResourceStatus[];
+};
+
+/** What a pass changes in the history of resources. */
+export type ResourceChanges = {
+  /** In the order of the pass. */
+  readonly events: readonly ResourceEvent[];
+  /** The resources that are not as declared, with their last event. */
+  readonly unsettled: readonly ResourceEvent[];
+  /** Resources that were not as declared, and are now, or are gone. */
+  readonly settled: readonly Identity[];
+};
+
+/**
+ * The events of a pass, given the resources that were not as declared before it. A resource that stays as it is makes no
+ * event, so the cost of storing a pass is that of its changes.
+ */
+export function resourceChanges(
+  before: ReadonlyMap<Identity, ResourceEvent>,
+  { at, commit, isWhole, statuses }: ResourcesSeen,
+): ResourceChanges {
+  const events: ResourceEvent[] = [];
+  const unsettled: ResourceEvent[] = [];
+  const settled = new Set(isWhole ? before.keys() : []);
+  for (const status of statuses) {
+    const { identity } = status;
+    const earlier = before.get(identity);
+    const event = { ...status, at, commit };
+    if (isEvent(status, earlier)) events.push(event);
+    if (!isSettled(status)) {
+      settled.delete(identity);
+      if (earlier === undefined || isOther(status, earlier)) unsettled.push(event);
+    } else if (earlier !== undefined) settled.add(identity);
+  }
+  return { events, unsettled, settled: [...settled] };
+}
+
+function isSettled(status: ResourceStatus): boolean {
+  return isSuccess(status.state) && !hasBadRollout(status);
+}
+
+// The end of a rollout that is not ready yet is told by a later pass.
+function isEvent(status: ResourceStatus, earlier: ResourceEvent | undefined): boolean {
+  if (earlier !== undefined && !isSettled(status)) return isOther(status, earlier);
+  return earlier !== undefined || status.state !== "unchanged" || status.hasDrifted || !isSettled(status);
+}
+
+function isOther(status: ResourceStatus, { state, rollout, hasDrifted, why }: ResourceEvent): boolean {
+  return status.state !== state || status.rollout !== rollout || status.hasDrifted !== hasDrifted || status.why !== why;
+}
