@@ -43,6 +43,9 @@ export type TargetStore = {
   readonly status: () => Promise<TargetStatus | null>;
   /** Stores the end of a pass in one transaction. */
   readonly keep: (end: StoredEnd) => Promise<void>;
+  /** The commit that was applied last and was not refused, which stays in force while a newer one is; null if none was. */
+  readonly lastApplied: () => Promise<string | null>;
+  readonly keepLastApplied: (commit: string) => Promise<void>;
   /** The pass that ran at a time in epoch milliseconds; null if there is no record of it. */
   readonly passAt: (at: number) => Promise<PassRecord | null>;
   /** The records of passes, newest first. */

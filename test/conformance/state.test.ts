@@ -331,6 +331,13 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     });
   });
 
+  test("has the commit that was applied last", async () => {
+    const open = await targets();
+    expect(await (await open()).lastApplied()).toBeNull();
+    for (const commit of ["c1", "c2"]) await (await open()).keepLastApplied(commit);
+    expect(await (await open()).lastApplied()).toBe("c2");
+  });
+
   test("finds the pass that ran at a time, not a commit that it superseded", async () => {
     const target = await (await targets())();
     const superseded = pass(START, { commit: "older", result: "superseded" });

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stateAt } from "../../src/state/open-state.ts";
@@ -187,6 +188,26 @@ describe("watch on a git repository", () => {
     expect(passes.at(-1)).toMatchObject({ result: "applied", counts: { updated: 1 } });
     expect(written(server)).toHaveLength(2);
     expect(daemon.stderr().match(/idle until/g)?.length).toBeLessThan(20);
+  });
+
+  test("the last applied commit stays in force after the copy of the repository was lost", async () => {
+    const { server, upstream, run, start, folder } = await following(teams(12), { target: { interval: 3600 } });
+    const daemon = start(["watch"]);
+    await daemon.shows("stdout", /12 created/);
+    const first = await upstream.git("rev-parse", "HEAD");
+    for (let at = 2; at < 12; at += 1) await upstream.git("rm", "--quiet", `t${at}.yaml`);
+    await upstream.commit({});
+    expect(await run(["reconcile"])).toMatchObject({ code: 1 });
+    daemon.kill("SIGTERM");
+    await daemon.ended;
+    await rm(join(folder, ".holdfast/sources"), { recursive: true });
+    await server.call("PUT", "/api/svc/v1/teams", {
+      manifest: { type: "team", name: "t7", members: ["eve@example.com"] },
+    });
+    const next = start(["watch"]);
+    await next.shows("stdout", /updated {3}team\/t7/);
+    const { targets } = JSON.parse((await run(["status", "-o", "json"])).stdout);
+    expect(targets).toMatchObject([{ reason: "SourceRefused", appliedRevision: first }]);
   });
 
   test("targets of one control plane share its lease, and a second process stands by", async () => {

@@ -38,7 +38,9 @@ test("history tells what became of a resource, and when live had drifted", async
   ]);
   expect(await eventsOf("--drifted")).toEqual([{ ...ml, state: "updated", hasDrifted: true }]);
   const shown = (await run(["history", "--drifted"], { COLUMNS: "80" })).stdout;
-  expect(shown).toMatch(/^prod\n {2}\d{4}-\d\d-\d\d {2}1 drift of 1 resource\n {2}\S+Z {2}\w{12} {2}team\/ml\s+updated, /);
+  expect(shown).toMatch(
+    /^prod\n {2}\d{4}-\d\d-\d\d {2}1 drift of 1 resource\n {2}\S+Z {2}\w{12} {2}team\/ml\s+updated, /,
+  );
   expect((await run(["history", "team/web"])).stdout).toMatch(/team\/web {2}invalid: web\.yaml:\d+: /);
   expect(await run(["history", "ml"])).toMatchObject({
     code: 3,

@@ -62,6 +62,7 @@ function memoryTargetStore(): TargetStore {
   let passes: readonly (PassRecord & { readonly nth: number })[] = [];
   let events: readonly { readonly event: ResourceEvent; readonly nth: number }[] = [];
   const unsettled = new Map<Identity, ResourceEvent>();
+  let lastApplied: string | null = null;
   let count = 0;
   const recordOf = ({ nth: _, ...record }: (typeof passes)[number]): PassRecord => structuredClone(record);
   return {
@@ -84,6 +85,10 @@ function memoryTargetStore(): TargetStore {
       events = all.filter(({ event }) => event.at.slice(0, 10) >= day).slice(-KEPT_EVENTS);
       for (const identity of changes.settled) unsettled.delete(identity);
       for (const event of changes.unsettled) unsettled.set(event.identity, event);
+    },
+    lastApplied: async () => lastApplied,
+    keepLastApplied: async (commit) => {
+      lastApplied = commit;
     },
     passAt: async (at) => {
       const found = passes.findLast(

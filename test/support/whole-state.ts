@@ -28,7 +28,18 @@ export function wholeStateIn(folder: string): WholeState {
 function rowsIn(path: string): readonly Row[] {
   if (!existsSync(path)) return [];
   using database = new DatabaseSync(path, { readOnly: true });
-  const rows = ["server", "receipt", "intent", "hold", "released", "pass", "status"].flatMap((table) =>
+  const rows = [
+    "server",
+    "receipt",
+    "intent",
+    "hold",
+    "released",
+    "pass",
+    "status",
+    "last_applied",
+    "resource_event",
+    "unsettled",
+  ].flatMap((table) =>
     database
       .prepare(`SELECT * FROM ${table} ORDER BY 1, 2`)
       .all()

@@ -3,15 +3,7 @@ import { sourceCache } from "../../cache/source-facts-cache.ts";
 import { canonical } from "../../contract/json.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import {
-  afterRevision,
-  decisionsAt,
-  type Hold,
-  heldResources,
-  holdOn,
-  isReleased,
-  type TargetDecisions,
-} from "../../core/holds.ts";
+import { afterRevision, decisionsAt, type Hold, heldResources, holdOn, isReleased } from "../../core/holds.ts";
 import type { HoldsInForce, Target } from "../../engine/target.ts";
 import { type AppliedRef, publishedRefOf } from "../../source/git/applied-commit.ts";
 import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
@@ -25,7 +17,7 @@ import type { Invocation } from "../command.ts";
 import { connectOnDemand } from "../connection/connect-on-demand.ts";
 import type { ServerUse } from "../connection/open-connection.ts";
 import { tell, withTarget } from "../output/log-stream.ts";
-import { printedOn, sentence } from "../terminal.ts";
+import { printedOn, sentence, type Terminal } from "../terminal.ts";
 import type { SourceChoice, TargetChoice } from "./choose-targets.ts";
 import { rulesOf } from "./pass-rules.ts";
 import { targetState } from "./target-state.ts";
@@ -79,10 +71,8 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   const folder = choice === null ? stateFolder : join(stateFolder, "targets", choice.name);
   const state = resources.use(targetState(folder, invocation));
   const operator = { ...shared.operator, ...operatorKeysOf(choice) };
-  const decisions = async (): Promise<TargetDecisions> =>
-    decisionsAt(await (await state.target()).decisions(), terminal.clock.now());
   const isRemote = remote !== null && choice !== null;
-  const newest = isRemote ? newestOf(remote, { target: choice.name, signal: terminal.signal, decisions }) : null;
+  const newest = isRemote ? newestOf(remote, { target: choice.name, state, terminal }) : null;
   const commits = newest?.commits ?? null;
   const server = connectOnDemand(invocation, state, { ...use, operator, embedded: shared.embedded });
   resources.use(server);
@@ -166,8 +156,8 @@ function withDecisions(rulesBy: Target["rules"], isNewestReleased: () => boolean
 
 type Following = {
   readonly target: string;
-  readonly signal: AbortSignal;
-  readonly decisions: () => Promise<TargetDecisions>;
+  readonly state: Pick<TargetState, "target">;
+  readonly terminal: Terminal;
 };
 
 type NewestCommit = {
@@ -176,22 +166,30 @@ type NewestCommit = {
   readonly isReleased: () => boolean;
 };
 
-function newestOf(remote: RemoteWithBackoff, { target, signal, decisions }: Following): NewestCommit {
+function newestOf(remote: RemoteWithBackoff, { target, state, terminal }: Following): NewestCommit {
+  const { signal, clock } = terminal;
   let newest: string | null = null;
   let isNewestReleased = false;
   const commits: CommitSource = {
     repository: remote.repository,
     resolve: async (stop) => {
       newest = (await remote.fetch(stop)).commit;
-      const decided = await decisions();
+      const decided = decisionsAt(await (await state.target()).decisions(), clock.now());
       isNewestReleased = isReleased(decided, newest);
       const hold = holdOn(decided, newest);
       if (hold !== null) throw heldCommit(remote.name, newest, hold);
       return newest;
     },
     newest: () => newest,
-    keep: (commit) => remote.keep(target, commit, { signal }),
-    kept: () => remote.kept(target, { signal }),
+    keep: async (commit) => {
+      await remote.keep(target, commit, { signal });
+      await (await state.target()).keepLastApplied(commit);
+    },
+    kept: async () => {
+      // An earlier release kept it only as a ref of the repository.
+      const commit = (await (await state.target()).lastApplied()) ?? (await remote.kept(target, { signal }));
+      return commit !== null && (await remote.has(commit, { signal })) ? commit : null;
+    },
     onUnreadable: remote.discard,
     deepen: remote.deepen,
     retryNow: remote.retryNow,

@@ -61,6 +61,8 @@ export type Remote = {
   readonly keep: (name: string, commit: string, stop: Stop) => Promise<void>;
   /** The commit that `keep` stored under this name; null if there is none. */
   readonly kept: (name: string, stop: Stop) => Promise<string | null>;
+  /** Whether a commit can be read; it is fetched by its id if its objects are missing and the remote gives them. */
+  readonly has: (commit: string, stop: Stop) => Promise<boolean>;
   /**
    * Fetches the history before the current commit, up to `most` commits, once; where the remote does not give it in
    * time, less of it is known.
@@ -116,6 +118,13 @@ export function createRemote(options: RemoteOptions): Remote {
       writeRefFile(folder, keptRef(target), commit);
     },
     kept: (target, stop) => commitAt(folder, keptRef(target), stop),
+    has: async (commit, stop) => {
+      if ((await commitAt(folder, commit, stop)) !== null) return true;
+      if (!existsSync(folder)) return false;
+      await using _lock = await lockRepository(folder, { clock, ...stop });
+      await fetchCommit(options, commit, stop);
+      return (await commitAt(folder, commit, stop)) !== null;
+    },
     deepen: async (most, stop) => {
       if (isDeepened || !existsSync(join(folder, "shallow"))) return;
       isDeepened = true;
@@ -184,6 +193,18 @@ async function deepen(options: RemoteOptions, most: number, stop: Stop): Promise
   } catch (error) {
     stop.signal.throwIfAborted();
     dropPartialFetch(folder, { before, packs }, error);
+  }
+}
+
+// Servers give a commit by its id if a branch contains it; where one does not, the commit stays unknown.
+async function fetchCommit(options: RemoteOptions, commit: string, stop: Stop): Promise<void> {
+  const before = packsIn(options.folder);
+  const args = ["fetch", ...FETCH_FLAGS, "--depth=1", "--no-write-fetch-head", "--", options.address.url, commit];
+  try {
+    await limited({ ...options, maxMs: MAX_DEEPEN_MS }, stop, args);
+  } catch (error) {
+    stop.signal.throwIfAborted();
+    dropPartialFetch(options.folder, { before: readRefFile(options.folder, HEAD), packs: before }, error);
   }
 }
 

@@ -6,6 +6,7 @@ import type { PassRecord, TargetStatus } from "../../core/report/target-status.t
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
+import { LEDGER_NAME } from "./ledger-folders.ts";
 
 /** What earlier releases kept in files of the state folder. */
 export type EarlierFiles = {
@@ -67,7 +68,10 @@ export function retireEarlierFiles(folder: string): void {
   const inPlace = join(folder, HOLDS);
   if (existsSync(inPlace)) return;
   mkdirSync(inPlace, { mode: 0o700 });
-  writeFileSync(join(inPlace, "README"), "A newer release has upgraded this state folder. Holds are in ledger.db.\n");
+  writeFileSync(
+    join(inPlace, "README"),
+    `A newer release has upgraded this state folder; holds are in ${LEDGER_NAME}.\n`,
+  );
 }
 
 // A line that a crash truncated is left out.

@@ -52,6 +52,8 @@ export type StateTables = {
   unsettled: { identity: string; state: string; event: string };
   /** One row: the last status of the target as JSON. */
   status: { one: number; status: string };
+  /** One row: the commit that was applied last. */
+  last_applied: { one: number; commit: string };
   /** One row: the id in the name under which leases are taken. */
   holder: { one: number; id: string };
 };
@@ -105,6 +107,7 @@ async function createTarget(db: Kysely<StateTables>, earlier: EarlierFiles): Pro
     .execute();
   for (const [table, column] of [
     ["status", "status"],
+    ["last_applied", "commit"],
     ["holder", "id"],
   ] as const) {
     await schema

@@ -45,6 +45,19 @@ export function sqliteTargetStore({ readable, writable }: StateDatabase): Target
           .execute();
       });
     },
+    lastApplied: async () => {
+      const row = await (await read())?.selectFrom("last_applied").select("commit").executeTakeFirst();
+      return row?.commit ?? null;
+    },
+    keepLastApplied: async (commit) => {
+      await (await writable()).change((database) =>
+        database
+          .insertInto("last_applied")
+          .values({ one: 1, commit })
+          .onConflict((conflict) => conflict.column("one").doUpdateSet({ commit }))
+          .execute(),
+      );
+    },
     passAt: async (at) => {
       const time = new Date(at).toISOString();
       // Commits that a pass superseded have its times, and come before it.

@@ -23,6 +23,7 @@ function failing() {
     between: async () => [],
     keep: async () => {},
     kept: async () => null,
+    has: async () => false,
     deepen: async () => undefined,
     discard: () => {},
   };
