@@ -21,8 +21,11 @@ export type Matcher = (text: string) => boolean;
  */
 export function matcherOf(parts: readonly PatternPart[]): Matcher {
   const [prefix, suffix] = [textOf(parts.at(0)), textOf(parts.at(-1))];
+  const texts = parts.map(textOf).filter((text) => text !== "");
   // Most texts do not match, which is usually seen at one of their ends.
-  return (text) => text.startsWith(prefix) && text.endsWith(suffix) && matches(parts, text);
+  const mayMatch: Matcher = (text) =>
+    text.startsWith(prefix) && text.endsWith(suffix) && texts.every((one) => text.includes(one));
+  return (text) => mayMatch(text) && matches(parts, text);
 }
 
 function textOf(part: PatternPart | undefined): string {
