@@ -9,7 +9,7 @@ export type Invocation<Names extends FlagName = FlagName> = {
   readonly flags: Flags<Names | GeneralFlag>;
   readonly terminal: Terminal;
   /** The flags of the command line as words, for a command that suggests another one; absent where nobody typed it. */
-  readonly spelled?: SpelledFlags;
+  readonly spelled?: ReadonlyMap<string, readonly string[]>;
 };
 
 /** The declaration of a command; loaded at every start, while the command's code is loaded when it runs. */
@@ -25,9 +25,6 @@ export type CommandDeclaration<Names extends FlagName = FlagName> = {
   readonly examples: readonly string[];
 };
 
-/** The flags of a command line as words, by the name of their value; those from the environment are left out. */
-type SpelledFlags = ReadonlyMap<string, readonly string[]>;
-
 /** Declares a command. */
 export function declareCommand<const Names extends FlagName>(
   declaration: CommandDeclaration<Names>,
@@ -38,16 +35,15 @@ export function declareCommand<const Names extends FlagName>(
 /** A run of a declared command, with the flags that it declares. */
 export type InvocationOf<Declared> = Declared extends CommandDeclaration<infer Names> ? Invocation<Names> : never;
 
-/** Runs a command and returns its exit code. */
-type Run<Names extends FlagName> = (invocation: Invocation<Names>) => Promise<number>;
-
 /** A command of the program; its code is loaded when it runs. */
-export type CommandEntry = CommandDeclaration & { readonly load: () => Promise<{ readonly run: Run<FlagName> }> };
+export type CommandEntry = CommandDeclaration & {
+  readonly load: () => Promise<{ readonly run: (invocation: Invocation<FlagName>) => Promise<number> }>;
+};
 
 /** Joins a declared command with its code. */
 export function toEntry<Names extends FlagName>(
   declaration: CommandDeclaration<Names>,
-  load: () => Promise<{ readonly run: Run<Names> }>,
+  load: () => Promise<{ readonly run: (invocation: Invocation<Names>) => Promise<number> }>,
 ): CommandEntry {
   return { ...declaration, load };
 }
@@ -62,7 +58,7 @@ export function missingFlags(needed: { readonly [flag: string]: unknown }, hint:
 }
 
 /** Spells the flags that were given on the command line. */
-export function spelledFlags(command: Command): SpelledFlags {
+export function spelledFlags(command: Command): ReadonlyMap<string, readonly string[]> {
   const given = command.options.filter((option) => command.getOptionValueSource(option.attributeName()) === "cli");
   // A flag and its negation have one value; the one that was given spells it.
   return new Map(given.flatMap((option) => wordsOf(option, command.getOptionValue(option.attributeName()))));

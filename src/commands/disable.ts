@@ -9,10 +9,8 @@ import { findTarget } from "./targets/find-targets.ts";
 import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
 import { confirm, isInteractive, say, type Terminal, writeResult } from "./terminal.ts";
 
-type Disabling = InvocationOf<typeof disable>;
-
 /** Disables accounts and users for good. */
-export async function run(invocation: Disabling): Promise<number> {
+export async function run(invocation: InvocationOf<typeof disable>): Promise<number> {
   const { args, flags, terminal } = invocation;
   requireConsent(invocation);
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true });
@@ -30,7 +28,7 @@ export async function run(invocation: Disabling): Promise<number> {
   return 0;
 }
 
-function requireConsent({ flags, terminal }: Disabling): void {
+function requireConsent({ flags, terminal }: InvocationOf<typeof disable>): void {
   if (flags.yes || isInteractive(terminal)) return;
   throw new HoldfastError("invalid", "disable needs confirmation, and there is no terminal", {
     hint: "run it with --yes",

@@ -1,8 +1,6 @@
-type State<Value> = { readonly make: () => Value } | { readonly value: Value };
-
 /** Computes a value on first use and then releases its input. */
 export function once<Value>(make: () => Value): () => Value {
-  let state: State<Value> = { make };
+  let state: { readonly make: () => Value } | { readonly value: Value } = { make };
   return () => {
     if ("make" in state) state = { value: state.make() };
     return state.value;

@@ -27,12 +27,10 @@ export type ApplyView = FailedOutcomesView & {
   readonly wasShown: (outcome: Outcome) => boolean;
 };
 
-/** The position of an outcome's manifest (`file:line:column`), as exact as its error allows; null when unknown. */
-export type PlaceOf = (outcome: Outcome) => string | null;
-
 /** Layout of outcomes that need attention. */
 type FailedOutcomesView = OutcomeView & {
-  readonly placeOf: PlaceOf;
+  /** The position of an outcome's manifest (`file:line:column`), as exact as its error allows; null when unknown. */
+  readonly placeOf: (outcome: Outcome) => string | null;
   /** Whether the next pass starts automatically. */
   readonly isRepeated?: boolean;
 };

@@ -1,7 +1,6 @@
 import type { Change } from "../core/plan/plan.ts";
 import { printable } from "./escape.ts";
 import { type GrantChange, grantLines, splitGrants } from "./grants.ts";
-import type { WriterText } from "./last-write.ts";
 import { sameLength } from "./look-alike.ts";
 import type { Paint, Style } from "./paint.ts";
 import { showSides } from "./show-value.ts";
@@ -13,7 +12,7 @@ export type ChangeView = {
   readonly paint: Paint;
   readonly width: number;
   /** Who wrote live and when, shown next to the first field that live changed, or may have; null when unknown. */
-  readonly by: WriterText | null;
+  readonly by: ((columns: number) => string) | null;
 };
 
 const INDENT = "    ";
@@ -100,7 +99,7 @@ function linesOf(change: Change, label: string, labelColumns: number, view: Chan
 }
 
 // Below the values, from the column of the field names: there is room for the subject and the time.
-function whoLines(writer: WriterText | null, { paint, width }: ChangeView): readonly string[] {
+function whoLines(writer: ((columns: number) => string) | null, { paint, width }: ChangeView): readonly string[] {
   return writer === null ? [] : [" ".repeat(labelStart) + paint("dim", writer(width - labelStart))];
 }
 

@@ -34,9 +34,7 @@ export function* contentFields(content: Json, identity: string): Generator<strin
   }
 }
 
-type Field = { readonly label: string; readonly text: string };
-
-function* fieldsOf(value: Json, label: string): Generator<Field> {
+function* fieldsOf(value: Json, label: string): Generator<{ readonly label: string; readonly text: string }> {
   if (Array.isArray(value)) yield { label: fieldName(label), text: listText(value) };
   else if (!isObject(value)) yield { label: fieldName(label), text: valueText(value, label) };
   else {

@@ -54,11 +54,8 @@ export type DriftView = {
   /** The name of the target, when there are several. */
   readonly target?: string | null;
   /** What live is compared with. @default what was recorded */
-  readonly basis?: DriftBasis;
+  readonly basis?: "recorded" | "declared" | "recorded or declared";
 };
-
-/** What live is compared with: what was recorded, or what manifests declare that stand in for missing records. */
-export type DriftBasis = "recorded" | "declared" | "recorded or declared";
 
 /** A drift report as text: both sides of each changed field, and a summary. */
 export function driftText(

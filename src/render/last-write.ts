@@ -2,14 +2,11 @@ import type { LastWrite } from "../contract/generated/output.ts";
 import { printable } from "./escape.ts";
 import { columnsOf, cutMiddle } from "./text-width.ts";
 
-/** Who wrote live and when, in a number of columns. */
-export type WriterText = (columns: number) => string;
-
 /** The last writer and the time, or an age if the current time is given; only the writer's name is ever cut. */
 export function writerText(
   { changedBy }: { readonly changedBy?: LastWrite | undefined },
   now: number | null,
-): WriterText | null {
+): ((columns: number) => string) | null {
   if (changedBy === undefined) return null;
   const { subject, at } = changedBy;
   const when = at === null ? "" : printable(now === null ? at : ageText(at, now));

@@ -7,12 +7,10 @@ import { jsonText, printable } from "./escape.ts";
 import type { OutputFormat } from "./output-format.ts";
 import { wrappedLines } from "./wrap.ts";
 
-type Daemon = { readonly pid: number } | null;
-
 /** The status of targets; `daemon` is null when none runs. */
 export type StatusReport = {
   readonly targets: readonly TargetStatus[];
-  readonly daemon: Daemon;
+  readonly daemon: { readonly pid: number } | null;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -26,7 +24,7 @@ export function statusReport(
     : wrappedLines(statusText(targets, daemon), width);
 }
 
-function statusText(targets: readonly TargetStatus[], daemon: Daemon): string {
+function statusText(targets: readonly TargetStatus[], daemon: { readonly pid: number } | null): string {
   const head = daemon === null ? "No daemon runs; this is what the last run has left.\n" : "";
   return head + targets.map(targetText).join("\n");
 }

@@ -7,14 +7,11 @@ import { type SchemaNode, schemaFields, unionVariants } from "./schema-node.ts";
 import type { ValidatorError } from "./schemas.ts";
 import { expectedTypes, wrongType } from "./wrong-type.ts";
 
-/** How unknown fields are reported. */
-export type UnknownFields = "refuse" | "warn";
-
 /** The place and the severity of an error. */
 export type ErrorPlace = Pick<SchemaDiagnostic, "pointer" | "severity">;
 
 /** The place of an error of the compiled validator; null when another error describes it better. */
-export function errorPlace(raw: ValidatorError, unknownFields: UnknownFields): ErrorPlace | null {
+export function errorPlace(raw: ValidatorError, unknownFields: "refuse" | "warn"): ErrorPlace | null {
   const { instancePath: pointer, keyword, params } = raw;
   // A failed branch of a union has its own errors, and so has a field with an invalid name.
   if (keyword === "if" || raw.propertyName !== undefined) return null;

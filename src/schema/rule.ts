@@ -12,14 +12,12 @@ export type RuleContext = {
 /** A rule that a JSON Schema cannot express. */
 export type Rule = (manifest: JsonObject, context: RuleContext) => readonly SchemaDiagnostic[];
 
-type Item = { readonly item: JsonObject; readonly index: number };
-
 /** The objects of a list that match, each with its index; empty if the field is not a list. */
 export function objectsOf(
   list: Json | undefined,
   matches: (item: JsonObject) => boolean = () => true,
-): readonly Item[] {
-  const items: Item[] = [];
+): readonly { readonly item: JsonObject; readonly index: number }[] {
+  const items: { readonly item: JsonObject; readonly index: number }[] = [];
   if (!Array.isArray(list)) return items;
   for (const [index, item] of list.entries()) if (isObject(item) && matches(item)) items.push({ item, index });
   return items;

@@ -1,11 +1,11 @@
 import { isObject, type Json } from "../contract/json.ts";
-import { describeError, errorPlace, type UnknownFields } from "./describe-error.ts";
+import { describeError, errorPlace } from "./describe-error.ts";
 import { impossibleDate } from "./rule.ts";
 import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 import { applicationSchema, schemaFor, validatorFor } from "./schemas.ts";
 
 /** Options of a validation. */
-export type ValidateOptions = { readonly unknownFields?: UnknownFields };
+export type ValidateOptions = { readonly unknownFields?: "refuse" | "warn" };
 
 /** The result of a validation: at most 100 diagnostics, errors first, and the number of omitted errors. */
 export type Validation = { readonly faults: readonly SchemaDiagnostic[]; readonly omitted: number };
@@ -14,8 +14,6 @@ export type Validation = { readonly faults: readonly SchemaDiagnostic[]; readonl
 export const MAX_VALUES = 20_000;
 /** The maximum nesting depth. */
 export const MAX_DEPTH = 100;
-
-type Size = { count: number; deepest: number };
 
 /** Validates a manifest by the schema of its type; at most 100 diagnostics, errors first. */
 export function validateManifest(
@@ -93,14 +91,14 @@ export function exceededLimit(value: unknown): string | null {
 }
 
 // Allocates no memory, since every manifest is measured.
-function measure(value: unknown, depth: number, size: Size): void {
+function measure(value: unknown, depth: number, size: { count: number; deepest: number }): void {
   if (!isNested(value)) return;
   size.deepest = Math.max(size.deepest, depth);
   if (Array.isArray(value)) for (const item of value) measureInside(item, depth, size);
   else for (const key in value) measureInside(value[key], depth, size);
 }
 
-function measureInside(value: unknown, depth: number, size: Size): void {
+function measureInside(value: unknown, depth: number, size: { count: number; deepest: number }): void {
   size.count += 1;
   if (size.count <= MAX_VALUES && size.deepest <= MAX_DEPTH) measure(value, depth + 1, size);
 }

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { SecureContextOptions } from "node:tls";
+import type { Histogram } from "prom-client";
 import type { Secret } from "../contract/secret.ts";
 import { createByteBudget } from "../http/byte-budget.ts";
 import type { Readiness } from "../http/health.ts";
@@ -23,7 +24,7 @@ import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "./http/stor
 import { followStorage } from "./jobs/follow-storage.ts";
 import { followTokens } from "./jobs/follow-tokens.ts";
 import { keepPresence } from "./jobs/presence.ts";
-import { addServerMetrics, createWriteDurations, type WriteDurations } from "./metrics/server-metrics.ts";
+import { addServerMetrics, createWriteDurations } from "./metrics/server-metrics.ts";
 import { openContext } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { addReference } from "./reference.ts";
@@ -122,7 +123,7 @@ async function importSnapshot(snapshot: Snapshot, context: Context): Promise<voi
 async function serveHttp(
   options: ControlPlaneOptions,
   context: Context,
-  { stack, writes }: { readonly stack: AsyncDisposableStack; readonly writes: WriteDurations },
+  { stack, writes }: { readonly stack: AsyncDisposableStack; readonly writes: Histogram },
 ): Promise<string> {
   const { host = "127.0.0.1", port = 0, documentedOnly = false, rateLimit = 0, drainSeconds = 0, tls, log } = options;
   const { ending = new AbortController().signal } = options;

@@ -9,9 +9,6 @@ import { DATA_FILE, openContextWithoutJobs } from "./open-context.ts";
 import { type ControlPlaneOptions, OptionsError } from "./options.ts";
 import { type RevokedSubject, revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
 
-/** What a rotation did: the file with the new token, and how many tokens before the former one have ended. */
-type Rotation = { readonly file: string; readonly ended: number };
-
 /** Revokes the tokens of these subjects in the database; a running server notices within a second. */
 export async function revokeInDatabase(
   options: DataOptions,
@@ -25,7 +22,9 @@ export async function revokeInDatabase(
 export type DataOptions = Pick<ControlPlaneOptions, "data" | "database" | "serverKey" | "serverKeyFile" | "log">;
 
 /** Makes a new token of the administrator, in the file that it returns; the former one stays valid, and no earlier one. */
-export async function rotateAdminTokenInDatabase(options: DataOptions): Promise<Rotation> {
+export async function rotateAdminTokenInDatabase(
+  options: DataOptions,
+): Promise<{ readonly file: string; readonly ended: number }> {
   await using stack = new AsyncDisposableStack();
   const context = await openContextWithoutJobs(options, resolve(options.data), stack);
   const file = adminTokenFile(context.folder);

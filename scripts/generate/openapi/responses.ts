@@ -6,14 +6,12 @@ import type { OperationDescription } from "../../../src/server/openapi/operation
 import type { MediaObject, ReferenceObject, ResponseObject } from "./document-types.ts";
 import { sampleValue } from "./sample-value.ts";
 
-type ErrorStatus = {
+const all: readonly {
   readonly status: number;
   readonly name: string;
   readonly description: string;
   readonly retry?: true;
-};
-
-const all: readonly ErrorStatus[] = [
+}[] = [
   {
     status: 400,
     name: "BadRequest",

@@ -53,9 +53,7 @@ function innerObject(schemas: Schemas, field: Schema): { readonly name: string; 
     : innerObject(schemas, within);
 }
 
-type Variant = { readonly type: string; readonly form: Schema };
-
-function variants(schema: Schema): readonly Variant[] {
+function variants(schema: Schema): readonly { readonly type: string; readonly form: Schema }[] {
   return Object.entries(findUnion(schema)?.discriminator?.mapping ?? {}).map(([type, $ref]) => ({
     type,
     form: { $ref },

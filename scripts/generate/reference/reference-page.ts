@@ -17,9 +17,6 @@ import {
 } from "./markup.ts";
 import { methodBadge, operationSection, type PathOperation } from "./operation-section.ts";
 
-/** A part of the page before the operations. */
-export type PageSection = { readonly title: string; readonly body: Html };
-
 /** The API reference as one page that needs only its stylesheet. */
 export function referencePage(document: OpenApiDocument): string {
   const families = document.tags.map(({ name, description }) => ({
@@ -137,7 +134,7 @@ function size(value: Json): number {
 }
 
 /** The sections that apply to all operations. */
-function introduction(document: OpenApiDocument): readonly PageSection[] {
+function introduction(document: OpenApiDocument): readonly { readonly title: string; readonly body: Html }[] {
   return [
     { title: "Overview", body: paragraphs(document.info.description) },
     {

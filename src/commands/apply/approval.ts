@@ -11,9 +11,6 @@ import type { TerminalView } from "../output/terminal-view.ts";
 import { allowedRisks } from "../targets/pass-rules.ts";
 import { confirm, type Terminal } from "../terminal.ts";
 
-/** Decides whether a plan may be applied. */
-export type Approve = (planned: PlanEvent) => Promise<Approval>;
-
 /** The first line of an apply: the control plane, the target and the commit. */
 type ApplyHeader = {
   /** The plan that is carried out, unless it was shown with these already. */
@@ -30,7 +27,7 @@ export function createApproval(
   view: TerminalView & ReportView,
   sealed: SealedPlan | null,
   { agreed }: ApplyHeader,
-): Approve {
+): (planned: PlanEvent) => Promise<Approval> {
   let promptedChecksum: string | null = null;
   return async (planned) => {
     const { plan } = planned;

@@ -17,8 +17,6 @@ export type ForgeChoice = Omit<ForgePlace, "clock" | "signal"> & {
   readonly revision: string | null;
 };
 
-type Environment = Terminal["env"];
-
 /**
  * Chooses the forge, the repository and the pull request; the job's environment fills in what the flags leave out. A drift
  * report belongs to no pull request.
@@ -65,7 +63,7 @@ type Job = Pick<ForgeChoice, "pullRequest" | "revision"> & {
 const defaults = { github: "https://api.github.com", gitlab: "https://gitlab.com/api/v4" } as const;
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
-function githubJob({ GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_EVENT_PATH, GITHUB_SHA }: Environment): Job {
+function githubJob({ GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_EVENT_PATH, GITHUB_SHA }: Terminal["env"]): Job {
   const event = GITHUB_EVENT_PATH
     ? readJsonFile(GITHUB_EVENT_PATH, MAX_EVENT_BYTES, (why) =>
         lacking(`the job's event: ${why}`, "name what it is about by flags"),
@@ -100,7 +98,7 @@ function eventOf(event: Json): Pick<Job, "pullRequest" | "revision"> {
   return { pullRequest: null, revision: null };
 }
 
-function gitlabJob(env: Environment): Job {
+function gitlabJob(env: Terminal["env"]): Job {
   const iid = Number(env.CI_MERGE_REQUEST_IID);
   const revision = env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA || env.CI_COMMIT_SHA || null;
   return {
@@ -111,7 +109,7 @@ function gitlabJob(env: Environment): Job {
   };
 }
 
-function tokenOf(file: string | undefined, forge: ForgeChoice["forge"], env: Environment, cwd: string): string {
+function tokenOf(file: string | undefined, forge: ForgeChoice["forge"], env: Terminal["env"], cwd: string): string {
   const own = forge === "github" ? env.GITHUB_TOKEN : env.GITLAB_TOKEN;
   const token = file === undefined ? env.HOLDFAST_FORGE_TOKEN || own || "" : readToken(file, cwd);
   if (token.trim() !== "") return token.trim();

@@ -5,8 +5,6 @@ import { runWarning } from "../../core/run-warning.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import { flags } from "./flags.ts";
 
-type Environment = { readonly [name: string]: string | undefined };
-
 const PREFIX = "HOLDFAST_";
 
 /** Variables without a corresponding flag. */
@@ -41,7 +39,7 @@ function isOfService(name: string, value: string): boolean {
 }
 
 /** A warning for each `HOLDFAST_` variable that is not known. */
-export function unknownVariables(env: Environment): readonly Diagnostic[] {
+export function unknownVariables(env: { readonly [name: string]: string | undefined }): readonly Diagnostic[] {
   const known = new Set([...Object.values(flags).map(({ option }) => variableOf(option().name())), ...DOCUMENTED]);
   return Object.entries(env).flatMap(([name, value = ""]) => {
     if (!name.startsWith(PREFIX) || known.has(name) || isOfService(name, value)) return [];

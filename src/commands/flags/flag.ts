@@ -9,9 +9,6 @@ export type Flag<Value> = {
   readonly value?: Value;
 };
 
-/** The type of a flag's value. */
-export type ValueOf<One> = One extends Flag<infer Value> ? Value : never;
-
 type Reading<Value> = { readonly parse?: (text: string) => Value; readonly byDefault?: NoInfer<Value> };
 
 /** A boolean flag. */

@@ -1,16 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { sinks } from "../../engine/sinks/index.ts";
-import {
-  choiceFlag,
-  choicesFlag,
-  type Flag,
-  numberFlag,
-  outputFlag,
-  textFlag,
-  textsFlag,
-  toggleFlag,
-  type ValueOf,
-} from "./flag.ts";
+import { choiceFlag, choicesFlag, type Flag, numberFlag, outputFlag, textFlag, textsFlag, toggleFlag } from "./flag.ts";
 
 /** Parses a whole number from `least` to `most`. */
 function whole(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -275,7 +265,7 @@ type Attribute<Name extends FlagName> = Name extends `${string}Output`
 
 /** The values of some flags, from the command line or the environment; undefined if not given. */
 export type Flags<Names extends FlagName = FlagName> = {
-  readonly [Name in Names as Attribute<Name>]?: ValueOf<(typeof flags)[Name]>;
+  readonly [Name in Names as Attribute<Name>]?: (typeof flags)[Name] extends Flag<infer Value> ? Value : never;
 };
 
 /** Flags that every command has. */

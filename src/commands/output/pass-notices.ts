@@ -50,11 +50,9 @@ export function showUnreadable(diagnostics: readonly Diagnostic[], { terminal }:
   );
 }
 
-type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what: What }>;
-
 /** The diagnostics of a source, and whether they stop the pass. */
 function sourceText(
-  event: Event<"read">,
+  event: Extract<PassEvent, { readonly what: "read" }>,
   { flags, printed }: Pick<Invocation, "flags"> & { readonly printed: readonly Diagnostic[] },
   { diagnosticView }: TerminalView,
 ): string {

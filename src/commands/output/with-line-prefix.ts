@@ -2,10 +2,8 @@ import { Writable } from "node:stream";
 import { columnsOf } from "../../render/text-width.ts";
 import { columnsOn, type Terminal } from "../terminal.ts";
 
-type Stream = Terminal["stdout"];
-
 /** A stream that adds a prefix to each line. */
-export function withLinePrefix(stream: Stream, prefix: string): Stream {
+export function withLinePrefix(stream: Terminal["stdout"], prefix: string): Terminal["stdout"] {
   let isAtStart = true;
   const prefixed = new Writable({
     decodeStrings: false,

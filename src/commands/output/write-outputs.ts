@@ -18,14 +18,11 @@ export type JobReport = {
   readonly outputs: readonly (readonly [name: string, value: string])[];
 };
 
-/** Writes the result in every requested format. */
-export type WriteOutputs = (result: {
-  readonly render: (format: OutputFormat) => string;
-  readonly job: () => JobReport;
-}) => Promise<void>;
-
 /** Checks that each output file may be written, before the command does any work. */
-export function openOutputs({ flags, terminal }: Invocation, content: string | null): WriteOutputs {
+export function openOutputs(
+  { flags, terminal }: Invocation,
+  content: string | null,
+): (result: { readonly render: (format: OutputFormat) => string; readonly job: () => JobReport }) => Promise<void> {
   const outputs = allOutputs(flags.output).map((output): Output => {
     const { file } = output;
     return file === null ? output : { ...output, file: outputPath(file, { cwd: terminal.cwd, content }) };

@@ -4,21 +4,18 @@ import { readDesired } from "../../engine/load.ts";
 import type { Target } from "../../engine/target.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** A target and the address of its control plane. */
-export type Claimant = { readonly target: Target; readonly server: string };
-
 /**
  * Refuses a revision that declares a resource which another target of the same control plane also declares. The source of a
  * target without a pass is read for that.
  */
 export function claimsOf(
-  claimants: ReadonlyMap<string, Claimant>,
+  claimants: ReadonlyMap<string, { readonly target: Target; readonly server: string }>,
   { clock, stopping }: Terminal,
 ): (name: string) => Required<Pick<Target, "claim" | "declaredElsewhere">> {
   const claimed = new Map<string, ReadonlySet<Identity>>();
   const claimOf = async (
     name: string,
-    { target: { claim: _, declaredElsewhere: __, ...target } }: Claimant,
+    { target: { claim: _, declaredElsewhere: __, ...target } }: { readonly target: Target; readonly server: string },
   ): Promise<ReadonlySet<Identity>> => {
     const known = claimed.get(name);
     if (known !== undefined) return known;

@@ -8,9 +8,6 @@ const ISSUER = "holdfast";
 /** A key pair that signs tokens; `kid` is its RFC 7638 thumbprint. */
 export type SigningKey = { readonly kid: string; readonly privateKey: KeyObject; readonly publicKey: KeyObject };
 
-/** The claims of a token: its id, and the account. */
-export type TokenClaims = { readonly jwtId: string; readonly accountId: string; readonly name: string };
-
 /** Creates an Ed25519 key pair, with the private key as PKCS #8 text to be sealed. */
 export async function createSigningKey(): Promise<{ readonly key: SigningKey; readonly pkcs8: Secret }> {
   const { privateKey } = generateKeyPairSync("ed25519");
@@ -31,7 +28,7 @@ export async function signingKey(pkcs8: Secret): Promise<SigningKey> {
  */
 export async function signToken(
   { kid, privateKey }: SigningKey,
-  { jwtId, accountId, name }: TokenClaims,
+  { jwtId, accountId, name }: { readonly jwtId: string; readonly accountId: string; readonly name: string },
   now: number,
 ): Promise<Secret> {
   const token = await new SignJWT({ name })

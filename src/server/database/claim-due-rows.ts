@@ -5,13 +5,10 @@ import type { Tables } from "./tables.ts";
 // Longer than a driver takes to answer. After that the claiming server has probably crashed, and another one takes over.
 const CLAIM_MS = 10_000;
 
-/** The tables whose rows are polled, each by one server at a time. */
-type PolledTable = "deployments" | "job_runs";
-
 /** Finds the rows that are due, and claims them so that other servers on the same database skip them. */
 export function claimDueRows<Due extends { readonly id: string }>(
   { store, now }: Context,
-  table: PolledTable,
+  table: "deployments" | "job_runs",
   find: (database: Kysely<Tables>, now: number) => Promise<readonly Due[]>,
 ): Promise<readonly Due[]> {
   if (!store.isShared) return find(store.read, now());
@@ -26,7 +23,7 @@ export function claimDueRows<Due extends { readonly id: string }>(
 // Postpones the rows for other servers. Of two servers that claim the same rows, one gets a conflict and retries.
 async function claim(
   transaction: Transaction<Tables>,
-  table: PolledTable,
+  table: "deployments" | "job_runs",
   due: readonly { readonly id: string }[],
   now: number,
 ): Promise<void> {

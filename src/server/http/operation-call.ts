@@ -64,13 +64,11 @@ export type OperationCall<Name extends OperationName> = {
   readonly body: OperationBody<Name>;
 };
 
-/** The result of a dry run: the resource as it would be; a new one has no id. */
-type DryRunResource<Resource> = Omit<Resource, "id">;
-
 /** What an operation returns, by the form of its reply. */
 export type OperationResult<Name extends OperationName> = Row<Name>["reply"] extends "one"
   ? {
-      readonly data: JsonText<Replies[Name]> | JsonText<DryRunResource<Replies[Name]>>;
+      /** A dry run returns the resource as it would be; a new one has no id. */
+      readonly data: JsonText<Replies[Name]> | JsonText<Omit<Replies[Name], "id">>;
       /** Members next to `data`: a one-time token. */
       readonly beside?: { readonly token?: Secret; readonly created?: boolean };
     }

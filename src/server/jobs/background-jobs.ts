@@ -9,9 +9,6 @@ import { RecurringTask } from "./recurring-task.ts";
 
 const HOUR = 3_600_000;
 
-/** The background jobs of a running control plane. */
-export type BackgroundJobs = AsyncDisposable & { readonly scheduleAdvance: (moment: number) => void };
-
 /** How keys are reloaded; `keyCheckSeconds` is null when they cannot change. */
 export type KeyCheck = { readonly serverKeys: ServerKeys; readonly keyCheckSeconds: number | null };
 
@@ -20,7 +17,7 @@ export function startBackgroundJobs(
   context: Context,
   resources: readonly ResourceDefinition[],
   keyCheck: KeyCheck,
-): BackgroundJobs {
+): AsyncDisposable & { readonly scheduleAdvance: (moment: number) => void } {
   const { now, log } = context;
   const advance = taskOf({ name: "rollouts and runs", run: () => advanceAll(resources, context) }, context);
   const jobs: readonly BackgroundJob[] = [

@@ -7,11 +7,8 @@ import type { ResourceGauge } from "../resource.ts";
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** The time of writes to the database, which begin before there is a server. */
-export type WriteDurations = Histogram;
-
 /** Creates the histogram of writes. */
-export function createWriteDurations(): WriteDurations {
+export function createWriteDurations(): Histogram {
   return new Histogram({
     name: "holdfast_database_write_duration_seconds",
     help: "Time of a write to the database, from its begin to its durable commit, with the wait for other writes.",
@@ -32,7 +29,7 @@ export type ServerMetricsOptions = {
 /** Adds the metrics of storage, resources and certificate. */
 export function addServerMetrics(
   { everyone, trusted }: MetricRegistries,
-  writes: WriteDurations,
+  writes: Histogram,
   { context, gauges, readiness, certificateExpiry }: ServerMetricsOptions,
 ): void {
   everyone.registerMetric(writes);

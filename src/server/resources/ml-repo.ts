@@ -168,14 +168,11 @@ export function visibleRepoIds(database: Kysely<Tables>, principal: Principal) {
   return names === null ? null : database.selectFrom("ml_repos").select("id").where("name", "in", names);
 }
 
-/** What a new version adds to the counts of its repo. */
-export type RepoAddition = { readonly artifactType: string | null; readonly isNewRun: boolean };
-
 /** Updates the counts in the repo's row, so that lists need not count. */
 export async function countInRepo(
   transaction: Transaction<Tables>,
   repo: StoredMlRepo,
-  { artifactType, isNewRun }: RepoAddition,
+  { artifactType, isNewRun }: { readonly artifactType: string | null; readonly isNewRun: boolean },
 ): Promise<void> {
   if (artifactType === null && !isNewRun) return;
   const counts = repo.artifact_type_counts;

@@ -11,13 +11,10 @@ const BATCH = 100;
 
 type SealedRow = { readonly id: string; readonly sealed: string; readonly context: string };
 
-/** A table with sealed values: how its rows are read in pages, and how a value is replaced. */
-type SealedTable = {
+const tables: readonly {
   readonly page: (database: Kysely<Tables>, after: string) => Promise<readonly SealedRow[]>;
   readonly replace: (transaction: Transaction<Tables>, row: SealedRow, sealed: string) => Promise<void>;
-};
-
-const tables: readonly SealedTable[] = [
+}[] = [
   {
     page: async (database, after) => {
       const rows = await database

@@ -42,8 +42,6 @@ export type SnapshotPart = {
   readonly finish?: (transaction: Transaction<Tables>, snapshot: Snapshot) => Promise<void>;
 };
 
-type Copy = (transaction: Transaction<Tables>, row: JsonObject, context: Context) => Promise<CopyOutcome>;
-
 /** A part that copies the rows under a key of the snapshot. */
 export function snapshotPart(
   name: string,
@@ -56,7 +54,7 @@ export function snapshotPart(
     readonly rows: string;
     readonly operation: OperationName;
     readonly after?: readonly string[];
-    readonly copy: Copy;
+    readonly copy: (transaction: Transaction<Tables>, row: JsonObject, context: Context) => Promise<CopyOutcome>;
   },
 ): SnapshotPart {
   return {

@@ -18,10 +18,6 @@ export type RetryLimits = {
 const MAX_DUPLICATES = 10;
 const BACKOFF = { first: 1, most: 200 };
 
-type Change<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result>;
-
-type Waiting = { readonly isExclusive: boolean; readonly begin: () => void };
-
 /**
  * Runs each change in its own transaction, many at a time, concurrently with other servers. Isolation is REPEATABLE READ:
  * when another transaction has changed the same rows, the change is retried, and then runs exclusively in this process.
@@ -51,7 +47,7 @@ export class PostgresWriter<Tables> {
   }
 
   /** Resolves when the change is durable; rejects when it threw or could not be committed. */
-  write<Result>(change: Change<Tables, Result>): Promise<Result> {
+  write<Result>(change: (transaction: Transaction<Tables>) => Promise<Result>): Promise<Result> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
     const running = this.#retry(change);
     this.#running.add(running);
@@ -67,7 +63,7 @@ export class PostgresWriter<Tables> {
     await this.#database.destroy();
   }
 
-  async #retry<Result>(change: Change<Tables, Result>): Promise<Result> {
+  async #retry<Result>(change: (transaction: Transaction<Tables>) => Promise<Result>): Promise<Result> {
     const started = performance.now();
     let conflicts = 0;
     let duplicates = 0;
@@ -88,7 +84,7 @@ export class PostgresWriter<Tables> {
     }
   }
 
-  async #once<Result>(change: Change<Tables, Result>): Promise<Result> {
+  async #once<Result>(change: (transaction: Transaction<Tables>) => Promise<Result>): Promise<Result> {
     let result: { readonly value: Result } | null = null;
     try {
       await this.#database
@@ -142,7 +138,7 @@ function resultOf<Result>(result: { readonly value: Result } | null): Result {
 
 /** A read-write lock: many shared holders or one exclusive holder, in order of arrival. */
 class ReadWriteLock {
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: { readonly isExclusive: boolean; readonly begin: () => void }[] = [];
   #running = 0;
   #isExclusive = false;
 

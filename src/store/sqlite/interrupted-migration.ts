@@ -26,16 +26,13 @@ export async function remainingMigrations(
   return { ...migrations, [name]: { up: () => step.up(skipping(connection, done)) } };
 }
 
-/** Tables and indexes by name, each with its columns. */
-type Structure = ReadonlyMap<string, string>;
-
 const STRUCTURE = `
   SELECT name, (SELECT group_concat(c.name) FROM pragma_table_info(s.name) c) AS held,
     (SELECT group_concat(c.name) FROM pragma_index_info(s.name) c) AS indexed
   FROM sqlite_schema s
   WHERE type IN ('table', 'index') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'kysely\\_%' ESCAPE '\\'`;
 
-function structureOf(connection: DatabaseSync): Structure {
+function structureOf(connection: DatabaseSync): ReadonlyMap<string, string> {
   const rows = connection.prepare(STRUCTURE).all();
   return new Map(rows.map(({ name, held, indexed }) => [String(name), `${held}/${indexed}`]));
 }
@@ -45,10 +42,10 @@ async function stagesOf(
   migrations: Migrations,
   applied: readonly string[],
   name: string,
-): Promise<readonly Structure[]> {
+): Promise<readonly ReadonlyMap<string, string>[]> {
   using scratch = new DatabaseSync(":memory:");
   for (const each of applied) await migrations[each]?.up(queryBuilder(scratch));
-  const stages: Structure[] = [];
+  const stages: ReadonlyMap<string, string>[] = [];
   await migrations[name]?.up(
     intercepted(scratch, () => {
       stages.push(structureOf(scratch));

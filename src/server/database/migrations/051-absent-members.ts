@@ -26,7 +26,7 @@ export const absentMembers: Migration = {
 async function rewrite(database: Kysely<unknown>, table: string): Promise<void> {
   let last = "";
   for (;;) {
-    const { rows } = await sql<Row>`SELECT id, json FROM ${sql.table(table)}
+    const { rows } = await sql<{ readonly id: string; readonly json: string }>`SELECT id, json FROM ${sql.table(table)}
       WHERE id > ${last} AND json LIKE '%null%' ORDER BY id LIMIT ${BATCH}`.execute(database);
     for (const { id, json } of rows) {
       const changed = JSON.stringify(withoutNull(JSON.parse(json)));
@@ -38,8 +38,6 @@ async function rewrite(database: Kysely<unknown>, table: string): Promise<void> 
     last = end.id;
   }
 }
-
-type Row = { readonly id: string; readonly json: string };
 
 function withoutNull(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNull);

@@ -18,20 +18,17 @@ export type OperationReply = {
   readonly isReplay: boolean;
 };
 
-/** Executes a write as its headers require: once for an idempotency key, and only with a current fencing token. */
-export type GuardedWrite = (
-  served: ServedOperation,
-  request: OperationRequest,
-  headers: WriteHeaders,
-  context: Context,
-) => Promise<OperationReply>;
-
 /**
  * Executes each write with an idempotency key once, and refuses writers with a stale fencing token. The reply is stored in
  * the transaction of the effect. When several replies apply, a refusal of the write itself comes first, then the stored
  * reply, then the refusal of the fencing token.
  */
-export function createGuardedWrite(): GuardedWrite {
+export function createGuardedWrite(): (
+  served: ServedOperation,
+  request: OperationRequest,
+  headers: WriteHeaders,
+  context: Context,
+) => Promise<OperationReply> {
   const inFlight = new Set<string>();
   return async (served, request, headers, context) => {
     const { key, fence } = headers;

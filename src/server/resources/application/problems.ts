@@ -3,9 +3,6 @@ import { isObject, type Json, type JsonObject } from "../../../contract/json.ts"
 
 type Problem = Application["potentialProblems"][number];
 
-/** A recommendation without the ids that it gets when it is stored. */
-export type Proposal = Pick<Recommendation, "recommendationType" | "recommendationData">;
-
 // With a larger ratio of limit to request, a busy node throttles or kills the container.
 const MAX_LIMIT_RATIO = 4;
 
@@ -39,7 +36,9 @@ function problem(name: string, description: string): Problem {
 }
 
 /** Recommendations for a manifest: requests closer to their limits. */
-export function proposeRecommendations({ resources }: JsonObject): readonly Proposal[] {
+export function proposeRecommendations({
+  resources,
+}: JsonObject): readonly Pick<Recommendation, "recommendationType" | "recommendationData">[] {
   if (!isObject(resources)) return [];
   return (["cpu", "memory"] as const).flatMap((name) => {
     const request = resources[`${name}_request`];

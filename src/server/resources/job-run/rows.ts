@@ -23,9 +23,6 @@ declare module "../../database/tables.ts" {
   }
 }
 
-/** A stored run. */
-export type JobRunRow = { readonly id: string; readonly run: JobRun };
-
 /** Who triggers a run after a deployment. */
 export type RunTrigger = Pick<Principal, "name" | "subject">;
 
@@ -70,7 +67,7 @@ export async function countRuns(database: Kysely<Tables>, deploymentId: string):
 export async function insertRun(
   transaction: Transaction<Tables>,
   { id: deploymentId, applicationId }: StoredDeployment,
-  { id, run }: JobRunRow,
+  { id, run }: { readonly id: string; readonly run: JobRun },
   dueAt: number | null,
 ): Promise<void> {
   const created_at = new Date(run.createdAt).toISOString();
@@ -91,7 +88,7 @@ export async function insertRun(
 /** Updates a run, unless it was changed since it was read. */
 export async function updateRun(
   transaction: Transaction<Tables>,
-  seen: JobRunRow,
+  seen: { readonly id: string; readonly run: JobRun },
   run: JobRun,
   dueAt: number | null,
 ): Promise<void> {

@@ -88,21 +88,18 @@ export function subjectOf(json: Tables["personal_tokens"]["json"]): string {
   return `${subjectType}:${subjectSlug}`;
 }
 
-/** A revoked token. */
-type RevokedToken = Pick<Tables["personal_tokens"], "id" | "json">;
-
 /** Deletes a token and those that were created with it; returns all of them. */
 export async function revokeToken(
   transaction: Transaction<Tables>,
-  token: RevokedToken,
-): Promise<readonly RevokedToken[]> {
+  token: Pick<Tables["personal_tokens"], "id" | "json">,
+): Promise<readonly Pick<Tables["personal_tokens"], "id" | "json">[]> {
   await transaction.deleteFrom("personal_tokens").where("id", "=", token.id).execute();
   const made = await transaction
     .selectFrom("personal_tokens")
     .select(["id", "json"])
     .where("made_with", "=", personalTokenName(token.id))
     .execute();
-  const revoked: RevokedToken[] = [token];
+  const revoked: Pick<Tables["personal_tokens"], "id" | "json">[] = [token];
   for (const one of made) revoked.push(...(await revokeToken(transaction, one)));
   return revoked;
 }

@@ -38,14 +38,11 @@ export async function assignToAccount(
     .execute();
 }
 
-/** The token of a virtual account, and the path to store it at. */
-export type StoredToken = { readonly account: string; readonly path: string; readonly token: Secret };
-
 /** Stores the token of a virtual account at `group/key`, which must be available; creates the group when it is absent. */
 export async function storeToken(
   transaction: Transaction<Tables>,
   principal: Principal,
-  { account, path, token: value }: StoredToken,
+  { account, path, token: value }: { readonly account: string; readonly path: string; readonly token: Secret },
   context: Context,
 ): Promise<void> {
   const place = readSecretPath(path);

@@ -12,8 +12,6 @@ import { endOfDay, nextScheduledRotation } from "./expiry.ts";
 /** A stored virtual account, which has an id. */
 export type StoredAccount = AccountRow & { readonly id: string };
 
-type Token = VirtualAccount["jwts"][number];
-
 // Clients require an expiry: a token without one has the latest possible timestamp.
 const NEVER = "9999-12-31T23:59:59.999Z";
 
@@ -70,7 +68,7 @@ export function makeAccount(
 /** The account with a new token; the former token is valid until `graceEnd`. */
 export function withToken(account: StoredAccount, jwtId: string, now: number, graceEnd: number | null): StoredAccount {
   const moment = new Date(now).toISOString();
-  const jwt: Token = {
+  const jwt: VirtualAccount["jwts"][number] = {
     id: jwtId,
     subjectType: accountSubjectType,
     subjectId: account.id,
@@ -167,7 +165,7 @@ function withSchedule(account: StoredAccount): StoredAccount {
 
 const NOT_ROTATED = "not rotated: without secret_store_config nobody could read the new token";
 
-function earlier({ expiry }: Token, graceEnd: number | null): string {
+function earlier({ expiry }: VirtualAccount["jwts"][number], graceEnd: number | null): string {
   const end = graceEnd === null ? NEVER : new Date(graceEnd).toISOString();
   return end < expiry ? end : expiry;
 }
