@@ -8,6 +8,7 @@ import { Secret } from "../src/contract/secret.ts";
 import { createLog } from "../src/log/log.ts";
 import { tokenHash } from "../src/server/auth/authenticate.ts";
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/server/control-plane.ts";
+import { machine } from "./support/machine.ts";
 import { expectPromised } from "./support/promised-reply.ts";
 import { databaseOf, statement } from "./support/test-database.ts";
 
@@ -42,6 +43,7 @@ export async function startControlPlane({
   const data = options.data ?? (await temporaryFolder());
   const database = await databaseOf(data);
   const plane = await createControlPlane({
+    ...machine,
     rolloutSeconds: 0,
     log: createLog({ level: "silent" }),
     ...(database === null ? {} : { database: new Secret(database) }),

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { systemClock, systemRandom } from "../../src/clock/system.ts";
 import { createIdGenerator } from "../../src/server/database/id-generator.ts";
 
 /** How much there is of everything. */
@@ -26,7 +27,7 @@ export function grow(file: string, { workspaces, applications, deployments }: Am
      VALUES (?, ?, ?, ?, ?, 1, NULL)`,
   );
   let now = START;
-  const newId = createIdGenerator(() => now);
+  const newId = createIdGenerator({ ...systemClock, now: () => now }, systemRandom);
   for (let nth = 0; nth < applications; nth += 1) {
     const workspace = rows[nth % workspaces];
     const id = newId();

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "./clock.ts";
 import type { Random } from "./random.ts";
 
@@ -7,9 +7,7 @@ import type { Random } from "./random.ts";
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep: async (milliseconds, options) => {
-    await delay(milliseconds, undefined, options);
-  },
+  sleep: (milliseconds, options) => delay(milliseconds, undefined, options),
   after: (milliseconds, call, { ref = true } = {}) => {
     const timer = setTimeout(call, milliseconds);
     if (!ref) timer.unref();
@@ -21,9 +19,7 @@ export const systemClock: Clock = {
     return { [Symbol.dispose]: () => clearInterval(timer) };
   },
   timeout: (milliseconds) => AbortSignal.timeout(milliseconds),
-  turn: async () => {
-    await nextTurn();
-  },
+  turn: () => new Promise((resolve) => void setImmediate(resolve)),
 };
 
 /** The randomness of this machine. */

@@ -9,7 +9,7 @@ import { dataFolder } from "./configuration/data-folder.ts";
 import type { backup } from "./declarations/backup.ts";
 import { storeFailure } from "./errors/store-failure.ts";
 import { outputPath } from "./output/output-path.ts";
-import { say, writeResult } from "./terminal.ts";
+import { say, type Terminal, writeResult } from "./terminal.ts";
 
 /** Copies the data of the control plane to a file, whether it runs or not. */
 export async function run(invocation: InvocationOf<typeof backup>): Promise<number> {
@@ -22,7 +22,7 @@ export async function run(invocation: InvocationOf<typeof backup>): Promise<numb
   }
   const folder = await dataFolder(invocation);
   const place = { cwd: terminal.cwd, content: checkoutAt(terminal.cwd) };
-  const keys = await copied(folder, outputPath(file, place));
+  const keys = await copied(folder, outputPath(file, place), terminal);
   await writeResult(terminal, `the data of ${printable(folder)} is in ${printable(file)}\n`);
   const [key, staged] = [join(folder, "server-key"), join(folder, "artifacts")];
   say(
@@ -33,9 +33,9 @@ export async function run(invocation: InvocationOf<typeof backup>): Promise<numb
   return 0;
 }
 
-async function copied(folder: string, file: string): Promise<readonly string[]> {
+async function copied(folder: string, file: string, { random }: Terminal): Promise<readonly string[]> {
   try {
-    return await backUpDatabase(folder, file);
+    return await backUpDatabase(folder, file, random);
   } catch (error) {
     throw error instanceof StoreError ? storeFailure("there is no backup", error) : error;
   }

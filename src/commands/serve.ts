@@ -50,6 +50,8 @@ async function start(
   try {
     const read = await readSnapshotOf(invocation);
     return await createControlPlane({
+      clock: terminal.clock,
+      random: terminal.random,
       data: folder,
       ...(database ? { database: new Secret(database) } : {}),
       ...(host === undefined ? {} : { host }),

@@ -69,11 +69,18 @@ async function onCopy(
 ): Promise<Simulation> {
   const data = join(folder, "control-plane");
   const log = terminalLog(invocation, "error");
-  await using plane = await createControlPlane({ data, port: 0, snapshot, rolloutSeconds: 0, log }).catch(
-    (error: unknown) => {
-      throw startFailure(error, data);
-    },
-  );
+  const { clock, random } = invocation.terminal;
+  await using plane = await createControlPlane({
+    clock,
+    random,
+    data,
+    port: 0,
+    snapshot,
+    rolloutSeconds: 0,
+    log,
+  }).catch((error: unknown) => {
+    throw startFailure(error, data);
+  });
   const copy = { ...invocation, terminal: { ...invocation.terminal, env: withoutOperator(invocation.terminal.env) } };
   const [sink] = sinks;
   const flags = {

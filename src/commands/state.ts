@@ -58,7 +58,8 @@ function ledgerReport(checked: CheckedLedger): StateReport["ledgers"][number] {
 
 async function transfer(invocation: StateInvocation, action: "export" | "import", named: string): Promise<number> {
   const { terminal } = invocation;
-  const options = { keyText: readStateKey(terminal), exportKey: await readExportKey(invocation) };
+  const { clock, random } = terminal;
+  const options = { keyText: readStateKey(terminal), exportKey: await readExportKey(invocation), clock, random };
   const folder = await stateFolder(invocation);
   const other = resolve(terminal.cwd, named);
   const { ledgers, tokens } =

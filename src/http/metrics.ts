@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from "prom-client";
+import type { Clock } from "../clock/clock.ts";
 import { OTHER_OPERATION, operationOf } from "./access-log.ts";
 import { createRateLimit } from "./rate-limit.ts";
 
@@ -43,6 +44,7 @@ let collected: readonly Metric[] | null = null;
 export function addMetrics(
   app: FastifyInstance,
   operations: readonly string[],
+  { monotonic }: Clock,
   { add = () => {}, isTrusted = () => false, build }: MetricsOptions = {},
 ): void {
   const registries = { everyone: new Registry(), trusted: new Registry() };
@@ -62,8 +64,8 @@ export function addMetrics(
     });
     done();
   });
-  const everyone = bounded(() => registries.everyone.metrics());
-  const trusted = bounded(() => registries.trusted.metrics());
+  const everyone = bounded(() => registries.everyone.metrics(), monotonic);
+  const trusted = bounded(() => registries.trusted.metrics(), monotonic);
   app.get("/metrics", async (request, reply) => {
     const texts = (await isTrusted(request)) ? [await everyone(), await trusted()] : [await everyone()];
     return reply.type(registries.everyone.contentType).send(texts.join(""));
@@ -73,8 +75,8 @@ export function addMetrics(
 const MAX_SCRAPES_PER_SECOND = 20;
 
 // Scrapes above the limit get the last result: collecting metrics blocks the thread, and other requests would wait.
-function bounded(collect: () => Promise<string>): () => Promise<string> {
-  const limit = createRateLimit(MAX_SCRAPES_PER_SECOND, () => performance.now());
+function bounded(collect: () => Promise<string>, monotonic: () => number): () => Promise<string> {
+  const limit = createRateLimit(MAX_SCRAPES_PER_SECOND, monotonic);
   let last: Promise<string> | null = null;
   return () => {
     if (last === null || limit("all") === 0) last = collect();

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
@@ -10,6 +9,8 @@ import {
   fastify,
   LogController,
 } from "fastify";
+import type { Clock } from "../clock/clock.ts";
+import type { Random } from "../clock/random.ts";
 import { NOT_STORED } from "../contract/headers.ts";
 import { BODY_CAP } from "../contract/limits.ts";
 import { logRequests } from "./access-log.ts";
@@ -36,6 +37,8 @@ export type ServerTimeouts = {
 
 /** The options of a server. */
 export type HttpOptions = {
+  readonly clock: Clock;
+  readonly random: Random;
   /** What `/readyz` says. */
   readonly readiness: () => Promise<Readiness>;
   readonly log: FastifyBaseLogger;
@@ -65,9 +68,9 @@ const brokenRequests: { readonly [code: string]: readonly [status: number, text:
  * form of errors.
  */
 export function createHttpServer(options: HttpOptions): FastifyInstance {
-  const { log, readiness, explain, operations = [], draining, ending } = options;
+  const { clock, log, readiness, explain, operations = [], draining, ending } = options;
   const app = createApp(options, log);
-  addMetrics(app, operations, options.metrics);
+  addMetrics(app, operations, clock, options.metrics);
   logRequests(app, log);
   acceptJsonOnly(app, options.bodyLimit ?? BODY_CAP);
   app.setErrorHandler((error, request, reply) => {
@@ -95,11 +98,14 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     done();
   });
   addHealthRoutes(app, async () => (isEnding() ? { is: "not-ready", reason: "ending" } : readiness()));
-  endWithin(app, CLOSING_MS, ending);
+  endWithin(app, clock, ending);
   return app;
 }
 
-function createApp({ bodyLimit = BODY_CAP, timeouts = {}, tls }: HttpOptions, log: FastifyBaseLogger): FastifyInstance {
+function createApp(
+  { bodyLimit = BODY_CAP, timeouts = {}, tls, random }: HttpOptions,
+  log: FastifyBaseLogger,
+): FastifyInstance {
   const { headers = 10_000, request = 30_000, silence = 120_000, idle = 65_000 } = timeouts;
   const http = {
     maxHeaderSize: 16_384,
@@ -119,7 +125,7 @@ function createApp({ bodyLimit = BODY_CAP, timeouts = {}, tls }: HttpOptions, lo
     return503OnClosing: false,
     exposeHeadRoutes: false,
     requestIdHeader: false as const,
-    genReqId: ({ headers: given }: IncomingMessage) => requestId(given["x-request-id"]),
+    genReqId: ({ headers: given }: IncomingMessage) => requestId(given["x-request-id"], random),
     routerOptions: { querystringParser: () => ({}), maxParamLength: 512 },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
@@ -130,8 +136,8 @@ function createApp({ bodyLimit = BODY_CAP, timeouts = {}, tls }: HttpOptions, lo
 }
 
 // A client's own id is used, so that one request can be followed through the logs of all systems.
-function requestId(given: string | readonly string[] | undefined): string {
-  return typeof given === "string" && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
+function requestId(given: string | readonly string[] | undefined, random: Random): string {
+  return typeof given === "string" && /^[\w.:-]{1,128}$/.test(given) ? given : random.id();
 }
 
 /** Starts listening; resolves with the address as a URL. */
@@ -172,11 +178,11 @@ function noRoute(): HttpError {
 }
 
 // Closing waits for requests in flight, up to a time limit.
-function endWithin(app: FastifyInstance, milliseconds: number, ending: AbortSignal | undefined): void {
+function endWithin(app: FastifyInstance, clock: Clock, ending: AbortSignal | undefined): void {
   const cut = () => app.server.closeAllConnections();
   app.addHook("preClose", async () => {
-    const timer = setTimeout(cut, milliseconds).unref();
-    app.server.once("close", () => clearTimeout(timer));
+    const timer = clock.after(CLOSING_MS, cut, { ref: false });
+    app.server.once("close", () => timer[Symbol.dispose]());
     if (ending?.aborted === true) cut();
     ending?.addEventListener("abort", cut, { once: true });
   });

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { Clock } from "../clock/clock.ts";
 import type { Log } from "../log/log.ts";
 import type { KeyRing } from "../seal/seal-key.ts";
 import type { Store } from "../store/store.ts";
@@ -14,7 +15,7 @@ import type { RolloutDriver } from "./rollouts/rollout-driver.ts";
 export type Context = {
   readonly store: Store<Tables>;
   /** The clock, in epoch milliseconds. */
-  readonly now: () => number;
+  readonly clock: Clock;
   /** A new id; ids grow in the order of their creation. */
   readonly newId: () => string;
   /** The current keys that seal secrets at rest. */
@@ -54,6 +55,6 @@ export type ReferenceTarget = {
 };
 
 /** The current time in the format of the interface. */
-export function timestamp({ now }: Context): string {
-  return new Date(now()).toISOString();
+export function timestamp({ clock }: Context): string {
+  return new Date(clock.now()).toISOString();
 }

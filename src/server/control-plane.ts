@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import type { SecureContextOptions } from "node:tls";
 import type { Histogram } from "prom-client";
+import type { Clock } from "../clock/clock.ts";
 import type { Secret } from "../contract/secret.ts";
 import { createByteBudget } from "../http/byte-budget.ts";
 import type { Readiness } from "../http/health.ts";
@@ -62,7 +62,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   stack.use(await followTokens(context));
   if (options.snapshot !== undefined) await importSnapshot(options.snapshot, context);
   if (options.seed !== undefined) await seed(options.seed, resources, context);
-  context.scheduleAdvance(context.now());
+  context.scheduleAdvance(context.clock.now());
   const url = await serveHttp(options, context, { stack, writes });
   stack.use(await announceEndpoint(folder, url));
   logStart(options, context, { folder, url });
@@ -125,7 +125,17 @@ async function serveHttp(
   context: Context,
   { stack, writes }: { readonly stack: AsyncDisposableStack; readonly writes: Histogram },
 ): Promise<string> {
-  const { host = "127.0.0.1", port = 0, documentedOnly = false, rateLimit = 0, drainSeconds = 0, tls, log } = options;
+  const {
+    host = "127.0.0.1",
+    port = 0,
+    documentedOnly = false,
+    rateLimit = 0,
+    drainSeconds = 0,
+    tls,
+    log,
+    clock,
+    random,
+  } = options;
   const { ending = new AbortController().signal } = options;
   const draining = new AbortController();
   const authenticators = [authenticateUser, ...resources.flatMap(({ authenticate = [] }) => authenticate)];
@@ -133,6 +143,8 @@ async function serveHttp(
   let certificate = tls === undefined ? null : await readCertificate(tls, context);
   const app = createHttpServer({
     log,
+    clock,
+    random,
     readiness: () => readiness(context),
     metrics: {
       ...(options.build === undefined ? {} : { build: options.build }),
@@ -162,7 +174,7 @@ async function serveHttp(
   // Load balancers need some time to notice that this server is not ready any more.
   stack.defer(async () => {
     draining.abort();
-    if (app.server.listening) await pause(drainSeconds * 1000, null, { signal: ending }).catch(() => {});
+    if (app.server.listening) await clock.sleep(drainSeconds * 1000, { signal: ending }).catch(() => {});
   });
   const replace = (read: SecureContextOptions): void => {
     certificate = read;
@@ -176,9 +188,9 @@ async function serveHttp(
     documentedOnly,
     bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),
     replies: createByteBudget(options.replyBytes ?? 128 * MIB),
-    rateLimit: limitOf(rateLimit),
+    rateLimit: limitOf(rateLimit, clock),
     // More than a caller with dozens of leases needs.
-    keepAliveLimit: limitOf(rateLimit === 0 ? 0 : Math.max(rateLimit, KEEP_ALIVES_PER_SECOND)),
+    keepAliveLimit: limitOf(rateLimit === 0 ? 0 : Math.max(rateLimit, KEEP_ALIVES_PER_SECOND), clock),
   });
   if (tls === undefined && !isLoopback(host)) {
     log.warn(
@@ -192,15 +204,15 @@ async function serveHttp(
 
 const KEEP_ALIVES_PER_SECOND = 20;
 
-function limitOf(perSecond: number): RateLimit | null {
-  return perSecond === 0 ? null : createRateLimit(perSecond, () => performance.now());
+function limitOf(perSecond: number, { monotonic }: Clock): RateLimit | null {
+  return perSecond === 0 ? null : createRateLimit(perSecond, monotonic);
 }
 
 // Readiness probes do not wait longer.
 const READY_MS = 2000;
 
-async function readiness({ store }: Context, onError?: (error: unknown) => void): Promise<Readiness> {
-  const slow = pause(READY_MS, "unreachable", { ref: false }) satisfies Promise<StoreErrorCode>;
+async function readiness({ store, clock }: Context, onError?: (error: unknown) => void): Promise<Readiness> {
+  const slow = clock.sleep(READY_MS, { ref: false }).then((): StoreErrorCode => "unreachable");
   const fault = await Promise.race([store.unwritable(), slow]).catch((error: unknown) => {
     onError?.(error);
     return storeErrorCode(error) ?? "failed";

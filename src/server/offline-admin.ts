@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { Random } from "../clock/random.ts";
 import { copyDatabase } from "../store/sqlite/copy-database.ts";
 import { logEnded } from "./auth/admin-token/register.ts";
 import { addAdminToken, endAdminTokens, lockAdministrator, validAdminTokens } from "./auth/admin-token/rows.ts";
@@ -19,7 +20,10 @@ export async function revokeInDatabase(
 }
 
 /** What an offline command needs to open the data of a control plane. */
-export type DataOptions = Pick<ControlPlaneOptions, "data" | "database" | "serverKey" | "serverKeyFile" | "log">;
+export type DataOptions = Pick<
+  ControlPlaneOptions,
+  "clock" | "random" | "data" | "database" | "serverKey" | "serverKeyFile" | "log"
+>;
 
 /** Makes a new token of the administrator, in the file that it returns; the former one stays valid, and no earlier one. */
 export async function rotateAdminTokenInDatabase(
@@ -59,8 +63,8 @@ export async function endFormerAdminTokensInDatabase(options: DataOptions): Prom
 }
 
 /** Copies the database of a data folder to a file, also while a server is running; returns the keys that the copy needs. */
-export async function backUpDatabase(data: string, file: string): Promise<readonly string[]> {
-  await copyDatabase(join(resolve(data), DATA_FILE), file);
+export async function backUpDatabase(data: string, file: string, random: Random): Promise<readonly string[]> {
+  await copyDatabase(join(resolve(data), DATA_FILE), file, random);
   using copy = new DatabaseSync(file, { readOnly: true });
   const rows = copy.prepare("SELECT version FROM server_keys ORDER BY created_at DESC").all();
   return rows.map(({ version }) => String(version));

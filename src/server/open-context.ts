@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Clock } from "../clock/clock.ts";
 import { lstatOrNull } from "../files/lstat-or-null.ts";
 import { requireOwnFolder } from "../files/own-folder.ts";
 import type { SchemaMode } from "../store/migrate.ts";
@@ -28,7 +29,7 @@ export async function openContext(
   folder: string,
   { stack, onWrite }: { readonly stack: AsyncDisposableStack; readonly onWrite: (milliseconds: number) => void },
 ): Promise<Context> {
-  const store = measuredStore(stack.use(await openData(options, folder, "migrate")), onWrite);
+  const store = measuredStore(stack.use(await openData(options, folder, "migrate")), options.clock, onWrite);
   const source = keySource(options, folder);
   const { context, serverKeys } = await contextOn(store, source, options, (moment) => jobs.scheduleAdvance(moment));
   const isChanging = source.from !== "text" || store.isShared;
@@ -58,19 +59,18 @@ async function contextOn(
   options: ControlPlaneOptions,
   scheduleAdvance: Context["scheduleAdvance"],
 ): Promise<{ readonly context: Context; readonly serverKeys: ServerKeys }> {
-  const { artifactRoot, rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log } = options;
+  const { artifactRoot, rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log, clock, random } = options;
   const { maxLeaseSeconds = 900 } = options;
   const folder = resolve(options.data);
-  const now = () => Date.now();
-  const serverKeys = await openServerKeys({ source, store, now, log });
+  const serverKeys = await openServerKeys({ source, store, clock, log });
   const keys = serverKeys.current;
   const context: Context = {
     store,
-    now,
-    newId: createIdGenerator(now),
+    clock,
+    newId: createIdGenerator(clock, random),
     keys,
-    signingKeys: await openSigningKeys({ store, keys, now }),
-    tokenUses: createTokenUses(store, now),
+    signingKeys: await openSigningKeys({ store, keys, clock }),
+    tokenUses: createTokenUses(store, clock),
     unknownFields,
     maxLeaseSeconds,
     rollouts: rollouts ?? createSimulatedRollouts({ seconds: rolloutSeconds }),
@@ -91,19 +91,20 @@ function ownArtifacts(data: string): string {
 }
 
 async function openData(
-  { database, log }: ControlPlaneOptions,
+  { database, log, clock, random }: ControlPlaneOptions,
   folder: string,
   schema: SchemaMode,
 ): Promise<Store<Tables>> {
   if (database === undefined) {
     return openSqliteStore<Tables>(join(folder, DATA_FILE), migrations, {
+      clock,
       schema,
       notify: (notice) => log.warn({ event: "state-notice" }, notice),
     });
   }
   // The driver is loaded only when it is needed.
   const { openPostgresStore } = await import("../store/postgres/open.ts");
-  return openPostgresStore<Tables>(database, migrations, { schema });
+  return openPostgresStore<Tables>(database, migrations, { clock, random, schema });
 }
 
 function keySource({ serverKey: text, serverKeyFile: path }: ControlPlaneOptions, folder: string): KeySource {
@@ -112,13 +113,17 @@ function keySource({ serverKey: text, serverKeyFile: path }: ControlPlaneOptions
 }
 
 /** The same store, which tells how long each write took until it was durable. */
-function measuredStore<Tables>(store: Store<Tables>, onWrite: (milliseconds: number) => void): Store<Tables> {
+function measuredStore<Tables>(
+  store: Store<Tables>,
+  clock: Clock,
+  onWrite: (milliseconds: number) => void,
+): Store<Tables> {
   return {
     ...store,
     write: async (change) => {
-      const begunAt = performance.now();
+      const begunAt = clock.monotonic();
       const result = await store.write(change);
-      onWrite(performance.now() - begunAt);
+      onWrite(clock.monotonic() - begunAt);
       return result;
     },
   };

@@ -1,3 +1,5 @@
+import type { Clock } from "../clock/clock.ts";
+import type { Random } from "../clock/random.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Build } from "../http/metrics.ts";
@@ -12,6 +14,8 @@ export type SeedDocument = { readonly place: string; readonly manifest: JsonObje
 
 /** The options of a control plane. */
 export type ControlPlaneOptions = {
+  readonly clock: Clock;
+  readonly random: Random;
   /** Data folder; created (0700) when absent. */
   readonly data: string;
   /** Address of a PostgreSQL database, which several servers may share, instead of SQLite in the folder. */

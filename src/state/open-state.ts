@@ -4,7 +4,7 @@ import { existingKeyIn, isFolderHeld, isFolderLocked, sqliteStateAt } from "./sq
 import type { StateAccess, StateAccessOptions, StateOptions, TransferOptions, Transferred } from "./state.ts";
 
 /** The state that `--state` names; nothing is opened or created yet. */
-export function stateAt(place: string, options?: StateAccessOptions): StateAccess {
+export function stateAt(place: string, options: StateAccessOptions): StateAccess {
   return sqliteStateAt(place, options);
 }
 

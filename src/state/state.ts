@@ -1,3 +1,5 @@
+import type { Clock } from "../clock/clock.ts";
+import type { Random } from "../clock/random.ts";
 import type { SealKey } from "../seal/seal-key.ts";
 import type { Ledger } from "./ledger.ts";
 import type { TargetStore } from "./target-store.ts";
@@ -44,8 +46,10 @@ export type StateAccess = AsyncDisposable & {
   readonly target: () => Promise<TargetStore>;
 };
 
-/** What a state tells while it is used. */
+/** The clock and randomness of a state, and what it tells while it is used. */
 export type StateAccessOptions = {
+  readonly clock: Clock;
+  readonly random: Random;
   readonly onForgotten?: OnForgotten;
   /** Called when the state was upgraded, with the location of its backup. */
   readonly notify?: (notice: string) => void;
@@ -63,8 +67,10 @@ export type TargetState = StateAccess & {
   readonly caches: boolean;
 };
 
-/** The keys for an export or import. */
+/** The keys, clock and randomness for an export or import. */
 export type TransferOptions = {
+  readonly clock: Clock;
+  readonly random: Random;
   /** The key of the state; null if the state stores its own. */
   readonly keyText: string | null;
   /** The key that seals the export. */

@@ -7,6 +7,7 @@ import { endFormerAdminTokensInDatabase, rotateAdminTokenInDatabase } from "../.
 import { caller, effects, startControlPlane } from "../control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog } from "../support/kept-log.ts";
+import { machine } from "../support/machine.ts";
 import { databaseOf } from "../support/test-database.ts";
 
 const me = "/api/svc/v1/me";
@@ -21,6 +22,7 @@ async function statuses(url: string, ...of: readonly string[]) {
 async function offline(data: string) {
   const database = await databaseOf(data);
   return {
+    ...machine,
     data,
     log: createLog({ level: "silent" }),
     ...(database === null ? {} : { database: new Secret(database) }),

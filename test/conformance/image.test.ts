@@ -9,6 +9,7 @@ import { serveControl } from "../../src/daemon/control-socket.ts";
 import { createLog } from "../../src/log/log.ts";
 import { createControlPlane } from "../../src/server/control-plane.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { machine } from "../support/machine.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -74,7 +75,7 @@ test("the image's health is what the control plane on its data answers, with and
   const tls = { certificate: join(folder, "cert.pem"), key: join(folder, "key.pem") };
   await writeFile(tls.certificate, cert);
   await writeFile(tls.key, key);
-  const options = { log: createLog({ level: "fatal" }), host: "0.0.0.0" };
+  const options = { ...machine, log: createLog({ level: "fatal" }), host: "0.0.0.0" };
   await using overTls = await createControlPlane({ data: join(folder, "control-plane"), tls, ...options });
   await using plain = await createControlPlane({ data: join(folder, "other"), ...options });
   expect(await health(["serve"], { HOLDFAST_STATE: folder })).toBe(0);

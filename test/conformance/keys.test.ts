@@ -11,6 +11,7 @@ import { createSigningKey, signToken } from "../../src/server/auth/jwt.ts";
 import { revokeInDatabase } from "../../src/server/offline-admin.ts";
 import { type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { keptLog } from "../support/kept-log.ts";
+import { machine } from "../support/machine.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
 
 const accounts = "/api/svc/v1/virtual-accounts";
@@ -237,7 +238,12 @@ test("tokens that are revoked beside a running server are soon refused, and nobo
   clock.mockRestore();
 
   const database = await databaseOf(data);
-  const beside = { data, log: createLog({ level: "silent" }), ...(database && { database: new Secret(database) }) };
+  const beside = {
+    ...machine,
+    data,
+    log: createLog({ level: "silent" }),
+    ...(database && { database: new Secret(database) }),
+  };
   await expect(revokeInDatabase(beside, ["virtualaccount:none"])).rejects.toThrow('account "none"');
   await revokeInDatabase(beside, ["virtualaccount:lost"]);
   for (const one of [lost, caller(url, new Secret(own))])
@@ -250,7 +256,12 @@ test("tokens that are revoked beside a running server are soon refused, and nobo
 test("nothing is done beside a server whose release made another schema", async () => {
   const { data } = await startControlPlane();
   const database = await databaseOf(data);
-  const beside = { data, log: createLog({ level: "silent" }), ...(database && { database: new Secret(database) }) };
+  const beside = {
+    ...machine,
+    data,
+    log: createLog({ level: "silent" }),
+    ...(database && { database: new Secret(database) }),
+  };
   const [last] = await statement(data, "SELECT name FROM kysely_migration ORDER BY name DESC");
   await statement(data, "DELETE FROM kysely_migration WHERE name = ?", [String(last?.name)]);
   await expect(revokeInDatabase(beside, ["user:admin"])).rejects.toMatchObject({ code: "older-schema" });

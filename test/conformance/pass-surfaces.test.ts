@@ -18,6 +18,7 @@ import { applyLine } from "../../src/render/apply.ts";
 import { toWatchEvents } from "../../src/render/watch-events.ts";
 import { stateAt } from "../../src/state/open-state.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { machine } from "../support/machine.ts";
 import { observedPass } from "../support/observed-pass.ts";
 import { parsePrometheus } from "../support/prometheus.ts";
 import { sampleApplyEvent } from "../support/sample-apply-event.ts";
@@ -118,7 +119,7 @@ const conditions: { readonly [verdict in PassVerdict]: readonly TargetStatus["co
 
 /** Lets every surface of a new daemon see one pass. */
 async function surfacesOf({ reports }: Case, folder: string) {
-  await using state = stateAt(folder);
+  await using state = stateAt(folder, machine);
   const metrics = createPassMetrics();
   const registry = new Registry();
   metrics.register(registry);

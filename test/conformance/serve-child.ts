@@ -2,10 +2,12 @@
 import { Secret } from "../../src/contract/secret.ts";
 import { createLog } from "../../src/log/log.ts";
 import { createControlPlane } from "../../src/server/control-plane.ts";
+import { machine } from "../support/machine.ts";
 
 const { data, rolloutSeconds, database, serverKey, adminToken } = JSON.parse(process.argv[2] ?? "{}");
 // Its bundle loads parts of it later, for which nothing may be awaited here.
 void createControlPlane({
+  ...machine,
   data,
   rolloutSeconds,
   ...(database === undefined ? {} : { database: new Secret(database) }),

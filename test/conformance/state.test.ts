@@ -11,6 +11,7 @@ import type { ResourcesSeen } from "../../src/state/resource-events.ts";
 import type { StateAccess } from "../../src/state/state.ts";
 import { type EventFilter, KEPT_PASSES, type StoredPageRequest } from "../../src/state/target-store.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { machine } from "../support/machine.ts";
 import { memoryState } from "../support/memory-state.ts";
 import { intent, receipt } from "../support/sample-ledger.ts";
 
@@ -22,7 +23,7 @@ const implementations: readonly { readonly name: string; readonly create: () => 
     name: "SQLite",
     create: async () => {
       const folder = await temporaryFolder();
-      return { access: () => disposedLater(stateAt(folder)) };
+      return { access: () => disposedLater(stateAt(folder, machine)) };
     },
   },
   {
@@ -44,7 +45,7 @@ const keyText = null;
 
 test("a state names its holder as the control plane takes it, whatever its folder is called", async () => {
   for (const name of ["plain", "line\nfeed", "zero\u200bwidth", "\u202eright to left", "😀".repeat(60)]) {
-    const access = disposedLater(stateAt(join(await temporaryFolder(), `${name}x`)));
+    const access = disposedLater(stateAt(join(await temporaryFolder(), `${name}x`), machine));
     const holder = await (await access.open({ keyText })).holder();
     expect(holder).toMatch(/^.{1,256}$/u);
     expect(holder).toSatisfy(isPrintable);

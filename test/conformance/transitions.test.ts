@@ -11,6 +11,7 @@ import {
 import { startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog } from "../support/kept-log.ts";
+import { machine } from "../support/machine.ts";
 import { databaseOf } from "../support/test-database.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
 
@@ -48,7 +49,12 @@ test("tokens are told when they end or are made: by a caller, or by a command be
     await admin.put("/api/svc/v1/virtual-accounts", { manifest: { type: "virtual-account", name, permissions } });
   const { id } = (await admin.get("/api/svc/v1/personal-access-tokens/laptop")).body.data;
   const database = await databaseOf(data);
-  const beside = { data, log: createLog({ level: "silent" }), ...(database && { database: new Secret(database) }) };
+  const beside = {
+    ...machine,
+    data,
+    log: createLog({ level: "silent" }),
+    ...(database && { database: new Secret(database) }),
+  };
   await admin.post("/api/svc/v1/personal-access-tokens", { revoke: id });
   await admin.post("/api/svc/v1/subjects/disable", { subject: "virtualaccount:leaver" });
   await revokeInDatabase(beside, ["virtualaccount:lost"]);

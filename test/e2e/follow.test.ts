@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stateAt } from "../../src/state/open-state.ts";
 import { eventually } from "../support/eventually.ts";
+import { machine } from "../support/machine.ts";
 import { team } from "../support/manifests.ts";
 import { type Server, serve } from "../support/server.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
@@ -181,7 +182,7 @@ describe("watch on a git repository", () => {
     await daemon.shows("stdout", /1 updated/);
     daemon.kill("SIGTERM");
     await daemon.ended;
-    await using state = stateAt(join(folder, ".holdfast/targets/prod"));
+    await using state = stateAt(join(folder, ".holdfast/targets/prod"), machine);
     const passes = (await (await state.target()).passes({ limit: 5000 })).entries.toReversed();
     expect(passes.map(({ commit }) => commit)).toEqual([first, ...commits]);
     expect(passes.slice(1, -1).every(({ result }) => result === "superseded")).toBe(true);

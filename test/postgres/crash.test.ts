@@ -12,6 +12,7 @@ import { plantWorkspace, service } from "../conformance/platform.ts";
 import { caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { eventually } from "../support/eventually.ts";
+import { machine } from "../support/machine.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 
 // A PostgreSQL of their own, since they crash it. What is not committed stays in memory, where a crash takes it.
@@ -72,7 +73,7 @@ test("F64 a commit that a crash took is not mistaken for the one that got its nu
   const address = Object.assign(new URL((await databaseCalled("numbers")).open()), { port: String(wire.port) });
   // As long as it takes to crash and start it here.
   const limits = { away: 60_000, deadline: 60_000 };
-  const store = await openPostgresStore<Tables>(new Secret(address.href), migrations, limits);
+  const store = await openPostgresStore<Tables>(new Secret(address.href), migrations, { ...machine, ...limits });
   onTestFinished(() => store.close());
   const numbers: number[] = [];
   const broken = wire.breakAt("COMMIT", "before it arrives");

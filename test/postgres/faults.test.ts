@@ -11,6 +11,7 @@ import { effects, startControlPlane, temporaryFolder } from "../control-plane.ts
 import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog } from "../support/kept-log.ts";
+import { machine } from "../support/machine.ts";
 import { startNode } from "../support/process.ts";
 import { databaseOf, statement } from "../support/test-database.ts";
 
@@ -258,7 +259,7 @@ test.each([
 test("F64 a commit whose outcome cannot be had is ambiguous, and neither made again nor said to have failed", async () => {
   const data = await temporaryFolder();
   const { address, wire } = await wired(data);
-  const store = await openPostgresStore<Tables>(address, migrations, { deadline: 300 });
+  const store = await openPostgresStore<Tables>(address, migrations, { ...machine, deadline: 300 });
   onTestFinished(() => store.close());
   let runs = 0;
   const broken = wire.breakAt("COMMIT", "before its answer arrives");

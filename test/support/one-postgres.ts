@@ -7,6 +7,7 @@ import { bundle } from "../../scripts/build/bundle.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { migrations } from "../../src/server/database/migrations.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
+import { machine } from "./machine.ts";
 import { startPostgres } from "./postgres.ts";
 
 declare module "vitest" {
@@ -50,6 +51,6 @@ async function makeTemplate(url: string): Promise<void> {
   await client.query(`CREATE DATABASE ${TEMPLATE}`);
   await client.end();
   const template = URL.parse(TEMPLATE, url);
-  const store = await openPostgresStore(new Secret(template?.href ?? ""), migrations);
+  const store = await openPostgresStore(new Secret(template?.href ?? ""), migrations, machine);
   await store.close();
 }

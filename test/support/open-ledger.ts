@@ -3,13 +3,14 @@ import type { Ledger } from "../../src/state/ledger.ts";
 import { ledgerIn } from "../../src/state/sqlite/ledger.ts";
 import { type StateTables, stateMigrations } from "../../src/state/sqlite/state-schema.ts";
 import { openStatementStore } from "../../src/store/sqlite/statement-store.ts";
+import { machine } from "./machine.ts";
 
 /** Opens the ledger of one server in a SQLite file, which is closed with it. */
 export async function openLedger(
   path: string,
   place: { readonly server: string; readonly key: SealKey },
 ): Promise<Ledger & AsyncDisposable> {
-  const store = await openStatementStore<StateTables>(path, stateMigrations());
+  const store = await openStatementStore<StateTables>(path, stateMigrations(), machine);
   try {
     return { ...(await ledgerIn(store, place)), [Symbol.asyncDispose]: store.close };
   } catch (error) {

@@ -10,7 +10,10 @@ import { dataFolder } from "./data-folder.ts";
 /** The data of the control plane that an offline command administers. */
 export async function dataOptions(invocation: Invocation): Promise<DataOptions> {
   const { database } = invocation.flags;
+  const { clock, random } = invocation.terminal;
   return {
+    clock,
+    random,
     data: await dataFolder(invocation),
     ...(database ? { database: new Secret(database) } : {}),
     ...serverKeyOptions(invocation.terminal),

@@ -21,7 +21,15 @@ export type Embedded = AsyncDisposable & { readonly choice: ServerChoice };
 export async function startEmbedded(state: string, log: Log, terminal: Terminal): Promise<Embedded> {
   const folder = embeddedFolder(state);
   try {
-    const plane = await createControlPlane({ data: folder, port: 0, log, ...serverKeyOptions(terminal) });
+    const { clock, random } = terminal;
+    const plane = await createControlPlane({
+      clock,
+      random,
+      data: folder,
+      port: 0,
+      log,
+      ...serverKeyOptions(terminal),
+    });
     const message = `embedded control plane at ${plane.url}, data in ${folder}`;
     tell(terminal.stderr, { event: "embedded", message, url: plane.url }, () => sentence(message, terminal.stderr));
     const choice = { ...embeddedServer(folder, plane.url), token: () => plane.adminToken };

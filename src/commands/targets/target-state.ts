@@ -16,6 +16,8 @@ export function targetState(folder: string, invocation: Invocation): TargetState
   const onForgotten = warnNotRemembered(terminal);
   return {
     ...stateAt(folder, {
+      clock: terminal.clock,
+      random: terminal.random,
       onForgotten,
       notify: (notice) => terminalLog(invocation).warn({ event: "state-notice" }, notice),
     }),

@@ -57,6 +57,8 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
   const states = createResourceStates();
   let refusal: string | null = null;
   const app = createHttpServer({
+    clock,
+    random,
     log,
     readiness: async () => readiness.now(),
     explain: () => null,

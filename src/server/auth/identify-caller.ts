@@ -24,7 +24,7 @@ export function createPrincipalCache(
   let until = 0;
   return async ({ token, hash }) => {
     // A clock that was set back would keep a revoked token valid for that time.
-    const now = performance.now();
+    const now = context.clock.monotonic();
     if (context.store.commits() !== commits || now >= until || cache.size >= MAX_SIZE) {
       cache.clear();
       commits = context.store.commits();

@@ -1,3 +1,4 @@
+import type { Clock } from "../../clock/clock.ts";
 import { Secret } from "../../contract/secret.ts";
 import { seal, unsealWithAny } from "../../seal/seal.ts";
 import type { KeyRing } from "../../seal/seal-key.ts";
@@ -18,7 +19,7 @@ export type SigningKeys = {
   readonly renew: (when: "old" | "now") => Promise<void>;
 };
 
-type Source = { readonly store: Store<Tables>; readonly keys: () => KeyRing; readonly now: () => number };
+type Source = { readonly store: Store<Tables>; readonly keys: () => KeyRing; readonly clock: Clock };
 type StoredKey = { readonly key: SigningKey; readonly createdAt: number };
 
 /** Loads the signing keys, and creates the first one. */
@@ -39,7 +40,8 @@ export async function openSigningKeys(source: Source): Promise<SigningKeys> {
     },
     renew: async (when) => {
       await reload();
-      if (when === "now" || newest.createdAt + MAX_AGE_DAYS * DAY <= source.now()) newest = await createKey(source);
+      if (when === "now" || newest.createdAt + MAX_AGE_DAYS * DAY <= source.clock.now())
+        newest = await createKey(source);
       await deleteUnused(source, newest);
       await reload();
     },
@@ -73,18 +75,18 @@ async function isStored({ store }: Source, kid: string): Promise<boolean> {
   return row !== undefined;
 }
 
-async function createKey({ store, keys, now }: Source): Promise<StoredKey> {
+async function createKey({ store, keys, clock }: Source): Promise<StoredKey> {
   const { key, pkcs8 } = await createSigningKey();
   const sealed = seal(keys().newest, pkcs8.open(), signingKeyAssociatedData(key.kid)).toString("base64");
-  const createdAt = now();
+  const createdAt = clock.now();
   const row = { kid: key.kid, sealed, created_at: new Date(createdAt).toISOString() };
   await store.write(async (transaction) => void (await transaction.insertInto("signing_keys").values(row).execute()));
   return { key, createdAt };
 }
 
 // After a day every server signs with the new key alone.
-async function deleteUnused({ store, now }: Source, newest: StoredKey): Promise<void> {
-  if (newest.createdAt + DAY > now()) return;
+async function deleteUnused({ store, clock }: Source, newest: StoredKey): Promise<void> {
+  if (newest.createdAt + DAY > clock.now()) return;
   await store.write(async (transaction) => {
     const { kid } = newest.key;
     await transaction

@@ -29,12 +29,12 @@ const insert = preparedQuery((database: Kysely<Tables>, row: Tables["audit"]) =>
 /** Writes the audit row of an effect, in the transaction of the effect. */
 export async function recordEffect(
   transaction: Transaction<Tables>,
-  { newId, now, auditMarks }: Context,
+  { newId, clock, auditMarks }: Context,
   { principal, operation: name, resource }: Effect,
 ): Promise<void> {
   await insert(transaction, {
     id: newId(),
-    at: new Date(now()).toISOString(),
+    at: new Date(clock.now()).toISOString(),
     // Both were validated before; escaping is a second safeguard for the log.
     principal: oneLine(principal.name),
     operation: name === "admin-token" ? name : operation(name).number,

@@ -7,13 +7,13 @@ const CLAIM_MS = 10_000;
 
 /** Finds the rows that are due, and claims them so that other servers on the same database skip them. */
 export function claimDueRows<Due extends { readonly id: string }>(
-  { store, now }: Context,
+  { store, clock }: Context,
   table: "deployments" | "job_runs",
   find: (database: Kysely<Tables>, now: number) => Promise<readonly Due[]>,
 ): Promise<readonly Due[]> {
-  if (!store.isShared) return find(store.read, now());
+  if (!store.isShared) return find(store.read, clock.now());
   return store.write(async (transaction) => {
-    const moment = now();
+    const moment = clock.now();
     const due = await find(transaction, moment);
     await claim(transaction, table, due, moment);
     return due;

@@ -1,4 +1,5 @@
-import { randomFillSync } from "node:crypto";
+import type { Clock } from "../../clock/clock.ts";
+import type { Random } from "../../clock/random.ts";
 
 const RANDOM_BYTES = 8;
 // Random bytes are cheaper in large blocks.
@@ -8,12 +9,12 @@ const PAGE = 512 * RANDOM_BYTES;
  * Creates ids that grow with time (UUID version 7), each greater than the one before: lists with equal times keep the
  * order of creation.
  */
-export function createIdGenerator(now: () => number): () => string {
+export function createIdGenerator(clock: Clock, { bytes }: Random): () => string {
   let last = 0n;
-  const random = randomPages();
+  const random = randomPages(bytes);
   return () => {
     // 48 bits of milliseconds, then a 12-bit counter (RFC 9562, 6.2, method 1).
-    const wanted = BigInt(now()) << 12n;
+    const wanted = BigInt(clock.now()) << 12n;
     last = wanted > last ? wanted : last + 1n;
     return format(last, random());
   };
@@ -25,12 +26,12 @@ export function idPrefixAt(moment: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
-function randomPages(): () => Buffer {
-  const page = Buffer.alloc(PAGE);
+function randomPages(bytes: Random["bytes"]): () => Buffer {
+  let page: Buffer = Buffer.alloc(0);
   let at = PAGE;
   return () => {
     if (at === PAGE) {
-      randomFillSync(page);
+      page = bytes(PAGE);
       at = 0;
     }
     at += RANDOM_BYTES;

@@ -15,9 +15,9 @@ export async function readCertificate(files: TlsFiles, context: Context): Promis
   return read;
 }
 
-function warnIfExpired(read: Certificate, files: TlsFiles, { now, log }: Context): void {
+function warnIfExpired(read: Certificate, files: TlsFiles, { clock, log }: Context): void {
   const end = certificateExpiry(read);
-  if (end === null || end > now()) return;
+  if (end === null || end > clock.now()) return;
   const expired = new Date(end).toISOString();
   log.warn({ event: "certificate-expired", certificate: files.certificate, expired }, "the certificate has expired");
 }
@@ -35,7 +35,7 @@ export function followCertificate(
   { current, replace, fileCheckSeconds = 5 }: CertificateOptions,
   context: Context,
 ): AsyncDisposable {
-  const { now, log } = context;
+  const { clock, log } = context;
   const { certificate } = files;
   let trouble: string | null = null;
   const read = async (): Promise<number> => {
@@ -50,7 +50,7 @@ export function followCertificate(
     }
     trouble = null;
     replace(fresh);
-    return now() + fileCheckSeconds * 1000;
+    return clock.now() + fileCheckSeconds * 1000;
   };
   const failed = (error: unknown): void => {
     const reason = errorMessage(error);
@@ -61,8 +61,8 @@ export function followCertificate(
     );
     trouble = reason;
   };
-  const task = new RecurringTask(read, now, failed);
-  task.at(now() + fileCheckSeconds * 1000);
+  const task = new RecurringTask(read, clock, failed);
+  task.at(clock.now() + fileCheckSeconds * 1000);
   return { [Symbol.asyncDispose]: () => task.close() };
 }
 

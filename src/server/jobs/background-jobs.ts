@@ -18,7 +18,7 @@ export function startBackgroundJobs(
   resources: readonly ResourceDefinition[],
   keyCheck: KeyCheck,
 ): AsyncDisposable & { readonly scheduleAdvance: (moment: number) => void } {
-  const { now, log } = context;
+  const { clock, log } = context;
   const advance = taskOf({ name: "rollouts and runs", run: () => advanceAll(resources, context) }, context);
   const jobs: readonly BackgroundJob[] = [
     ...resources.flatMap(({ jobs: own = [] }) => own),
@@ -26,7 +26,7 @@ export function startBackgroundJobs(
     { name: "refreshing the keys", run: () => refreshKeys(keyCheck, context) },
   ];
   const tasks = jobs.map((job) => taskOf(job, context));
-  for (const task of tasks) task.at(now());
+  for (const task of tasks) task.at(clock.now());
   return {
     scheduleAdvance: (moment) => advance.at(moment),
     [Symbol.asyncDispose]: async () => {
@@ -42,7 +42,7 @@ export function startBackgroundJobs(
 
 /** A task that logs when its work starts to fail and when it works again, not every failure. */
 function taskOf({ name, run }: BackgroundJob, context: Context): RecurringTask {
-  const { now, log } = context;
+  const { clock, log } = context;
   let isFailing = false;
   const work = async () => {
     const next = await run(context);
@@ -50,7 +50,7 @@ function taskOf({ name, run }: BackgroundJob, context: Context): RecurringTask {
     isFailing = false;
     return next;
   };
-  return new RecurringTask(work, now, (error) => {
+  return new RecurringTask(work, clock, (error) => {
     // That the storage fails is logged once, for everything that needs it.
     const isOfStorage = storageHttpError(error) !== null;
     const fields = { event: "job-failed", job: name, ...causeFields(error) };
@@ -75,14 +75,14 @@ async function advanceAll(resources: readonly ResourceDefinition[], context: Con
 
 async function cleanUp(resources: readonly ResourceDefinition[], context: Context): Promise<number> {
   await context.store.write(async (transaction) => {
-    await deleteExpiredReplies(transaction, context.now());
+    await deleteExpiredReplies(transaction, context.clock.now());
     for (const { forget } of resources) await forget?.(transaction, context);
   });
   await context.signingKeys.renew("old");
-  return context.now() + HOUR;
+  return context.clock.now() + HOUR;
 }
 
-async function refreshKeys({ serverKeys, keyCheckSeconds }: KeyCheck, { now }: Context): Promise<number | null> {
+async function refreshKeys({ serverKeys, keyCheckSeconds }: KeyCheck, { clock }: Context): Promise<number | null> {
   await serverKeys.refresh();
-  return keyCheckSeconds === null ? null : now() + keyCheckSeconds * 1000;
+  return keyCheckSeconds === null ? null : clock.now() + keyCheckSeconds * 1000;
 }

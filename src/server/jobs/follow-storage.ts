@@ -16,12 +16,12 @@ const FAILING_MS = 1000;
 /** Follows the readiness of the storage from now on; it is ready at first. */
 export function followStorage(
   readiness: (onError: (error: unknown) => void) => Promise<Readiness>,
-  { log, now }: Context,
+  { log, clock }: Context,
 ): StorageLog {
   let failing: { readonly reason: string; readonly since: number } | null = null;
   const fail = (reason: string, cause: string | null): void => {
     if (failing?.reason === reason) return;
-    failing = { reason, since: failing?.since ?? now() };
+    failing = { reason, since: failing?.since ?? clock.now() };
     const isFull = reason === STORAGE_FULL;
     if (isFull) log.error({ event: "degraded", reason, cause }, "degraded: writes are refused, reads are answered");
     else log.error({ event: "not-ready", reason, cause }, "not ready");
@@ -33,23 +33,23 @@ export function followStorage(
     });
     if (current.is === "degraded" || current.is === "not-ready") {
       fail(current.reason, cause);
-      return now() + FAILING_MS;
+      return clock.now() + FAILING_MS;
     }
     if (failing !== null) {
-      const durationMs = now() - failing.since;
+      const durationMs = clock.now() - failing.since;
       log.info({ event: "recovered", durationMs }, `recovered after ${Math.round(durationMs / 1000)} s`);
     }
     failing = null;
-    return now() + CALM_MS;
+    return clock.now() + CALM_MS;
   };
-  const task = new RecurringTask(check, now, (error) => fail(STORAGE_UNAVAILABLE, causeText(error)));
-  task.at(now() + CALM_MS);
+  const task = new RecurringTask(check, clock, (error) => fail(STORAGE_UNAVAILABLE, causeText(error)));
+  task.at(clock.now() + CALM_MS);
   return {
     failed: (error) => {
       const reason = storageHttpError(error)?.code;
       if (reason !== STORAGE_FULL && reason !== STORAGE_UNAVAILABLE) return;
       fail(reason, causeText(error));
-      task.at(now() + FAILING_MS);
+      task.at(clock.now() + FAILING_MS);
     },
     [Symbol.asyncDispose]: () => task.close(),
   };

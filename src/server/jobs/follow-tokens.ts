@@ -18,8 +18,8 @@ type AuditRow = Pick<Selectable<Tables["audit"]>, "id" | "principal" | "operatio
  * it, or another server.
  */
 export async function followTokens(context: Context): Promise<AsyncDisposable> {
-  const { store, now, log } = context;
-  const read = () => rowsSince(store, now() - WINDOW_MS);
+  const { store, clock, log } = context;
+  const read = () => rowsSince(store, clock.now() - WINDOW_MS);
   let seen: ReadonlySet<string> = new Set((await read()).map(({ id }) => id));
   const check = async (): Promise<number> => {
     const rows = (await read()).filter(({ id }) => !seen.has(id));
@@ -28,13 +28,13 @@ export async function followTokens(context: Context): Promise<AsyncDisposable> {
       log.warn({ event, principal, resource }, message);
     }
     seen = new Set([...seen, ...rows.map(({ id }) => id)].slice(-MAX_SEEN));
-    return now() + EVERY_MS;
+    return clock.now() + EVERY_MS;
   };
   // That the storage fails is logged once, for everything that needs it.
-  const task = new RecurringTask(check, now, (error) =>
+  const task = new RecurringTask(check, clock, (error) =>
     log.debug({ event: "job-failed", job: "following tokens", err: error }, "following tokens failed"),
   );
-  task.at(now() + EVERY_MS);
+  task.at(clock.now() + EVERY_MS);
   return { [Symbol.asyncDispose]: () => task.close() };
 }
 

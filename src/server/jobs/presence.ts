@@ -49,16 +49,16 @@ export async function otherServerSeen(transaction: Transaction<Tables>, { store 
 
 /** Announces the presence of a server until disposal, which ends it. */
 export function keepPresence(context: Context, id: string): AsyncDisposable {
-  const { store, now, log } = context;
+  const { store, clock, log } = context;
   if (!store.isShared) return { [Symbol.asyncDispose]: async () => {} };
   const announce = async () => {
     await store.write((transaction) => announcePresence(transaction, context, id));
-    return now() + EVERY_MS;
+    return clock.now() + EVERY_MS;
   };
-  const task = new RecurringTask(announce, now, (error) =>
+  const task = new RecurringTask(announce, clock, (error) =>
     log.debug({ event: "presence", err: error }, "presence was not announced"),
   );
-  task.at(now() + EVERY_MS);
+  task.at(clock.now() + EVERY_MS);
   return {
     [Symbol.asyncDispose]: async () => {
       await task.close();

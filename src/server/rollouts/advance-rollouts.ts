@@ -24,11 +24,11 @@ const POLL_MS = 5000;
  * epoch milliseconds; null when no rollout is in progress.
  */
 export async function advanceRollouts(context: Context): Promise<number | null> {
-  const { store, now, rollouts } = context;
+  const { store, clock, rollouts } = context;
   const due = await claimDueRows(context, "deployments", dueRollouts);
   await Promise.all(
     due.map(async ({ id, json }) => {
-      const observation = await rollouts.observe(toDriverRollout({ ...fromText(json), id }), now());
+      const observation = await rollouts.observe(toDriverRollout({ ...fromText(json), id }), clock.now());
       await store.write((transaction) => saveProgress(transaction, context, { id, json }, observation));
     }),
   );
@@ -37,7 +37,7 @@ export async function advanceRollouts(context: Context): Promise<number | null> 
     .select(({ fn }) => fn.min("look_at").as("next"))
     .executeTakeFirstOrThrow();
   const moment = next === null ? null : Number(next);
-  return store.isShared ? Math.min(moment ?? Number.POSITIVE_INFINITY, now() + POLL_MS) : moment;
+  return store.isShared ? Math.min(moment ?? Number.POSITIVE_INFINITY, clock.now() + POLL_MS) : moment;
 }
 
 function dueRollouts(database: Kysely<Tables>, now: number) {
@@ -69,8 +69,8 @@ async function saveProgress(
   // It was cancelled in the meantime, or another server has advanced it.
   if (current.json !== json) return;
   const seen = { ...fromText(json), id };
-  const { now, newId } = context;
-  const moment = new Date(now()).toISOString();
+  const { clock, newId } = context;
+  const moment = new Date(clock.now()).toISOString();
   const deployment = progress.length === 0 ? seen : withProgress(seen, progress, moment, newId);
   await saveDeployment(transaction, deployment, dueAt);
   await runOrDropTrigger(transaction, deployment, context);

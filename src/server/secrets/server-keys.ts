@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { Clock } from "../../clock/clock.ts";
 import type { Secret } from "../../contract/secret.ts";
 import type { Log } from "../../log/log.ts";
 import { SealError, seal, unsealWithAny } from "../../seal/seal.ts";
@@ -29,37 +30,37 @@ export type ServerKeys = {
 type Parts = {
   readonly source: KeySource;
   readonly store: Store<Tables>;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly log: Log;
 };
 
 type KnownKey = Pick<Tables["server_keys"], "version" | "sealed">;
 
 /** Loads the keys; fails before any change when the data was sealed with a key that is missing. */
-export async function openServerKeys({ source, store, now, log }: Parts): Promise<ServerKeys> {
+export async function openServerKeys({ source, store, clock, log }: Parts): Promise<ServerKeys> {
   const known = await knownKeys(store.read);
   let ring = await readSource(source, known);
   requireKeys(ring, known);
-  await registerKey(store, ring, now);
+  await registerKey(store, ring, clock);
   // Of two servers that start on an empty database with different keys, one must fail.
   requireKeys(ring, await knownKeys(store.read));
-  let sweeps = ring.all.length > 1 ? sweepsFrom(now()) : [];
+  let sweeps = ring.all.length > 1 ? sweepsFrom(clock.now()) : [];
   const refresh = async () => {
     const before = await knownKeys(store.read);
     const read = await readSource(source, before);
     requireKeys(read, before);
     if (read.newest.version !== ring.newest.version) {
       log.info({ event: "key-replaced", key: read.newest.version }, "a new key seals from now on");
-      sweeps = sweepsFrom(now());
+      sweeps = sweepsFrom(clock.now());
     }
     ring = read;
-    await registerKey(store, ring, now);
+    await registerKey(store, ring, clock);
     const [newest, ...others] = await knownKeys(store.read);
     // While servers change keys at different times, only one with the newest key reseals.
     if (newest?.version !== ring.newest.version) return;
-    const isDue = sweeps.some((moment) => moment <= now());
+    const isDue = sweeps.some((moment) => moment <= clock.now());
     if (others.length === 0 && !isDue) return;
-    sweeps = sweeps.filter((moment) => moment > now());
+    sweeps = sweeps.filter((moment) => moment > clock.now());
     const count = await reseal(store, ring);
     if (others.length === 0 && count === 0) return;
     await deleteKeys(store, others);
@@ -133,12 +134,12 @@ function neededText(known: readonly Pick<KnownKey, "version">[]): string {
   return `: give the one it was sealed with (${known.map(({ version }) => version).join(", ")}); a new key, if any, comes before it`;
 }
 
-async function registerKey(store: Store<Tables>, { newest }: KeyRing, now: () => number): Promise<void> {
+async function registerKey(store: Store<Tables>, { newest }: KeyRing, clock: Clock): Promise<void> {
   const { version } = newest;
   const row = await store.read.selectFrom("server_keys").select("version").where("version", "=", version).execute();
   if (row.length > 0) return;
   const sealed = seal(newest, "holdfast", keyContext(version)).toString("base64");
-  const values = { version, sealed, created_at: new Date(now()).toISOString() };
+  const values = { version, sealed, created_at: new Date(clock.now()).toISOString() };
   await store.write(async (transaction) => {
     await transaction
       .insertInto("server_keys")

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
@@ -25,7 +24,7 @@ export async function exportSqliteState(state: string, to: string, options: Tran
   if (ledgers.length === 0) {
     throw new HoldfastError("invalid", `there is no ledger in ${state}`, { hint: "name the state with --state" });
   }
-  const draft = `${to}.${randomUUID()}.unfinished`;
+  const draft = `${to}.${options.random.id()}.unfinished`;
   try {
     await mkdir(draft, { mode: 0o700 });
     let tokens = 0;
@@ -44,7 +43,11 @@ export async function exportSqliteState(state: string, to: string, options: Tran
   }
 }
 
-async function exportLedger(folder: string, to: string, { keyText, exportKey }: TransferOptions): Promise<void> {
+async function exportLedger(
+  folder: string,
+  to: string,
+  { keyText, exportKey, clock, random }: TransferOptions,
+): Promise<void> {
   const key = await existingKeyIn(folder, { keyText });
   if (key === null) {
     throw new HoldfastError("invalid", `the key of the state ${folder} is missing`, {
@@ -52,8 +55,8 @@ async function exportLedger(folder: string, to: string, { keyText, exportKey }: 
     });
   }
   const copy = join(to, LEDGER_NAME);
-  await copyDatabase(join(folder, LEDGER_NAME), copy);
-  await resealLedger(copy, { from: key, to: exportKey });
+  await copyDatabase(join(folder, LEDGER_NAME), copy, random);
+  await resealLedger(copy, { from: key, to: exportKey }, clock);
   // Resealing leaves a backup of an older schema, which the state itself still has.
   for (const name of await readdir(to)) if (name.endsWith(".backup")) await rm(join(to, name));
 }

@@ -51,17 +51,18 @@ async function place(
   draft: string,
   state: string,
   files: readonly string[],
-  { keyText, exportKey }: TransferOptions,
+  options: TransferOptions,
 ): Promise<Transferred> {
+  const { keyText, exportKey, clock, random } = options;
   const ledgers = files.filter((file) => basename(file) === LEDGER_NAME && !file.split(sep).includes("tokens"));
   const tokens = files.filter((file) => !ledgers.includes(file));
   await using stack = new AsyncDisposableStack();
   for (const ledger of ledgers) {
     const folder = join(state, dirname(ledger));
     if (dirname(ledger) !== ".") await makeFolder(folder);
-    const opened = await stack.use(sqliteStateAt(folder)).open({ keyText });
+    const opened = await stack.use(sqliteStateAt(folder, { clock, random })).open({ keyText });
     stack.use(await opened.lock());
-    await resealLedger(join(draft, ledger), { from: exportKey, to: opened.key });
+    await resealLedger(join(draft, ledger), { from: exportKey, to: opened.key }, clock);
   }
   for (const token of tokens) await placeToken(draft, state, token, exportKey);
   for (const ledger of ledgers) await rename(join(draft, ledger), join(state, ledger));

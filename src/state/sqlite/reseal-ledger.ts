@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { Clock } from "../../clock/clock.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { receiptDigest } from "../receipt-digest.ts";
@@ -9,8 +10,8 @@ import { type StateTables, stateMigrations } from "./state-schema.ts";
 export type KeyChange = { readonly from: SealKey; readonly to: SealKey };
 
 /** Seals everything in a ledger file with another key, in one transaction, and migrates its schema. */
-export async function resealLedger(path: string, keys: KeyChange): Promise<void> {
-  await using store = await openSqliteStore<StateTables>(path, stateMigrations());
+export async function resealLedger(path: string, keys: KeyChange, clock: Clock): Promise<void> {
+  await using store = await openSqliteStore<StateTables>(path, stateMigrations(), { clock });
   await store.write(async (database) => {
     await resealReceipts(database, keys);
     await resealIntents(database, keys);

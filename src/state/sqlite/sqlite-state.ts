@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import type { Clock } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
@@ -21,18 +22,18 @@ const LOCKED_BY_NAME = "locked-by";
 const MAX_TEXT_BYTES = 1024;
 
 /** The state of a folder. */
-export function sqliteStateAt(folder: string, options: StateAccessOptions = {}): StateAccess {
+export function sqliteStateAt(folder: string, options: StateAccessOptions): StateAccess {
   let isOurs = false;
   // Imported at the first use, so that commands that need only the key do not load the database.
   let database: Promise<StateDatabase> | null = null;
   const opened = (): Promise<StateDatabase> => {
     database ??= import("./state-database.ts").then(({ stateDatabase }) =>
-      stateDatabase(folder, { notify: options.notify, isLockedByOther: () => !isOurs && isFolderLocked(folder) }),
+      stateDatabase(folder, { ...options, isLockedByOther: () => !isOurs && isFolderLocked(folder) }),
     );
     return database;
   };
   const lock = async (): Promise<StateLock> => {
-    const taken = lockFolder(folder);
+    const taken = lockFolder(folder, options.clock);
     isOurs = true;
     return {
       leftBy: taken.leftBy,
@@ -56,7 +57,7 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions = {}):
         lock,
         holder: async () => {
           const { holderId } = await import("./state-database.ts");
-          return holderName(folder, await holderId(await opened()));
+          return holderName(folder, await holderId(await opened(), options.random));
         },
         ledger: async (server) => {
           const { openFolderLedger } = await import("./open-folder-ledger.ts");
@@ -141,7 +142,7 @@ function textIn(folder: string, name: string): string {
   return (readOwnFile(join(folder, name), { limit: MAX_TEXT_BYTES }) ?? "").toString().trim();
 }
 
-function lockFolder(folder: string): StateLock {
+function lockFolder(folder: string, clock: Clock): StateLock {
   const lock = holdExclusiveLock(join(folder, LOCK_NAME));
   const by = textIn(folder, LOCKED_BY_NAME);
   if (lock === null) {
@@ -151,7 +152,7 @@ function lockFolder(folder: string): StateLock {
     });
   }
   const file = join(folder, LOCKED_BY_NAME);
-  replaceFile(file, `process ${process.pid} on ${hostname()}, since ${timestampText(Date.now())}\n`);
+  replaceFile(file, `process ${process.pid} on ${hostname()}, since ${timestampText(clock.now())}\n`);
   return {
     leftBy: by === "" ? null : by,
     [Symbol.asyncDispose]: async () => {

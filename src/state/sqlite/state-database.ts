@@ -1,5 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import type { Clock } from "../../clock/clock.ts";
+import type { Random } from "../../clock/random.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
 import { openSqliteReadOnly } from "../../store/sqlite/open-read-only.ts";
 import { openStatementStore, type StatementStore } from "../../store/sqlite/statement-store.ts";
@@ -19,6 +20,7 @@ export type StateDatabase = AsyncDisposable & {
 
 /** How a state database is opened. */
 export type StateDatabaseOptions = {
+  readonly clock: Clock;
   /** Called when it was upgraded, with the location of its backup. */
   readonly notify?: ((notice: string) => void) | undefined;
   /** Whether another process writes with the folder; it may be of an earlier release, which an upgrade would break. */
@@ -26,14 +28,14 @@ export type StateDatabaseOptions = {
 };
 
 /** Creates the access to the database of a folder; opens nothing yet. */
-export function stateDatabase(folder: string, { notify, isLockedByOther }: StateDatabaseOptions): StateDatabase {
+export function stateDatabase(folder: string, { clock, notify, isLockedByOther }: StateDatabaseOptions): StateDatabase {
   const path = join(folder, LEDGER_NAME);
   let writer: Promise<StatementStore<StateTables>> | null = null;
   let reader: StatementStore<StateTables> | null = null;
   const openWriter = async (): Promise<StatementStore<StateTables>> => {
     await makeStateFolder(folder);
     const schema = ownDatabaseExists(path) && isLockedByOther() ? "leave" : "migrate";
-    const options = { schema, ...(notify === undefined ? {} : { notify }) } as const;
+    const options = { clock, schema, ...(notify === undefined ? {} : { notify }) } as const;
     const store = await openStatementStore<StateTables>(path, stateMigrations(folder), options);
     if (schema === "migrate" && hasEarlierFiles(folder)) retireEarlierFiles(folder);
     return store;
@@ -82,8 +84,8 @@ export function stateDatabase(folder: string, { notify, isLockedByOther }: State
 const OLDER: readonly string[] = ["older-schema", "empty"];
 
 /** The id in the name under which leases are taken; it is made once. */
-export async function holderId(database: StateDatabase): Promise<string> {
-  const made = { one: 1, id: randomUUID().slice(0, 8) };
+export async function holderId(database: StateDatabase, random: Random): Promise<string> {
+  const made = { one: 1, id: random.id().slice(0, 8) };
   return (await database.writable()).change(async (transaction) => {
     await transaction
       .insertInto("holder")

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import type { Random } from "../../clock/random.ts";
 
 /** A number that a transaction writes with its commit, into a slot that no other transaction uses at the same time. */
 export type CommitMarker = { readonly slot: string; readonly number: number };
@@ -8,9 +8,13 @@ export type CommitMarker = { readonly slot: string; readonly number: number };
  * it: after a crash PostgreSQL assigns ids that had not reached its log to other transactions.
  */
 export class CommitMarkerPool {
-  readonly #prefix = randomUUID();
+  readonly #prefix: string;
   readonly #free: CommitMarker[] = [];
   #slots = 0;
+
+  constructor(random: Random) {
+    this.#prefix = random.id();
+  }
 
   /** A marker for a new transaction. */
   acquire(): CommitMarker {

@@ -1,5 +1,7 @@
 import { Kysely, sql } from "kysely";
 import { Pool, types } from "pg";
+import type { Clock } from "../../clock/clock.ts";
+import type { Random } from "../../clock/random.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { type Migrations, migrate, requireSchema, type SchemaMode } from "../migrate.ts";
 import type { ConnectionUse, Store } from "../store.ts";
@@ -15,6 +17,8 @@ const WRITERS = 6;
 
 /** How a PostgreSQL database is opened. */
 export type PostgresOptions = Partial<RetryLimits> & {
+  readonly clock: Clock;
+  readonly random: Random;
   /** @default "migrate" */
   readonly schema?: SchemaMode;
 };
@@ -37,7 +41,7 @@ export type PoolOptions = {
 export async function openPostgresStore<Tables>(
   address: Secret,
   migrations: Migrations,
-  { schema = "migrate", ...limits }: PostgresOptions = {},
+  { schema = "migrate", clock, random, ...limits }: PostgresOptions,
 ): Promise<Store<Tables>> {
   const place = publicAddress(address);
   try {
@@ -53,8 +57,8 @@ export async function openPostgresStore<Tables>(
   };
   const read = new Kysely<Tables>({ dialect: postgresDialect(pools.read) });
   const writer = new PostgresWriter<Tables>(
-    new Kysely<Tables>({ dialect: postgresDialect(pools.write, new CommitMarkerPool()) }),
-    limits,
+    new Kysely<Tables>({ dialect: postgresDialect(pools.write, new CommitMarkerPool(random)) }),
+    { clock, random, ...limits },
   );
   const close = async () => {
     await writer.close();

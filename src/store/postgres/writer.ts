@@ -1,6 +1,7 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { CompiledQuery, type Kysely, type Transaction } from "kysely";
 import { backoff } from "../../clock/backoff.ts";
+import type { Clock } from "../../clock/clock.ts";
+import type { Random } from "../../clock/random.ts";
 import { StoreError, storeErrorCode } from "../store-error.ts";
 import { type CommitMarker, readMarker } from "./commit-markers.ts";
 import { AmbiguousCommitError } from "./connection.ts";
@@ -18,12 +19,16 @@ export type RetryLimits = {
 const MAX_DUPLICATES = 10;
 const BACKOFF = { first: 1, most: 200 };
 
+type WriterOptions = Partial<RetryLimits> & { readonly clock: Clock; readonly random: Random };
+
 /**
  * Runs each change in its own transaction, many at a time, concurrently with other servers. Isolation is REPEATABLE READ:
  * when another transaction has changed the same rows, the change is retried, and then runs exclusively in this process.
  */
 export class PostgresWriter<Tables> {
   readonly #database: Kysely<Tables>;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #limits: RetryLimits;
   readonly #running = new Set<Promise<unknown>>();
   readonly #lock = new ReadWriteLock();
@@ -31,8 +36,10 @@ export class PostgresWriter<Tables> {
   #commits = 0;
   #isFull = false;
 
-  constructor(database: Kysely<Tables>, { deadline = 20_000, away = 5000 }: Partial<RetryLimits> = {}) {
+  constructor(database: Kysely<Tables>, { clock, random, deadline = 20_000, away = 5000 }: WriterOptions) {
     this.#database = database;
+    this.#clock = clock;
+    this.#random = random;
     this.#limits = { deadline, away };
   }
 
@@ -64,7 +71,7 @@ export class PostgresWriter<Tables> {
   }
 
   async #retry<Result>(change: (transaction: Transaction<Tables>) => Promise<Result>): Promise<Result> {
-    const started = performance.now();
+    const started = this.#clock.monotonic();
     let conflicts = 0;
     let duplicates = 0;
     for (let nth = 0; ; nth += 1) {
@@ -75,11 +82,11 @@ export class PostgresWriter<Tables> {
         if (conflict !== null) conflicts += 1;
         if (conflict === "duplicate") duplicates += 1;
         const isAway = storeErrorCode(error) === "unreachable";
-        const waited = performance.now() - started;
+        const waited = this.#clock.monotonic() - started;
         const isFinal = conflict === null ? !isAway || waited > this.#limits.away : waited > this.#limits.deadline;
         if (isFinal || duplicates > MAX_DUPLICATES) throw error;
         // Random, so that transactions that conflicted do not conflict again.
-        if (nth > 0 || isAway) await pause(backoff(nth + 1, BACKOFF, Math.random()));
+        if (nth > 0 || isAway) await this.#clock.sleep(backoff(nth + 1, BACKOFF, this.#random.next()));
       }
     }
   }
@@ -106,15 +113,15 @@ export class PostgresWriter<Tables> {
 
   // The outcome is read by the commit marker: running the change again could apply it twice.
   async #resolve(ambiguous: AmbiguousCommitError): Promise<void> {
-    const started = performance.now();
+    const started = this.#clock.monotonic();
     for (;;) {
       const number = await this.#readNumber(ambiguous.marker);
       if (number === ambiguous.marker.number) return;
       if (number !== null) throw new StoreError("unreachable", "the commit failed", { cause: ambiguous });
-      if (performance.now() - started > this.#limits.deadline) {
+      if (this.#clock.monotonic() - started > this.#limits.deadline) {
         throw new StoreError("commit-unknown", "it is unknown whether the change was committed", { cause: ambiguous });
       }
-      await pause(BACKOFF.most);
+      await this.#clock.sleep(BACKOFF.most);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
+import type { Clock } from "../../clock/clock.ts";
 import { rollBackTo } from "../savepoint.ts";
 import { storeErrorCode } from "../store-error.ts";
 import { runStatement } from "./query-builder.ts";
@@ -23,6 +24,7 @@ type Waiting<Tables> = {
 /** Group commit: runs changes one after another; those that wait at the same time share one commit and one fsync. */
 export class CommitQueue<Tables> {
   readonly #database: Kysely<Tables>;
+  readonly #clock: Clock;
   readonly #check: () => void;
   readonly #waiting: Waiting<Tables>[] = [];
   #draining: Promise<void> | null = null;
@@ -31,8 +33,9 @@ export class CommitQueue<Tables> {
   #isFull = false;
 
   /** `check` throws when nothing may be written. */
-  constructor(database: Kysely<Tables>, check: () => void) {
+  constructor(database: Kysely<Tables>, clock: Clock, check: () => void) {
     this.#database = database;
+    this.#clock = clock;
     this.#check = check;
   }
 
@@ -75,7 +78,7 @@ export class CommitQueue<Tables> {
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
       // One turn of the event loop lets requests that have just arrived join the batch.
-      await new Promise((resolve) => setImmediate(resolve));
+      await this.#clock.turn();
       await commit(this.#database, this.#waiting.splice(0, MAX_BATCH), {
         check: this.#check,
         ended: (failed) => {

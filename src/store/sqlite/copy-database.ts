@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { closeSync, constants, fsyncSync, openSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { Random } from "../../clock/random.ts";
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
 import { StoreError, storeErrorCode } from "../store-error.ts";
@@ -12,12 +12,12 @@ import { openSqliteConnection } from "./open-connection.ts";
  * Copies a SQLite database to a new file as a consistent snapshot, while others read and write it. The copy is checked
  * and synced. It blocks the thread until it is done.
  */
-export async function copyDatabase(path: string, to: string): Promise<void> {
+export async function copyDatabase(path: string, to: string, random: Random): Promise<void> {
   if (!ownDatabaseExists(path)) throw new StoreError("absent", `${path}: there is no such file`);
   // A link counts as existing.
   if (lstatOrNull(to) !== null) throw new StoreError("inaccessible", `${to} exists already`);
   // A random name: the file of a killed attempt must not block the next one.
-  await copyThrough(`${to}.${randomUUID()}.unfinished`, path, to);
+  await copyThrough(`${to}.${random.id()}.unfinished`, path, to);
 }
 
 /** Copies a SQLite database and replaces the target; no other process may do so at the same time. */

@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { sql } from "kysely";
+import type { Clock } from "../../clock/clock.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
 import { type Migrations, requireSchema, type SchemaMode } from "../migrate.ts";
@@ -14,6 +15,7 @@ import { upgradeSchema } from "./upgrade-schema.ts";
 
 /** How a SQLite file is opened. */
 export type OpenOptions = {
+  readonly clock: Clock;
   /** @default "migrate" */
   readonly schema?: SchemaMode;
   /** Called with what the operator should know: the file was upgraded, and where its backup is. */
@@ -27,7 +29,7 @@ export type OpenOptions = {
 export async function openSqliteStore<Tables>(
   path: string,
   migrations: Migrations,
-  options: OpenOptions = {},
+  options: OpenOptions,
 ): Promise<Store<Tables>> {
   try {
     return await open(path, migrations, options);
@@ -41,7 +43,7 @@ const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | cons
 async function open<Tables>(
   path: string,
   migrations: Migrations,
-  { schema = "migrate", notify = () => {} }: OpenOptions,
+  { clock, schema = "migrate", notify = () => {} }: OpenOptions,
 ): Promise<Store<Tables>> {
   if (!ownDatabaseExists(path) && schema === "leave") throw new StoreError("absent", `${path} does not exist`);
   // Created with mode 0600 first: SQLite gives its other files the same mode.
@@ -51,14 +53,14 @@ async function open<Tables>(
   const writer = queryBuilder<Tables>(writing);
   if (schema === "leave") await requireSchema(writer, migrations);
   else {
-    const notice = await upgradeSchema(writing, path, migrations);
+    const notice = await upgradeSchema(writing, path, migrations, clock);
     if (notice !== null) notify(notice);
   }
   // Reads have their own connection, so that they do not see uncommitted changes.
   const read = queryBuilder<Tables>(opening.use(openSqliteConnection(path, { readOnly: true })));
   const connections = opening.move();
   const isInPlace = placeOf(path);
-  const changes = new CommitQueue(writer, () => {
+  const changes = new CommitQueue(writer, clock, () => {
     if (!isInPlace()) throw new StoreError("inaccessible", `${path} was replaced or removed while it was in use`);
   });
   const close = async () => {
@@ -68,7 +70,7 @@ async function open<Tables>(
   return {
     read,
     write: (change) => changes.add(change),
-    time: async () => Date.now(),
+    time: async () => clock.now(),
     commits: () => changes.commits,
     isShared: false,
     unwritable: async () => {

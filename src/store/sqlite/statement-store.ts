@@ -20,7 +20,7 @@ export type StatementStore<Tables> = AsyncDisposable & {
 export async function openStatementStore<Tables>(
   path: string,
   migrations: Migrations,
-  options: OpenOptions = {},
+  options: OpenOptions,
 ): Promise<StatementStore<Tables>> {
   const { read, write, close } = await openSqliteStore<Tables>(path, migrations, options);
   return {

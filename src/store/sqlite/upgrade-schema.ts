@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../../clock/clock.ts";
 import { errorMessage } from "../../contract/error-message.ts";
 import { type Migrations, migrate, schemaState } from "../migrate.ts";
 import { StoreError, storeErrorCode } from "../store-error.ts";
@@ -17,10 +17,11 @@ export async function upgradeSchema(
   connection: DatabaseSync,
   path: string,
   migrations: Migrations,
+  clock: Clock,
 ): Promise<string | null> {
   const { pending } = await schemaState(queryBuilder(connection), migrations);
   if (pending.length === 0) return null;
-  await begin(connection);
+  await begin(connection, clock);
   try {
     const notice = await upgradeInTransaction(connection, path, migrations);
     connection.exec("COMMIT");
@@ -51,7 +52,7 @@ async function upgradeInTransaction(
 // Each attempt waits for the connection's busy timeout; another process's upgrade with its backup may take longer.
 const ATTEMPTS = 12;
 
-async function begin(connection: DatabaseSync): Promise<void> {
+async function begin(connection: DatabaseSync, clock: Clock): Promise<void> {
   for (let nth = 1; ; nth += 1) {
     try {
       connection.exec("BEGIN IMMEDIATE");
@@ -60,7 +61,7 @@ async function begin(connection: DatabaseSync): Promise<void> {
       if (nth === ATTEMPTS || storeErrorCode(error) !== "locked") throw error;
     }
     // Signals are handled in between.
-    await nextTurn();
+    await clock.turn();
   }
 }
 

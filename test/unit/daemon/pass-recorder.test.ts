@@ -4,10 +4,11 @@ import { createPassRecorder } from "../../../src/daemon/pass-recorder.ts";
 import { createPassWatch } from "../../../src/daemon/pass-watch.ts";
 import { stateAt } from "../../../src/state/open-state.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { machine } from "../../support/machine.ts";
 
 test("a pass that cannot be stored is no failure: it is told, and who waits for the pass goes on", async () => {
   const folder = await temporaryFolder();
-  await using state = stateAt(folder);
+  await using state = stateAt(folder, machine);
   const told: string[] = [];
   const recorder = createPassRecorder({
     target: "prod",

@@ -9,6 +9,7 @@ import { holdExclusiveLock } from "../../../src/store/lock-file.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import { needsRoot } from "../../support/as-root.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { machine } from "../../support/machine.ts";
 import { placeSpecial, type SpecialFile, specialFiles } from "../../support/special-file.ts";
 
 const read = (path: string, isSecret = false) => readOwnFile(path, { limit: 100, isSecret })?.toString() ?? null;
@@ -107,7 +108,7 @@ describe("S40 a database of the user", () => {
   test("S40 is not opened, locked or created when it is no regular file", async () => {
     const path = join(await temporaryFolder(), "a.db");
     placeSpecial("dangling symlink", path);
-    await expect(openSqliteStore(path, {})).rejects.toThrow(UnsafePathError);
+    await expect(openSqliteStore(path, {}, machine)).rejects.toThrow(UnsafePathError);
     expectUnsafe(() => holdExclusiveLock(path), "a symbolic link");
     expect(existsSync(path)).toBe(false);
   });

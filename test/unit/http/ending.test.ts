@@ -10,10 +10,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { createHttpServer, type HttpOptions, listen } from "../../../src/http/server.ts";
 import { readTls, renewTls } from "../../../src/http/tls.ts";
 import { createLog } from "../../../src/log/log.ts";
+import { machine } from "../../support/machine.ts";
 import { type Certificate, createAuthority } from "../client/certificate.ts";
 
 function create(options: Partial<HttpOptions> = {}) {
   const app = createHttpServer({
+    ...machine,
     log: createLog({ level: "silent" }),
     readiness: async () => ({ is: "ready" }),
     explain: () => null,

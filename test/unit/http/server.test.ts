@@ -5,10 +5,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { conflict } from "../../../src/http/http-error.ts";
 import { createHttpServer, type HttpOptions, listen } from "../../../src/http/server.ts";
 import { createLog } from "../../../src/log/log.ts";
+import { machine } from "../../support/machine.ts";
 
 async function started(options: Partial<HttpOptions> = {}): Promise<string> {
   const log = createLog({ level: "silent" });
   const app = createHttpServer({
+    ...machine,
     log,
     readiness: async () => ({ is: "ready" }),
     explain: () => null,

@@ -4,6 +4,7 @@ import { text as readText } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { createHttpServer, listen, type ServerTimeouts } from "../../../src/http/server.ts";
 import { createLog } from "../../../src/log/log.ts";
+import { machine } from "../../support/machine.ts";
 
 const quick: ServerTimeouts = { headers: 150, request: 300, silence: 900, idle: 150 };
 
@@ -14,7 +15,13 @@ async function started(): Promise<{
   readonly arrived: readonly Socket[];
 }> {
   const log = createLog({ level: "silent" });
-  const app = createHttpServer({ log, readiness: async () => ({ is: "ready" }), explain: () => null, timeouts: quick });
+  const app = createHttpServer({
+    ...machine,
+    log,
+    readiness: async () => ({ is: "ready" }),
+    explain: () => null,
+    timeouts: quick,
+  });
   app.put("/echo", async ({ body }) => ({ body }));
   app.get("/large", async () => "x".repeat(64 * 1024 * 1024));
   onTestFinished(() => app.close());

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { createIdGenerator } from "../../../src/server/database/id-generator.ts";
+import { machine } from "../../support/machine.ts";
 
 test("ids grow, also within a millisecond and when the clock is set back", () => {
   const times = [5000, 5000, 5000, 4000, 4000, 6000, 5999];
   let at = 0;
-  const newId = createIdGenerator(() => times[at++] ?? 0);
+  const newId = createIdGenerator({ ...machine.clock, now: () => times[at++] ?? 0 }, machine.random);
   const ids = times.map(newId);
   expect(ids).toEqual(ids.toSorted());
   expect(new Set(ids).size).toBe(ids.length);
@@ -12,7 +13,7 @@ test("ids grow, also within a millisecond and when the clock is set back", () =>
 });
 
 test("ten thousand in one millisecond still grow", () => {
-  const newId = createIdGenerator(() => 1);
+  const newId = createIdGenerator({ ...machine.clock, now: () => 1 }, machine.random);
   const ids = Array.from({ length: 10_000 }, newId);
   expect(ids).toEqual(ids.toSorted());
   expect(new Set(ids).size).toBe(10_000);

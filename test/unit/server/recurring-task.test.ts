@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { RecurringTask } from "../../../src/server/jobs/recurring-task.ts";
+import { machine } from "../../support/machine.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
@@ -15,11 +16,7 @@ function turning(next: (turn: number) => number | null) {
     turns.push(Date.now());
     return next(turns.length);
   };
-  const task = new RecurringTask(
-    work,
-    () => Date.now(),
-    (error) => failures.push(error),
-  );
+  const task = new RecurringTask(work, machine.clock, (error) => failures.push(error));
   return { task, turns, failures };
 }
 

@@ -5,6 +5,7 @@ import type { Kysely } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { preparedQuery } from "../../../src/store/prepared-query.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
+import { machine } from "../../support/machine.ts";
 
 type Note = { readonly id: string; readonly text: string | null; readonly kind: string };
 type Tables = { readonly notes: Note };
@@ -39,7 +40,7 @@ const save = preparedQuery((database: Kysely<Tables>, { id, text, kind }: Note) 
 async function opened() {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const store = await openSqliteStore<Tables>(join(folder, "a.db"), migrations);
+  const store = await openSqliteStore<Tables>(join(folder, "a.db"), migrations, machine);
   onTestFinished(() => store.close());
   return store;
 }

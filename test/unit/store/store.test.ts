@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { holdExclusiveLock } from "../../../src/store/lock-file.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import { isUniqueViolation } from "../../../src/store/store-error.ts";
+import { machine } from "../../support/machine.ts";
 import { startNode } from "../../support/process.ts";
 import { migrations, type Tables } from "./notes.ts";
 
@@ -18,7 +19,7 @@ async function folder(): Promise<string> {
 }
 
 async function opened(path: string) {
-  const store = await openSqliteStore<Tables>(path, migrations);
+  const store = await openSqliteStore<Tables>(path, migrations, machine);
   onTestFinished(() => store.close());
   return store;
 }
@@ -117,8 +118,9 @@ test("F72 a commit on a full disk fails with that error, although SQLite has rol
   const module = (name: string) => JSON.stringify(import.meta.resolve(`../../../src/store/${name}`));
   const script = `
     import { openSqliteStore } from ${module("sqlite/open.ts")};
+    import { systemClock } from ${module("../clock/system.ts")};
     import { storeErrorCode } from ${module("store-error.ts")};
-    const store = await openSqliteStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
+    const store = await openSqliteStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } }, { clock: systemClock });
     const add = (id) => store.write((transaction) =>
       transaction.insertInto("notes").values({ id, text: "x".repeat(20_000) }).execute());
     const faults = new Set();
@@ -140,19 +142,19 @@ test("closing waits for the writes under way and refuses later ones", async () =
 
 test("a database that a newer release has changed is refused", async () => {
   const path = join(await folder(), "a.db");
-  await (await openSqliteStore(path, { ...migrations, "0002-later": { up: async () => {} } })).close();
-  await expect(openSqliteStore(path, migrations)).rejects.toMatchObject({ code: "newer-schema" });
+  await (await openSqliteStore(path, { ...migrations, "0002-later": { up: async () => {} } }, machine)).close();
+  await expect(openSqliteStore(path, migrations, machine)).rejects.toMatchObject({ code: "newer-schema" });
 });
 
 test("a file that is no database is refused, and left as it is", async () => {
   const path = join(await folder(), "a.db");
   await writeFile(path, "this is not a database, but it is long enough to be looked at ".repeat(40));
-  await expect(openSqliteStore(path, migrations)).rejects.toMatchObject({ code: "corrupt" });
+  await expect(openSqliteStore(path, migrations, machine)).rejects.toMatchObject({ code: "corrupt" });
 });
 
 test("a folder that is absent is named", async () => {
   const path = join(await folder(), "absent", "a.db");
-  await expect(openSqliteStore(path, migrations)).rejects.toMatchObject({
+  await expect(openSqliteStore(path, migrations, machine)).rejects.toMatchObject({
     code: "inaccessible",
     message: expect.stringContaining(path),
   });

@@ -105,6 +105,6 @@ function audit(transaction: Transaction<Tables>, resource: string, context: Cont
   return recordEffect(transaction, context, { principal, operation: "admin-token", resource });
 }
 
-function laterThan(moment: string, { now }: Context): string {
-  return new Date(Math.max(now(), Date.parse(moment) + 1)).toISOString();
+function laterThan(moment: string, { clock }: Context): string {
+  return new Date(Math.max(clock.now(), Date.parse(moment) + 1)).toISOString();
 }

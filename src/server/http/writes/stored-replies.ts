@@ -53,7 +53,7 @@ export async function findStoredReply(
 ): Promise<StoredReply | null> {
   const { keyHash: key_hash, principal, request } = replayKey;
   const [row] = await selectReply(transaction, { key_hash, principal, request });
-  if (row === undefined || Number(row.kept_until) <= context.now()) return null;
+  if (row === undefined || Number(row.kept_until) <= context.clock.now()) return null;
   return openReply(replayKey, Buffer.from(row.sealed, "base64"), context.keys().all);
 }
 
@@ -78,13 +78,13 @@ export async function storeReply(
   transaction: Transaction<Tables>,
   replayKey: ReplayKey,
   { status, text }: { readonly status: number; readonly text: string },
-  { keys, now }: Context,
+  { keys, clock }: Context,
 ): Promise<void> {
   const { keyHash: key_hash, principal, request, digest } = replayKey;
   // The digest is sealed too: otherwise a body with a short secret could be found by guessing.
   const content = JSON.stringify({ status, digest, text: exceedsBytes(text, MAX_BYTES) ? null : text });
   const sealed = seal(sealKeyOf(keys().newest, replayKey), content, associatedData(replayKey)).toString("base64");
-  const at = now();
+  const at = clock.now();
   await upsertReply(transaction, { key_hash, principal, request, sealed, kept_until: at + MAX_AGE_MS, now: at });
 }
 

@@ -93,7 +93,7 @@ async function deploy(
   await cancelUnderWay(transaction, place, now, context);
   const made = createdDeployment(planned, before.id, newId());
   const begun = withProgress(made, [rollouts.begin(manifest)], now, newId);
-  const { progress, dueAt } = await rollouts.observe(toDriverRollout(begun), context.now());
+  const { progress, dueAt } = await rollouts.observe(toDriverRollout(begun), context.clock.now());
   const deployment = withProgress(begun, progress, now, newId);
   const application = withOutcome(withDeployment(before, deployment, newId), deployment, newId);
   const deploymentJson = await saveDeployment(transaction, deployment, dueAt);

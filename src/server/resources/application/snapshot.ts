@@ -61,7 +61,7 @@ async function storeDeployment(
   deployment: StoredDeployment,
   context: Context,
 ): Promise<void> {
-  await saveDeployment(transaction, deployment, context.now());
+  await saveDeployment(transaction, deployment, context.clock.now());
   await recordSecretUses(transaction, deployment);
 }
 

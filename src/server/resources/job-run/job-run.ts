@@ -99,7 +99,7 @@ async function start(
   { name, subject }: RunTrigger,
   context: Context,
 ): Promise<void> {
-  const now = context.now();
+  const now = context.clock.now();
   const before = await countRuns(transaction, deployment.id);
   const run = newRun({ deployment, before, subject, now });
   const { state, dueAt } = await context.runs.observe(toDriverRun(run, deployment), now);

@@ -69,12 +69,12 @@ function runsOf(database: Kysely<Tables>, jobId: string) {
  * milliseconds; null when no run is in progress.
  */
 async function advanceRuns(context: Context): Promise<number | null> {
-  const { store, now, runs } = context;
+  const { store, clock, runs } = context;
   const due = await claimDueRows(context, "job_runs", dueRuns);
   await Promise.all(
     due.map(async ({ id, run: text, deployment }) => {
       const run = fromText(text);
-      const { state, dueAt } = await runs.observe(toDriverRun(run, fromText(deployment)), now());
+      const { state, dueAt } = await runs.observe(toDriverRun(run, fromText(deployment)), clock.now());
       await store.write((transaction) => updateRun(transaction, { id, run }, withState(run, state), dueAt));
     }),
   );

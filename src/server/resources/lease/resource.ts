@@ -27,12 +27,12 @@ const leaseGauge: ResourceGauge = {
   name: "holdfast_leases",
   help: "Leases that are held.",
   shownTo: "trusted",
-  read: async ({ store, now }) => {
+  read: async ({ store, clock }) => {
     const { held } = await store.read
       .selectFrom("leases")
       .select(({ fn }) => fn.countAll().as("held"))
       .where("holder", "!=", "")
-      .where("expires_at", ">", now())
+      .where("expires_at", ">", clock.now())
       .executeTakeFirstOrThrow();
     return Number(held);
   },

@@ -120,12 +120,12 @@ export async function checkFencingToken(
  * Cuts leases that end later than one taken now could: they were taken before the clock was set back, or with a longer
  * maximum, and would exclude others for that time.
  */
-export async function cutLongLeases({ store, now, maxLeaseSeconds, log }: Context): Promise<void> {
+export async function cutLongLeases({ store, clock, maxLeaseSeconds, log }: Context): Promise<void> {
   const maximum = maxLeaseSeconds * 1000;
   const long = await store.read
     .selectFrom("leases")
     .select("scope")
-    .where("expires_at", ">", now() + maximum)
+    .where("expires_at", ">", clock.now() + maximum)
     .limit(1)
     .execute();
   if (long.length === 0) return;

@@ -63,9 +63,9 @@ async function findToken(
   database: Kysely<Tables>,
   { subject }: Principal,
   name: string,
-  { now }: Context,
+  { clock }: Context,
 ): Promise<JsonText<AccountRow> | null> {
-  const row = await validTokens(database, now())
+  const row = await validTokens(database, clock.now())
     .select("p.json")
     .where("p.owner_type", "=", subject.subjectType)
     .where("p.owner_id", "=", subject.subjectId)

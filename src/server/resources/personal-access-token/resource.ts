@@ -30,7 +30,7 @@ const listPersonalAccessTokens: Handler<"listPersonalAccessTokens"> = async (cal
     ...(isTenantAdmin(call.principal) ? [] : [call.principal.subject]),
     ...(subject === undefined ? [] : [await findOwner(read, subject)]),
   ];
-  let rows = validTokens(read, context.now());
+  let rows = validTokens(read, context.clock.now());
   for (const owner of wanted) {
     rows = rows.where("p.owner_type", "=", owner?.subjectType ?? "").where("p.owner_id", "=", owner?.subjectId ?? "");
   }
@@ -71,9 +71,9 @@ const MINUTE = 60_000;
 
 const saveUses: BackgroundJob = {
   name: "saving when tokens were used",
-  run: async ({ tokenUses, now }) => {
+  run: async ({ tokenUses, clock }) => {
     await tokenUses.save();
-    return now() + MINUTE;
+    return clock.now() + MINUTE;
   },
   finish: ({ tokenUses }) => tokenUses.save(),
 };
@@ -124,7 +124,7 @@ export const resource: ResourceDefinition = {
     }),
   ],
   jobs: [saveUses],
-  forget: (transaction, { now }) => deleteInvalidTokens(transaction, now()),
+  forget: (transaction, { clock }) => deleteInvalidTokens(transaction, clock.now()),
   authenticate: authenticatePersonalToken,
 };
 

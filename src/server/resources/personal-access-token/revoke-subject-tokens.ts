@@ -72,7 +72,7 @@ async function revokeAccount(transaction: Transaction<Tables>, name: string, con
   if (secret === null) {
     await saveAccount(transaction, bare);
   } else {
-    const now = context.now();
+    const now = context.clock.now();
     const { jwtId, token } = await issueToken(transaction, account, now, context);
     await storeToken(transaction, revocation, { account: name, path: secret, token }, context);
     await saveAccount(transaction, withToken(bare, jwtId, now, null));

@@ -42,7 +42,7 @@ const validToken = preparedQuery(
  * that it depends on is valid.
  */
 export const authenticatePersonalToken: Authenticator = async (token, context) => {
-  const [row] = await validToken(context.store.read, { hash: tokenHash(token), now: context.now() });
+  const [row] = await validToken(context.store.read, { hash: tokenHash(token), now: context.clock.now() });
   if (row === undefined || row.credential === null) return null;
   const find = row.owner_type === accountSubjectType ? accountPrincipal : userPrincipal;
   const credential = { root: row.credential, name: personalTokenName(row.id) };

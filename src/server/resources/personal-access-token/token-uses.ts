@@ -1,3 +1,4 @@
+import type { Clock } from "../../../clock/clock.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Tables } from "../../database/tables.ts";
 
@@ -15,11 +16,11 @@ export type TokenUses = {
 };
 
 /** Creates the record of token uses. */
-export function createTokenUses(store: Store<Tables>, now: () => number): TokenUses {
+export function createTokenUses(store: Store<Tables>, clock: Clock): TokenUses {
   const recorded = new Map<string, number>();
   return {
     record: (id, saved) => {
-      const moment = now();
+      const moment = clock.now();
       if (saved === null || moment - Number(saved) >= PRECISION_MS) recorded.set(id, moment);
     },
     unsaved: (id) => recorded.get(id) ?? null,

@@ -14,13 +14,13 @@ export const accountSubjectType = "virtualaccount";
 
 /** Authenticates virtual accounts by their JWT; the database decides on every request whether a token is valid. */
 export const authenticateAccount: Authenticator = async (token, context) => {
-  const { store, signingKeys, now } = context;
+  const { store, signingKeys, clock } = context;
   const verified = await verifyOnce(signingKeys.find, token);
   if (verified === null) return null;
   const [jwt] = await jwtById(store.read, { id: verified.jwtId });
   // A token signed with another key than recorded is forged.
   if (jwt === undefined || (jwt.kid !== null && jwt.kid !== verified.kid)) return null;
-  if (jwt.valid_until !== null && jwt.valid_until <= now()) return null;
+  if (jwt.valid_until !== null && jwt.valid_until <= clock.now()) return null;
   const { jwtId } = verified;
   return accountPrincipal(jwt.account_id, { root: jwtId, name: `jwt/${jwtId}` }, context);
 };
@@ -48,10 +48,10 @@ const accountById = preparedQuery((database: Kysely<Tables>, { id }: { readonly 
 export async function accountPrincipal(
   accountId: string,
   credential: CallerCredential,
-  { store, now }: Context,
+  { store, clock }: Context,
 ): Promise<Principal | null> {
   const [account] = await accountById(store.read, { id: accountId });
-  if (account === undefined || isExpired(account.expires_on, now())) return null;
+  if (account === undefined || isExpired(account.expires_on, clock.now())) return null;
   const { id: subjectId, name: slug } = account;
   const name = `${accountSubjectType}:${slug}`;
   const subject = {

@@ -163,8 +163,8 @@ function answer<Row extends AccountRow>(account: Row, context: Context) {
   return withExpiry(toText(account), lastDay(account.manifest), context);
 }
 
-function withExpiry<Row extends AccountRow>(text: JsonText<Row>, day: string | null, { now }: Context) {
-  return withMember(text, "isExpired", toText(isExpired(day, now())));
+function withExpiry<Row extends AccountRow>(text: JsonText<Row>, day: string | null, { clock }: Context) {
+  return withMember(text, "isExpired", toText(isExpired(day, clock.now())));
 }
 
 function grantsOf(manifest: JsonObject) {

@@ -15,20 +15,20 @@ const HOUR = 3_600_000;
  * of its grace period. Returns when to run again, in epoch milliseconds.
  */
 export async function rotateTokens(context: Context): Promise<number> {
-  const today = new Date(context.now()).toISOString().slice(0, 10);
+  const today = new Date(context.clock.now()).toISOString().slice(0, 10);
   const due = await context.store.read
     .selectFrom("virtual_accounts")
     .select("name")
-    .where("rotate_at", "<=", context.now())
+    .where("rotate_at", "<=", context.clock.now())
     // Expired accounts need no token.
     .where(({ or, eb }) => or([eb("expires_on", "is", null), eb("expires_on", ">=", today)]))
     .execute();
   for (const { name } of due) await context.store.write((transaction) => rotate(transaction, name, context));
-  return context.now() + HOUR;
+  return context.clock.now() + HOUR;
 }
 
 async function rotate(transaction: Transaction<Tables>, name: string, context: Context): Promise<void> {
-  const now = context.now();
+  const now = context.clock.now();
   const due = await transaction
     .selectFrom("virtual_accounts")
     .select("id")

@@ -9,6 +9,7 @@ import { stateMigrations } from "../../../../src/state/sqlite/state-schema.ts";
 import { holdExclusiveLock } from "../../../../src/store/lock-file.ts";
 import { copyRows, firstOf, migrateLikeEarlierReleases } from "../../../support/database-schemas.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
+import { machine } from "../../../support/machine.ts";
 import { openLedger } from "../../../support/open-ledger.ts";
 import { receipt } from "../../../support/sample-ledger.ts";
 
@@ -45,7 +46,7 @@ async function earlierFolder() {
 test("a state folder of an earlier release is taken over whole, with a backup of each of its files", async () => {
   const { folder, files } = await earlierFolder();
   const notices: string[] = [];
-  await using access = stateAt(folder, { notify: (notice) => notices.push(notice) });
+  await using access = stateAt(folder, { ...machine, notify: (notice) => notices.push(notice) });
   const target = await access.target();
   expect(await target.decisions()).toEqual({ holds: [hold], released: ["abcdef1"] });
   const { entries } = await target.passes({ limit: 10 });
@@ -70,7 +71,7 @@ test("a state folder without a database is taken over too, and one that was take
   const folder = await temporaryFolder();
   await writeFile(join(folder, "holds.json"), JSON.stringify({ holds: [hold], released: [] }), { mode: 0o600 });
   for (let nth = 0; nth < 2; nth += 1) {
-    await using access = stateAt(folder);
+    await using access = stateAt(folder, machine);
     expect((await (await access.target()).decisions()).holds).toEqual([hold]);
   }
 });
@@ -78,12 +79,12 @@ test("a state folder without a database is taken over too, and one that was take
 test("a crash before the files were put away loses nothing and takes nothing over twice", async () => {
   const { folder, files } = await earlierFolder();
   {
-    await using access = stateAt(folder);
+    await using access = stateAt(folder, machine);
     await (await access.target()).decide(() => ({ holds: [], released: [] }));
   }
   // As if the process had been killed right after the database was upgraded.
   await writeFile(join(folder, "history.jsonl"), files["history.jsonl"], { mode: 0o600 });
-  await using access = stateAt(folder);
+  await using access = stateAt(folder, machine);
   const target = await access.target();
   await target.decide((decisions) => decisions);
   expect(await target.decisions()).toEqual({ holds: [], released: [] });
@@ -95,13 +96,13 @@ test("a file that cannot be taken over leaves everything as it is", async () => 
   const { folder, files } = await earlierFolder();
   await writeFile(join(folder, "holds.json"), "{", { mode: 0o600 });
   {
-    await using access = stateAt(folder);
+    await using access = stateAt(folder, machine);
     const target = await access.target();
     await expect(target.decisions()).rejects.toThrow(/holds\.json is damaged/);
   }
   expect(await readFile(join(folder, "status.json"), "utf8")).toBe(files["status.json"]);
   await writeFile(join(folder, "holds.json"), files["holds.json"], { mode: 0o600 });
-  await using access = stateAt(folder);
+  await using access = stateAt(folder, machine);
   expect((await (await access.target()).decisions()).holds).toEqual([hold]);
 });
 
@@ -109,12 +110,12 @@ test("a state folder with which a process of an earlier release writes is not ta
   const { folder } = await earlierFolder();
   {
     await using _lock = holdExclusiveLock(join(folder, "lock.db")) ?? undefined;
-    await using access = stateAt(folder);
+    await using access = stateAt(folder, machine);
     const target = await access.target();
     await expect(target.decisions()).rejects.toMatchObject({ code: "older-schema" });
     await expect(target.decide((decisions) => decisions)).rejects.toMatchObject({ code: "older-schema" });
     expect(existsSync(join(folder, "holds.json.before-007.backup"))).toBe(false);
   }
-  await using access = stateAt(folder);
+  await using access = stateAt(folder, machine);
   expect((await (await access.target()).decisions()).holds).toEqual([hold]);
 });

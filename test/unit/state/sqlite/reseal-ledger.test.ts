@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { parseKey } from "../../../../src/seal/seal-key.ts";
 import { resealLedger } from "../../../../src/state/sqlite/reseal-ledger.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
+import { machine } from "../../../support/machine.ts";
 import { openLedger } from "../../../support/open-ledger.ts";
 import { intent, receipt } from "../../../support/sample-ledger.ts";
 
@@ -18,7 +19,7 @@ async function resealed(): Promise<string> {
     await ledger.begin({ ...intent(), ignored: [["replicas"]] });
     await ledger.keepReply("intent-1", Buffer.from("a reply"));
   }
-  await resealLedger(path, { from, to });
+  await resealLedger(path, { from, to }, machine.clock);
   return path;
 }
 

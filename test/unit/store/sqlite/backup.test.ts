@@ -8,13 +8,14 @@ import { openSqliteConnection } from "../../../../src/store/sqlite/open-connecti
 import { queryBuilder } from "../../../../src/store/sqlite/query-builder.ts";
 import { contentOf, firstOf } from "../../../support/database-schemas.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
+import { machine } from "../../../support/machine.ts";
 import { startNode } from "../../../support/process.ts";
 import { sixSteps } from "../notes.ts";
 
 async function opened(path: string, count = 2): Promise<readonly string[]> {
   const notices: string[] = [];
   const notify = (notice: string) => void notices.push(notice);
-  await (await openSqliteStore(path, firstOf(sixSteps, count), { notify })).close();
+  await (await openSqliteStore(path, firstOf(sixSteps, count), { ...machine, notify })).close();
   return notices;
 }
 
@@ -33,12 +34,13 @@ function openApart(path: string, { mostBlocks, before = "" }: { mostBlocks?: num
   const script = `
     import { DatabaseSync } from "node:sqlite";
     import { openSqliteStore } from ${module("../../../../src/store/sqlite/open.ts")};
+    import { systemClock } from ${module("../../../../src/clock/system.ts")};
     import { sixSteps } from ${module("../notes.ts")};
     ${before}
     const steps = Object.fromEntries(Object.entries(sixSteps).slice(0, 2));
     const notices = [];
     try {
-      await (await openSqliteStore(${JSON.stringify(path)}, steps, { notify: (notice) => notices.push(notice) })).close();
+      await (await openSqliteStore(${JSON.stringify(path)}, steps, { clock: systemClock, notify: (notice) => notices.push(notice) })).close();
       console.log(JSON.stringify({ notices }));
     } catch ({ code, message }) {
       console.log(JSON.stringify({ code, message }));

@@ -6,13 +6,14 @@ import { openSqliteReadOnly } from "../../../../src/store/sqlite/open-read-only.
 import { openStatementStore } from "../../../../src/store/sqlite/statement-store.ts";
 import { storeErrorCode } from "../../../../src/store/store-error.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
+import { machine } from "../../../support/machine.ts";
 import { migrations, type Tables } from "../notes.ts";
 
 const note = { sql: "insert into notes values (1, 'a note')", values: [] };
 
 async function written() {
   const path = join(await temporaryFolder(), "a.db");
-  const store = await openStatementStore<Tables>(path, migrations);
+  const store = await openStatementStore<Tables>(path, migrations, machine);
   onTestFinished(() => store.close());
   await store.write([note]);
   return { path, store };

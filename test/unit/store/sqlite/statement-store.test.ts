@@ -4,11 +4,12 @@ import { openStatementStore, type StatementStore } from "../../../../src/store/s
 import { type Statement, statementFactory } from "../../../../src/store/statement.ts";
 import { isUniqueViolation, storeErrorCode } from "../../../../src/store/store-error.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
+import { machine } from "../../../support/machine.ts";
 import { startNode } from "../../../support/process.ts";
 import { migrations, type Note, type Tables } from "../notes.ts";
 
 async function opened(path: string) {
-  const store = await openStatementStore<Tables>(path, migrations);
+  const store = await openStatementStore<Tables>(path, migrations, machine);
   onTestFinished(() => store.close());
   return store;
 }
@@ -39,8 +40,10 @@ function program(path: string, script: string): string {
   const ours = (module: string) => JSON.stringify(import.meta.resolve(`../../../../src/store/${module}`));
   return `
     import { openStatementStore } from ${ours("sqlite/statement-store.ts")};
+    import { systemClock } from ${ours("../clock/system.ts")};
     import { storeErrorCode } from ${ours("store-error.ts")};
-    const store = await openStatementStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
+    const steps = { "0001-notes": { up: async () => {} } };
+    const store = await openStatementStore(${JSON.stringify(path)}, steps, { clock: systemClock });
     const add = (id, text = "a note") => store.write([{ sql: "insert into notes values (?, ?)", values: [id, text] }]);
     ${script}`;
 }

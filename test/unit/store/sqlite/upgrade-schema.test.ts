@@ -12,6 +12,7 @@ import {
   migrateLikeEarlierReleases,
 } from "../../../support/database-schemas.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
+import { machine } from "../../../support/machine.ts";
 
 /** After how many steps of a schema an upgrade can begin; 0 is a file that is not there. */
 const startsOf = (migrations: Migrations) => Object.keys(migrations).map((_, count) => count);
@@ -20,7 +21,7 @@ describe.each(databases)("$name", ({ name, migrations, early }) => {
   const starts = startsOf(migrations);
 
   async function open(path: string): Promise<void> {
-    await (await openSqliteStore(path, migrations)).close();
+    await (await openSqliteStore(path, migrations, machine)).close();
   }
 
   /** A database with so many steps of the schema, and a row in each of its tables. */
@@ -66,7 +67,7 @@ describe.each(databases)("$name", ({ name, migrations, early }) => {
 
   test.each(starts)("F72 on a disk that gets full during an upgrade from step %i, is left as it was", async (count) => {
     const path = await databaseWith(count);
-    await (await openSqliteStore(path, firstOf(migrations, count))).close();
+    await (await openSqliteStore(path, firstOf(migrations, count), machine)).close();
     const before = contentOf(path);
     const upgraded = await upgradedFrom(count);
     for (const pages of someBetween(pagesOf(path), pagesOf(upgraded))) {
