@@ -6,7 +6,7 @@ import type { PassEnd, PassEvent } from "../core/report/events.ts";
 import type { Leader } from "../engine/lease/leader.ts";
 import type { LastGood } from "../engine/load/last-good-revision.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
-import type { PassContext } from "../engine/pass.ts";
+import type { Run } from "../engine/pass.ts";
 import type { PassScope } from "../engine/passes/apply-pass.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
 import type { LockState, Target, TargetConnection } from "../engine/target.ts";
@@ -17,7 +17,7 @@ import { loop, type PassCause, type Trigger } from "./loop.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
 
 /** How a daemon runs. */
-export type DaemonContext = PassContext & {
+export type DaemonContext = Run & {
   readonly intervalMs: number;
   /** The longest time between two full passes; the passes between them process only what the source has changed. */
   readonly driftIntervalMs: number;

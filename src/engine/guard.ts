@@ -4,7 +4,7 @@ import { guardedSteps, guardMessages } from "../core/guards/guarded-steps.ts";
 import type { Risk } from "../core/plan/plan.ts";
 import type { GuardRefusal } from "../core/report/events.ts";
 import { locateFields } from "../manifests/read-manifests.ts";
-import type { LivePlan } from "./plan-against-live.ts";
+import type { LivePlan } from "./plan.ts";
 
 /** Why guards refuse a plan to an apply without a person, each message at the line of its field; null where they do not. */
 export async function guardRefusal(

@@ -6,7 +6,7 @@ import { changedManifests } from "./load/changed-manifests.ts";
 import { isAboutSource, keepAsGood, type LastGood, lastGoodInstead } from "./load/last-good-revision.ts";
 import { requireConfiguration, ShrunkSourceError } from "./load/source-guards.ts";
 import { type DesiredRead, type ReadContext, readDesired } from "./load.ts";
-import type { Pass, PassContext } from "./pass.ts";
+import type { Pass, Run } from "./pass.ts";
 import { type AdoptMode, adoptPass } from "./passes/adopt-pass.ts";
 import type { ApplyMode } from "./passes/apply-pass.ts";
 import { driftPass } from "./passes/drift-pass.ts";
@@ -32,17 +32,17 @@ export type Mode =
   | WhyMode;
 
 /** Runs one pass over a target: reads its source, compares it with live, and does what the mode says. */
-export async function reconcile(target: Target, mode: Mode, context: PassContext): Promise<PassEnd> {
+export async function reconcile(target: Target, mode: Mode, run: Run): Promise<PassEnd> {
   const lastGood = mode.is === "plan" || mode.is === "apply" ? (mode.lastGood ?? null) : null;
-  const read = await readNewest(target, { mode, lastGood }, context);
+  const read = await readNewest(target, { mode, lastGood }, run);
   if (read.event.isRefused) return read.event;
   try {
-    return await runPass(read, { target, mode, lastGood, context });
+    return await runPass(read, { target, mode, lastGood, run });
   } catch (error) {
     // Only the comparison with the ledger shows that a source has shrunk.
     if (!(error instanceof ShrunkSourceError)) throw error;
-    const kept = await lastGoodInstead(error, lastGood, target, context);
-    return runPass(kept, { target, mode, lastGood, context });
+    const kept = await lastGoodInstead(error, lastGood, target, run);
+    return runPass(kept, { target, mode, lastGood, run });
   }
 }
 
@@ -50,11 +50,11 @@ type PassInput = {
   readonly target: Target;
   readonly mode: Mode;
   readonly lastGood: LastGood | null;
-  readonly context: PassContext;
+  readonly run: Run;
 };
 
 async function runPass(found: DesiredRead, { target, mode, lastGood, ...input }: PassInput): Promise<PassEnd> {
-  const { context, warnings } = collectWarnings(found, target, input.context);
+  const { run, warnings } = collectWarnings(found, target, input.run);
   const connection = await target.server.connect(found.rules);
   const read = withSealedConsent(found, mode, connection);
   const isPart = mode.is === "apply" && mode.scope === "changes" && lastGood !== null;
@@ -63,12 +63,12 @@ async function runPass(found: DesiredRead, { target, mode, lastGood, ...input }:
   if (lastGood === null) target.sourceCache?.release();
   const part = isPart ? changedManifests(read, lastGood) : null;
   const end = withDiagnostics(
-    await runMode(mode, { connection, read, part, context, holds: target.holds, warnings }, target),
+    await runMode(mode, { connection, read, part, run, holds: target.holds, warnings }, target),
     [...read.event.selected, ...warnings()],
   );
   // A superseded pass has written nothing: its plan became outdated while it waited for another writer.
   if (lastGood !== null && end.what !== "superseded") await keepAsGood(lastGood, { read, end }, target);
-  context.emit(end);
+  run.emit(end);
   return end;
 }
 
@@ -76,16 +76,16 @@ async function runPass(found: DesiredRead, { target, mode, lastGood, ...input }:
 function collectWarnings(
   { rules: { strict } }: DesiredRead,
   { source }: Target,
-  context: PassContext,
-): Pick<Pass, "context" | "warnings"> {
+  run: Run,
+): Pick<Pass, "run" | "warnings"> {
   const found: Diagnostic[] = [];
   const emit = (event: PassEvent): void => {
     const warnings = event.what === "warned" ? event.warnings : [];
     if (strict && warnings.length > 0) throw strictRefusal(warnings);
     found.push(...warnings);
-    context.emit(event);
+    run.emit(event);
   };
-  return { context: { ...context, emit }, warnings: () => [...source.warnings(), ...found] };
+  return { run: { ...run, emit }, warnings: () => [...source.warnings(), ...found] };
 }
 
 function withDiagnostics(end: PassEnd, found: readonly Diagnostic[]): PassEnd {
@@ -125,19 +125,19 @@ function withSealedConsent(read: DesiredRead, mode: Mode, connection: TargetConn
 async function readNewest(
   target: Target,
   { mode, lastGood }: Pick<PassInput, "mode" | "lastGood">,
-  context: PassContext,
+  run: Run,
 ): Promise<DesiredRead> {
   try {
     const onConfig: ReadContext["onConfig"] = (config) => requireConfigIn(target, config);
     const checksBranch = mode.is === "plan" || mode.is === "apply";
-    const read = await readDesired(target, { ...context, ...readingAgain(lastGood, target), checksBranch, onConfig });
+    const read = await readDesired(target, { ...run, ...readingAgain(lastGood, target), checksBranch, onConfig });
     // A plan outside a daemon only warns about the checkout.
     if (mode.is === "apply" || lastGood !== null) requireCheckout(read);
-    context.emit(read.event);
+    run.emit(read.event);
     return read;
   } catch (error) {
     if (!isAboutSource(error)) throw error;
-    return lastGoodInstead(error, lastGood, target, context);
+    return lastGoodInstead(error, lastGood, target, run);
   }
 }
 

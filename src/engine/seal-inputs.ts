@@ -5,8 +5,8 @@ import type { SealedPlan } from "../core/plan/sealed-plan.ts";
 import { kindsByType } from "../kinds/index.ts";
 import { readManifests } from "../manifests/read-manifests.ts";
 import { deriveKey, keyObject } from "../seal/seal-key.ts";
-import type { Pass, PassContext } from "./pass.ts";
-import type { LivePlan } from "./plan-against-live.ts";
+import type { Pass, Run } from "./pass.ts";
+import type { LivePlan } from "./plan.ts";
 
 /** What the plans of a pass are sealed with: the key of its state, and the digest of its configuration. */
 export function sealingOf({
@@ -35,12 +35,12 @@ export function isSealedBy({ seal }: SealedPlan, { key, keyed }: Sealing): boole
 export async function sealableOf(
   { plan, waved, observation }: LivePlan,
   identities: Iterable<Identity>,
-  context: PassContext,
+  run: Run,
 ): Promise<Sealable> {
   const acting = plan.steps.filter(({ action }) => action !== "keep").map(({ identity }) => identity);
   const needed = new Set([...identities, ...acting]);
   const manifests = waved.map(({ manifest }) => manifest).filter(({ identity }) => needed.has(identity));
-  const read = new Map((await readManifests(manifests, context)).map((manifest) => [manifest.identity, manifest]));
+  const read = new Map((await readManifests(manifests, run)).map((manifest) => [manifest.identity, manifest]));
   return {
     steps: plan.steps,
     manifestOf: (identity) => read.get(identity),

@@ -10,17 +10,21 @@ import type { OnForgotten, State } from "../state/state.ts";
 import { KnownServer } from "./known-server.ts";
 import type { Sink, SinkType } from "./token-sink.ts";
 
-/** A connection to one server, with its ledger and the facts known about it. */
-export type ServerSession = {
+/** How a control plane is read, and what is known of it. */
+export type ReadAccess = {
   /** Name of the server in reports and in the ledger: its address, or `embedded`. */
   readonly server: string;
   readonly reader: Reader;
-  readonly writer: Writer;
   readonly probeRoute: RouteProbe;
-  readonly ledger: Ledger;
   readonly serverFacts: KnownServer;
   /** Stores newly learned facts about the server; returns at once where there are none. */
   readonly saveServerFacts: () => Promise<void>;
+};
+
+/** A connection to one server, with its ledger and the facts known about it. */
+export type ServerSession = ReadAccess & {
+  readonly writer: Writer;
+  readonly ledger: Ledger;
   /** The control plane's current time, in epoch milliseconds; null until a reply has carried it. */
   readonly serverTime: () => number | null;
   readonly sink: Sink | null;

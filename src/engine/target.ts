@@ -71,8 +71,20 @@ export type TargetConnection = {
   readonly leftBy: string | null;
 };
 
+/** The rules by which live is read and a plan is made. */
+export type PlanRules = {
+  readonly ignore: readonly IgnoreRule[];
+  /** How many recorded resources may be missing from the source, or from live, at once. */
+  readonly guards: ShrinkLimits;
+  /** Override the shrink guard. */
+  readonly allowShrink: boolean;
+  /** Subjects whose writes count as this repository's own. */
+  readonly writers: readonly string[];
+  readonly concurrency: number;
+};
+
 /** The rules of a pass. Precedence: flag > environment > configuration > default. */
-export type Rules = {
+export type Rules = PlanRules & {
   readonly selection: Selection;
   /** The branch whose clean state a checkout must be in to be applied (see `checkoutFault`); null for any state. */
   readonly ref: string | null;
@@ -82,10 +94,6 @@ export type Rules = {
   readonly strict: boolean;
   /** Continue with the valid manifests when others are invalid. */
   readonly partial: boolean;
-  readonly ignore: readonly IgnoreRule[];
-  readonly guards: ShrinkLimits;
-  /** Override the shrink guard. */
-  readonly allowShrink: boolean;
   /** Risks that block a step unless a user confirms them. */
   readonly refusedRisks: ReadonlySet<Risk>;
   /** Refused risks that the operator allows by flag. */
@@ -96,12 +104,9 @@ export type Rules = {
   readonly dryRunsCreates: boolean;
   /** The number of commits of the repository's first-parent line that are read for resources without a record. */
   readonly history: number;
-  /** Subjects whose writes count as this repository's own. */
-  readonly writers: readonly string[];
   readonly leaseScope: string | null;
   /** The maximum duration of a lease without renewal; null for one that outlives every request. */
   readonly maxLeaseMs: number | null;
-  readonly concurrency: number;
   readonly requestTimeoutMs: number;
   readonly rolloutTimeoutMs: number;
   /** Wait for rollouts. */

@@ -6,22 +6,22 @@ import { missingRoleToWrite } from "../../core/sight.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import type { SourceHead } from "../../manifests/source-manifest.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
-import type { Pass, PassContext } from "../pass.ts";
-import type { LivePlan } from "../plan-against-live.ts";
+import type { Pass, Run } from "../pass.ts";
+import type { LivePlan } from "../plan.ts";
 import type { ApplyResult } from "./apply-plan.ts";
 import { locateOutcome } from "./locate-outcome.ts";
 
 /** The event that reports an applied plan. Invalid manifests are in it even if only a part of the source was processed. */
 export async function applyEvent(
   { tokens, ...applied }: ApplyResult,
-  { plan, notUsed, desired: { outOfScope }, reach, access }: LivePlan,
-  { connection, read, context }: Pass,
+  { plan, notUsed, desired: { outOfScope }, orphans: { reach }, access }: LivePlan,
+  { connection, read, run }: Pass,
 ): Promise<ApplyEvent> {
   const sent = applied.outcomes.map((outcome) => withMissingRole(outcome, access));
   const outcomes = [...sent, ...(await invalidOutcomes(read.desired, connection.session))];
   const { unchanged, ...others } = summariseOutcomes(outcomes);
   const report = { ...applied, outcomes, summary: { ...others, unchanged: unchanged + (outOfScope ?? 0) } };
-  const places = await placesOf(report, read.desired.manifests, context);
+  const places = await placesOf(report, read.desired.manifests, run);
   const isPart = outOfScope !== undefined;
   const history = reach === null ? {} : { history: reach };
   return { what: "applied", report, plan, isPart, tokens, notUsed, ...history, places };
@@ -37,7 +37,7 @@ function withMissingRole(outcome: Outcome, access: Access | null): Outcome {
 async function placesOf(
   { outcomes }: ApplyEvent["report"],
   manifests: readonly SourceHead[],
-  { signal }: PassContext,
+  { signal }: Run,
 ): Promise<ReadonlyMap<Identity, string>> {
   const failed = outcomes.filter(({ error }) => error !== null);
   if (failed.length === 0) return new Map();

@@ -8,8 +8,8 @@ import { readManifests } from "../../manifests/read-manifests.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { createDryRun, type DryRun, isDryRunSafe } from "../observe/dry-run.ts";
 import { readCaller } from "../observe/read-caller.ts";
-import { type ObserveContext, observeOne } from "../observe/read-live.ts";
-import type { LivePlan } from "../plan-against-live.ts";
+import { type LiveReading, observeOne } from "../observe/read-live.ts";
+import type { LivePlan } from "../plan.ts";
 import type { ServerSession } from "../session.ts";
 import { type ApplyContext, type ApplyResult, applyPlan } from "./apply-plan.ts";
 import { type CurrentPass, interruptedOutcomes, isFinished } from "./interrupted-outcomes.ts";
@@ -117,10 +117,10 @@ export async function recoveryWith(session: ServerSession, options: RecoveryOpti
   };
 }
 
-type LiveReading = { readonly kind: Kind; readonly manifest: Manifest; readonly id: string | null };
+type Reread = { readonly kind: Kind; readonly manifest: Manifest; readonly id: string | null };
 
 /** Reads live of one resource again; for a kind without a read, a safe dry run shows whether the resource exists. */
-async function readLiveOf({ kind, manifest, id }: LiveReading, context: ObserveContext): Promise<Live> {
+async function readLiveOf({ kind, manifest, id }: Reread, context: LiveReading): Promise<Live> {
   const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, context);
   const mayDryRun = kind.single === undefined && isDryRunSafe(context.serverFacts);
   if (live.state !== "unknown" || live.reason !== "no-read" || !mayDryRun) return live;
@@ -129,12 +129,9 @@ async function readLiveOf({ kind, manifest, id }: LiveReading, context: ObserveC
   return tried.row.id === null ? { state: "absent" } : { ...live, exists: true };
 }
 
-function observingWith(
-  { reader, serverFacts, saveServerFacts }: ServerSession,
-  options: RecoveryOptions,
-): ObserveContext {
+function observingWith({ reader, serverFacts, saveServerFacts }: ServerSession, options: RecoveryOptions): LiveReading {
   const { concurrency, signal } = options;
-  const dryRun = createDryRun({ reader, serverFacts, saveServerFacts, concurrency });
+  const dryRun = createDryRun({ reader, serverFacts, saveServerFacts }, concurrency);
   return { reader, serverFacts, known: null, dryRun, concurrency, signal };
 }
 

@@ -8,7 +8,8 @@ import { timestampText } from "../../core/timestamp-text.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { isParsed } from "../../manifests/source-manifest.ts";
 import type { PendingIntent, ReceiptHead } from "../../state/ledger.ts";
-import type { LivePlan, PlanContext } from "../plan-against-live.ts";
+import type { Records } from "../observe.ts";
+import type { LivePlan } from "../plan.ts";
 import { createReceipt } from "./receipt.ts";
 import { findByDryRun, findWriteEffect, type Recovery } from "./recover.ts";
 import { canReplayToken } from "./send-intent.ts";
@@ -80,24 +81,18 @@ function expired(known: Recorded | null): Recorded | null {
 }
 
 /** The records as an apply will have them once it has settled the open writes. */
-export function recordsAfter(
-  foreseen: readonly ForeseenWrite[],
-  { recorded, ledger }: Pick<PlanContext, "recorded" | "ledger">,
-): Pick<PlanContext, "recorded" | "ledger" | "cache"> {
+export function recordsAfter(foreseen: readonly ForeseenWrite[], { heads, ledger }: Records): Records {
   const receipts = new Map<Identity, Recorded>(
     foreseen.flatMap(({ receipt }) => (receipt === null ? [] : [[receipt.identity, receipt]])),
   );
-  const after = new Map<Identity, ReceiptHead>([...recorded, ...receipts]);
-  const read: PlanContext["ledger"]["recorded"] = async (identities) => {
+  const recorded: Records["ledger"]["recorded"] = async (identities) => {
     const wanted = identities === undefined ? null : new Set(identities);
     const stored = await ledger.recorded(wanted ?? undefined);
     return new Map([...stored, ...[...receipts].filter(([identity]) => wanted?.has(identity) ?? true)]);
   };
-  // What the cache knows is of the stored records.
   return {
-    recorded: after,
-    ledger: { digest: (...content) => ledger.digest(...content), recorded: read },
-    cache: null,
+    heads: new Map<Identity, ReceiptHead>([...heads, ...receipts]),
+    ledger: { digest: (...content) => ledger.digest(...content), recorded },
   };
 }
 

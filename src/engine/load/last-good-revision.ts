@@ -4,7 +4,7 @@ import type { PassEnd } from "../../core/report/events.ts";
 import { isSuccess } from "../../core/report/report.ts";
 import { SourceError } from "../../source/source-error.ts";
 import { type DesiredRead, readDesired } from "../load.ts";
-import type { PassContext } from "../pass.ts";
+import type { Run } from "../pass.ts";
 import type { Target } from "../target.ts";
 import { ShrunkSourceError } from "./source-guards.ts";
 
@@ -40,15 +40,15 @@ export async function lastGoodInstead(
   error: unknown,
   lastGood: LastGood | null,
   target: Target,
-  context: PassContext,
+  run: Run,
 ): Promise<DesiredRead> {
-  if (lastGood === null || !(error instanceof HoldfastError) || context.stopping.aborted) throw error;
-  const kept = lastGood.read ?? (await readKept(target, context));
+  if (lastGood === null || !(error instanceof HoldfastError) || run.stopping.aborted) throw error;
+  const kept = lastGood.read ?? (await readKept(target, run));
   if (kept === null) throw error;
   lastGood.read = kept;
   const { message, hint, diagnostics } = error;
   const reason = error instanceof SourceError ? error.reason : "SourceRefused";
-  context.emit({ what: "kept", revision: kept.desired.revision, reason, message, hint, diagnostics });
+  run.emit({ what: "kept", revision: kept.desired.revision, reason, message, hint, diagnostics });
   return { ...kept, isLastGood: true };
 }
 
@@ -59,10 +59,10 @@ export function isAboutSource(error: unknown): boolean {
 }
 
 // An earlier process leaves only the commit, whose objects are in the local repository.
-async function readKept(target: Target, context: PassContext): Promise<DesiredRead | null> {
+async function readKept(target: Target, run: Run): Promise<DesiredRead | null> {
   const { source } = target;
   const commit = (await source.commits?.kept()) ?? null;
   if (source.commits === null || commit === null) return null;
   const commits = { ...source.commits, resolve: async () => commit };
-  return readDesired({ ...target, source: { ...source, commits } }, { ...context, before: null });
+  return readDesired({ ...target, source: { ...source, commits } }, { ...run, before: null });
 }

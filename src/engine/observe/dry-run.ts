@@ -9,6 +9,7 @@ import type { Manifest } from "../../core/manifest.ts";
 import type { DryRunProof } from "../../state/server-facts.ts";
 import { hasContentOf } from "../apply/verify-write.ts";
 import type { KnownServer } from "../known-server.ts";
+import type { ReadAccess } from "../session.ts";
 
 /** The result of a dry run, with the reply itself, which may carry ids. */
 export type DryRunResult =
@@ -18,15 +19,6 @@ export type DryRunResult =
 
 /** Dry-runs a write with `dryRun`. */
 export type DryRun = (kind: Kind, manifest: Manifest, options: { signal: AbortSignal }) => Promise<DryRunResult>;
-
-/** The context for dry runs. */
-export type DryRunContext = {
-  readonly reader: Reader;
-  readonly serverFacts: KnownServer;
-  /** Stores newly learned facts about the server. */
-  readonly saveServerFacts: () => Promise<void>;
-  readonly concurrency: number;
-};
 
 type DryRunRequest = {
   readonly kind: Kind;
@@ -38,7 +30,10 @@ type DryRunRequest = {
  * Creates the dry run of one server. Dry runs go one at a time until one is shown to change nothing; a server that ignores
  * `dryRun` gets no further ones.
  */
-export function createDryRun({ reader, serverFacts, saveServerFacts, concurrency }: DryRunContext): DryRun {
+export function createDryRun(
+  { reader, serverFacts, saveServerFacts }: Omit<ReadAccess, "server" | "probeRoute">,
+  concurrency: number,
+): DryRun {
   const queue = new PQueue({ concurrency: serverFacts.dryRun === "proven" ? concurrency : 1 });
   return (kind, manifest, { signal }) =>
     queue.add(

@@ -6,10 +6,12 @@ import type { ReceiptHead } from "../../state/ledger.ts";
 import type { Desired } from "../load/desired.ts";
 import type { LiveQuery, WavedSource } from "./read-live.ts";
 
-type LiveQueryContext = {
+type Requested = {
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
-  /** Kinds that are listed whatever is declared. @default none */
-  readonly alsoListed?: readonly Kind[];
+  /** Kinds that are listed whatever is declared. */
+  readonly alsoListed: readonly Kind[];
+  /** Whether each resource is read by itself instead of whole lists. */
+  readonly readsEach: boolean;
   /** Identities that may be orphans, where the plan shows them. */
   readonly mayBeOrphans: Iterable<Identity>;
 };
@@ -18,7 +20,7 @@ type LiveQueryContext = {
 export function liveQueries(
   desired: Desired,
   waved: readonly WavedSource[],
-  { recorded, mayBeOrphans, alsoListed = [] }: LiveQueryContext,
+  { recorded, mayBeOrphans, alsoListed, readsEach }: Requested,
 ): readonly LiveQuery[] {
   const groups = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
   const groupOf = (type: string) => {
@@ -35,7 +37,7 @@ export function liveQueries(
   for (const { type } of alsoListed) groupOf(type);
   const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
   const isRecorded = (identity: Identity): boolean => recorded.has(identity);
-  return [...groups].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf }));
+  return [...groups].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf, readsEach }));
 }
 
 /** Resources that are referred to or were declared earlier, but not declared here. */

@@ -1,13 +1,9 @@
 import { text } from "../../contract/json.ts";
 import { type Access, readAccess } from "../../core/access.ts";
-import { isResourceError, type ObserveContext } from "./read-live.ts";
+import { isResourceError, type LiveReading } from "./read-live.ts";
 
 /** Reads whose token it is and what it may do; null where the control plane does not tell. */
-export async function readCaller({
-  reader,
-  serverFacts,
-  signal,
-}: Pick<ObserveContext, "reader" | "serverFacts" | "signal">): Promise<Access | null> {
+export async function readCaller({ reader, serverFacts, signal }: LiveReading): Promise<Access | null> {
   if (!serverFacts.has("getCaller")) return null;
   try {
     const caller = await reader.get("getCaller", {}, { signal });

@@ -28,6 +28,8 @@ export type LiveQuery = {
   readonly isRecorded: (identity: Identity) => boolean;
   /** The id in the ledger. */
   readonly idOf: (identity: Identity) => string | null;
+  /** Whether its list is filtered for each resource, since few are requested. */
+  readonly readsEach: boolean;
 };
 
 /** A resource whose live state is requested: declared (with its manifest), recorded, or only referred to. */
@@ -54,13 +56,11 @@ export type Observation = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** The context for observing. */
-export type ObserveContext = ListContext & {
+/** How live is read. */
+export type LiveReading = ListContext & {
   readonly serverFacts: KnownServer;
   readonly dryRun: DryRun;
   readonly concurrency: number;
-  /** Whether lists are filtered for each resource, since few are requested. @default false */
-  readonly readsEach?: boolean;
 };
 
 type ObservationDraft = {
@@ -76,7 +76,7 @@ function emptyDraft(): ObservationDraft {
 }
 
 /** Reads the live state of all resources: by lists where the server has them, otherwise one by one. */
-export async function observe(asked: readonly LiveQuery[], context: ObserveContext): Promise<Observation> {
+export async function readLive(asked: readonly LiveQuery[], context: LiveReading): Promise<Observation> {
   const found = emptyDraft();
   const unresolved = await Promise.all(
     asked.map(async (group) => ((await byLists(group, context, found)) ? [] : byIds(wantedOf(group), context, found))),
@@ -86,11 +86,18 @@ export async function observe(asked: readonly LiveQuery[], context: ObserveConte
 }
 
 /** Reads live of one resource again, without the cache, to verify a write. */
-export async function observeOne(one: Wanted, context: ObserveContext): Promise<Live> {
+export async function observeOne(one: Wanted, context: LiveReading): Promise<Live> {
   const found = emptyDraft();
   const { name } = splitVersion(splitIdentity(one.identity).key);
   const narrow = one.kind.list?.narrow?.(name) ?? {};
-  const asked = { kind: one.kind, declared: [], others: [one.identity], isRecorded: () => false, idOf: () => null };
+  const asked = {
+    kind: one.kind,
+    declared: [],
+    others: [one.identity],
+    isRecorded: () => false,
+    idOf: () => null,
+    readsEach: false,
+  };
   if (!(await byList(asked, context, found, narrow)))
     await byDryRuns(await byIds([one], context, found), context, found);
   return found.live.get(one.identity) ?? { state: "unknown", reason: "no-read" };
@@ -105,9 +112,9 @@ function wantedOf({ kind, declared, others, idOf }: LiveQuery): readonly Wanted[
 }
 
 // Reads the whole list once for a kind; where few are requested, the list filtered for each of them.
-async function byLists(asked: LiveQuery, context: ObserveContext, found: ObservationDraft): Promise<boolean> {
+async function byLists(asked: LiveQuery, context: LiveReading, found: ObservationDraft): Promise<boolean> {
   const narrow = asked.kind.list?.narrow;
-  if (context.readsEach !== true || narrow === undefined) return byList(asked, context, found);
+  if (!asked.readsEach || narrow === undefined) return byList(asked, context, found);
   const each = [
     ...asked.declared.map((one) => ({ ...asked, declared: [one], others: [], identity: one.manifest.identity })),
     ...asked.others.map((identity) => ({ ...asked, declared: [], others: [identity], identity })),
@@ -122,7 +129,7 @@ async function byLists(asked: LiveQuery, context: ObserveContext, found: Observa
 
 async function byList(
   asked: LiveQuery,
-  context: ObserveContext,
+  context: LiveReading,
   found: ObservationDraft,
   narrow: { readonly [name: string]: string } = {},
 ): Promise<boolean> {
@@ -151,11 +158,7 @@ async function byList(
   }
 }
 
-async function confirmMissing(
-  lacking: MissingFromList,
-  context: ObserveContext,
-  found: ObservationDraft,
-): Promise<void> {
+async function confirmMissing(lacking: MissingFromList, context: LiveReading, found: ObservationDraft): Promise<void> {
   try {
     for (const [identity, live] of await confirmAbsent(lacking, context)) found.live.set(identity, live);
   } catch (error) {
@@ -171,7 +174,7 @@ type Unresolved = Wanted & { readonly manifest: Manifest | UnparsedManifest; rea
 // Reads resources with a known or likely id; returns those that need a dry run.
 async function byIds(
   wanted: readonly Wanted[],
-  context: ObserveContext,
+  context: LiveReading,
   found: ObservationDraft,
 ): Promise<readonly Unresolved[]> {
   const unresolved: Unresolved[] = [];
@@ -200,7 +203,7 @@ async function byIds(
 // In the order of references, so that a refused dry run is distinguishable from a missing reference.
 async function byDryRuns(
   unresolved: readonly Unresolved[],
-  context: ObserveContext,
+  context: LiveReading,
   found: ObservationDraft,
 ): Promise<void> {
   const waves = [...Map.groupBy(unresolved, ({ wave }) => wave)].toSorted(([a], [b]) => a - b);
@@ -209,7 +212,7 @@ async function byDryRuns(
 
 async function readEach<One extends Wanted>(
   wanted: readonly One[],
-  context: ObserveContext,
+  context: LiveReading,
   found: ObservationDraft,
   read: (one: One) => Promise<Live | "in-sync" | null>,
 ): Promise<void> {
@@ -227,7 +230,7 @@ async function readEach<One extends Wanted>(
 
 async function byDryRun(
   { kind, identity, manifest, reading }: Unresolved,
-  context: ObserveContext,
+  context: LiveReading,
   found: ObservationDraft,
 ): Promise<Live> {
   const tried = await context.dryRun(kind, await readManifest(manifest, context), { signal: context.signal });

@@ -16,24 +16,35 @@ const NONE: RemovedFromSource = { removed: new Map(), reach: null };
 /** Which orphans a plan shows. A part of the source that is reconciled by itself has none. */
 export function orphansIn(
   { isWhole, outOfScope }: Desired,
-  { seeksOrphans = true }: { readonly seeksOrphans?: boolean },
+  { seeksOrphans }: { readonly seeksOrphans: boolean },
 ): PlanInput["orphans"] {
   if (!seeksOrphans || outOfScope !== undefined) return "none";
   return isWhole ? "listed" : "counted";
 }
 
-type RemovedContext = Pick<PlanInput, "orphans"> & {
+/** What may be an orphan, and what is known of it. */
+export type OrphanSearch = RemovedFromSource & {
+  /** Whether the plan lists orphans; where only a part of the source was selected, it counts them. */
+  readonly shown: PlanInput["orphans"];
+  /** Identities that are or were known, declared or not; empty where no orphan is shown. */
+  readonly mayBe: Iterable<Identity>;
+  /** What other targets of the control plane declare. */
+  readonly elsewhere: ReadonlySet<Identity>;
+};
+
+type Searching = {
+  readonly shown: PlanInput["orphans"];
   readonly serverFacts: Pick<KnownServer, "removed">;
-  readonly stopping: AbortSignal;
+  readonly signal: AbortSignal;
 };
 
 /** What the source no longer declares and no record shows: from the history, or as it was when the records began. */
 export async function removedFromSource(
   { history, declared, base }: Desired,
   recorded: ReadonlyMap<Identity, unknown>,
-  { orphans, serverFacts, stopping: signal }: RemovedContext,
+  { shown, serverFacts, signal }: Searching,
 ): Promise<RemovedFromSource> {
-  if (orphans === "none") return NONE;
+  if (shown === "none") return NONE;
   if (recorded.size > 0) return { ...NONE, removed: removedEarlier(serverFacts) };
   const line = await history?.declared();
   // What the base still declares is removed by this change, not by a commit of its line.
@@ -51,20 +62,20 @@ export async function elsewhereOf(
   return declaredElsewhere();
 }
 
-type FoundRemoved = Pick<PlanInput, "removed" | "orphans" | "recorded"> & {
+type FoundRemoved = Pick<PlanInput, "recorded"> & {
+  readonly orphans: Pick<OrphanSearch, "removed" | "shown">;
   readonly observation: Pick<PlanInput, "live">;
   readonly desired: Pick<Desired, "declared">;
 };
 
 /** The orphans of the history that a ledger must remember, since it no longer reads the history once it has records. */
 export function removedToKeep({
-  removed,
+  orphans: { removed, shown },
   recorded,
   observation,
-  orphans,
   desired: { declared },
 }: FoundRemoved): readonly RemovedEarlier[] | null {
-  if (orphans === "none") return null;
+  if (shown === "none") return null;
   const isGone = (identity: Identity): boolean => observation.live.get(identity)?.state === "absent";
   return [...removed].flatMap(([identity, removal]) => {
     if (declared.has(identity) || recorded.has(identity) || isGone(identity)) return [];

@@ -4,8 +4,8 @@ import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import {
   isResourceError,
   type LiveQuery,
+  type LiveReading,
   type Observation,
-  type ObserveContext,
   unreadableDiagnostic,
 } from "./read-live.ts";
 
@@ -22,7 +22,7 @@ type Absent = { readonly identity: Identity; readonly kind: Kind; readonly list:
 export async function withTakenNames(
   queries: readonly LiveQuery[],
   observation: Observation,
-  context: ObserveContext,
+  context: LiveReading,
 ): Promise<Observation> {
   const absent = queries.flatMap(({ kind, declared }): Absent[] => {
     const { list } = kind;
@@ -48,7 +48,7 @@ export async function withTakenNames(
   }
 }
 
-async function typesByKey(absent: readonly Absent[], context: ObserveContext): Promise<ReadonlyMap<string, string>> {
+async function typesByKey(absent: readonly Absent[], context: LiveReading): Promise<ReadonlyMap<string, string>> {
   const lists = Map.groupBy(absent, ({ list }) => list.operation).values();
   const found = await Promise.all(
     lists.map(async (group) => {
@@ -65,7 +65,7 @@ async function typesByKey(absent: readonly Absent[], context: ObserveContext): P
 async function readTypes(
   one: Absent | undefined,
   query: { readonly [name: string]: string },
-  { reader, signal }: ObserveContext,
+  { reader, signal }: LiveReading,
 ): Promise<readonly { readonly key: string; readonly type: string }[]> {
   const read = one?.list.anyKind;
   if (one === undefined || read === undefined) return [];

@@ -5,8 +5,9 @@ import type { RecordsEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { createReceipt } from "../apply/receipt.ts";
 import { removedToKeep } from "../observe/removed-manifests.ts";
-import { type Pass, planContextIn } from "../pass.ts";
-import { planAgainstLive } from "../plan-against-live.ts";
+import { EVERYTHING, observe } from "../observe.ts";
+import type { Pass } from "../pass.ts";
+import { planAgainstLive } from "../plan.ts";
 import { type KeptRecord, recordsEvent } from "./records-event.ts";
 
 /** A pass that records the live state of unrecorded resources, and writes nothing to the server. */
@@ -18,8 +19,9 @@ export type AdoptMode = {
 
 /** Records live resources as they are, so that later plans manage them. */
 export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<RecordsEvent> {
-  const { session } = pass.connection;
-  const undeclared = identities?.values().find((identity) => !pass.read.desired.declared.has(identity));
+  const { connection, read, run } = pass;
+  const { session } = connection;
+  const undeclared = identities?.values().find((identity) => !read.desired.declared.has(identity));
   if (undeclared !== undefined)
     throw new HoldfastError("invalid", `${undeclared} is not declared in the source`, {
       hint: "holdfast plan lists the declared resources",
@@ -27,9 +29,12 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
   const recorded = await session.heads();
   // With its first records a ledger must remember the orphans of the history.
   const seeksOrphans = recorded.size === 0;
-  const context = planContextIn(pass, recorded, { records: true, creates: "not-needed", seeksOrphans });
   // The receipt holds the row itself, so every row must be read.
-  const planned = await planAgainstLive(pass.read.desired, { ...context, cache: null });
+  const scope = { ...EVERYTHING, needsReceipts: true, seeksOrphans };
+  const given = { server: session, records: { heads: recorded, ledger: session.ledger }, rules: read.rules, run };
+  const observed = await observe(read.desired, { ...given, scope });
+  const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
+  const planned = await planAgainstLive(observed, { ...given, checks });
   const { observation, desired } = planned;
   const chosen = desired.manifests.filter(({ identity }) => identities === null || identities.has(identity));
   const found = chosen.map(({ identity, kind }) => ({ identity, kind, live: observation.live.get(identity) }));
@@ -38,7 +43,7 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
     if (recorded.has(identity) || live?.state !== "present" || kind === undefined) return [];
     const { row } = live;
     const sent = { kind, identity, written: row.manifest, ignored: [] };
-    return [createReceipt(sent, row, { known: null, at: context.clock.now() })];
+    return [createReceipt(sent, row, { known: null, at: run.clock.now() })];
   });
   if (receipts.length > 0) {
     session.serverFacts.agree({ removed: removedToKeep(planned) });

@@ -21,8 +21,9 @@ import { heldContents } from "../load/held-contents.ts";
 import type { LastGood } from "../load/last-good-revision.ts";
 import { agreedFacts, requireUnshrunk } from "../load/source-guards.ts";
 import { removedToKeep } from "../observe/removed-manifests.ts";
-import { type Pass, planContextIn } from "../pass.ts";
-import { type LivePlan, planAgainstLive } from "../plan-against-live.ts";
+import { EVERYTHING, observe } from "../observe.ts";
+import type { Pass } from "../pass.ts";
+import { type LivePlan, planAgainstLive } from "../plan.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
 import type { ServerSession } from "../session.ts";
 import type { Rules } from "../target.ts";
@@ -66,7 +67,7 @@ export type Approval =
 /** Plans and applies what the source declares. */
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   if (mode.leader === undefined) return applyWithoutLeader(pass, mode);
-  const writer = await mode.leader.writer(pass.connection, pass.read, pass.context);
+  const writer = await mode.leader.writer(pass.connection, pass.read, pass.run);
   // After a standby everything may have changed.
   if (writer === null) return { what: "superseded" };
   const session = { ...pass.connection.session, writer };
@@ -95,7 +96,7 @@ async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd>
     const applied = await applyWithRecovery(planned, session, { ...following, hasLease });
     return withLeaseNote(await applyEvent(applied, planned, pass), session);
   }
-  await using access = await acquireWriteAccess(pass.connection, pass.read, pass.context);
+  await using access = await acquireWriteAccess(pass.connection, pass.read, pass.run);
   const { hasLease } = access;
   const current = access.mustPlanAgain ? await planNow() : planned;
   if (access.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
@@ -125,9 +126,9 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: Ap
   const { rules } = pass.read;
   if (sealed !== null) {
     const sealing = sealingOf(pass);
-    const sealable = await sealableOf(planned, sealed.steps.keys(), pass.context);
+    const sealable = await sealableOf(planned, sealed.steps.keys(), pass.run);
     requireSamePlan(sealed, { plan: planned.plan, sealable, sealing });
-    if (sealed.seal.key !== sealing.key) pass.context.emit({ what: "warned", warnings: [UNVERIFIED] });
+    if (sealed.seal.key !== sealing.key) pass.run.emit({ what: "warned", warnings: [UNVERIFIED] });
   }
   if (approve === null) return true;
   const approval = await approve(planEvent(planned));
@@ -135,7 +136,7 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: Ap
     // Under another key the flags of the plan cannot be verified, so apply must have them too.
     const isVerified = sealed === null || sealed.seal.key === sealingOf(pass).key;
     const allows = isVerified ? approval.allows : rules.allowedRisks.filter((risk) => approval.allows.includes(risk));
-    const refusal = await guardRefusal(planned, without(rules.refusedRisks, allows), pass.context);
+    const refusal = await guardRefusal(planned, without(rules.refusedRisks, allows), pass.run);
     if (refusal !== null) throw refusedByGuards(refusal, isVerified);
   }
   return approval.is !== "declined";
@@ -166,17 +167,27 @@ async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMod
   const { serverFacts } = session;
   if (desired !== part) requireUnshrunk({ serverFacts, recorded, declared: desired.declared }, rules);
   const isFirst = recorded.size === 0 && (desired.outOfScope === undefined || (await session.heads()).size === 0);
-  const planning = planContextIn(pass, recorded, {
-    records: true,
-    seeksOrphans: mode.revise === undefined,
-    guards: mode.approve === null ? { ...guardsOf(rules), held: await heldIn(pass), isFirst } : null,
-    ...(desired === part ? { cache: null, readsEach: true } : {}),
-  });
   const { revise } = mode;
-  const planNow = async (): Promise<LivePlan> =>
-    revise === undefined
-      ? planAgainstLive(desired, planning)
-      : revise(await planAgainstLive(desired, { ...planning, cache: null, creates: "not-needed" }), recovered);
+  const readsEach = desired === part;
+  const scope = {
+    ...EVERYTHING,
+    cache: readsEach || revise !== undefined ? null : session.cache,
+    needsReceipts: true,
+    readsEach,
+    seeksOrphans: revise === undefined,
+  };
+  const checked = rules.dryRunsCreates ? "dry-run" : "skipped";
+  const checks = {
+    creates: revise === undefined ? checked : "not-needed",
+    guards: mode.approve === null ? { ...guardsOf(rules), held: await heldIn(pass), isFirst } : null,
+    hasSink: session.sink !== null,
+  } as const;
+  const given = { server: session, records: { heads: recorded, ledger: session.ledger }, rules, run: pass.run };
+  const planNow = async (): Promise<LivePlan> => {
+    const observed = await observe(desired, { ...given, scope });
+    const planned = await planAgainstLive(observed, { ...given, checks });
+    return revise === undefined ? planned : revise(planned, recovered);
+  };
   return { planned: await planNow(), recovered, planNow };
 }
 
@@ -191,10 +202,10 @@ async function recordedFor(desired: Desired, { ledger, heads }: ServerSession): 
 }
 
 // After the source was accepted: a refused commit ends no hold.
-async function heldIn({ read, holds, connection, context }: Pass): Promise<ReadonlyMap<Identity, string>> {
+async function heldIn({ read, holds, connection, run }: Pass): Promise<ReadonlyMap<Identity, string>> {
   if (read.isLastGood === true) return holds(null);
   const { key } = connection.state;
-  return holds((held) => heldContents(read, held, { ...context, key }));
+  return holds((held) => heldContents(read, held, { ...run, key }));
 }
 
 function guardsOf({ refusedRisks, allowedRisks, updateShare }: Rules): PlanGuards {
@@ -202,9 +213,9 @@ function guardsOf({ refusedRisks, allowedRisks, updateShare }: Rules): PlanGuard
   return { refused, ...(updateShare === null ? {} : { updateShare }) };
 }
 
-function applyOptions({ read: { rules }, context }: Pass, { waiting = untilTheEnd() }: ApplyMode): ApplyOptions {
+function applyOptions({ read: { rules }, run }: Pass, { waiting = untilTheEnd() }: ApplyMode): ApplyOptions {
   const { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs } = rules;
-  const { clock, random, stopping, signal, emit } = context;
+  const { clock, random, stopping, signal, emit } = run;
   const limits = { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs };
   return { ...limits, clock, random, stopping, signal, onProgress: emit, ...waiting };
 }
@@ -213,15 +224,11 @@ function untilTheEnd(): RolloutWaiting {
   return { stopWaiting: new AbortController().signal, onLeft: () => undefined };
 }
 
-function warnOfOtherWriters(
-  { observation, recorded }: LivePlan,
-  { connection, context }: Pass,
-  hasLease: boolean,
-): void {
+function warnOfOtherWriters({ observation, recorded }: LivePlan, { connection, run }: Pass, hasLease: boolean): void {
   const { serverFacts, serverTime } = connection.session;
-  const now = serverTime() ?? context.clock.now();
+  const now = serverTime() ?? run.clock.now();
   const seen = { live: observation.live, recorded, subject: serverFacts.subject, now };
-  context.emit({ what: "warned", warnings: hasLease ? [] : otherWriterWarnings(seen) });
+  run.emit({ what: "warned", warnings: hasLease ? [] : otherWriterWarnings(seen) });
 }
 
 // An apply without leases reports that; a daemon has already reported it at its start.

@@ -1,19 +1,27 @@
 import { type DriftInput, makeDrift } from "../../core/report/drift-report.ts";
 import type { DriftEvent } from "../../core/report/events.ts";
-import { type Pass, planContextIn } from "../pass.ts";
-import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
+import { kindsByType } from "../../kinds/index.ts";
+import { EVERYTHING, observe } from "../observe.ts";
+import type { Pass } from "../pass.ts";
+import { type LivePlan, planAgainstLive } from "../plan.ts";
+import type { ServerSession } from "../session.ts";
 
 /** Reports what has changed in live since it was recorded. */
-export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: boolean }): Promise<DriftEvent> {
-  const { desired } = pass.read;
-  const recorded = await pass.connection.session.heads();
-  const planContext = planContextIn(pass, recorded, { records: false, creates: "not-needed" });
-  const livePlan = await planAgainstLive(desired, planContext);
-  const report = makeDrift(driftInput(livePlan, planContext, { standsIn: recorded.size === 0 || isAtBase }));
+export async function driftPass(
+  { connection: { session }, read: { desired, rules }, run }: Pass,
+  { isAtBase }: { readonly isAtBase: boolean },
+): Promise<DriftEvent> {
+  const recorded = await session.heads();
+  const given = { server: session, records: { heads: recorded, ledger: session.ledger }, rules, run };
+  const observed = await observe(desired, { ...given, scope: { ...EVERYTHING, cache: session.cache } });
+  const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
+  const livePlan = await planAgainstLive(observed, { ...given, checks });
+  const report = makeDrift(driftInput(livePlan, session, { standsIn: recorded.size === 0 || isAtBase }));
+  const { reach } = livePlan.orphans;
   const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;
   return {
     what: "drifted",
-    report: { ...report, ...(livePlan.reach === null ? {} : { history: livePlan.reach }) },
+    report: { ...report, ...(reach === null ? {} : { history: reach }) },
     notUsed: livePlan.notUsed,
     access: livePlan.access,
     unrecorded,
@@ -22,12 +30,13 @@ export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: b
 }
 
 function driftInput(
-  { plan, decisions, observation, desired, waved, recorded, rulesFor, own, dryRuns, ...found }: LivePlan,
-  context: PlanContext,
+  { plan, decisions, observation, desired, waved, recorded, rulesFor, own, dryRuns, orphans }: LivePlan,
+  { server }: ServerSession,
   { standsIn }: Pick<DriftInput, "standsIn">,
 ): DriftInput {
   return {
-    ...context,
+    server,
+    kinds: kindsByType,
     standsIn,
     declared: desired.declared,
     refused: desired.refused,
@@ -41,9 +50,9 @@ function driftInput(
     dryRuns,
     complete: plan.complete,
     diagnostics: plan.diagnostics,
-    orphans: found.orphans,
-    removed: found.removed,
-    elsewhere: found.elsewhere,
+    orphans: orphans.shown,
+    removed: orphans.removed,
+    elsewhere: orphans.elsewhere,
     base: desired.base,
     applied: null,
     planned: { plan, decisions },

@@ -17,8 +17,9 @@ import { guardRefusal } from "../guard.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import type { LastGood } from "../load/last-good-revision.ts";
 import { findShrunk, requireUnemptied, type ShrunkSource } from "../load/source-guards.ts";
-import { type Pass, planContextIn } from "../pass.ts";
-import { type LivePlan, type PlanContext, planAgainstLive } from "../plan-against-live.ts";
+import { EVERYTHING, observe, type Records } from "../observe.ts";
+import type { Pass } from "../pass.ts";
+import { type LivePlan, planAgainstLive } from "../plan.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
 
 /** A pass that plans and writes nothing. */
@@ -38,21 +39,24 @@ export type PlanMode = {
 
 /** Plans what an apply would do. */
 export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, seals }: PlanMode): Promise<PlanEvent> {
-  const stored = await pass.connection.session.heads();
+  const { session } = pass.connection;
+  const stored = await session.heads();
   const { desired, rules, event: read } = pass.read;
   if (gate === "change" && desired.base === null && stored.size === 0) throw nothingToCompare();
-  const { serverFacts } = pass.connection.session;
-  const { planContext, writesOf } = await withInterrupted(planContextIn(pass, stored, { records: false }), pass);
-  const { recorded } = planContext;
-  const counted = { serverFacts, recorded, declared: desired.declared };
+  const { records, writesOf } = await withInterrupted({ heads: stored, ledger: session.ledger }, pass);
+  const counted = { serverFacts: session.serverFacts, recorded: records.heads, declared: desired.declared };
   requireUnemptied(counted, rules);
-  // These options show fields or rows that the plan leaves out, so every row must be read.
-  const livePlan = await planAgainstLive(
-    desired,
-    showServer || showUnmanaged
-      ? { ...planContext, cache: null, ...(showUnmanaged ? { alsoListed: kinds.filter(hasList) } : {}) }
-      : planContext,
-  );
+  const given = { server: session, records, rules, run: pass.run };
+  const scope = {
+    ...EVERYTHING,
+    // These options show fields or rows that the plan leaves out, and the cache knows only of the stored records.
+    cache: showServer || showUnmanaged || records.heads !== stored ? null : session.cache,
+    alsoListed: showUnmanaged ? kinds.filter(hasList) : [],
+  };
+  const observed = await observe(desired, { ...given, scope });
+  const creates = rules.dryRunsCreates ? "dry-run" : "skipped";
+  const checks = { creates, guards: null, hasSink: session.sink !== null } as const;
+  const livePlan = await planAgainstLive(observed, { ...given, checks });
   const { plan: found, ...event } = planEvent(livePlan);
   const made = withRunWarnings(incompleteIfInvalid(found), pass.warnings());
   const { plan: guarded, refusal } = await guardPlan(made, livePlan, findShrunk(counted, rules), pass);
@@ -67,38 +71,38 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
     refusal,
     ...(lacking.length === 0 ? {} : { notWritable: lacking }),
     ...(interrupted.length === 0 ? {} : { interrupted }),
-    ...(desired.refused.length === 0 ? {} : { invalid: await invalidOutcomes(desired, pass.connection.session) }),
+    ...(desired.refused.length === 0 ? {} : { invalid: await invalidOutcomes(desired, session) }),
     // What an apply would refuse must not be approved.
     seal: seals && sealRefusal({ plan, refusal }) === null ? await sealOf(plan, livePlan, pass) : null,
-    withServerSide: showServer ? serverSide({ ...livePlan, plan }, planContext) : null,
-    unmanaged: showUnmanaged ? unmanagedIn(livePlan, planContext) : null,
+    withServerSide: showServer ? serverSide({ ...livePlan, plan }) : null,
+    unmanaged: showUnmanaged ? unmanagedIn(livePlan) : null,
     ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
   };
 }
 
 type WithInterrupted = {
-  readonly planContext: PlanContext;
+  readonly records: Records;
   /** What an apply of a plan does about the open writes. */
   readonly writesOf: (livePlan: LivePlan) => readonly InterruptedWrite[];
 };
 
 // An apply first settles the writes that an earlier run left open, so the plan starts from the records that it has then.
 async function withInterrupted(
-  planContext: PlanContext,
-  { connection: { session }, read: { rules }, context }: Pass,
+  records: Records,
+  { connection: { session }, read: { rules }, run }: Pass,
 ): Promise<WithInterrupted> {
   const pending = await session.ledger.pending();
-  if (pending.length === 0) return { planContext, writesOf: () => [] };
+  if (pending.length === 0) return { records, writesOf: () => [] };
   // Imported here, since most plans find no open write.
   const [{ recoveryWith }, { foreseeRecovery, interruptedWrites, recordsAfter }] = await Promise.all([
     import("../apply/apply-with-recovery.ts"),
     import("../apply/foresee-recovery.ts"),
   ]);
-  const { clock, stopping: signal, emit: onProgress } = context;
+  const { clock, stopping: signal, emit: onProgress } = run;
   const options = { concurrency: rules.concurrency, clock, signal, onProgress };
   const foreseen = await foreseeRecovery(pending, await recoveryWith(session, options));
   return {
-    planContext: { ...planContext, ...recordsAfter(foreseen, planContext) },
+    records: recordsAfter(foreseen, records),
     writesOf: (livePlan) => interruptedWrites(foreseen, livePlan, clock.now()),
   };
 }
@@ -110,10 +114,10 @@ async function guardPlan(
   plan: Plan,
   livePlan: LivePlan,
   shrunk: ShrunkSource | null,
-  { read: { rules }, context }: Pass,
+  { read: { rules }, run }: Pass,
 ): Promise<Guarded> {
   const refused = rules.refusedRisks.difference(new Set(rules.allowedRisks));
-  const refusal = await guardRefusal(livePlan, refused, context);
+  const refusal = await guardRefusal(livePlan, refused, run);
   const guarded = guardedSteps(livePlan, refused);
   const missing = shrunk?.missing ?? [];
   const guards = new Map([
@@ -145,7 +149,7 @@ function withShrunk(refusal: GuardRefusal | null, { error: { message } }: Shrunk
 
 async function sealOf(plan: PlanEvent["plan"], livePlan: LivePlan, pass: Pass): Promise<SignedSeal> {
   const sealing = sealingOf(pass);
-  return signSeal({ ...plan }, makeSeal(await sealableOf(livePlan, [], pass.context), sealing), sealing);
+  return signSeal({ ...plan }, makeSeal(await sealableOf(livePlan, [], pass.run), sealing), sealing);
 }
 
 // Without a base or records the cause of every difference is unknown, so the gate would pass everything.
@@ -166,7 +170,7 @@ export function planEvent({
   blocked,
   notUsed,
   access,
-  reach: history,
+  orphans: { reach: history },
   desired: { changedSince, branch },
 }: LivePlan): PlanEvent {
   const details = new Map<string, string>();
@@ -193,13 +197,14 @@ export function planEvent({
   };
 }
 
-function serverSide(livePlan: LivePlan, planContext: PlanContext): PlanEvent["plan"] {
-  return withServerSide(livePlan, { ...planContext, desired: livePlan.waved, live: livePlan.observation.live });
+function serverSide(livePlan: LivePlan): PlanEvent["plan"] {
+  const { waved, observation } = livePlan;
+  return withServerSide(livePlan, { kinds: kindsByType, desired: waved, live: observation.live });
 }
 
 const hasList = ({ list }: Kind) => list !== undefined;
 
-function unmanagedIn({ observation, desired, plan }: LivePlan, { recorded }: Pick<PlanContext, "recorded">): Unmanaged {
+function unmanagedIn({ observation, desired, plan, recorded }: LivePlan): Unmanaged {
   const orphans = plan.steps.flatMap(({ action, identity }) => (action === "orphan" ? [identity] : []));
   const notListed = kinds.filter(({ type }) => !observation.rows.has(type)).map(({ type }) => type);
   const identities = [...observation.rows].flatMap(([type, rows]) => {

@@ -7,7 +7,7 @@ import type { PassEnd } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
 import type { Recovered } from "../apply/recover.ts";
 import type { Pass } from "../pass.ts";
-import type { LivePlan } from "../plan-against-live.ts";
+import type { LivePlan } from "../plan.ts";
 import { type ApplyMode, applyPass } from "./apply-pass.ts";
 
 /** A pass that deploys live resources again with the same content, as new versions. */

@@ -34,10 +34,10 @@ type Found = {
 
 /** Shows what the journal and live say about open writes, and closes them where the mode requests it. */
 export async function resolvePass(
-  { connection: { session }, read: { rules }, context }: Pass,
+  { connection: { session }, read: { rules }, run }: Pass,
   { identities, as, confirm }: ResolveMode,
 ): Promise<ResolvedEvent | { readonly what: "declined" }> {
-  const { signal, clock, emit } = context;
+  const { signal, clock, emit } = run;
   const recovery = await recoveryWith(session, {
     concurrency: rules.concurrency,
     onProgress: emit,

@@ -18,11 +18,11 @@ export type UnlockMode = {
 
 /** Releases the lease of a dead writer at the control plane. The kernel already released the lock of its state folder. */
 export async function unlockPass(
-  { connection, read, context }: Pass,
+  { connection, read, run }: Pass,
   { confirm }: UnlockMode,
 ): Promise<UnlockedEvent | { readonly what: "declined" }> {
   const { server } = connection.session;
-  const options = await leaseOptions(connection, read, context);
+  const options = await leaseOptions(connection, read, run);
   const broken: LeaseHolder[] = [];
   for (;;) {
     const result = await acquireLease(options);
@@ -43,8 +43,8 @@ export async function unlockPass(
   async function isAlive({ holder }: LeaseHolder, message: string): Promise<boolean> {
     const known = isHolderAlive(holder);
     if (known !== null) return known;
-    context.emit({ what: "waiting", text: `${message}; checking for ${RENEWAL_MS / 1000} s whether it is renewed` });
-    return (await watchBusyLease(options, message, context)) === "renewed";
+    run.emit({ what: "waiting", text: `${message}; checking for ${RENEWAL_MS / 1000} s whether it is renewed` });
+    return (await watchBusyLease(options, message, run)) === "renewed";
   }
 }
 

@@ -10,7 +10,7 @@ import type { WhyEvent } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { versionsSince } from "../observe/versions-since.ts";
 import type { Pass } from "../pass.ts";
-import type { LivePlan } from "../plan-against-live.ts";
+import type { LivePlan } from "../plan.ts";
 
 /** Versions that are read to find who wrote a field. */
 const MAX_VERSIONS = 100;
@@ -26,7 +26,7 @@ type Asked = {
 export async function whyFields(
   { plan, observation }: LivePlan,
   { manifest, value, receipt }: Asked,
-  { connection, context }: Pick<Pass, "connection" | "context">,
+  { connection, run }: Pick<Pass, "connection" | "run">,
 ): Promise<Required<Pick<WhyEvent, "changes" | "changedSince">>> {
   const { identity, kind: type } = manifest;
   const step = plan.steps.find((one) => one.identity === identity);
@@ -39,7 +39,7 @@ export async function whyFields(
   const differing = new Set(changes.map(({ label }) => label));
   const since = moved.filter(({ label }) => !differing.has(label));
   if (changes.length + since.length === 0) return { changes, changedSince: [] };
-  const versions = await versionsFrom(sides, receipt, { reader: connection.session.reader, signal: context.stopping });
+  const versions = await versionsFrom(sides, receipt, { reader: connection.session.reader, signal: run.stopping });
   const differs = versions.map((version) => ({
     version,
     labels: changesFrom(version.manifest, sides).map(({ label }) => label),

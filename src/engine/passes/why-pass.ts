@@ -17,8 +17,9 @@ import { locateField, readManifest } from "../../manifests/read-manifests.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import type { Desired } from "../load/desired.ts";
-import { type Pass, planContextIn } from "../pass.ts";
-import { planAgainstLive } from "../plan-against-live.ts";
+import { EVERYTHING, observe } from "../observe.ts";
+import type { Pass } from "../pass.ts";
+import { planAgainstLive } from "../plan.ts";
 import { whyFields } from "./why-fields.ts";
 
 /** A pass that explains where one value comes from, and writes nothing. */
@@ -30,7 +31,7 @@ export type WhyMode = {
 
 /** Compares one value as declared, recorded and live. */
 export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent> {
-  const { connection, read, context } = pass;
+  const { connection, read, run } = pass;
   const { session } = connection;
   const { identity, pointer } = splitField(asked, read.desired);
   const manifests = select(read.desired.manifests, { paths: [], only: [identity], kinds: [], exclude: [] });
@@ -38,22 +39,19 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   if (manifest === undefined) throw await invalidError(identity, pass);
   const named = manifests.flatMap((one) => [one.identity, parentOf(one.identity, kindsByType) ?? one.identity]);
   const recorded = await session.ledger.recorded(new Set(named));
-  const planContext = {
-    ...planContextIn(pass, recorded, { records: false, creates: "not-needed", seeksOrphans: false }),
-    cache: null,
-  };
-  const livePlan = await planAgainstLive(
-    { ...read.desired, manifests, isWhole: false },
-    { ...planContext, readsEach: true },
-  );
+  const given = { server: session, records: { heads: recorded, ledger: session.ledger }, rules: read.rules, run };
+  const scope = { ...EVERYTHING, seeksOrphans: false, readsEach: true };
+  const observed = await observe({ ...read.desired, manifests, isWhole: false }, { ...given, scope });
+  const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
+  const livePlan = await planAgainstLive(observed, { ...given, checks });
   const valueIn = (value: Json | null | undefined): Json =>
     writtenValueAt(
       redactManifest(requireKind(kindsByType, manifest.kind).shape, value ?? null),
       pointerTokens(pointer),
     ) ?? null;
   const [found, receipt] = [livePlan.observation.live.get(identity), recorded.get(identity)];
-  const { value } = await readManifest(manifest, context);
-  const { line } = await locateField({ manifest, pointer }, context);
+  const { value } = await readManifest(manifest, run);
+  const { line } = await locateField({ manifest, pointer }, run);
   const answer = {
     identity,
     pointer,

@@ -1,16 +1,15 @@
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
+import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import type { PlanInput } from "../../core/plan/plan-input.ts";
 import { isOpened } from "../../core/recorded.ts";
 import { kindOf } from "../../kinds/index.ts";
-import type { KnownServer } from "../known-server.ts";
 import type { Desired } from "../load/desired.ts";
-import type { DryRun } from "../observe/dry-run.ts";
 import { isResourceError, type Observation } from "../observe/read-live.ts";
-import type { PreflightContext } from "./preflight.ts";
+import { type Asking, type PreflightInput, proveDryRun } from "./preflight.ts";
 
 /** At most this many are asked about, since each costs a request in every pass. */
 const MAX_ASKED = 50;
@@ -19,42 +18,36 @@ const MAX_ASKED = 50;
 export type OrphanAnswers = {
   readonly live: ReadonlyMap<Identity, Live>;
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
+  /** The routes that dry runs could not determine. */
+  readonly unclear: readonly Diagnostic[];
 };
 
 /** What may be an orphan, and how its old manifest is found. */
 type Question = Pick<PlanInput, "live" | "declared" | "elsewhere" | "recorded"> &
-  Pick<Desired, "history"> & { readonly mayBeOrphans: Iterable<Identity> };
-
-type AskContext = {
-  readonly serverFacts: Pick<KnownServer, "dryRun">;
-  readonly dryRun: DryRun;
-  /** Tries to prove that a dry run changes nothing. */
-  readonly prove: () => Promise<unknown>;
-  /** Whether creates are dry-run; nothing is asked where the user disables it. */
-  readonly creates: PreflightContext["creates"];
-  readonly concurrency: number;
-  readonly signal: AbortSignal;
-};
+  Pick<Desired, "history"> & { readonly mayBe: Iterable<Identity> };
 
 /**
  * Dry-runs the last known manifest of orphans that nothing else reads, to see whether they still live: the reply has the id
  * of what exists. Only where a dry run is proven to change nothing, since it would bring them back.
  */
 export async function askAboutOrphans(
-  { mayBeOrphans, live, declared, elsewhere, recorded, history }: Question,
-  { serverFacts, dryRun, prove, creates, concurrency, signal }: AskContext,
+  { mayBe, live, declared, elsewhere, recorded, history }: Question,
+  unchecked: PreflightInput,
+  asking: Asking,
 ): Promise<OrphanAnswers> {
-  const answers = { live: new Map<Identity, Live>(), dryRuns: new Map<Identity, DryRunReply>() };
+  const { server, dryRun, creates, concurrency, signal } = asking;
+  const { serverFacts } = server;
+  const found = { live: new Map<Identity, Live>(), dryRuns: new Map<Identity, DryRunReply>() };
   const isUnread = (identity: Identity): boolean => {
-    const found = live.get(identity);
-    return found?.state === "unknown" && found.reason === "no-read" && found.exists !== true;
+    const one = live.get(identity);
+    return one?.state === "unknown" && one.reason === "no-read" && one.exists !== true;
   };
-  const unread = [...mayBeOrphans]
+  const unread = [...mayBe]
     .filter((identity) => !declared.has(identity) && !elsewhere.has(identity) && isUnread(identity))
     .slice(0, MAX_ASKED);
-  if (unread.length === 0 || creates === "skipped") return answers;
-  if (serverFacts.dryRun !== "proven") await prove();
-  if (serverFacts.dryRun !== "proven") return answers;
+  if (unread.length === 0 || creates === "skipped") return { ...found, unclear: [] };
+  const { unclear } = serverFacts.dryRun === "proven" ? { unclear: [] } : await proveDryRun(unchecked, asking);
+  if (serverFacts.dryRun !== "proven") return { ...found, unclear };
   const manifests = await lastManifests(unread, { recorded, history, signal });
   await forEachConcurrently([...manifests], concurrency, async ([identity, value]) => {
     const { kind: type } = splitIdentity(identity);
@@ -67,11 +60,11 @@ export async function askAboutOrphans(
       return { state: "impossible" } as const;
     });
     if (reply.state !== "answered" || reply.row === null) return;
-    answers.dryRuns.set(identity, { state: "answered", row: reply.row });
+    found.dryRuns.set(identity, { state: "answered", row: reply.row });
     const exists = { state: "unknown", reason: "no-read", exists: true } as const;
-    answers.live.set(identity, reply.row.id === null ? { state: "absent" } : exists);
+    found.live.set(identity, reply.row.id === null ? { state: "absent" } : exists);
   });
-  return answers;
+  return { ...found, unclear };
 }
 
 /** The same observation, with what dry runs showed of orphans. */
@@ -86,7 +79,7 @@ export function withAnswers(observation: Observation, { live, dryRuns }: OrphanA
 
 async function lastManifests(
   identities: readonly Identity[],
-  { recorded, history, signal }: Pick<Question, "recorded" | "history"> & Pick<AskContext, "signal">,
+  { recorded, history, signal }: Pick<Question, "recorded" | "history"> & { readonly signal: AbortSignal },
 ): Promise<ReadonlyMap<Identity, JsonObject>> {
   const manifests = new Map<Identity, JsonObject>();
   for (const identity of identities) {

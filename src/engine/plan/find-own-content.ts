@@ -35,10 +35,10 @@ export type FoundOwnContent = {
 /** Nothing was asked. */
 export const NOTHING_OWN: FoundOwnContent = { own: new Map(), warnings: [] };
 
-type FindContext = {
+type OwnReading = {
   readonly reader: Reader;
   readonly concurrency: number;
-  readonly stopping: AbortSignal;
+  readonly signal: AbortSignal;
 };
 
 /** A differing resource, and the manifests that this repository has declared of it, newest first. */
@@ -57,7 +57,7 @@ type Asked = OwnCheck & {
 export async function findOwnContent(
   question: OwnQuestion,
   desired: Pick<Desired, "base" | "history" | "applied">,
-  context: FindContext,
+  context: OwnReading,
 ): Promise<FoundOwnContent> {
   const asked = question.differing.flatMap(({ manifest }) => askedOf(requireRead(manifest), question) ?? []);
   if (asked.length === 0 && desired.history?.namesApplied !== true) return NOTHING_OWN;
@@ -71,7 +71,7 @@ async function findOwn(
   present: readonly Asked[],
   { writers }: OwnQuestion,
   { base, history, applied }: Pick<Desired, "base" | "history" | "applied">,
-  context: FindContext,
+  context: OwnReading,
 ): Promise<ReadonlyMap<Identity, OwnContent>> {
   const own = new Map<Identity, OwnContent>();
   const withKnown = present.map((one): Asked => {
@@ -126,15 +126,15 @@ function withEarlier(one: Asked, { line, base }: Pick<Desired, "base"> & { reado
 async function earlierManifests(
   asked: readonly Asked[],
   history: Desired["history"],
-  { stopping: signal }: FindContext,
+  { signal }: OwnReading,
 ): Promise<Earlier | null> {
   const declared = await history?.declared();
   return declared?.manifestsOf(new Set(asked.map(({ manifest }) => manifest.identity)), { signal }) ?? null;
 }
 
-type VersionContext = FindContext & Pick<OwnQuestion, "writers"> & { readonly hasHistory: boolean };
+type VersionReading = OwnReading & Pick<OwnQuestion, "writers"> & { readonly hasHistory: boolean };
 
-async function ownByVersions(one: Asked, context: VersionContext): Promise<OwnContent | null> {
+async function ownByVersions(one: Asked, context: VersionReading): Promise<OwnContent | null> {
   const { kind, row, applied, declared, manifest } = one;
   const { writers, hasHistory } = context;
   const { version } = row;
@@ -144,7 +144,7 @@ async function ownByVersions(one: Asked, context: VersionContext): Promise<OwnCo
     return isWrittenBy(row, writers) ? { manifest: applied ?? (hasHistory ? last : null) } : null;
   }
   const since = { ...row, version: 0, limit: MAX_VERSIONS };
-  const versions = (await versionsSince(kind, since, { ...context, signal: context.stopping })) ?? [];
+  const versions = (await versionsSince(kind, since, context)) ?? [];
   const earlier = versions.filter((each) => (each.version ?? 0) < version);
   const match = declared.find((each) => earlier.some(({ manifest }) => isContentOf(one, each, manifest)));
   if (match !== undefined) return { manifest: applied ?? match };

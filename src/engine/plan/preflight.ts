@@ -1,4 +1,3 @@
-import type { RouteProbe } from "../../client/route-probe.ts";
 import type { NotChecked } from "../../contract/generated/output.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
@@ -7,22 +6,27 @@ import { exists, type Live, type LiveView } from "../../core/live.ts";
 import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
 import { type Action, writes } from "../../core/plan/plan.ts";
 import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
+import type { Sight } from "../../core/sight.ts";
 import { kindOf, kindsByType } from "../../kinds/index.ts";
 import { readManifest } from "../../manifests/read-manifests.ts";
 import type { KnownServer } from "../known-server.ts";
 import type { DryRun, DryRunResult } from "../observe/dry-run.ts";
 import { isResourceError, type Observation, unreadableDiagnostic, type WavedSource } from "../observe/read-live.ts";
-import { refuseAbsentSecrets, type SecretContext } from "./refuse-absent-secrets.ts";
+import type { ReadAccess } from "../session.ts";
+import { refuseAbsentSecrets } from "./refuse-absent-secrets.ts";
 
-/** The context for the dry runs of a plan. */
-export type PreflightContext = SecretContext & {
-  readonly serverFacts: KnownServer;
-  readonly probeRoute: RouteProbe;
+/** Whether creates are dry-run: `skipped` where the user disables it, `not-needed` where the result is not used. */
+export type CreateChecks = "dry-run" | "skipped" | "not-needed";
+
+/** How the control plane is asked about a plan. */
+export type Asking = {
+  readonly server: ReadAccess;
   readonly dryRun: DryRun;
-  /** Whether creates are dry-run: `skipped` where the user disables it, `not-needed` where the result is not used. */
-  readonly creates: "dry-run" | "skipped" | "not-needed";
-  /** Collects diagnostics about routes that dry runs and probes could not determine. */
-  readonly unclear: Diagnostic[];
+  readonly creates: CreateChecks;
+  /** What the token may see. */
+  readonly sight: Sight;
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
 };
 
 /** The plan to check. */
@@ -38,6 +42,8 @@ export type PreflightResult = {
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
   /** The steps without a dry run, and why. */
   readonly notChecked: ReadonlyMap<Identity, NotChecked>;
+  /** The routes that dry runs and probes could not determine. */
+  readonly unclear: readonly Diagnostic[];
 };
 
 type Job = { readonly kind: Kind; readonly manifest: Manifest; readonly action: Action };
@@ -51,7 +57,7 @@ const PROOFS = 3;
  * dry run is proven to change nothing. The first manifest of a kind whose write is an extension also shows whether the
  * server has that route; without a dry run, a probe of the route does.
  */
-export async function preflight(plan: PreflightInput, context: PreflightContext): Promise<PreflightResult> {
+export async function preflight(plan: PreflightInput, asking: Asking): Promise<PreflightResult> {
   const { decisions, answered } = plan;
   const jobs = plan.waved.flatMap(({ manifest }): Job[] => {
     const [kind, action] = [kindOf(manifest.kind), decisions.get(manifest.identity)?.action];
@@ -65,23 +71,26 @@ export async function preflight(plan: PreflightInput, context: PreflightContext)
     manifest.references.flatMap(({ identity }) => (creating.has(identity) ? [identity] : []));
   const open = jobs.filter(({ manifest }) => !answered.has(manifest.identity));
   const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
-  const first = await dryRunAll(new Set([...probesAmong(open, context.serverFacts), ...updates]), dependsOn, context);
+  const { serverFacts } = asking.server;
+  const probed = await dryRunAll(new Set([...probesAmong(open, serverFacts), ...updates]), dependsOn, asking);
+  const { replies: first, unclear } = probed;
   const creates = jobs.filter(isNew);
-  if (context.creates === "not-needed") return { dryRuns: first, notChecked: new Map() };
+  if (asking.creates === "not-needed") return { dryRuns: first, notChecked: new Map(), unclear };
   const uncheckedUpdates = jobs.flatMap((job) => {
     const { identity } = job.manifest;
     const why = isNew(job)
       ? null
-      : reasonNotUpdated(job, answered.get(identity) ?? first.get(identity), dependsOn(job), context);
+      : reasonNotUpdated(job, answered.get(identity) ?? first.get(identity), dependsOn(job), serverFacts);
     return why === null ? [] : [[identity, why] as const];
   });
-  if (creates.length === 0) return { dryRuns: first, notChecked: new Map(uncheckedUpdates) };
-  const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), context);
+  if (creates.length === 0) return { dryRuns: first, notChecked: new Map(uncheckedUpdates), unclear };
+  const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), asking);
   const isWaiting = ({ manifest: { identity } }: Job): boolean => !answered.has(identity) && !first.has(identity);
   const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
-  const unwritable = waiting.length === 0 ? new Set<Identity>() : await proveDryRun(plan, context);
-  const isProven = context.serverFacts.dryRun === "proven";
-  const replies = new Map([...first, ...(isProven ? await dryRunAll(new Set(waiting), () => [], context) : [])]);
+  const proof = waiting.length === 0 ? NO_PROOF : await proveDryRun(plan, asking);
+  const isProven = serverFacts.dryRun === "proven";
+  const created = isProven ? await dryRunAll(new Set(waiting), () => [], asking) : NO_REPLIES;
+  const replies = new Map([...first, ...created.replies]);
   const notChecked = new Map([
     ...uncheckedUpdates,
     ...creates.flatMap((job) => {
@@ -89,13 +98,14 @@ export async function preflight(plan: PreflightInput, context: PreflightContext)
       // The reply to a probe of the route does not check the manifest until dryRun is proven.
       const reply = answered.get(identity) ?? (isProven ? replies.get(identity) : undefined);
       const why =
-        reply === undefined ? (dependent(job) ?? reasonUnsent(job, isProven, unwritable)) : reasonRefused(reply);
+        reply === undefined ? (dependent(job) ?? reasonUnsent(job, isProven, proof.unwritable)) : reasonRefused(reply);
       return why === null ? [] : [[identity, why] as const];
     }),
   ]);
   const unchecked = creates.flatMap(({ manifest }) => (notChecked.has(manifest.identity) ? [manifest] : []));
-  const refused = await refuseAbsentSecrets(unchecked, context);
-  return { dryRuns: new Map([...replies, ...refused]), notChecked };
+  const refused = await refuseAbsentSecrets(unchecked, asking);
+  const allUnclear = distinct([...unclear, ...proof.unclear, ...created.unclear]);
+  return { dryRuns: new Map([...replies, ...refused]), notChecked, unclear: allUnclear };
 }
 
 /** The same observation, with unreadable resources marked as existing where their dry run returned an id. */
@@ -112,7 +122,7 @@ export function withExisting(observation: Observation, dryRuns: ReadonlyMap<Iden
 function reasonNot(
   kind: Kind,
   dependencies: readonly Identity[],
-  { creates, serverFacts }: PreflightContext,
+  { creates, server: { serverFacts } }: Asking,
 ): NotChecked | null {
   if (!hasDryRun(kind, serverFacts)) return { reason: "unsupported" };
   if (creates === "skipped") return { reason: "skipped" };
@@ -124,7 +134,7 @@ function reasonNotUpdated(
   { kind }: Job,
   reply: DryRunReply | undefined,
   dependencies: readonly Identity[],
-  { serverFacts }: PreflightContext,
+  serverFacts: KnownServer,
 ): NotChecked | null {
   if (reply !== undefined) return reasonRefused(reply);
   if (!hasDryRun(kind, serverFacts)) return { reason: "unsupported" };
@@ -152,65 +162,92 @@ function probesAmong(jobs: readonly Job[], serverFacts: KnownServer): readonly J
   return [...Map.groupBy(unknown, ({ kind }) => kind).values()].flatMap((group) => group.slice(0, 1));
 }
 
+/** Replies of dry runs, and the routes that they could not determine. */
+type Replies = Pick<PreflightResult, "unclear"> & { readonly replies: PreflightResult["dryRuns"] };
+
+const NO_REPLIES: Replies = { replies: new Map(), unclear: [] };
+
 async function dryRunAll(
   jobs: ReadonlySet<Job>,
   dependsOn: (job: Job) => readonly Identity[],
-  context: PreflightContext,
-): Promise<ReadonlyMap<Identity, DryRunReply>> {
+  { server, dryRun, signal }: Asking,
+): Promise<Replies> {
   const replies = new Map<Identity, DryRunReply>();
+  const unclear: Diagnostic[] = [];
   await Promise.all(
     [...jobs].map(async (job) => {
       const { kind, manifest } = job;
-      if (isUnknown(kind, context.serverFacts)) await orImpossible(probe(kind, context), context);
-      const tried = await orImpossible(context.dryRun(kind, manifest, context), context);
+      if (isUnknown(kind, server.serverFacts)) unclear.push(...(await attempt(probe(kind, server, signal))).unclear);
+      const { result, unclear: found } = await attempt(dryRun(kind, manifest, { signal }));
+      unclear.push(...found);
       // A probe may be refused for a reference that does not exist yet; it then shows only that the route exists.
-      if (tried.state !== "impossible" && dependsOn(job).length === 0) replies.set(manifest.identity, tried);
+      if (result.state !== "impossible" && dependsOn(job).length === 0) replies.set(manifest.identity, result);
     }),
   );
-  return replies;
+  return { replies, unclear: distinct(unclear) };
 }
 
-/**
- * Proves dryRun with unchanged applications: if the server ignores dryRun, the new version equals the newest one. Returns
- * the workspaces where the token may not dry-run.
- */
+/** What dry runs of unchanged applications have shown. */
+export type DryRunEvidence = Pick<PreflightResult, "unclear"> & {
+  /** The workspaces where the token may not dry-run. */
+  readonly unwritable: ReadonlySet<Identity>;
+};
+
+const NO_PROOF: DryRunEvidence = { unwritable: new Set(), unclear: [] };
+
+/** Proves dryRun with unchanged applications: if the server ignores dryRun, the new version equals the newest one. */
 export async function proveDryRun(
   { waved, decisions, ...live }: PreflightInput,
-  context: PreflightContext,
-): Promise<ReadonlySet<Identity>> {
+  { server: { serverFacts }, dryRun, signal }: Asking,
+): Promise<DryRunEvidence> {
   const unwritable = new Set<Identity>();
+  const unclear: Diagnostic[] = [];
   let remaining = PROOFS;
   for (const { manifest } of waved) {
-    if (context.serverFacts.dryRun === "proven" || remaining === 0) break;
+    if (serverFacts.dryRun === "proven" || remaining === 0) break;
     const kind = kindOf(manifest.kind);
     const action = decisions.get(manifest.identity)?.action ?? "keep";
     if (kind?.rollsOut !== true || action !== "keep" || !exists(live, manifest.identity)) continue;
     remaining -= 1;
-    const read = await readManifest(manifest, context);
-    const { state } = await orImpossible(context.dryRun(kind, read, context), context);
+    const read = await readManifest(manifest, { signal });
+    const { result, unclear: found } = await attempt(dryRun(kind, read, { signal }));
+    unclear.push(...found);
     const parent = parentOf(manifest.identity, kindsByType);
-    if (state === "forbidden" && parent !== null) unwritable.add(parent);
+    if (result.state === "forbidden" && parent !== null) unwritable.add(parent);
   }
-  return unwritable;
+  return { unwritable, unclear: distinct(unclear) };
 }
 
 // A dry run, where the route has one, also shows whether the route exists.
-async function probe({ writeRoutes: [first] }: Kind, context: PreflightContext): Promise<DryRunResult> {
-  if (first !== undefined && first.dryRun === undefined) await context.probeRoute(first.operation, context);
+async function probe(
+  { writeRoutes: [first] }: Kind,
+  { probeRoute }: ReadAccess,
+  signal: AbortSignal,
+): Promise<DryRunResult> {
+  if (first !== undefined && first.dryRun === undefined) await probeRoute(first.operation, { signal });
   return { state: "impossible" };
 }
 
+type Attempt = Pick<PreflightResult, "unclear"> & { readonly result: DryRunResult };
+
 // A failed dry run leaves the schema's defaults in force, so the plan continues. Only an unclear route is reported, since
 // the plan depends on whether the write exists.
-async function orImpossible(request: Promise<DryRunResult>, { unclear }: PreflightContext): Promise<DryRunResult> {
-  return request.catch((error: unknown) => {
+async function attempt(request: Promise<DryRunResult>): Promise<Attempt> {
+  try {
+    return { result: await request, unclear: [] };
+  } catch (error) {
     if (!isResourceError(error)) throw error;
-    const isNew = !unclear.some(({ summary }) => summary.includes(error.message));
-    if (error.reason === "route-unclear" && isNew) {
-      unclear.push(unreadableDiagnostic(error.operation, error, "the plan is not complete: this may not be writable"));
-    }
-    return { state: "impossible" };
-  });
+    const detail = "the plan is not complete: this may not be writable";
+    const unclear = error.reason === "route-unclear" ? [unreadableDiagnostic(error.operation, error, detail)] : [];
+    return { result: { state: "impossible" }, unclear };
+  }
+}
+
+/** The diagnostics, each once. */
+export function distinct(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const isFirst = (one: Diagnostic, at: number): boolean =>
+    diagnostics.findIndex(({ summary }) => summary === one.summary) === at;
+  return diagnostics.filter(isFirst);
 }
 
 function isUnknown({ writeRoutes: [first] }: Kind, serverFacts: KnownServer): boolean {

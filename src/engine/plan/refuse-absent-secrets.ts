@@ -1,15 +1,12 @@
 import { ClientError } from "../../client/client-error.ts";
-import type { Reader } from "../../client/reader.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Identity, Manifest } from "../../core/manifest.ts";
 import { type Sight, showsTenant } from "../../core/sight.ts";
 import { type ResourceReference, secretsOf } from "../../model/references.ts";
-import type { KnownServer } from "../known-server.ts";
+import type { ReadAccess } from "../session.ts";
 
-/** The context for checking secrets. */
-export type SecretContext = {
-  readonly reader: Reader;
-  readonly serverFacts: KnownServer;
+type SecretReading = {
+  readonly server: Pick<ReadAccess, "reader" | "serverFacts">;
   readonly sight: Sight;
   readonly signal: AbortSignal;
 };
@@ -23,25 +20,25 @@ type Listed = { readonly groups: ReadonlySet<string>; readonly secrets: Readonly
  */
 export async function refuseAbsentSecrets(
   manifests: readonly Manifest[],
-  context: SecretContext,
+  reading: SecretReading,
 ): Promise<ReadonlyMap<Identity, DryRunReply>> {
   const named = manifests.flatMap(({ identity, value }) => {
     const secrets = secretsOf(value);
     return secrets.length === 0 ? [] : [{ identity, secrets }];
   });
-  const listed = named.length === 0 ? null : await listSecrets(context);
+  const listed = named.length === 0 ? null : await listSecrets(reading);
   if (listed === null) return new Map();
   return new Map(
     named.flatMap(({ identity, secrets }) => {
       const isSeen = ({ key }: ResourceReference): boolean => listed.groups.has(key.slice(0, key.lastIndexOf(":")));
-      const checkable = showsTenant(context.sight) ? secrets : secrets.filter(isSeen);
+      const checkable = showsTenant(reading.sight) ? secrets : secrets.filter(isSeen);
       const [missing] = checkable.filter(({ key }) => !listed.secrets.has(key));
       return missing === undefined ? [] : [[identity, refusal(missing)]];
     }),
   );
 }
 
-async function listSecrets({ reader, serverFacts, signal }: SecretContext): Promise<Listed | null> {
+async function listSecrets({ server: { reader, serverFacts }, signal }: SecretReading): Promise<Listed | null> {
   if (!serverFacts.has("listSecretGroups")) return null;
   try {
     const groups = await reader.list("listSecretGroups", {}, { signal });

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/contract/json.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
-import type { LivePlan } from "../../../src/engine/plan-against-live.ts";
+import type { LivePlan } from "../../../src/engine/plan.ts";
 import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { declare, prompt, service } from "../core/given.ts";
 import { extensions, passes } from "../engine/passes.ts";

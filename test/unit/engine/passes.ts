@@ -6,11 +6,11 @@ import type { IgnoreRule } from "../../../src/core/ignore/ignore-rules.ts";
 import type { Identity } from "../../../src/core/manifest.ts";
 import type { ProgressEvent } from "../../../src/core/report/events.ts";
 import { type ApplyOptions, applyWithRecovery, recoverPending } from "../../../src/engine/apply/apply-with-recovery.ts";
-import { type PlanContext, planAgainstLive } from "../../../src/engine/plan-against-live.ts";
-import { openSession } from "../../../src/engine/session.ts";
+import { EVERYTHING, observe } from "../../../src/engine/observe.ts";
+import { type LivePlan, planAgainstLive } from "../../../src/engine/plan.ts";
+import { openSession, type ServerSession } from "../../../src/engine/session.ts";
 import { defaultSink } from "../../../src/engine/sinks/index.ts";
 import type { SinkType } from "../../../src/engine/token-sink.ts";
-import { kindsByType } from "../../../src/kinds/index.ts";
 import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { memoryState } from "../../support/memory-state.ts";
@@ -63,7 +63,6 @@ export async function passes(url: string) {
       signal: new AbortController().signal,
     });
   const common = ({ concurrency = 8, now = systemClock.now }: PassOptions) => ({
-    kinds: kindsByType,
     concurrency,
     clock: { ...systemClock, now },
     random: systemRandom,
@@ -107,6 +106,23 @@ export async function passes(url: string) {
     stopping: options.stopping ?? new AbortController().signal,
     stopWaiting: options.stopWaiting ?? new AbortController().signal,
   });
+  const planned = async (
+    session: ServerSession,
+    manifests: readonly SourceManifest[],
+    options: PassOptions,
+    kept: Pick<typeof EVERYTHING, "cache" | "needsReceipts">,
+  ): Promise<LivePlan> => {
+    const { concurrency, ...run } = common(options);
+    const given = {
+      server: session,
+      records: { heads: await session.heads(), ledger: session.ledger },
+      rules: { ignore: options.ignore ?? [], guards: {}, allowShrink: true, writers: [], concurrency },
+      run,
+    };
+    const observed = await observe(selected(manifests, options), { ...given, scope: { ...EVERYTHING, ...kept } });
+    const checks = { creates: "dry-run", guards: null, hasSink: session.sink !== null } as const;
+    return planAgainstLive(observed, { ...given, checks });
+  };
   return {
     folder,
     state,
@@ -114,36 +130,18 @@ export async function passes(url: string) {
     session,
     plan: async (manifests: readonly SourceManifest[], options: PassOptions = {}) => {
       await using one = await session(options);
-      const looking: PlanContext = {
-        ...one,
-        ...common(options),
-        recorded: await one.heads(),
-        records: false,
-        cache: options.recalls === false ? null : one.cache,
-        ignore: options.ignore ?? [],
-        guards: null,
-        creates: "dry-run",
-        writers: [],
-        hasSink: one.sink !== null,
-      };
-      return await planAgainstLive(selected(manifests, options), looking);
+      const kept = { cache: options.recalls === false ? null : one.cache, needsReceipts: false };
+      return await planned(one, manifests, options, kept);
     },
     apply: async (manifests: readonly SourceManifest[], options: PassOptions = {}) => {
       await using one = await session(options);
       const recovered = await recoverPending(one, applyOptions(options));
-      const recorded = await one.heads();
-      const looking: PlanContext = {
-        ...one,
-        ...common(options),
-        recorded,
-        records: true,
-        ignore: [],
-        hasSink: one.sink !== null,
-        guards: null,
-        creates: "dry-run",
-        writers: [],
-      };
-      const looked = await planAgainstLive(selected(manifests, options), looking);
+      const looked = await planned(
+        one,
+        manifests,
+        { ...options, ignore: [] },
+        { cache: one.cache, needsReceipts: true },
+      );
       const applied = await applyWithRecovery(looked, one, {
         ...applyOptions(options),
         recovered,

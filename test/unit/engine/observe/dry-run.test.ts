@@ -3,7 +3,7 @@ import { systemClock } from "../../../../src/clock/system.ts";
 import type { JsonObject } from "../../../../src/contract/json.ts";
 import { KnownServer } from "../../../../src/engine/known-server.ts";
 import { createDryRun } from "../../../../src/engine/observe/dry-run.ts";
-import { type LiveQuery, observe } from "../../../../src/engine/observe/read-live.ts";
+import { type LiveQuery, readLive } from "../../../../src/engine/observe/read-live.ts";
 import { kindOf } from "../../../../src/kinds/index.ts";
 import { type DryRunProof, noFacts } from "../../../../src/state/server-facts.ts";
 import { calm, dial, json, page, type Seen, serve } from "../../client/server.ts";
@@ -29,13 +29,9 @@ async function tried(reply: JsonObject, newest: JsonObject | null, status = 200)
   const { reader } = dial(url);
   const remembered: DryRunProof[] = [];
   const saveServerFacts = async (): Promise<void> => void remembered.push(serverFacts.dryRun);
-  const answer = await createDryRun({ reader, serverFacts, saveServerFacts, concurrency: 4 })(
-    kind("service"),
-    manifest,
-    {
-      signal,
-    },
-  ).catch((error: Error) => error.message);
+  const answer = await createDryRun({ reader, serverFacts, saveServerFacts }, 4)(kind("service"), manifest, {
+    signal,
+  }).catch((error: Error) => error.message);
   return { proof: serverFacts.dryRun, remembered, answer, seen };
 }
 
@@ -111,7 +107,7 @@ describe("the proof that a dryRun changes nothing", () => {
       if (running >= 3) for (const one of waiting.splice(0)) one();
     });
     const serverFacts = new KnownServer(noFacts, { clock: systemClock });
-    const dryRun = createDryRun({ reader: dial(url).reader, serverFacts, saveServerFacts, concurrency: 3 });
+    const dryRun = createDryRun({ reader: dial(url).reader, serverFacts, saveServerFacts }, 3);
     await dryRun(kind("service"), manifest, { signal });
     expect([most, serverFacts.dryRun]).toEqual([1, "proven"]);
     running = 0;
@@ -141,7 +137,7 @@ describe("observing", () => {
     });
     const serverFacts = new KnownServer(noFacts, { clock: systemClock });
     const { reader } = dial(url, { serverFacts });
-    const dryRun = createDryRun({ reader, serverFacts, saveServerFacts, concurrency: 2 });
+    const dryRun = createDryRun({ reader, serverFacts, saveServerFacts }, 2);
     const declared = [{ manifest, wave: 0 }];
     const whole: LiveQuery = {
       kind: kind("service"),
@@ -149,11 +145,12 @@ describe("observing", () => {
       others: [],
       isRecorded: () => false,
       idOf: () => null,
+      readsEach: false,
       ...asked,
     };
     return {
       seen,
-      ...(await observe([whole], { reader, serverFacts, known: null, dryRun, concurrency: 2, signal })),
+      ...(await readLive([whole], { reader, serverFacts, known: null, dryRun, concurrency: 2, signal })),
     };
   }
   /** Only recorded, under an id or none. */

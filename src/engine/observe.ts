@@ -1,0 +1,135 @@
+import type { KnownInSync } from "../cache/known-in-sync.ts";
+import { knownInSync, resourcesToRead } from "../cache/known-in-sync.ts";
+import type { LiveFacts } from "../cache/live-facts.ts";
+import type { LiveCache } from "../cache/live-facts-cache.ts";
+import type { Access } from "../core/access.ts";
+import type { RuleFinder } from "../core/ignore/ignore-rules.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Identity } from "../core/manifest.ts";
+import { knownIn } from "../core/plan/orphans.ts";
+import { sightOf } from "../core/sight.ts";
+import type { Ledger, ReceiptHead } from "../state/ledger.ts";
+import type { Desired } from "./load/desired.ts";
+import { createDryRun } from "./observe/dry-run.ts";
+import { concluded, guardLive, withoutStale } from "./observe/judge-live.ts";
+import { liveQueries } from "./observe/live-queries.ts";
+import { readCaller } from "./observe/read-caller.ts";
+import { type Observation, readLive, type WavedSource } from "./observe/read-live.ts";
+import { readUndecided, withValues, withWaves } from "./observe/read-undecided.ts";
+import { elsewhereOf, type OrphanSearch, orphansIn, removedFromSource } from "./observe/removed-manifests.ts";
+import { withTakenNames } from "./observe/taken-names.ts";
+import type { Run } from "./pass.ts";
+import type { ReadAccess } from "./session.ts";
+import type { PlanRules } from "./target.ts";
+
+/** What is recorded of the resources of a pass. */
+export type Records = {
+  /** The unsealed part of every receipt. */
+  readonly heads: ReadonlyMap<Identity, ReceiptHead>;
+  readonly ledger: Pick<Ledger, "recorded" | "digest">;
+};
+
+/** What of live and of the manifests is read. */
+export type ReadScope = {
+  /** Keeps what the next pass need not read again; null where everything must be read. */
+  readonly cache: LiveCache | null;
+  /** Whether a resource in sync must also have a receipt, since equal resources are to be recorded. */
+  readonly needsReceipts: boolean;
+  /** Whether each resource is read by itself instead of whole lists, since few are requested. */
+  readonly readsEach: boolean;
+  /** Kinds that are listed whatever is declared. */
+  readonly alsoListed: readonly Kind[];
+  /** Whether resources that the source no longer declares are looked for. */
+  readonly seeksOrphans: boolean;
+  /** Resources whose manifests are read even where they are in sync, since a later phase needs them. */
+  readonly values: ReadonlySet<Identity>;
+};
+
+/** Everything that is declared, read again. */
+export const EVERYTHING: ReadScope = {
+  cache: null,
+  needsReceipts: false,
+  readsEach: false,
+  alsoListed: [],
+  seeksOrphans: true,
+  values: new Set(),
+};
+
+/** The values that live is read with. */
+export type Observing = {
+  readonly server: ReadAccess;
+  readonly records: Records;
+  readonly scope: ReadScope;
+  readonly rules: PlanRules;
+  readonly run: Pick<Run, "clock" | "stopping">;
+};
+
+/** What is declared, recorded and live, as far as a plan of it needs. */
+export type Observed = {
+  readonly desired: Desired;
+  /** The manifests in order, read where they are not in sync. */
+  readonly waved: readonly WavedSource[];
+  /** Every receipt, opened where a decision depends on it. */
+  readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
+  /** The ignore rules in force. */
+  readonly rulesFor: RuleFinder;
+  readonly observation: Observation;
+  /** The kinds whose live state was requested. */
+  readonly requested: readonly Kind[];
+  readonly orphans: OrphanSearch;
+  /** The subject and permissions of the token; null where the control plane does not report them. */
+  readonly access: Access | null;
+  /** What was known of an earlier pass; null without a cache. */
+  readonly earlier: { readonly cache: LiveCache; readonly facts: LiveFacts; readonly known: KnownInSync } | null;
+};
+
+/** Reads live of what is declared, recorded and referred to, and opens what a decision about it needs. */
+export async function observe(
+  declared: Desired,
+  { server, records, scope, rules, run: { clock, stopping: signal } }: Observing,
+): Promise<Observed> {
+  const pace = { clock, signal };
+  const { serverFacts } = server;
+  const { concurrency } = rules;
+  const shown = orphansIn(declared, scope);
+  const { removed, reach } = await removedFromSource(declared, records.heads, { shown, serverFacts, signal });
+  const facts = scope.cache?.load(records.heads) ?? null;
+  const basis = { recorded: records.heads, records: scope.needsReceipts, ledger: records.ledger };
+  const toRead = facts && resourcesToRead(facts, { ...basis, manifests: declared.manifests, alsoRead: removed.keys() });
+  const isNeeded = (identity: Identity): boolean => scope.values.has(identity) || (toRead?.has(identity) ?? true);
+  const desired = await withValues(declared, isNeeded, pace);
+  const known = facts && toRead && knownInSync(facts, toRead, { ...basis, manifests: desired.manifests });
+  const compared = { base: desired.base, applied: appliedIn(desired, records.heads), recorded: records.heads, removed };
+  const mayBe = shown === "none" ? [] : knownIn(compared);
+  const queries = liveQueries(desired, withWaves(desired), { ...scope, recorded: records.heads, mayBeOrphans: mayBe });
+  const reading = {
+    reader: server.reader,
+    serverFacts,
+    dryRun: createDryRun(server, concurrency),
+    known,
+    concurrency,
+    signal,
+  };
+  const [access, seen] = await Promise.all([readCaller(reading), readLive(queries, reading)]);
+  const live = concluded(seen, seen.dryRuns, sightOf(access), serverFacts);
+  const current = withoutStale(live, desired, { recorded: records.heads, now: clock.now() });
+  guardLive(current, desired, { recorded: records.heads, serverFacts, rules });
+  const observation = await withTakenNames(queries, current, reading);
+  const undecided = await readUndecided(desired, observation, { records, ignore: rules.ignore, pace });
+  const elsewhere = await elsewhereOf(mayBe, { ...desired, live: observation.live });
+  const earlier = scope.cache && facts && known && { cache: scope.cache, facts, known };
+  const requested = queries.map(({ kind }) => kind);
+  return {
+    ...undecided,
+    observation,
+    requested,
+    orphans: { shown, mayBe, removed, reach, elsewhere },
+    access,
+    earlier,
+  };
+}
+
+/** The manifests of the applied commit, where they replace records that are missing. */
+export function appliedIn({ applied }: Desired, recorded: ReadonlyMap<Identity, unknown>): Desired["applied"] {
+  return recorded.size === 0 ? applied : null;
+}

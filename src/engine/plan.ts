@@ -1,0 +1,210 @@
+import { liveToKeep } from "../cache/live-to-keep.ts";
+import type { OperationName } from "../contract/operations.ts";
+import type { DryRunReply } from "../core/decide/decision.ts";
+import { isActedOn } from "../core/diff/field-cause.ts";
+import type { PlanGuards } from "../core/guards/step-guards.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Identity } from "../core/manifest.ts";
+import { type MissingExtension, missingExtensions } from "../core/missing-extensions.ts";
+import { type BlockedStep, blockedSteps } from "../core/plan/blocked-steps.ts";
+import { makePlan, withBlockDiagnostics, withNotChecked } from "../core/plan/make-plan.ts";
+import { writes } from "../core/plan/plan.ts";
+import type { PlanWithDecisions } from "../core/plan/plan-input.ts";
+import { sightOf } from "../core/sight.ts";
+import { kindsByType } from "../kinds/index.ts";
+import { locateFields } from "../manifests/read-manifests.ts";
+import type { KnownServer } from "./known-server.ts";
+import { createDryRun } from "./observe/dry-run.ts";
+import { concluded, withoutStale } from "./observe/judge-live.ts";
+import { readUndecided } from "./observe/read-undecided.ts";
+import { appliedIn, type Observed, type Records } from "./observe.ts";
+import type { Run } from "./pass.ts";
+import { askAboutOrphans, withAnswers } from "./plan/ask-about-orphans.ts";
+import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./plan/find-own-content.ts";
+import { type CreateChecks, distinct, type PreflightResult, preflight, withExisting } from "./plan/preflight.ts";
+import type { ReadAccess } from "./session.ts";
+import type { PlanRules } from "./target.ts";
+
+/** How the steps of a plan are checked. */
+export type StepChecks = {
+  /** Whether creates are dry-run. */
+  readonly creates: CreateChecks;
+  /** Guards that block steps when no user approves the plan; null with an approval, or when nothing is written. */
+  readonly guards: PlanGuards | null;
+  /** Whether one-time tokens can be stored. */
+  readonly hasSink: boolean;
+};
+
+/** The values that a plan is made with. */
+export type Planning = {
+  readonly server: ReadAccess;
+  readonly records: Records;
+  readonly rules: PlanRules;
+  readonly checks: StepChecks;
+  readonly run: Pick<Run, "clock" | "stopping">;
+};
+
+/** A plan with the live state that it is based on. */
+export type LivePlan = PlanWithDecisions &
+  Observed & {
+    /** The causes of the blocked steps. */
+    readonly blocked: readonly BlockedStep[];
+    /** Unrecorded resources that are this repository's own. */
+    readonly own: FoundOwnContent["own"];
+    readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
+    /** Extensions that the kinds of this plan could use and the control plane lacks. */
+    readonly notUsed: readonly MissingExtension[];
+  };
+
+/** Plans what makes live follow: decides, asks the control plane about the steps, and decides again with its answers. */
+export async function planAgainstLive(observed: Observed, planning: Planning): Promise<LivePlan> {
+  const { server, checks } = planning;
+  const lackedBefore = lacking(observed, server.serverFacts).length;
+  const first = decide(observed, { ...NOTHING_ASKED, dryRuns: observed.observation.dryRuns }, planning, null);
+  const { current, ...asked } = await ask(first, observed, planning);
+  const missing = lacking(observed, server.serverFacts);
+  // A probe may have shown that the server lacks an operation that the plan needs.
+  const isFinal = !asked.hasLearned && missing.length === lackedBefore;
+  // Guards come last, so that the steps they block are dry-run too.
+  const guards = first.plan.steps.some(writes) ? checks.guards : null;
+  const final = isFinal && guards === null ? first : decide(current, asked, planning, guards);
+  const blocked = await blockedIn(final, current, planning);
+  const { own, dryRuns, notChecked } = asked;
+  const live = concluded(current.observation, dryRuns, sightOf(current.access), server.serverFacts);
+  const planned = {
+    ...current,
+    ...withBlockDiagnostics(withNotChecked(final, notChecked), blocked),
+    blocked,
+    observation: withExisting(live, dryRuns),
+    own: own.own,
+    dryRuns,
+    notUsed: missingExtensions(missing),
+  };
+  await server.saveServerFacts();
+  keepForNextPass(planned);
+  return planned;
+}
+
+/** What the control plane and the repository have answered about the steps of a first plan. */
+type Answers = Pick<PreflightResult, "dryRuns" | "notChecked" | "unclear"> & { readonly own: FoundOwnContent };
+
+const NOTHING_ASKED: Answers = { dryRuns: new Map(), notChecked: new Map(), unclear: [], own: NOTHING_OWN };
+
+function decide(
+  { desired, waved, observation, recorded, rulesFor, orphans, access }: Observed,
+  { dryRuns, unclear, own }: Answers,
+  { server: { server, serverFacts }, rules, checks: { hasSink }, run }: Planning,
+  guards: PlanGuards | null,
+): PlanWithDecisions {
+  const sight = sightOf(access);
+  return makePlan({
+    ...desired,
+    server,
+    serverFacts,
+    kinds: kindsByType,
+    desired: waved,
+    live: concluded(observation, dryRuns, sight, serverFacts).live,
+    inSync: observation.inSync,
+    recorded,
+    dryRuns,
+    rulesFor,
+    applied: appliedIn(desired, recorded),
+    own: own.own,
+    removed: orphans.removed,
+    elsewhere: orphans.elsewhere,
+    orphans: orphans.shown,
+    writers: writersOf(rules, serverFacts),
+    sight,
+    hasSink,
+    now: run.clock.now(),
+    complete: observation.complete && unclear.length === 0,
+    diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear, ...own.warnings],
+    outOfScope: desired.outOfScope ?? 0,
+    guards,
+  });
+}
+
+type Asked = Answers & {
+  /** What was observed, with what the answers show of live. */
+  readonly current: Observed;
+  /** Whether any answer can change the plan. */
+  readonly hasLearned: boolean;
+};
+
+// Dry runs of the writes and of what may be an orphan, and the history of what differs and has no record.
+async function ask(
+  first: PlanWithDecisions,
+  observed: Observed,
+  { server, records, rules, checks, run: { clock, stopping: signal } }: Planning,
+): Promise<Asked> {
+  const { desired: declared, waved, observation, orphans, access } = observed;
+  const { serverFacts } = server;
+  const { concurrency, ignore } = rules;
+  const sight = sightOf(access);
+  const dryRun = createDryRun(server, concurrency);
+  const asking = { server, dryRun, creates: checks.creates, sight, concurrency, signal };
+  const unchecked = { ...first, ...observation, waved, answered: observation.dryRuns };
+  const tried = await preflight(unchecked, asking);
+  const question = { ...orphans, live: observation.live, declared: declared.declared, recorded: observed.recorded };
+  const answers = await askAboutOrphans({ ...question, history: declared.history }, unchecked, asking);
+  const answered = withAnswers(observation, answers);
+  const dryRuns = new Map([...answered.dryRuns, ...tried.dryRuns]);
+  // Dry runs may have shown that something recorded is gone, and then no record is trusted.
+  const judged = concluded(answered, dryRuns, sight, serverFacts);
+  const { inSync } = withoutStale(judged, declared, { recorded: records.heads, now: clock.now() });
+  const now = { ...observed, observation: { ...answered, inSync } };
+  const isDistrusted = inSync.size < observation.inSync.size;
+  const reading = { records, ignore, pace: { clock, signal } };
+  const current = isDistrusted ? { ...now, ...(await readUndecided(declared, { inSync }, reading)) } : now;
+  const { desired, recorded, rulesFor } = current;
+  const differing = current.waved.filter(({ manifest: { identity } }) => isUnrecorded(first, identity, recorded));
+  const own = await findOwnContent(
+    { differing, live: answered.live, dryRuns, rulesFor, writers: writersOf(rules, serverFacts) },
+    desired,
+    { reader: server.reader, concurrency, signal },
+  );
+  const unclear = distinct([...tried.unclear, ...answers.unclear]);
+  const learned = tried.dryRuns.size + answers.dryRuns.size + unclear.length + own.own.size + own.warnings.length;
+  return { current, dryRuns, notChecked: tried.notChecked, unclear, own, hasLearned: learned > 0 };
+}
+
+// Only what differs and has no record is worth asking the history of the repository for.
+function isUnrecorded(
+  { decisions }: PlanWithDecisions,
+  identity: Identity,
+  recorded: ReadonlyMap<Identity, unknown>,
+): boolean {
+  return !recorded.has(identity) && (decisions.get(identity)?.differences ?? []).some(({ cause }) => isActedOn(cause));
+}
+
+function writersOf({ writers }: PlanRules, { subject }: KnownServer): ReadonlySet<string> {
+  return new Set([...writers, ...(subject === null ? [] : [subject])]);
+}
+
+async function blockedIn(
+  { decisions }: PlanWithDecisions,
+  { waved }: Observed,
+  { run: { stopping: signal } }: Planning,
+): Promise<readonly BlockedStep[]> {
+  const fields = waved.flatMap(({ manifest }) => {
+    const decision = decisions.get(manifest.identity);
+    return decision?.action === "block" ? [{ manifest, pointer: decision.pointer }] : [];
+  });
+  return blockedSteps(await locateFields(fields, { signal }), decisions);
+}
+
+function lacking({ requested }: Observed, serverFacts: KnownServer): readonly OperationName[] {
+  return serverFacts.missing(["getCaller", ...requested.flatMap(operationsOf)]);
+}
+
+function operationsOf({ list, writeRoutes }: Kind): readonly OperationName[] {
+  const writes = writeRoutes.map(({ operation: name }) => name);
+  return list === undefined ? writes : [list.operation, ...writes];
+}
+
+function keepForNextPass(planned: LivePlan): void {
+  if (planned.earlier === null) return;
+  const { cache, facts, known } = planned.earlier;
+  const next = liveToKeep(facts, known, { ...planned, manifests: planned.desired.manifests });
+  if (next !== null) cache.save(next);
+}
