@@ -1,6 +1,7 @@
 import { shapes } from "../contract/generated/shapes.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { pointerTokens } from "../contract/json-pointer.ts";
+import { writtenValueAt } from "../core/diff/pointer.ts";
 import { redactManifest } from "../core/redact/redact-manifest.ts";
 import { type Field, fieldAt } from "../schema/field-at.ts";
 import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic, warning } from "../schema/schema-diagnostic.ts";
@@ -27,9 +28,9 @@ export function checkSpellings(
   const faults = respellings.flatMap(({ pointer, written }) => {
     const tokens = pointerTokens(pointer);
     const severity = severityOf(schema, value, tokens);
-    const read = valueAt(value, tokens);
+    const read = writtenValueAt(value, tokens);
     if (severity === null || read === undefined) return [];
-    const isShown = valueAt(redacted, tokens) === read;
+    const isShown = writtenValueAt(redacted, tokens) === read;
     return [severity(pointer, "not-as-written", ...wordingOf(written, read, isShown))];
   });
   const { error: errors = [], warning: warnings = [] } = Object.groupBy(faults, ({ severity }) => severity);
@@ -59,11 +60,4 @@ function severityWithin(free: Field | undefined, tokens: readonly string[]): typ
   const isManifest = isObject(inner) && typeof inner.type === "string" && typeof inner.name === "string";
   const schema = isManifest ? schemaFor(String(inner.type)) : undefined;
   return schema === undefined || !isManifest ? warning : severityOf(schema, inner, tokens);
-}
-
-function valueAt(value: Json, tokens: readonly string[]): Json | undefined {
-  return tokens.reduce<Json | undefined>((at, token) => {
-    if (Array.isArray(at)) return at[Number(token)];
-    return isObject(at) && Object.hasOwn(at, token) ? at[token] : undefined;
-  }, value);
 }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
+import { once } from "../model/once.ts";
 
 // The page has no scripts and may not be framed.
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -33,12 +34,4 @@ function serveText(app: FastifyInstance, url: string, type: string, text: () => 
       .headers({ "content-security-policy": policy, "referrer-policy": "no-referrer" })
       .send(await text()),
   );
-}
-
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | null = null;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
