@@ -15,8 +15,7 @@ import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passLog } from "./output/pass-log.ts";
 import { passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
-import { findTarget } from "./targets/find-targets.ts";
-import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
+import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
 import { isInteractive, printedOn } from "./terminal.ts";
 
 /** Enough for the plan of a hundred thousand resources. */

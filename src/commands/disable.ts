@@ -5,8 +5,7 @@ import type { ServerSession } from "../engine/session.ts";
 import { printable } from "../render/escape.ts";
 import type { InvocationOf } from "./command.ts";
 import type { disable } from "./declarations/disable.ts";
-import { findTarget } from "./targets/find-targets.ts";
-import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
+import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
 import { confirm, isInteractive, say, type Terminal, writeResult } from "./terminal.ts";
 
 /** Disables accounts and users for good. */

@@ -7,8 +7,7 @@ import type { redeploy } from "./declarations/redeploy.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
-import { findTarget } from "./targets/find-targets.ts";
-import { requireTargetConfirmed } from "./targets/require-target-confirmed.ts";
+import { findTarget, requireTargetConfirmed } from "./targets/find-targets.ts";
 import { printedOn } from "./terminal.ts";
 import { sendToDaemon } from "./watch/send-to-daemon.ts";
 

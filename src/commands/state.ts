@@ -10,9 +10,9 @@ import { type CheckedLedger, checkState } from "../state/check-state.ts";
 import { exportState, importState } from "../state/open-state.ts";
 import type { InvocationOf } from "./command.ts";
 import { stateFolder } from "./configuration/data-folder.ts";
-import { readStateKey } from "./configuration/read-state-key.ts";
 import type { state } from "./declarations/state.ts";
 import { toHoldfastError } from "./errors/to-holdfast-error.ts";
+import { readStateKey } from "./targets/target-state.ts";
 import { say, writeResult } from "./terminal.ts";
 
 type StateInvocation = InvocationOf<typeof state>;

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Kind } from "../core/kind.ts";
 import { type Identity, type Reference, splitVersion } from "../core/manifest.ts";
-import { namingFields } from "../model/manifest-fields.ts";
+import { namingFields } from "../model/normal-form.ts";
 import { oncePer } from "../model/once.ts";
 import { requiredFields } from "../schema/schemas.ts";
 import type { SourceFile } from "../source/revision.ts";

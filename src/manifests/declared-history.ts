@@ -3,7 +3,7 @@ import type { HistoryReach } from "../contract/generated/output.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
 import type { Removal } from "../core/removal.ts";
-import { namingFields } from "../model/manifest-fields.ts";
+import { namingFields } from "../model/normal-form.ts";
 import type { ReplacedFile } from "../source/git/first-parent-line.ts";
 import type { HistoryFiles, HistoryStep } from "../source/read-commit-history.ts";
 import type { SourceFile } from "../source/revision.ts";

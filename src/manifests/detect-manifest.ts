@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
 import { isCredential } from "../model/credential.ts";
-import { namingFields } from "../model/manifest-fields.ts";
+import { namingFields } from "../model/normal-form.ts";
 import { oncePer } from "../model/once.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { unionVariants } from "../schema/schema-node.ts";

@@ -8,6 +8,12 @@ type Empty = "nothing" | "content";
 
 const FREE: Shape = { is: "free" };
 
+/** The top-level fields that form a manifest's identity, whatever its kind. */
+export const namingFields: readonly string[] = ["type", "name", "cluster_fqn", "workspace_fqn", "ml_repo"];
+
+/** The fields of a numbered version (a prompt, a model) that may change in place; all others are its content. */
+export const inPlaceFields: readonly string[] = ["description", "metadata", "version_alias"];
+
 /** The shape of a field. A field that the schema does not describe belongs to the user and is compared exactly. */
 export function fieldShape(shape: Shape, name: string): Shape {
   return (shape.is === "object" && Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined) ?? FREE;

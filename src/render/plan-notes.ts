@@ -1,4 +1,4 @@
-import type { InterruptedWrite, NotChecked, NotWritable } from "../contract/generated/output.ts";
+import type { InterruptedWrite, NotChecked, NotWritable, Risk } from "../contract/generated/output.ts";
 import type { Step } from "../core/plan/plan.ts";
 import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
@@ -37,6 +37,17 @@ const nextText: { readonly [next in InterruptedWrite["next"]]: string } = {
 const tokenText: { readonly [token in NonNullable<InterruptedWrite["token"]>]: string } = {
   delivered: " and delivers its one-time token",
   lost: ", but its one-time token is lost, so apply does not exit 0",
+};
+
+/** A short description of each risk for reviewers. */
+export const riskText: { readonly [risk in Risk]: string } = {
+  adopts: "overwrites what somebody else manages",
+  "privilege-growth": "gives somebody more rights",
+  "scale-to-zero": "may leave no replica running",
+  exposure: "changes what the network can reach",
+  "secret-removed": "takes a secret away",
+  reverts: "undoes a change that was made in live",
+  "version-immutable": "would change a version that exists",
 };
 
 /** How many steps no dry run has checked, by reason, as one sentence; empty when all were checked. */

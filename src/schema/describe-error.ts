@@ -1,9 +1,8 @@
 import { isObject } from "../contract/json.ts";
 import { escapePointer, pointerTokens } from "../contract/json-pointer.ts";
 import { closestName } from "./closest-name.ts";
-import { type Field, fieldAt } from "./field-at.ts";
 import { error, listed, named, type SchemaDiagnostic, shown, warning } from "./schema-diagnostic.ts";
-import { type SchemaNode, schemaFields, unionVariants } from "./schema-node.ts";
+import { type Field, fieldAt, type SchemaNode, schemaFields, unionVariants } from "./schema-node.ts";
 import type { ValidatorError } from "./schemas.ts";
 import { expectedTypes, wrongType } from "./wrong-type.ts";
 

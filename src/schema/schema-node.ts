@@ -1,3 +1,5 @@
+import { isObject } from "../contract/json.ts";
+
 /** A node of a JSON Schema with the keywords that `schemas/` uses. */
 export type SchemaNode = {
   readonly $id?: string;
@@ -50,6 +52,15 @@ export type SchemaField = { readonly path: string; readonly node: SchemaNode };
 
 const read = new WeakMap<SchemaNode, readonly SchemaField[]>();
 
+/** The schema's description of one place in a value. */
+export type Field = {
+  /** Undefined if the schema does not describe the content. */
+  readonly node: SchemaNode | undefined;
+  readonly value: unknown;
+  /** The names of the fields that are allowed here. */
+  readonly names: readonly string[];
+};
+
 /** The node that a `$ref` refers to, merged with the annotations next to the reference. */
 export function resolveRef(schema: SchemaNode, node: SchemaNode): SchemaNode {
   const { $ref, ...annotations } = node;
@@ -89,4 +100,40 @@ function fieldsBelow(schema: SchemaNode, given: SchemaNode, path: string): reado
   const forms = unionVariants(schema, node).flatMap((variant) => fieldsBelow(schema, variant.node, path));
   const items = node.items === undefined ? [] : fieldsBelow(schema, node.items, `${path}[]`);
   return [...own, ...forms, ...items];
+}
+
+/** Follows reference tokens through a value and its schema in parallel, choosing variants by their `type`. */
+export function fieldAt(schema: SchemaNode, value: unknown, tokens: readonly string[]): Field {
+  let forms = formsOf(schema, schema, value);
+  let at = value;
+  for (const token of tokens) {
+    at = childOf(at, token);
+    const next = forms.map((form) => step(form, token)).findLast((node) => node !== undefined);
+    forms = next === undefined ? [] : formsOf(schema, next, at);
+  }
+  return {
+    node: forms[0],
+    value: at,
+    names: [...new Set(forms.flatMap(({ properties }) => Object.keys(properties ?? {})))],
+  };
+}
+
+function formsOf(schema: SchemaNode, given: SchemaNode, value: unknown): readonly SchemaNode[] {
+  const node = resolveRef(schema, given);
+  const type = isObject(value) ? value.type : undefined;
+  return [node, ...unionVariants(schema, node).flatMap((variant) => (variant.type === type ? [variant.node] : []))];
+}
+
+function step({ properties, patternProperties, additionalProperties, items }: SchemaNode, token: string) {
+  const property = properties !== undefined && Object.hasOwn(properties, token) ? properties[token] : undefined;
+  // In a variant, `type` is only the discriminator; the union describes it.
+  if (property !== undefined) return Object.keys(property).length > 1 || property.$ref ? property : undefined;
+  const matching = Object.entries(patternProperties ?? {}).find(([pattern]) => new RegExp(pattern, "u").test(token));
+  if (matching !== undefined) return matching[1];
+  return items ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
+}
+
+function childOf(value: unknown, token: string): unknown {
+  if (Array.isArray(value)) return value[Number(token)];
+  return isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
 }

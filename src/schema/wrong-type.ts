@@ -1,9 +1,8 @@
 import { isObject } from "../contract/json.ts";
 import { pointerTokens } from "../contract/json-pointer.ts";
-import { type Field, fieldAt } from "./field-at.ts";
 import { numberOf } from "./number-in-unit.ts";
 import { error, listed, named, type SchemaDiagnostic, shown } from "./schema-diagnostic.ts";
-import { allowedTypes, type SchemaNode } from "./schema-node.ts";
+import { allowedTypes, type Field, fieldAt, type SchemaNode } from "./schema-node.ts";
 
 /** The error for a value of a type that its field does not have. */
 export function wrongType(pointer: string, schema: SchemaNode, value: unknown): SchemaDiagnostic {

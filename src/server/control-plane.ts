@@ -24,7 +24,7 @@ import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "./http/stor
 import { followStorage } from "./jobs/follow-storage.ts";
 import { followTokens } from "./jobs/follow-tokens.ts";
 import { keepPresence } from "./jobs/presence.ts";
-import { addServerMetrics, createWriteDurations } from "./metrics/server-metrics.ts";
+import { addServerMetrics, createWriteDurations } from "./metrics.ts";
 import { openContext } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { addReference } from "./reference.ts";

@@ -1,6 +1,11 @@
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
 import { sqliteConnection } from "./sqlite/query-builder.ts";
-import { bindValues, placeholders } from "./statement.ts";
+
+/** A statement with its values. */
+export type Statement = { readonly sql: string; readonly values: readonly unknown[] };
+
+/** Takes the place of a value in a compiled statement. */
+type Placeholder = { readonly slot: string };
 
 /**
  * A query that is compiled once for each database and then run with different values: for frequent queries, since
@@ -42,4 +47,34 @@ function runner<Tables, Row>(database: Kysely<Tables>, compiled: CompiledQuery<R
     statement.run(given(values));
     return [];
   };
+}
+
+/** Creates a statement that is compiled at its first use and then reused with different values. */
+export function statementFactory<Tables, Values extends { readonly [name: string]: unknown }>(
+  database: Kysely<Tables>,
+  build: (database: Kysely<Tables>, values: Values) => Compilable,
+): (values: Values) => Statement {
+  let compiled: CompiledQuery | null = null;
+  return (values) => {
+    compiled ??= build(database, placeholders<Values>()).compile();
+    return { sql: compiled.sql, values: bindValues(compiled, values) };
+  };
+}
+
+/** Placeholders with which a statement can be compiled before its values are known. */
+function placeholders<Values>(): Values {
+  // The query builder passes values on without reading them.
+  return new Proxy({}, { get: (_, slot): Placeholder => Object.freeze({ slot: String(slot) }) }) as Values;
+}
+
+/** The parameters of a compiled statement, with values in place of placeholders. */
+function bindValues(
+  { parameters }: CompiledQuery<unknown>,
+  values: { readonly [name: string]: unknown },
+): readonly unknown[] {
+  return parameters.map((parameter) => (isPlaceholder(parameter) ? values[parameter.slot] : parameter));
+}
+
+function isPlaceholder(parameter: unknown): parameter is Placeholder {
+  return typeof parameter === "object" && parameter !== null && "slot" in parameter;
 }

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { StoreErrorCode } from "./store-error.ts";
 
 /** How the connections of a pool are used now. */
@@ -39,3 +39,19 @@ export type Store<Tables> = AsyncDisposable & {
   /** Waits for pending writes and closes the database. */
   close(): Promise<void>;
 };
+
+/**
+ * Rolls back to a savepoint because of an error. When SQLite has rolled back the whole transaction, as it does on a full
+ * disk, the savepoint is gone, and the original error is thrown.
+ */
+export async function rollBackTo<Tables>(
+  transaction: Transaction<Tables>,
+  savepoint: string,
+  error: unknown,
+): Promise<void> {
+  try {
+    await sql`ROLLBACK TO SAVEPOINT ${sql.id(savepoint)}`.execute(transaction);
+  } catch (failure) {
+    throw error ?? failure;
+  }
+}

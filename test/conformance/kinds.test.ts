@@ -9,7 +9,7 @@ import { type OperationName, operation, operations } from "../../src/contract/op
 import { type Kind, readRow } from "../../src/core/kind.ts";
 import { manifestReferences } from "../../src/core/manifest-references.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
-import { inPlaceFields } from "../../src/model/manifest-fields.ts";
+import { inPlaceFields } from "../../src/model/normal-form.ts";
 import { manifestTypes, schemaFor } from "../../src/schema/schemas.ts";
 
 const SOURCE = join(import.meta.dirname, "../../src");

@@ -6,7 +6,7 @@ import { type ListOperation, operation } from "../../contract/operations.ts";
 import { readAccess } from "../../core/access.ts";
 import { showsTenant, sightOf, tenantRole } from "../../core/sight.ts";
 import { kindOf } from "../../kinds/index.ts";
-import { namingFields } from "../../model/manifest-fields.ts";
+import { namingFields } from "../../model/normal-form.ts";
 import { resources } from "../../server/resources/index.ts";
 import type { Snapshot } from "../../server/snapshot/snapshot-part.ts";
 

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { runWarning } from "../../core/run-warning.ts";
+import { readGivenText, whyUnreadable } from "../../files/read-given-file.ts";
 import { stateAt } from "../../state/open-state.ts";
 import type { OnForgotten, TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
-import { readStateKey } from "../configuration/read-state-key.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -59,4 +59,18 @@ function warnNotRemembered(terminal: Terminal): OnForgotten {
     if (!shown.has(text)) terminal.warnings.add(runWarning("not-remembered", text));
     shown.add(text);
   };
+}
+
+/**
+ * The key that seals the ledger, from `HOLDFAST_STATE_KEY` or the file of `HOLDFAST_STATE_KEY_FILE`; null if neither is set,
+ * because the state folder then holds the key.
+ */
+export function readStateKey({ env, cwd }: Terminal): string | null {
+  if (env.HOLDFAST_STATE_KEY) return env.HOLDFAST_STATE_KEY;
+  if (!env.HOLDFAST_STATE_KEY_FILE) return null;
+  try {
+    return readGivenText(resolve(cwd, env.HOLDFAST_STATE_KEY_FILE));
+  } catch (cause) {
+    throw new HoldfastError("error", `the file that HOLDFAST_STATE_KEY_FILE names ${whyUnreadable(cause)}`, { cause });
+  }
 }

@@ -1,5 +1,5 @@
 import { equal, type JsonObject } from "../../contract/json.ts";
-import { inPlaceFields } from "../../model/manifest-fields.ts";
+import { inPlaceFields } from "../../model/normal-form.ts";
 import { type Comparison, compareFields, dryRunContent, recordedContent } from "../diff/compare-fields.ts";
 import { contentOf, withoutVersion } from "../diff/compared-content.ts";
 import { expectedLive } from "../diff/expected-live.ts";

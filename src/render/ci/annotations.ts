@@ -4,7 +4,7 @@ import { type Plan, reasonText } from "../../core/plan/plan.ts";
 import type { DriftReport } from "../../core/report/report.ts";
 import { relatedText } from "../diagnostics.ts";
 import { printable } from "../escape.ts";
-import { riskText } from "../markdown/risk-text.ts";
+import { riskText } from "../plan-notes.ts";
 
 /** GitHub shows at most this many annotations per level and step. */
 const MAX_ANNOTATIONS = 10;

@@ -2,7 +2,7 @@ import { compareText } from "../../contract/json.ts";
 import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
 import { orphanParagraphs, orphansText } from "../orphans.ts";
-import { interruptedTexts, notCheckedCounts, notWritableText } from "../plan-notes.ts";
+import { interruptedTexts, notCheckedCounts, notWritableText, riskText } from "../plan-notes.ts";
 import { incompleteMarkdown, incompleteTitle } from "../report-notes.ts";
 import { guardCounts } from "../step.ts";
 import { codeElement, codeSpan } from "./code-markup.ts";
@@ -10,7 +10,6 @@ import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
 import { blockOf, type PlanBlockName, planBlocks, type ReviewSubject } from "./plan-blocks.ts";
 import { type ResourceRowView, stepRow } from "./resource-row.ts";
-import { riskText } from "./risk-text.ts";
 
 /** How a plan is shown as Markdown. */
 export type PlanMarkdownView = ResourceRowView & {

@@ -1,28 +1,148 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
+import type { Migration } from "kysely/migration";
 import type { Migrations } from "../../store/migrate.ts";
-import { createTable } from "./create-table.ts";
-import { exactlyOnce } from "./migrations/010-exactly-once.ts";
-import { jobRuns } from "./migrations/020-job-runs.ts";
-import { tokenCredentials } from "./migrations/040-token-credentials.ts";
+import { addColumns, createTable } from "./create-table.ts";
+import { firstTables } from "./migrations/001-first-tables.ts";
 import { secretGrants } from "./migrations/041-secret-grants.ts";
-import { leaseTree } from "./migrations/042-lease-tree.ts";
-import { requiredTexts } from "./migrations/050-required-texts.ts";
 import { absentMembers } from "./migrations/051-absent-members.ts";
-import { rootCredentials } from "./migrations/060-root-credentials.ts";
-import { disabledSubjects } from "./migrations/061-disabled-subjects.ts";
+
+/** Tables for idempotency keys, fencing tokens, leases, personal tokens and key rotation. */
+const exactlyOnce: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await createTable(database, "kept_replies", {
+      columns: { key_hash: "text", principal: "text", request: "text", sealed: "text", kept_until: "integer" },
+      key: ["key_hash", "principal", "request"],
+      indexes: [["kept_until"]],
+    });
+    await createTable(database, "fences", {
+      columns: { principal: "text", scope: "text", number: "integer" },
+      key: ["principal", "scope"],
+    });
+    await createTable(database, "leases", {
+      columns: { scope: "text", holder: "text", principal: "text", number: "integer", expires_at: "integer" },
+      key: ["scope"],
+    });
+    await createTable(database, "personal_tokens", {
+      columns: {
+        id: "text",
+        created_at: "text",
+        json: "text",
+        hash: "text",
+        owner_type: "text",
+        owner_id: "text",
+        name: "text",
+      },
+      key: ["id"],
+      unique: [["hash"], ["owner_type", "owner_id", "name"]],
+    });
+    await createTable(database, "server_keys", {
+      columns: { version: "text", sealed: "text", created_at: "text" },
+      key: ["version"],
+    });
+    await addColumns(database, "audit", { key_hash: "text?", fencing_number: "integer?" });
+    await addColumns(database, "jwts", { kid: "text?" });
+  },
+};
+
+/** The runs of jobs, and the triggers that start a run after a deployment. */
+const jobRuns: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await createTable(database, "job_runs", {
+      columns: {
+        id: "text",
+        created_at: "text",
+        json: "text",
+        job_id: "text",
+        deployment_id: "text",
+        name: "text",
+        look_at: "integer?",
+      },
+      key: ["id"],
+      unique: [["job_id", "name"]],
+      indexes: [["job_id", "created_at", "id"], ["deployment_id"], ["look_at"]],
+    });
+    await createTable(database, "job_triggers", {
+      columns: { deployment_id: "text", principal: "text", subject: "text" },
+      key: ["deployment_id"],
+    });
+  },
+};
+
+/** Records the credential that each personal token depends on, the one that created it, and when it was last used. */
+const tokenCredentials: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await addColumns(database, "personal_tokens", {
+      credential: "text?",
+      made_with: "text?",
+      last_used_at: "integer?",
+    });
+    // The credential of existing tokens was not recorded: they depend on their owner's current one.
+    await sql`UPDATE personal_tokens SET credential = (
+      SELECT hash FROM tokens WHERE user_id = owner_id ORDER BY created_at DESC LIMIT 1
+    ) WHERE owner_type = 'user'`.execute(database);
+    await sql`UPDATE personal_tokens SET credential = (
+      SELECT id FROM jwts WHERE account_id = owner_id AND valid_until IS NULL ORDER BY created_at DESC LIMIT 1
+    ) WHERE owner_type = 'virtualaccount'`.execute(database);
+  },
+};
+
+/**
+ * One sequence of fencing numbers for all scopes, since scopes overlap. Existing leases end: their numbers cannot be
+ * compared with each other, and their holders have to take them again.
+ */
+const leaseTree: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await createTable(database, "lease_numbers", { columns: { name: "text", number: "integer" }, key: ["name"] });
+    await sql`INSERT INTO lease_numbers (name, number) VALUES ('changes', 0)`.execute(database);
+    await sql`INSERT INTO lease_numbers (name, number) SELECT 'issued', COALESCE(MAX(number), 0) FROM leases`.execute(
+      database,
+    );
+    await sql`DELETE FROM leases`.execute(database);
+    // Numbers that were never issued are refused now, so they need not be stored.
+    await sql`DROP TABLE fences`.execute(database);
+  },
+};
+
+// Each with the member that follows it in the stored JSON, so that the content of manifests cannot match.
+const textReplacements = [
+  { table: "teams", from: '"description":null,"tenantName":', to: '"description":"","tenantName":' },
+  { table: "deployments", from: '"transition":null,"message":', to: '"transition":"","message":' },
+  { table: "job_runs", from: '"command":null,"error":', to: '"command":"","error":' },
+  {
+    table: "virtual_accounts",
+    from: '"expiry":null,"createdAt":',
+    to: '"expiry":"9999-12-31T23:59:59.999Z","createdAt":',
+  },
+] as const;
+
+/** Replaces null in texts that clients expect to be present. */
+const requiredTexts: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    for (const { table, from, to } of textReplacements) {
+      await sql`UPDATE ${sql.table(table)} SET json = REPLACE(json, ${from}, ${to}) WHERE json LIKE ${`%${from}%`}`.execute(
+        database,
+      );
+    }
+  },
+};
+
+/** Records which tokens of the administrator have ended, and which servers run on a shared database. */
+const rootCredentials: Migration = {
+  up: async (database: Kysely<unknown>) => {
+    await createTable(database, "ended_tokens", { columns: { hash: "text", ended_at: "text" }, key: ["hash"] });
+    await createTable(database, "servers", { columns: { id: "text", seen_at: "integer" }, key: ["id"] });
+  },
+};
+
+/** Records which virtual accounts and users never get a token again. */
+const disabledSubjects: Migration = {
+  up: (database: Kysely<unknown>) =>
+    createTable(database, "disabled_subjects", { columns: { subject: "text", disabled_at: "text" }, key: ["subject"] }),
+};
 
 /** The migrations of the control plane's schema. A released migration never changes. */
 export const migrations: Migrations = {
-  "0001-resources": {
-    up: async (database: Kysely<unknown>) => {
-      await createPrincipals(database);
-      await createPlatform(database);
-      await createAccounts(database);
-      await createRegistry(database);
-      await createSecrets(database);
-      await createAudit(database);
-    },
-  },
+  "0001-resources": firstTables,
   "0010-exactly-once": exactlyOnce,
   "0020-job-runs": jobRuns,
   "0040-token-credentials": tokenCredentials,
@@ -33,171 +153,3 @@ export const migrations: Migrations = {
   "0060-root-credentials": rootCredentials,
   "0061-disabled-subjects": disabledSubjects,
 };
-
-const resource = { id: "text", created_at: "text", json: "text" } as const;
-// The order of every list, newest first.
-const newest = ["created_at", "id"];
-
-async function createPrincipals(database: Kysely<unknown>): Promise<void> {
-  await createTable(database, "users", {
-    columns: { id: "text", slug: "text", display_name: "text" },
-    key: ["id"],
-    unique: [["slug"]],
-  });
-  await createTable(database, "tokens", {
-    columns: { hash: "text", user_id: "text", name: "text", created_at: "text" },
-    key: ["hash"],
-    unique: [["user_id", "name"]],
-  });
-  await createTable(database, "grants", {
-    columns: { source: "text", subject: "text", resource_type: "text", resource_fqn: "text", role_id: "text" },
-    key: ["source", "subject", "resource_type", "resource_fqn", "role_id"],
-    indexes: [["subject"]],
-  });
-}
-
-async function createPlatform(database: Kysely<unknown>): Promise<void> {
-  await createTable(database, "clusters", { columns: resource, key: ["id"], indexes: [newest] });
-  await createTable(database, "workspaces", {
-    columns: { ...resource, fqn: "text", name: "text", cluster_id: "text" },
-    key: ["id"],
-    unique: [["fqn"]],
-    indexes: [newest, ["cluster_id", ...newest], ["name"]],
-  });
-  await createTable(database, "applications", {
-    columns: {
-      ...resource,
-      fqn: "text",
-      name: "text",
-      type: "text",
-      workspace_id: "text",
-      last_deployment_id: "text",
-      active_deployment_id: "text?",
-    },
-    key: ["id"],
-    unique: [["fqn"], ["workspace_id", "name"]],
-    indexes: [newest, ["workspace_id", ...newest], ["type", ...newest], ["active_deployment_id"]],
-  });
-  await createTable(database, "deployments", {
-    columns: {
-      ...resource,
-      application_id: "text",
-      version: "integer",
-      is_over: "integer",
-      look_at: "integer?",
-    },
-    key: ["id"],
-    unique: [["application_id", "version"]],
-    indexes: [["application_id", ...newest], ["look_at"]],
-  });
-}
-
-async function createAccounts(database: Kysely<unknown>): Promise<void> {
-  await createTable(database, "teams", {
-    columns: { ...resource, name: "text" },
-    key: ["id"],
-    unique: [["name"]],
-    indexes: [newest],
-  });
-  await createTable(database, "team_members", {
-    columns: { team: "text", member: "text", position: "text" },
-    key: ["team", "member", "position"],
-    indexes: [["member"]],
-  });
-  await createTable(database, "virtual_accounts", {
-    columns: { ...resource, name: "text", expires_on: "text?", rotate_at: "integer?" },
-    key: ["id"],
-    unique: [["name"]],
-    indexes: [newest, ["rotate_at"]],
-  });
-  await createTable(database, "jwts", {
-    columns: { id: "text", account_id: "text", created_at: "text", valid_until: "integer?" },
-    key: ["id"],
-    indexes: [["account_id"]],
-  });
-  await createTable(database, "signing_keys", {
-    columns: { kid: "text", sealed: "text", created_at: "text" },
-    key: ["kid"],
-  });
-}
-
-async function createRegistry(database: Kysely<unknown>): Promise<void> {
-  await createTable(database, "ml_repos", {
-    columns: { ...resource, name: "text" },
-    key: ["id"],
-    unique: [["name"]],
-    indexes: [newest],
-  });
-  await createTable(database, "artifacts", {
-    columns: { ...resource, type: "text", ml_repo_id: "text", name: "text", newest: "integer" },
-    key: ["id"],
-    unique: [["ml_repo_id", "type", "name"]],
-  });
-  await createTable(database, "artifact_versions", {
-    columns: {
-      ...resource,
-      artifact_id: "text",
-      type: "text",
-      ml_repo_id: "text",
-      name: "text",
-      version: "integer",
-      fqn: "text",
-      alias: "text?",
-      run_id: "text?",
-      step: "integer?",
-    },
-    key: ["id"],
-    unique: [["artifact_id", "version"], ["fqn"]],
-    indexes: [
-      ["artifact_id", "alias"],
-      ["ml_repo_id", "run_id"],
-      ["name"],
-      ["type", ...newest],
-      ["ml_repo_id", "type", ...newest],
-    ],
-  });
-  await createTable(database, "stages", {
-    columns: {
-      id: "text",
-      artifact_id: "text",
-      ml_repo_id: "text",
-      storage_root: "text",
-      state: "text",
-      created_at: "text",
-    },
-    key: ["id"],
-    unique: [["storage_root"]],
-  });
-}
-
-async function createSecrets(database: Kysely<unknown>): Promise<void> {
-  await createTable(database, "secret_groups", {
-    columns: { ...resource, name: "text", fqn: "text" },
-    key: ["id"],
-    unique: [["name"], ["fqn"]],
-    indexes: [newest],
-  });
-  await createTable(database, "secrets", {
-    columns: { ...resource, group_id: "text", name: "text", fqn: "text" },
-    key: ["id"],
-    unique: [["group_id", "name"], ["fqn"]],
-  });
-  await createTable(database, "secret_uses", {
-    columns: { deployment_id: "text", secret_fqn: "text" },
-    key: ["deployment_id", "secret_fqn"],
-    indexes: [["secret_fqn"]],
-  });
-  await createTable(database, "secret_versions", {
-    columns: { id: "text", secret_id: "text", version: "integer", sealed: "text", created_at: "text" },
-    key: ["id"],
-    unique: [["secret_id", "version"]],
-  });
-}
-
-async function createAudit(database: Kysely<unknown>): Promise<void> {
-  await createTable(database, "audit", {
-    columns: { id: "text", at: "text", principal: "text", operation: "text", resource: "text" },
-    key: ["id"],
-    indexes: [["resource"]],
-  });
-}

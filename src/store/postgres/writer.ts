@@ -4,8 +4,7 @@ import type { Clock } from "../../clock/clock.ts";
 import type { Random } from "../../clock/random.ts";
 import { StoreError, storeErrorCode } from "../store-error.ts";
 import { type CommitMarker, readMarker } from "./commit-markers.ts";
-import { AmbiguousCommitError } from "./connection.ts";
-import { writeConflict } from "./error-code.ts";
+import { AmbiguousCommitError, writeConflict } from "./connection.ts";
 
 /** How long a write is retried, in milliseconds. */
 export type RetryLimits = {

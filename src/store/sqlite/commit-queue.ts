@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Clock } from "../../clock/clock.ts";
-import { rollBackTo } from "../savepoint.ts";
+import { rollBackTo } from "../store.ts";
 import { storeErrorCode } from "../store-error.ts";
 import { runStatement } from "./query-builder.ts";
 

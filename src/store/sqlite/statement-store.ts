@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Migrations } from "../migrate.ts";
-import type { Statement } from "../statement.ts";
+import type { Statement } from "../prepared-query.ts";
 import { type OpenOptions, openSqliteStore } from "./open.ts";
 import { runStatement } from "./query-builder.ts";
 

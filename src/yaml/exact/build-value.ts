@@ -2,7 +2,7 @@ import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from "yaml";
 import type { Json } from "../../contract/json.ts";
 import { escapePointer } from "../../contract/json-pointer.ts";
 import { isSecretText } from "../../model/connection-secret.ts";
-import { namingFields } from "../../model/manifest-fields.ts";
+import { namingFields } from "../../model/normal-form.ts";
 import { duplicateKey, type Fault, fault, MAX_FAULTS, tooDeep, tooManyNodes } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
 import { checkText } from "../misleading-characters.ts";

@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from "kysely";
 import { isObject, type JsonObject } from "../../../contract/json.ts";
 import { fillPath, operation } from "../../../contract/operations.ts";
 import { errorBody, HttpError } from "../../../http/http-error.ts";
-import { rollBackTo } from "../../../store/savepoint.ts";
+import { rollBackTo } from "../../../store/store.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import { checkFencingToken } from "../../resources/lease/rows.ts";

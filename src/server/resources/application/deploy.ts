@@ -11,8 +11,12 @@ import { type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { checkResourceSize } from "../../http/reply-size.ts";
-import { refuseErrors, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
-import { requiredName, requiredText } from "../../manifest/required-text.ts";
+import {
+  refuseErrors,
+  requiredName,
+  requiredText,
+  requireValidManifest,
+} from "../../manifest/require-valid-manifest.ts";
 import { toDriverRollout } from "../../rollouts/advance-rollouts.ts";
 import { rememberTrigger, runOrDropTrigger } from "../job-run/job-run.ts";
 import type { RunTrigger } from "../job-run/rows.ts";

@@ -3,8 +3,7 @@ import type { JsonObject } from "../../../contract/json.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { RolloutStatus } from "../../rollouts/rollout-driver.ts";
 import { isBuiltImage } from "../../rollouts/simulated-rollouts.ts";
-import { alertsAfterDeployment, summariseAlerts } from "./alerts-after-deployment.ts";
-import { debugInfoOf, withDebugInfo } from "./failure-debug-info.ts";
+import { alertsAfterDeployment, debugInfoOf, summariseAlerts, withDebugInfo } from "./alerts-after-deployment.ts";
 import { failedProblem, isApplied, potentialProblems, proposeRecommendations } from "./problems.ts";
 import type { ApplicationRow, DeploymentRow, StoredDeployment } from "./rows.ts";
 

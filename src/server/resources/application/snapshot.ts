@@ -4,7 +4,7 @@ import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { rolloutState } from "../../../contract/rollout-state.ts";
 import { type Context, timestamp } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
-import { readObjects, readRowFields, readTimestamp, readVersionNumber } from "../../snapshot/read-row.ts";
+import { readObjects, readRowFields, readTimestamp, readVersionNumber } from "../../snapshot/rows.ts";
 import { type CopyOutcome, notCopied, type SnapshotPart } from "../../snapshot/snapshot-part.ts";
 import { recordSecretUses } from "../secret-group/secret-uses.ts";
 import { findWorkspace } from "../workspace.ts";

@@ -13,8 +13,12 @@ import { type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import { checkResourceSize } from "../../http/reply-size.ts";
 import { comparableText, versionContent } from "../../manifest/put-declared.ts";
-import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
-import { requiredName, requiredText } from "../../manifest/required-text.ts";
+import {
+  errorDetails,
+  requiredName,
+  requiredText,
+  requireValidManifest,
+} from "../../manifest/require-valid-manifest.ts";
 import { countInRepo, requireWritableRepo, type StoredMlRepo } from "../ml-repo.ts";
 import { completeStage } from "../staged-artifact/resource.ts";
 import {

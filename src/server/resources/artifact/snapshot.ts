@@ -3,7 +3,7 @@ import type { ModelVersion, PromptVersion } from "../../../contract/generated/re
 import { type Json, type JsonObject, text } from "../../../contract/json.ts";
 import { type Context, timestamp } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
-import { readObjects, readRowFields, readVersionNumber } from "../../snapshot/read-row.ts";
+import { readObjects, readRowFields, readVersionNumber } from "../../snapshot/rows.ts";
 import { type CopyOutcome, notCopied } from "../../snapshot/snapshot-part.ts";
 import { findRepo } from "../ml-repo.ts";
 import { insertVersion, type VersionedKind } from "./register-version.ts";

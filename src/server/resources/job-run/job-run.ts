@@ -4,7 +4,7 @@ import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import type { Tables } from "../../database/tables.ts";
-import { requiredName } from "../../manifest/required-text.ts";
+import { requiredName } from "../../manifest/require-valid-manifest.ts";
 import type { StoredDeployment } from "../application/rows.ts";
 import { countRuns, deleteTrigger, insertRun, insertTrigger, type RunTrigger } from "./rows.ts";
 import type { Run, RunState } from "./run-driver.ts";

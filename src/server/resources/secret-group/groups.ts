@@ -1,17 +1,45 @@
 import type { Kysely, Transaction } from "kysely";
-import type { SecretGroup, Subject } from "../../../contract/generated/resources.ts";
+import type { SecretGroup, SecretResource, Subject } from "../../../contract/generated/resources.ts";
 import { equal, type JsonObject } from "../../../contract/json.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../../auth/grants.ts";
 import { type Principal, tenant } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { fromText, type JsonText, toText, withMember } from "../../database/json-text.ts";
 import { textBytes } from "../../database/select-page.ts";
-import type { Tables } from "../../database/tables.ts";
+import type { ResourceRow, Tables } from "../../database/tables.ts";
 import { countActiveUses } from "./secret-uses.ts";
-import type { SecretGroupRow, SecretRow } from "./tables.ts";
 
 /** The integration id of the control plane's own secret store. */
 export const builtinStore = "builtin";
+
+/** A secret group as stored: a reply adds its secrets. */
+export type SecretGroupRow = Omit<SecretGroup, "associatedSecrets">;
+
+/** A secret as stored: a reply adds the number of uses, or its value. */
+export type SecretRow = Omit<SecretResource, "activeDeploymentsCount" | "value">;
+
+declare module "../../database/tables.ts" {
+  interface Tables {
+    readonly secret_groups: ResourceRow<SecretGroupRow> & { readonly name: string; readonly fqn: string };
+    readonly secrets: ResourceRow<SecretRow> & {
+      readonly group_id: string;
+      readonly name: string;
+      readonly fqn: string;
+      /** The virtual account whose token this is; null for other secrets. */
+      readonly account: string | null;
+    };
+    /** One row for each secret that a deployment refers to. */
+    readonly secret_uses: { readonly deployment_id: string; readonly secret_fqn: string };
+    /** Values, sealed (base64) with `secret:<secret id>:<version>` as associated data. */
+    readonly secret_versions: {
+      readonly id: string;
+      readonly secret_id: string;
+      readonly version: number;
+      readonly sealed: string;
+      readonly created_at: string;
+    };
+  }
+}
 
 /** The secret group of that name. */
 export async function findGroup(database: Kysely<Tables>, name: string): Promise<SecretGroupRow | null> {

@@ -23,12 +23,12 @@ import {
   groupTexts,
   hasCollaborators,
   insertGroup,
+  type SecretGroupRow,
   touchGroup,
 } from "./groups.ts";
 import { groupName, integrationId, secretGroupSchemas, secretList } from "./openapi-schemas.ts";
 import { readGroupManifest, readSecrets } from "./read-group-manifest.ts";
 import { secretGroupSnapshotPart, secretSnapshotPart } from "./snapshot.ts";
-import type { SecretGroupRow } from "./tables.ts";
 import { isCurrentValue, openSecret, putValue, secretFqn } from "./values.ts";
 
 const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body }, context) => {

@@ -4,7 +4,7 @@ import { Secret } from "../../../contract/secret.ts";
 import { secretsOf } from "../../../model/references.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
-import { readObjects } from "../../snapshot/read-row.ts";
+import { readObjects } from "../../snapshot/rows.ts";
 import {
   type CopyOutcome,
   notCopied,

@@ -8,9 +8,8 @@ import { type Context, timestamp } from "../../context.ts";
 import { fromText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import { checkSecretSize } from "../../http/reply-size.ts";
-import { creationFields, withUses } from "./groups.ts";
+import { creationFields, type SecretGroupRow, type SecretRow, withUses } from "./groups.ts";
 import { countActiveUses } from "./secret-uses.ts";
-import type { SecretGroupRow, SecretRow } from "./tables.ts";
 
 /** A value for a key of a group; `account` is the virtual account whose token it is, for a new key. */
 export type NewValue = {

@@ -11,8 +11,12 @@ import { toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
-import { requiredName, requiredText } from "../../manifest/required-text.ts";
+import {
+  errorDetails,
+  requiredName,
+  requiredText,
+  requireValidManifest,
+} from "../../manifest/require-valid-manifest.ts";
 import { manifestSchemaName, pickProperties, refTo, type Schemas } from "../../openapi/json-schema.ts";
 import type { ResourceDefinition } from "../../resource.ts";
 import { artifactsSection } from "../artifact/resource.ts";

@@ -11,13 +11,12 @@ import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../../manifest/put-declared.ts";
-import { errorDetails } from "../../manifest/require-valid-manifest.ts";
-import { requiredName } from "../../manifest/required-text.ts";
+import { errorDetails, requiredName } from "../../manifest/require-valid-manifest.ts";
 import { refTo } from "../../openapi/json-schema.ts";
 import { REPLACE_DESCRIPTION } from "../../openapi/operation-description.ts";
 import type { ResourceDefinition } from "../../resource.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
-import { copyDeclared } from "../../snapshot/copy-declared.ts";
+import { copyDeclared } from "../../snapshot/rows.ts";
 import { snapshotPart } from "../../snapshot/snapshot-part.ts";
 import { everyoneTeam, isManager, listedEmails, teamsOf } from "./members.ts";
 

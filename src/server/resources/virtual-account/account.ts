@@ -3,7 +3,7 @@ import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { ResourceRow } from "../../database/tables.ts";
 import type { ResourceInput } from "../../manifest/put-declared.ts";
-import { requiredName } from "../../manifest/required-text.ts";
+import { requiredName } from "../../manifest/require-valid-manifest.ts";
 import { builtinStore } from "../secret-group/groups.ts";
 import { readSecretPath } from "../secret-group/read-group-manifest.ts";
 import { accountSubjectType } from "./authenticate-account.ts";

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { recordDisabled } from "../../auth/disabled-subjects.ts";
 import { type Context, timestamp } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
-import { readRowFields } from "../../snapshot/read-row.ts";
+import { readRowFields } from "../../snapshot/rows.ts";
 import {
   type CopyOutcome,
   notCopied,

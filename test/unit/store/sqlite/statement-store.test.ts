@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { type Statement, statementFactory } from "../../../../src/store/prepared-query.ts";
 import { openStatementStore, type StatementStore } from "../../../../src/store/sqlite/statement-store.ts";
-import { type Statement, statementFactory } from "../../../../src/store/statement.ts";
 import { isUniqueViolation, storeErrorCode } from "../../../../src/store/store-error.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { machine } from "../../../support/machine.ts";

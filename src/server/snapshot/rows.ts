@@ -1,5 +1,11 @@
+import type { Transaction } from "kysely";
 import type { Subject } from "../../contract/generated/resources.ts";
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
+import { type Context, timestamp } from "../context.ts";
+import { toText } from "../database/json-text.ts";
+import type { Tables } from "../database/tables.ts";
+import type { DeclaredKind } from "../manifest/put-declared.ts";
+import { type CopyOutcome, notCopied } from "./snapshot-part.ts";
 
 /** The fields that rows of every kind have in another control plane. */
 export type RowFields = {
@@ -47,5 +53,22 @@ function readSubject(value: Json | undefined): Subject {
     subjectType: text(subject.subjectType) ?? "user",
     subjectSlug: slug,
     subjectDisplayName: text(subject.subjectDisplayName) ?? slug,
+  };
+}
+
+/** Copies resources of a declared kind; `naming` are the fields that form its name. */
+export function copyDeclared<Resource extends { readonly manifest: JsonObject }>(
+  kind: DeclaredKind<Resource>,
+  naming: readonly string[] = ["name"],
+) {
+  return async (transaction: Transaction<Tables>, row: JsonObject, context: Context): Promise<CopyOutcome> => {
+    const { id, manifest, ...facts } = readRowFields(row, timestamp(context));
+    const { type } = manifest;
+    if (typeof type !== "string" || !kind.types.includes(type)) return notCopied("it has no manifest of its kind");
+    if (!naming.every((field) => text(manifest[field]))) return notCopied("its manifest lacks its name");
+    if ((await kind.find(transaction, manifest)) !== null) return { result: "exists" };
+    const resource = kind.make({ manifest, existing: null, ...facts }, () => id ?? context.newId());
+    await kind.save(transaction, resource, toText(resource), null);
+    return { result: "copied", resource: kind.identity(manifest) };
   };
 }

@@ -1,9 +1,9 @@
 import { statfs } from "node:fs/promises";
 import { Gauge, Histogram, type Registry } from "prom-client";
-import type { Readiness } from "../../http/health.ts";
-import type { MetricRegistries } from "../../http/metrics.ts";
-import type { Context } from "../context.ts";
-import type { ResourceGauge } from "../resource.ts";
+import type { Readiness } from "../http/health.ts";
+import type { MetricRegistries } from "../http/metrics.ts";
+import type { Context } from "./context.ts";
+import type { ResourceGauge } from "./resource.ts";
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
