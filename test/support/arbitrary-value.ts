@@ -1,6 +1,7 @@
 import fc from "fast-check";
+import { openApiTypes, resolveSchema } from "../../scripts/generate/openapi/read-schema.ts";
 import type { Json } from "../../src/contract/json.ts";
-import { openApiTypes, resolveSchema, type Schema, type Schemas } from "../../src/server/openapi/json-schema.ts";
+import type { Schema, Schemas } from "../../src/server/openapi/json-schema.ts";
 
 /** Values that a schema allows; often those of its examples, so that what they refer to exists. */
 export function valuesOf(schemas: Schemas, given: Schema): fc.Arbitrary<Json> {

@@ -1,4 +1,5 @@
-import { openApiTypes, refName, refTo, type Schema, type Schemas } from "../../../src/server/openapi/json-schema.ts";
+import { refTo, type Schema, type Schemas } from "../../../src/server/openapi/json-schema.ts";
+import { openApiTypes, refName } from "./read-schema.ts";
 
 /**
  * The schemas in a form that client generators understand: unions are `oneOf` with a `discriminator`, lists have

@@ -1,5 +1,6 @@
 import type { Json } from "../../../src/contract/json.ts";
-import { openApiTypes, refName, type Schema, type Schemas } from "../../../src/server/openapi/json-schema.ts";
+import type { Schema, Schemas } from "../../../src/server/openapi/json-schema.ts";
+import { openApiTypes, refName } from "./read-schema.ts";
 
 /** A sample value for a schema, built from its examples; recursive references are left out. */
 export function sampleValue(schemas: Schemas, schema: Schema, above: readonly string[] = []): Json {

@@ -1,14 +1,8 @@
 import type { Json } from "../../../src/contract/json.ts";
 import { type Html, html } from "../../../src/http/html.ts";
-import {
-  findUnion,
-  openApiTypes,
-  refName,
-  resolveSchema,
-  type Schema,
-  type Schemas,
-} from "../../../src/server/openapi/json-schema.ts";
+import type { Schema, Schemas } from "../../../src/server/openapi/json-schema.ts";
 import { replySchemas } from "../openapi/component-schemas.ts";
+import { findUnion, openApiTypes, refName, resolveSchema } from "../openapi/read-schema.ts";
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 

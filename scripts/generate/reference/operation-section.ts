@@ -1,5 +1,5 @@
 import { type Html, html } from "../../../src/http/html.ts";
-import { refName, type Schema } from "../../../src/server/openapi/json-schema.ts";
+import type { Schema } from "../../../src/server/openapi/json-schema.ts";
 import type {
   OpenApiDocument,
   OperationObject,
@@ -7,6 +7,7 @@ import type {
   ReferenceObject,
   ResponseObject,
 } from "../openapi/document-types.ts";
+import { refName } from "../openapi/read-schema.ts";
 import { fieldList, fieldRow } from "./field-list.ts";
 import { inlineCode, jsonCode, paragraphs, typeWords } from "./markup.ts";
 

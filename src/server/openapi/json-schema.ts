@@ -50,38 +50,15 @@ export type Discriminator = {
 /** Schemas by name. */
 export type Schemas = { readonly [name: string]: Schema };
 
-const PREFIX = "#/components/schemas/";
+/** What a reference to a named schema begins with. */
+export const REF_PREFIX = "#/components/schemas/";
 
 // The interface prescribes these names for schemas in replies.
 const replies: readonly string[] = ["HelmManifest"];
 
 /** The reference to a named schema. */
 export function refTo(name: string): string {
-  return `${PREFIX}${name}`;
-}
-
-/** The name in a reference. */
-export function refName(ref: string): string {
-  return ref.slice(PREFIX.length);
-}
-
-/** A schema with its reference resolved; keywords next to the reference take precedence. */
-export function resolveSchema(schemas: Schemas, schema: Schema): Schema {
-  if (schema.$ref === undefined) return schema;
-  const { $ref, ...beside } = schema;
-  return { ...schemas[refName($ref)], ...beside };
-}
-
-/** The union with a discriminator in a schema, which may be one of its alternatives. */
-export function findUnion(schema: Schema): Schema | undefined {
-  return schema.discriminator === undefined
-    ? schema.anyOf?.find(({ discriminator }) => discriminator !== undefined)
-    : schema;
-}
-
-/** The types that a schema allows. */
-export function openApiTypes({ type }: Schema): readonly string[] {
-  return typeof type === "string" ? [type] : (type ?? []);
+  return `${REF_PREFIX}${name}`;
 }
 
 /** Some of the properties of an object. */
