@@ -15,7 +15,7 @@ const naming: readonly (readonly [RegExp, string])[] = [
   [/^src\/server\/(resources\/|database\/migrations)/, "the server's file of the kind, and its tables"],
   [/^src\/contract\/(operations|resources)\.ts$/, "paths and replies of the interface"],
   [/^src\/commands\/(flags\/flags|declarations\/\w+)\.ts$/, "the flag --workspace"],
-  [/^src\/model\/(roles|reference-kinds)\.ts$/, "role names, and how manifests name other resources"],
+  [/^src\/model\/(roles|references)\.ts$/, "role names, and how manifests name other resources"],
 ];
 
 /** The kinds that a file names though it is of none of them. */
