@@ -1,3 +1,4 @@
+import type { Clock } from "../clock/clock.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { SealKey } from "../seal/seal-key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
@@ -15,6 +16,7 @@ export type LiveCache = {
 
 /** Which control plane and build a cache belongs to. */
 export type LiveCacheOptions = {
+  readonly clock: Clock;
   readonly server: string;
   readonly key: SealKey;
   readonly build: string;
@@ -26,7 +28,7 @@ export type LiveCacheOptions = {
  * Keeps the facts about one control plane in memory, and between runs in a sealed file. A file that cannot be read, or
  * that another build or a run against another server wrote, is ignored.
  */
-export function liveCacheIn(path: string, { server, key, build, onForgotten }: LiveCacheOptions): LiveCache {
+export function liveCacheIn(path: string, { clock, server, key, build, onForgotten }: LiveCacheOptions): LiveCache {
   const name = `live cache of ${server} by ${build}`;
   let known: LiveFacts | null = null;
   const read = (recorded: ReadonlyMap<Identity, ReceiptHead>): LiveFacts => {
@@ -41,7 +43,7 @@ export function liveCacheIn(path: string, { server, key, build, onForgotten }: L
     save: (facts) => {
       known = facts;
       if (onForgotten === null) return;
-      const failure = writeSealed(path, key, name, writeLiveFacts(facts));
+      const failure = writeSealed(path, { key, name, clock }, writeLiveFacts(facts));
       if (failure !== null) onForgotten("what was read of the control plane", storageErrorAt(path, failure));
     },
   };

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin: no page may contain the marker of its rows
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import type { Clock } from "../clock/clock.ts";
 import type { Contents, LoadRules } from "../manifests/load-manifests.ts";
 import type { SealKey } from "../seal/seal-key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
@@ -33,12 +34,16 @@ type Kept = {
  * The cache of a source, for this build and one set of rules at a time. A file that cannot be read, or was written by
  * another build or with other rules, is ignored.
  */
-export function sourceCache(root: string, state: Pick<TargetState, "folder" | "build" | "onForgotten">): SourceCache {
+export function sourceCache(
+  root: string,
+  state: Pick<TargetState, "folder" | "build" | "onForgotten">,
+  clock: Clock,
+): SourceCache {
   const digest = createHash("sha256").update(root).digest("hex").slice(0, 16);
   const path = join(state.folder, "cache", `source-${digest}`);
   let kept: Kept | null = null;
   const write = (key: SealKey, { name, facts }: Kept): void => {
-    const failure = writeSealed(path, key, name, writeSourceFacts(facts));
+    const failure = writeSealed(path, { key, name, clock }, writeSourceFacts(facts));
     if (failure !== null) state.onForgotten("what was read of the source", storageErrorAt(path, failure));
   };
   const read = (key: SealKey, name: string): SourceFacts => {

@@ -82,6 +82,7 @@ export async function openSession(options: ServerSessionOptions): Promise<Server
 }
 
 function liveCacheOf({
+  clock,
   server,
   state,
   folder,
@@ -89,6 +90,7 @@ function liveCacheOf({
   onForgotten = () => undefined,
 }: ServerSessionOptions): LiveCache {
   return liveCacheIn(join(folder, "cache", `live-${nameOnDisk(server.name)}`), {
+    clock,
     server: server.name,
     key: state.key,
     build,

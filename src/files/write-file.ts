@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin: other processes write temporary files into the same folder
 import { randomUUID } from "node:crypto";
 import {
   closeSync,

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin: a key must not be foreseen
 import { createSecretKey, hash, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { Secret } from "../contract/secret.ts";

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin: a nonce must never repeat under one key
 import { type CipherGCM, createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
 import { releaseBuffer } from "../contract/release-buffer.ts";
 import { keyObject, type SealKey } from "./seal-key.ts";

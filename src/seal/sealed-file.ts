@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import type { Clock } from "../clock/clock.ts";
 import { releaseBuffer } from "../contract/release-buffer.ts";
 import { ensureOwnFolder } from "../files/own-folder.ts";
 import { readOwnFile } from "../files/read-own-file.ts";
@@ -29,11 +30,15 @@ export function readSealed(path: string, key: SealKey, name: string): string | n
  * Writes a sealed file atomically. The file is not synced to the disk, so it is only for content that can be computed
  * again. Returns the error if it could not be written, null otherwise.
  */
-export function writeSealed(path: string, key: SealKey, name: string, content: string | Chunks): unknown {
+export function writeSealed(
+  path: string,
+  { key, name, clock }: { readonly key: SealKey; readonly name: string; readonly clock: Clock },
+  content: string | Chunks,
+): unknown {
   try {
     ensureOwnFolder(dirname(path));
     replaceFile(path, sealChunks(key, typeof content === "string" ? [content] : content, name));
-    deleteAbandoned(path);
+    deleteAbandoned(path, clock);
     return null;
   } catch (error) {
     return error;
@@ -47,12 +52,12 @@ type Chunks = Generator<string>;
 const ABANDONED_MS = 60_000;
 
 // Runs that were killed before the rename leave their temporary file.
-function deleteAbandoned(path: string): void {
+function deleteAbandoned(path: string, clock: Clock): void {
   const folder = dirname(path);
   const beginning = `${basename(path)}.`;
   for (const name of readdirSync(folder)) {
     const left = join(folder, name);
-    if (name.startsWith(beginning) && Date.now() - lstatSync(left).mtimeMs > ABANDONED_MS)
+    if (name.startsWith(beginning) && clock.now() - lstatSync(left).mtimeMs > ABANDONED_MS)
       attempt(() => rmSync(left, { force: true }));
   }
 }

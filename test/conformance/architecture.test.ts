@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -62,6 +62,65 @@ function importsOf(file: string): readonly string[] {
 
 function folderOf(file: string): string {
   return file.includes("/") ? file.slice(0, file.indexOf("/")) : file.replace(/\.ts$/, "");
+}
+
+function codeOf(file: string): string {
+  return readFileSync(join("src", file), "utf8").replace(/^\s*(?:\/\/|\/?\*).*$/gm, "");
+}
+
+/** What reads or waits for real time, or makes randomness, by its form; each with a line that has it. */
+const unhanded: readonly (readonly [form: RegExp, line: string])[] = [
+  [/\bDate\.now\b/, "export const probe = Date.now();"],
+  [/\bnew Date\(\)/, "export const probe = new Date();"],
+  [/\bnew Date\b(?!\()/, "export const probe = new Date;"],
+  [/(?<!\bnew )\bDate\(\)/, "export const probe = Date();"],
+  [/\bperformance\b/, "export const probe = performance.now();"],
+  [/\bprocess\.hrtime\b/, "export const probe = process.hrtime.bigint();"],
+  [/\bsetTimeout\b/, "setTimeout(() => undefined, 1);"],
+  [/\bsetInterval\b/, "setInterval(() => undefined, 1);"],
+  [/\bsetImmediate\b/, "setImmediate(() => undefined);"],
+  [/"node:timers"/, 'import * as probe from "node:timers";'],
+  [/"node:timers\/promises"/, 'export { scheduler } from "node:timers/promises";'],
+  [/\bAbortSignal\.timeout\b/, "export const probe = AbortSignal.timeout(1);"],
+  [/\bMath\.random\b/, "export const probe = Math.random();"],
+  [/\brandomUUID\b/, "export const probe = crypto.randomUUID();"],
+  [/\brandomBytes\b/, 'import { randomBytes } from "node:crypto";'],
+  [/\brandomInt\b/, 'import { randomInt } from "node:crypto";'],
+  [/\brandomFill\b/, 'import { randomFill } from "node:crypto";'],
+  [/\brandomFillSync\b/, 'import { randomFillSync } from "node:crypto";'],
+  [/\bgetRandomValues\b/, "crypto.getRandomValues(new Uint8Array(1));"],
+];
+
+/** The files that have such forms all the same, by their reasons. */
+const exceptions = {
+  "the clock and the randomness of the machine": ["clock/system.ts"],
+  "what must not be foreseen or repeated: keys, tokens, nonces, and the marker that no page may contain": [
+    "cache/read-page-rows.ts",
+    "commands/snapshots/snapshot-file.ts",
+    "commands/watch/http-server.ts",
+    "daemon/http/webhooks.ts",
+    "seal/seal-key.ts",
+    "seal/seal.ts",
+    "server/auth/admin-token/token-file.ts",
+    "server/resources/personal-access-token/rows.ts",
+  ],
+  "names of temporary files, beside those of other processes": ["files/write-file.ts"],
+  "waits for other processes, which go by real time": ["source/remote/run-git.ts", "yaml/exact/exact-process.ts"],
+};
+
+/** Starts the linter on files that are written into an empty folder; returns its report. */
+function lint(probes: readonly (readonly [file: string, text: string])[], only: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-borders-"));
+  const config = JSON.parse(readFileSync("biome.json", "utf8"));
+  writeFileSync(join(folder, "biome.json"), JSON.stringify({ ...config, vcs: { enabled: false } }));
+  mkdirSync(join(folder, "src/clock"), { recursive: true });
+  copyFileSync("src/clock/handed-in.grit", join(folder, "src/clock/handed-in.grit"));
+  for (const [file, text] of probes) {
+    mkdirSync(join(folder, dirname(file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+  const args = ["lint", "--reporter=github", "--max-diagnostics=none", ...only, "."];
+  return spawnSync(resolve("node_modules/.bin/biome"), args, { cwd: folder, encoding: "utf8" }).stdout;
 }
 
 describe("the source", () => {
@@ -151,12 +210,25 @@ describe("the source", () => {
     expect(plain.filter((file) => /cache/i.test(readFileSync(join("src", file), "utf8")))).toEqual([]);
   });
 
-  it("keeps clock, chance and the outside world out of what decides", () => {
+  it("reads real time and makes randomness in few named places", () => {
+    const found = files.filter((file) => unhanded.some(([form]) => form.test(codeOf(file))));
+    expect(found.toSorted()).toEqual(Object.values(exceptions).flat().toSorted());
+    expect(unhanded.filter(([form, line]) => !form.test(line))).toEqual([]);
+  });
+
+  it("has a linter that refuses real time and randomness anywhere else", () => {
+    const probes = unhanded.map(([, line], nth) => [`src/engine/probe${nth}.ts`, `${line}\n`] as const);
+    const handedIn = "export const probe = ({ now }: { now: () => number }) => [new Date(now()), Date.UTC(2026, 1)];\n";
+    const stdout = lint([...probes, ["src/engine/handed-in.ts", handedIn]], []);
+    const isRefused = (file: string): boolean => new RegExp(`title=plugin,file=[^,]*/${file},`).test(stdout);
+    expect(probes.filter(([file]) => !isRefused(file))).toEqual([]);
+    expect(isRefused("src/engine/handed-in.ts")).toBe(false);
+  });
+
+  it("keeps the outside world out of what decides", () => {
     const deciding = files.filter((file) => ["contract", "model", "core", "kinds"].includes(folderOf(file)));
     const reaching = deciding.filter((file) =>
-      /Date\.now|new Date\(\)|Math\.random|process\.|node:(?:fs|net|http|child_process)/.test(
-        readFileSync(join("src", file), "utf8"),
-      ),
+      /process\.|node:(?:fs|net|http|child_process)/.test(readFileSync(join("src", file), "utf8")),
     );
     expect(reaching).toEqual([]);
   });
@@ -202,21 +274,14 @@ describe("the source", () => {
 
   // One start of the linter for all.
   it("has a linter that refuses each import against the arrows", () => {
-    const folder = mkdtempSync(join(tmpdir(), "holdfast-borders-"));
-    const config = JSON.parse(readFileSync("biome.json", "utf8"));
-    writeFileSync(join(folder, "biome.json"), JSON.stringify({ ...config, vcs: { enabled: false } }));
     const probes = refused.map(
-      ([file, target], nth) => [file.replace("/probe.ts", `/probe${nth}.ts`), target] as const,
+      ([file, target], nth) =>
+        [
+          file.replace("/probe.ts", `/probe${nth}.ts`),
+          `import { x } from "${target}";\n\nexport const y = x;\n`,
+        ] as const,
     );
-    for (const [file, target] of probes) {
-      mkdirSync(join(folder, dirname(file)), { recursive: true });
-      writeFileSync(join(folder, file), `import { x } from "${target}";\n\nexport const y = x;\n`);
-    }
-    const { stdout } = spawnSync(
-      resolve("node_modules/.bin/biome"),
-      ["lint", "--reporter=github", "--max-diagnostics=none", "--only=style/noRestrictedImports", "."],
-      { cwd: folder, encoding: "utf8" },
-    );
+    const stdout = lint(probes, ["--only=style/noRestrictedImports"]);
     expect(probes.filter(([file]) => !stdout.includes(`${file},`))).toEqual([]);
     expect(stdout.match(/noRestrictedImports/g)).toHaveLength(probes.length);
   });

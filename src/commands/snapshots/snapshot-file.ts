@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin: a key must not be foreseen
 import { createHmac, randomBytes } from "node:crypto";
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";

@@ -94,7 +94,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       warnings: terminal.warnings.all,
       accept: acceptor(config, use, { isCommitted: remote !== null }),
     },
-    sourceCache: state.caches ? sourceCache(named, state) : null,
+    sourceCache: state.caches ? sourceCache(named, state, terminal.clock) : null,
     server,
     state,
     holds: holdsIn(state, terminal.clock.now),

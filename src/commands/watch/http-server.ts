@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin: a token must not be foreseen
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { Secret } from "../../contract/secret.ts";

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin: a key must not be foreseen
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin: it waits for a process, which goes by real time
 import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, type Writable } from "node:stream";
 

@@ -390,13 +390,14 @@ describe("the cache of a source", () => {
     root: string,
     given: { readonly build?: string; readonly keyText?: string } = {},
   ) => {
-    const cache = sourceCache(root, {
+    const state = {
       folder,
       build: () => given.build ?? "1",
-      onForgotten: (what, error) => {
+      onForgotten: (what: string, error: string) => {
         throw new TypeError(`${what}: ${error}`);
       },
-    });
+    };
+    const cache = sourceCache(root, state, systemClock);
     const key = () => existingKey(folder, { keyText: given.keyText ?? keyText });
     return { ...cache, load: async (rules: LoadRules) => cache.load(rules, await key()) };
   };

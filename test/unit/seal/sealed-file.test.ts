@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/clock/system.ts";
 import { parseKey } from "../../../src/seal/seal-key.ts";
 import { readSealed, writeSealed } from "../../../src/seal/sealed-file.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -12,7 +13,7 @@ const kept = (path: string) => readSealed(path, key, "n")?.toString() ?? null;
 describe("a sealed file", () => {
   test("returns the written text, under the same name only", async () => {
     const path = join(await temporaryFolder(), "cache", "one");
-    writeSealed(path, key, "n", "content");
+    writeSealed(path, { key, name: "n", clock: systemClock }, "content");
     expect(kept(path)).toBe("content");
     expect(readSealed(path, key, "other")).toBeNull();
   });
@@ -24,7 +25,7 @@ describe("a sealed file", () => {
       yield "";
       yield "tent ü";
     }
-    writeSealed(path, key, "n", pieces());
+    writeSealed(path, { key, name: "n", clock: systemClock }, pieces());
     expect(kept(path)).toBe("content ü");
   });
 
@@ -33,7 +34,7 @@ describe("a sealed file", () => {
     const places = ["pipe", "link", "folder", "device"].map((name) => join(folder, name));
     const [pipe = "", link = "", inner = "", device = ""] = places;
     execFileSync("mkfifo", [pipe]);
-    writeSealed(join(folder, "real"), key, "n", "content");
+    writeSealed(join(folder, "real"), { key, name: "n", clock: systemClock }, "content");
     symlinkSync(join(folder, "real"), link);
     mkdirSync(inner);
     symlinkSync("/dev/zero", device);
@@ -44,7 +45,7 @@ describe("a sealed file", () => {
     const folder = await temporaryFolder();
     writeFileSync(join(folder, "file"), "");
     const path = join(folder, "file", "one");
-    writeSealed(path, key, "n", "content");
+    writeSealed(path, { key, name: "n", clock: systemClock }, "content");
     expect(kept(path)).toBeNull();
   });
 
@@ -54,7 +55,7 @@ describe("a sealed file", () => {
     const [old, fresh] = [`${path}.old`, `${path}.fresh`];
     for (const left of [old, fresh]) writeFileSync(left, "");
     utimesSync(old, new Date(0), new Date(0));
-    writeSealed(path, key, "n", "content");
+    writeSealed(path, { key, name: "n", clock: systemClock }, "content");
     expect(readdirSync(folder).toSorted()).toEqual(["one", "one.fresh"]);
     rmSync(fresh);
   });

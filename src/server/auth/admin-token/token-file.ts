@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin: a token must not be foreseen
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Secret } from "../../../contract/secret.ts";

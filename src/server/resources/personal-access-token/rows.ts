@@ -1,3 +1,4 @@
+// biome-ignore-all lint/plugin: a token must not be foreseen
 import { randomBytes } from "node:crypto";
 import type { Kysely, Transaction } from "kysely";
 import type { Subject } from "../../../contract/generated/resources.ts";
