@@ -7,11 +7,11 @@ const PASSWORDS = [
   /\b(?!(?:[a-z0-9.+-]{1,30}-)?secret:)[a-z][\w+.-]{1,30}:\/\/[^\s/:?#]{0,256}:(?!\d{1,5}[?#,])([^\s/@]{1,256}(?:@[^\s/@?#,;&"']{1,256}){0,4})(?=@(?!sha256:))/dgi,
   // Go's drivers: `user:password@tcp(host)`, `user:password@dialer(host)/database` and `user:password@/database`. A time
   // before a parenthesis is none.
-  /^[^\s:/@]{1,256}:(\S{1,256})(?=@(?:tcp6?|udp|unix|cloudsql)\()/dgi,
-  /^(?!\d{1,2}:\d\d[@:])[^\s:/@]{1,256}:(\S{1,256})(?=@(?:[\w+.-]{0,32}\([^()\s]{0,256}\)|tcp6?|unix)\/)/dgi,
+  /(?<![^\s"'])[^\s:/@]{1,256}:(\S{1,256})(?=@(?:tcp6?|udp|unix|cloudsql)\()/dgi,
+  /(?<![^\s"'])(?!\d{1,2}:\d\d[@:])[^\s:/@]{1,256}:(\S{1,256})(?=@(?:[\w+.-]{0,32}\([^()\s]{0,256}\)|tcp6?|unix)\/)/dgi,
   /^[^\s:/@]{1,256}:([^\s:/@]{1,256})(?=@\/(?!\/))/dg,
   // Oracle's `user/password@host:port/service` and `user/password@tcps://host`.
-  /^[\w$#]{1,128}\/([^\s@/]{1,256})(?=@(?:tcps?:\/\/|ldaps?:\/\/|\(DESCRIPTION=))/dgi,
+  /(?<![^\s"'=])[\w$#]{1,128}\/([^\s@/]{1,256})(?=@(?:tcps?:\/\/|ldaps?:\/\/|\(DESCRIPTION=))/dgi,
   /^[\w$#]{1,128}\/([^\s@/]{1,256})(?=@(?:\/\/[\w.-]{1,255}(?::\d{1,5})?|[\w.-]{1,255}:\d{1,5})\/)/dgi,
   /\bjdbc:oracle:(?:thin|oci8?):[^\s/@:]{1,256}\/([^\s@]{1,256})(?=@)/dgi,
   // Drivers that separate their properties in other ways than `?`, `&` and `;`.
