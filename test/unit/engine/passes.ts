@@ -55,7 +55,7 @@ export async function passes(url: string) {
       token: () => new Secret("test-token"),
       concurrency: 8,
       requestTimeout: 2_000,
-      connectTimeout: 500,
+      connectTimeout: 5_000,
       env: {},
       userAgent: "holdfast/test",
       clock: systemClock,

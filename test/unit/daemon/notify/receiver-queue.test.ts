@@ -13,7 +13,10 @@ const failure: Notification = {
   details: ["service/dev:web/api: failed (response-refused)"],
 };
 
-function receiverAt(url: string, more: Partial<ReceiverOptions> = {}) {
+function receiverAt(
+  url: string,
+  { timeoutMs = 30_000, ...more }: Partial<ReceiverOptions> & { timeoutMs?: number } = {},
+) {
   const troubles: string[] = [];
   const all = { targets: null, events: null, severity: "info", tokenFile: null, type: "webhook" } as const;
   const receiver = createReceiver(
@@ -21,7 +24,7 @@ function receiverAt(url: string, more: Partial<ReceiverOptions> = {}) {
     {
       clock: { ...systemClock, now: () => 0 },
       onTrouble: (text) => troubles.push(text),
-      timeoutMs: 100,
+      timeoutMs,
       retries: 2,
       backoff: { first: 1, most: 2 },
     },
@@ -85,7 +88,7 @@ describe("a receiver of notifications", () => {
 
   test("that hangs is given up after its time, and gets one digest of what came meanwhile", async () => {
     const { url, received } = await startReceiver((response, nth) => void (nth <= 3 ? null : response.end()));
-    const { add, idle, troubles } = receiverAt(url);
+    const { add, idle, troubles } = receiverAt(url, { timeoutMs: 500 });
     add(failure);
     await Promise.resolve();
     await Promise.resolve();
