@@ -29,10 +29,11 @@ test("status and history tell of every commit, while a daemon runs and when none
   });
   expect(await run(["reconcile"])).toMatchObject({ code: 1 });
   const first = await upstream.git("rev-parse", "HEAD");
-  const waiting = run(["status", "--wait", "-o", "json"]);
+  const waiting = start(["status", "--wait", "-o", "json"]);
+  await waiting.shows("stderr", /waiting: no daemon runs with/);
   const daemon = start(["watch"]);
-  expect(await waiting).toMatchObject({ code: 0, stderr: expect.stringContaining("waiting: no daemon runs with") });
-  expect(JSON.parse((await waiting).stdout)).toMatchObject({ targets: [{ sync: "Synced", condition: "Ready" }] });
+  expect(await waiting.ended).toMatchObject({ code: 0 });
+  expect(JSON.parse(waiting.stdout())).toMatchObject({ targets: [{ sync: "Synced", condition: "Ready" }] });
   const socket = join(folder, ".holdfast/daemon.sock");
   expect(statSync(socket).mode & 0o777).toBe(0o600);
 
