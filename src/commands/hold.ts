@@ -1,7 +1,8 @@
 import type { Clock } from "../clock/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { decisionsAt, type Hold, holdText, isCommitPrefix, UNTIL_COMMIT, withHold } from "../core/holds.ts";
+import { type Hold, holdText, isCommitPrefix, UNTIL_COMMIT } from "../core/holds.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
+import { addHold } from "../daemon/carry-out.ts";
 import { heldContents } from "../engine/load/held-contents.ts";
 import { type DesiredRead, readDesired } from "../engine/load.ts";
 import { kindOf } from "../kinds/index.ts";
@@ -45,7 +46,7 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
   }
   const entry = await checkHold(wanted, target, terminal);
   if ((await sendToDaemon({ is: "hold", hold: entry }, target, terminal)) === null)
-    await (await target.state.target()).decide((decisions) => withHold(decisionsAt(decisions, now), entry));
+    await addHold(entry, target.state, now);
   await writeResult(terminal, wrappedLines(`held: ${printable(holdText(entry))}\n`, columnsOn(terminal.stdout)));
   return 0;
 }

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
-import { decisionsAt, isCommitPrefix, withoutHold } from "../core/holds.ts";
+import { isCommitPrefix } from "../core/holds.ts";
+import { endHold } from "../daemon/carry-out.ts";
 import { wrappedLines } from "../render/wrap.ts";
-import type { TargetState } from "../state/state.ts";
 import type { InvocationOf } from "./command.ts";
 import type { release } from "./declarations/release.ts";
 import { holdable } from "./hold.ts";
@@ -20,12 +20,4 @@ export async function run(invocation: InvocationOf<typeof release>): Promise<num
     throw new HoldfastError("invalid", `${what} is not held`, { hint: "holdfast status lists the holds" });
   await writeResult(terminal, wrappedLines(`released: ${what}\n`, columnsOn(terminal.stdout)));
   return 0;
-}
-
-/** Ends a hold, or releases a commit; returns whether there was a hold. */
-export async function endHold(what: string, { target }: Pick<TargetState, "target">, now: number): Promise<boolean> {
-  const { before, after } = await (await target()).decide((decisions) =>
-    withoutHold(decisionsAt(decisions, now), what),
-  );
-  return after.holds.length < decisionsAt(before, now).holds.length;
 }

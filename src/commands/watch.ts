@@ -27,7 +27,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   let current = await open(await readOperatorFile(invocation));
   await logStart(invocation, current);
   logStopRequest(terminal, logOf(terminal.stderr));
-  terminal.onHangup?.(() => current.fire("signal"));
+  terminal.onHangup?.(() => current.daemon.fire("signal"));
   let isReloaded = false;
   // The configuration to roll back to if a new one fails before its first pass.
   let earlier: OpenWatch | null = null;
@@ -68,12 +68,11 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
 }
 
 // Text for people begins with what is watched.
-async function logStart(invocation: Invocation, { opened, watching }: OpenWatch): Promise<void> {
+async function logStart(invocation: Invocation, { opened, watching: targets }: OpenWatch): Promise<void> {
   const { flags, terminal } = invocation;
   const { version, commit, stderr } = terminal;
   const log = logOf(stderr);
   if (log === null) return;
-  const targets = watching.map(({ target }) => target);
   const keys = await Promise.all(targets.map(({ state }) => keyOf(state)));
   const servers = targets.map(({ choice }) => choice?.server ?? flags.server ?? opened.operator.server);
   const place = {

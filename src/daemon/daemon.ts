@@ -1,232 +1,241 @@
-import type PQueue from "p-queue";
-import type { Random } from "../clock/random.ts";
-import { type FailureCode, HoldfastError } from "../core/errors.ts";
-import { OTHER_WRITER } from "../core/guards/other-writer.ts";
-import type { PassEnd, PassEvent } from "../core/report/events.ts";
-import type { Leader } from "../engine/lease/leader.ts";
-import type { LastGood } from "../engine/load/last-good-revision.ts";
-import { requireOwnState } from "../engine/load/own-state.ts";
+import PQueue from "p-queue";
+import { errorMessage } from "../contract/error-message.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
+import { runWarning } from "../core/run-warning.ts";
+import { createLeader, type Leader } from "../engine/lease/leader.ts";
 import type { Run } from "../engine/pass.ts";
-import type { PassScope } from "../engine/passes/apply-pass.ts";
-import { type Mode, reconcile } from "../engine/reconcile.ts";
-import type { LockState, Target, TargetConnection } from "../engine/target.ts";
-import { claimsType } from "../manifests/claims-type.ts";
-import { SourceError } from "../source/source-error.ts";
-import type { PassTimes } from "./ended-pass.ts";
-import { loop, type PassCause, type Trigger } from "./loop.ts";
-import { createSourceWatcher } from "./source-watcher.ts";
+import type { Target } from "../engine/target.ts";
+import { carryOut, type WatchedTarget } from "./carry-out.ts";
+import { type DaemonControl, serveControl } from "./control-socket.ts";
+import { createTrigger, type PassCause } from "./loop.ts";
+import { observers, type PassObserver } from "./pass-observer.ts";
+import { createPassRecorder, type PassRecorder, type RecorderOptions } from "./pass-recorder.ts";
+import { createPassWatch } from "./pass-watch.ts";
+import { type RunContext, runPasses } from "./run-passes.ts";
 
-/** How a daemon runs. */
-export type DaemonContext = Run & {
-  readonly intervalMs: number;
-  /** The longest time between two full passes; the passes between them process only what the source has changed. */
-  readonly driftIntervalMs: number;
-  /** Aborted when a changed configuration replaces this daemon: it ends after the pass in progress. */
-  readonly replaced: AbortSignal;
-  /** Whether a daemon with an earlier configuration ran before this one; then no refusal ends the process. */
-  readonly isReloaded: boolean;
-  /** Starts a pass before the interval has elapsed. */
-  readonly trigger: Trigger;
-  /** Runs one pass or command of the target at a time. */
-  readonly passQueue: PQueue;
-  /** The leader election that the targets of one control plane share. */
-  readonly leader: Leader;
-  /** Whether passes write, or only report what they would write. */
-  readonly sync: "heal" | "report";
-  /** Called when a pass fails; the next pass tries again. */
-  readonly onFailure: (error: unknown) => void;
-  /** Called when a pass begins, with its cause. */
-  readonly onPassBegin: (cause: PassCause) => void;
-  /** Called after each pass; the next one waits for it. */
-  readonly onPassEnd: (times: PassTimes & { readonly nextAt: number }) => Promise<void>;
+/** A target that a daemon keeps equal to its source. */
+export type DaemonTarget = Pick<RunContext, "sync" | "intervalMs" | "driftIntervalMs"> & {
+  readonly name: string;
+  readonly target: Target;
+  /** The name of the source; null for the local folder. */
+  readonly source: string | null;
+  /** The commits of the source after `after`, up to and including `upTo`. */
+  readonly between: RecorderOptions["between"];
+  /** The address of the control plane: targets with the same one share a lease. Null for the default one. */
+  readonly server: string | null;
 };
 
-// Only a token or a flag that is refused before the first successful pass ends the daemon.
-const FATAL: readonly FailureCode[] = ["unauthorized", "invalid"];
+/** The inputs of a daemon. */
+export type DaemonOptions = Omit<Run, "emit"> & {
+  readonly targets: readonly DaemonTarget[];
+  readonly stateFolder: string;
+  /** Called when a pass has applied a commit whole, with the time since a pass first wanted it. */
+  readonly onApplied: (target: string, waitedMs: number) => void;
+  readonly onWarning: (warning: Diagnostic) => void;
+};
 
-/** Reconciles a target on every change of its source and on an interval, until it is stopped. */
-export async function runDaemon(target: Target, context: DaemonContext): Promise<void> {
-  const { intervalMs, trigger, passQueue, leader, replaced, onFailure } = context;
-  const ended = new AbortController();
-  const signal = AbortSignal.any([context.stopping, ended.signal]);
-  const follower = followSource(target, context, signal);
-  const forward = endStandbyWhenReplaced(context, () => ended.abort());
-  const emit = (event: PassEvent): void => {
-    if (event.what === "read") follower.setPaths(event.paths);
-    forward(event);
+/** The passes over some targets, with a control socket; disposal gives up their leases. */
+export type Daemon = AsyncDisposable & {
+  readonly targets: readonly DaemonView[];
+  /** Starts a pass of every target. */
+  readonly fire: (cause: PassCause) => void;
+  /** Runs until it is stopped or replaced; fails when a target fails for good, after the others have ended their passes. */
+  readonly run: (run: DaemonRun) => Promise<void>;
+};
+
+/** What a daemon shows of one of its targets. */
+export type DaemonView = {
+  readonly name: string;
+  readonly source: string | null;
+  readonly status: () => Promise<TargetStatus>;
+  /** The latest records of its passes, oldest first. */
+  readonly latest: () => readonly PassRecord[];
+  readonly hasLease: () => boolean;
+  /** Starts a pass for a cause that can only have changed the source. */
+  readonly fireForChanges: (cause: PassCause) => void;
+};
+
+/** One run of a daemon. */
+export type DaemonRun = Pick<RunContext, "replaced" | "isReloaded"> & {
+  readonly observe: (target: string) => PassObserver;
+  /** Called when one of several targets fails for good. */
+  readonly onTargetFailed: (error: HoldfastError) => void;
+};
+
+type Watched = WatchedTarget & DaemonTarget & { readonly recorder: PassRecorder };
+
+/** Creates a daemon; nothing runs yet. */
+export function createDaemon(options: DaemonOptions): Daemon {
+  const resources = new AsyncDisposableStack();
+  const leaderOf = leadersFor(options, resources);
+  const watched = options.targets.map((one): Watched => {
+    const leader = leaderOf(one);
+    const trigger = createTrigger();
+    return {
+      ...one,
+      trigger,
+      leader,
+      recorder: recorderOf(one, leader, options),
+      passQueue: new PQueue({ concurrency: 1 }),
+    };
+  });
+  const fire = (cause: PassCause): void => {
+    for (const { trigger } of watched) trigger.fire(cause);
   };
+  return {
+    targets: watched.map(({ name, source, recorder, leader, trigger }) => ({
+      name,
+      source,
+      status: recorder.status,
+      latest: recorder.latest,
+      hasLease: leader.hasLease,
+      fireForChanges: trigger.fireForChanges,
+    })),
+    fire,
+    run: (run) => runAll(watched, { ...options, ...run, fire }),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+// Targets of one control plane share a lease, because separate leases could exclude each other.
+function leadersFor(
+  { targets, clock }: DaemonOptions,
+  resources: AsyncDisposableStack,
+): (target: DaemonTarget) => Leader {
+  const groups = Map.groupBy(targets, serverOf);
+  const leaders = new Map(
+    [...groups].map(([server, members]) => {
+      return [server, resources.use(createLeader({ isShared: members.length > 1, clock }))] as const;
+    }),
+  );
+  return (target) => leaders.get(serverOf(target)) ?? resources.use(createLeader({ clock }));
+}
+
+function serverOf({ server }: DaemonTarget): string {
+  return (server ?? "").replace(/\/+$/, "");
+}
+
+function recorderOf(
+  { name, source, target, between }: DaemonTarget,
+  { standsBy }: Leader,
+  { clock, onApplied }: DaemonOptions,
+): PassRecorder {
+  return createPassRecorder({
+    target: name,
+    source,
+    state: target.state,
+    now: clock.now,
+    standsBy,
+    onApplied: (waitedMs) => onApplied(name, waitedMs),
+    between,
+  });
+}
+
+type RunOptions = DaemonOptions & DaemonRun & Pick<Daemon, "fire">;
+
+async function runAll(watched: readonly Watched[], options: RunOptions): Promise<void> {
+  await using control = controlOn(watched, options);
+  await control.open();
+  const failed = new AbortController();
+  const replaced = AbortSignal.any([options.replaced, failed.signal]);
+  const runOne = async (one: Watched): Promise<void> => {
+    try {
+      await runTarget(one, { ...options, replaced }, control);
+    } catch (error) {
+      // The others finish the pass in progress and end.
+      if (watched.length > 1 && error instanceof HoldfastError) {
+        options.onTargetFailed(error);
+        failed.abort();
+        options.fire("configuration");
+      }
+      throw error;
+    }
+  };
+  const ends = await Promise.allSettled(watched.map(runOne));
+  const failure = ends.find((end) => end.status === "rejected");
+  if (failure !== undefined) throw failure.reason;
+}
+
+async function runTarget(one: Watched, options: RunOptions, control: ControlSocket): Promise<void> {
+  const watch = createPassWatch();
+  const takeover: PassObserver = {
+    emit: ({ what }) => {
+      // The daemon that served the socket before has ended.
+      if (what === "taking-over") void control.open();
+    },
+    failure: () => {},
+  };
+  const { clock, random, stopping, signal, replaced, isReloaded } = options;
+  const { begin, emit, failure, end, ended } = observers([watch.observer, options.observe(one.name), takeover]);
+  const { target, trigger, leader, passQueue, sync, intervalMs, driftIntervalMs, recorder } = one;
   try {
-    await connectLeader(target, leader, { emit, stopping: signal });
+    await runPasses(target, {
+      ...{ clock, random, stopping, signal, replaced, isReloaded },
+      ...{ trigger, leader, passQueue, sync, intervalMs, driftIntervalMs },
+      emit,
+      onPassBegin: begin,
+      onFailure: failure,
+      onPassEnd: (times) => {
+        const pass = watch.end(times);
+        end(pass);
+        return recorder.onPassEnd(pass);
+      },
+    });
+    if (!replaced.aborted) ended(null);
   } catch (error) {
-    if (signal.aborted) return;
+    ended(error);
     throw error;
   }
-  await follower.follow();
-  const rollouts = unfinishedWork(onFailure, signal);
-  const runPass = createPass(target, context, { ...follower, signal, emit, onLeft: rollouts.add });
-  await loop((due) => passQueue.add(() => runPass(due)), {
-    trigger,
-    intervalMs,
-    signal: AbortSignal.any([signal, replaced]),
-    clock: context.clock,
-    jitter: target.source.commits === null ? () => 1 : () => pollJitter(context.random),
-  });
-  ended.abort();
-  await rollouts.ended();
 }
 
-function connectLeader(
-  target: Target,
-  leader: Leader,
-  standby: Parameters<Leader["connect"]>[1],
-): Promise<TargetConnection> {
-  const connect = async (lock: LockState): Promise<TargetConnection> => {
-    await requireOwnState(target, standby.stopping);
-    return target.server.connect(target.rules(target.source.config.repository), lock);
-  };
-  return leader.connect(connect, standby);
-}
-
-type SourceFollower = {
-  /** Sets the paths that the next `follow` watches; null for the whole source. */
-  readonly setPaths: (paths: readonly string[] | null) => void;
-  /** Watches the source as it is now; returns whether its folder or paths changed. False for a git repository. */
-  readonly follow: () => Promise<boolean>;
-  /** Resolves when no file of the source is known to be half-written. */
-  readonly settled: () => Promise<void>;
+type ControlSocket = AsyncDisposable & {
+  /** Opens the socket unless it is open or another daemon serves it. */
+  readonly open: () => Promise<void>;
 };
 
-function followSource(
-  { source, state, rules }: Target,
-  { clock, trigger, onFailure }: DaemonContext,
-  signal: AbortSignal,
-): SourceFollower {
-  const { repository } = source.config;
-  const watched = {
-    clock,
-    root: source.root,
-    ignore: [state.folder],
-    onChange: () => trigger.fire("change"),
-    onTrouble: onFailure,
-    isMeant: claimsType,
-    watchesCommits: rules(repository).ref !== null,
-  };
-  const watcher = createSourceWatcher(watched, { signal });
-  let paths = repository.paths ?? null;
-  return {
-    setPaths: (latest) => {
-      paths = latest;
-    },
-    follow: async () => source.commits === null && (await watcher.follow(paths)),
-    settled: watcher.settled,
-  };
-}
-
-// A daemon that waits for a lease or a lock has written nothing and may wait forever, so a replacement ends it at once.
-function endStandbyWhenReplaced({ replaced, emit }: DaemonContext, end: () => void): (event: PassEvent) => void {
-  let isStandingBy = false;
-  const endStandby = (): void => {
-    if (isStandingBy && replaced.aborted) end();
-  };
-  replaced.addEventListener("abort", endStandby, { once: true });
-  return (event) => {
-    if (event.what === "standing-by" || event.what === "taking-over") isStandingBy = event.what === "standing-by";
-    emit(event);
-    endStandby();
-  };
-}
-
-type UnfinishedWork = {
-  readonly add: (work: Promise<void>) => void;
-  readonly ended: () => Promise<unknown>;
-};
-
-// The rollouts that passes no longer wait for.
-function unfinishedWork(onFailure: (error: unknown) => void, signal: AbortSignal): UnfinishedWork {
-  const unfinished = new Set<Promise<void>>();
-  const onError = (error: unknown): void => {
-    if (!signal.aborted) onFailure(error);
-  };
-  return {
-    add: (work) => {
-      const ended = work.catch(onError).finally(() => unfinished.delete(ended));
-      unfinished.add(ended);
-    },
-    ended: () => Promise.all(unfinished),
-  };
-}
-
-type PassOptions = Pick<SourceFollower, "follow" | "settled"> & {
-  readonly signal: AbortSignal;
-  readonly emit: (event: PassEvent) => void;
-  readonly onLeft: (work: Promise<void>) => void;
-};
-
-type Due = { readonly stopWaiting: AbortSignal };
-
-function createPass(
-  target: Target,
-  context: DaemonContext,
-  { signal, emit, follow, settled, onLeft }: PassOptions,
-): (due: Due) => Promise<void> {
-  const { intervalMs, driftIntervalMs, trigger, leader, sync, isReloaded, onFailure } = context;
-  const { commits } = target.source;
-  const lastGood: LastGood = { read: null, unfinished: null };
-  let lastFullPassAt = Number.NEGATIVE_INFINITY;
-  let defaultCause: PassCause = isReloaded ? "configuration" : "start";
-  let hasWorked = isReloaded;
-  const modeOf = (scope: PassScope, stopWaiting: AbortSignal): Mode =>
-    sync === "heal"
-      ? { is: "apply", approve: null, sealed: null, lastGood, scope, leader, waiting: { stopWaiting, onLeft } }
-      : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood };
-  const handleFailure = (error: unknown): void => {
-    const code = error instanceof HoldfastError ? error.code : "error";
-    const isFatal = !hasWorked && FATAL.includes(code) && !(error instanceof SourceError);
-    if (code === "locked" || isFatal) throw error;
-    onFailure(error);
-  };
-  return async ({ stopWaiting }) => {
-    const startedAt = context.clock.now();
-    const cause = trigger.takeCause();
-    // The trigger may mean that the cause of a failed fetch is fixed, so the fetch backoff is skipped.
-    if (cause !== null) commits?.retryNow();
-    context.onPassBegin(cause ?? defaultCause);
-    defaultCause = "interval";
-    const begunAt = context.clock.monotonic();
-    // Jitter can start a poll a tenth early.
-    const isDue = begunAt - lastFullPassAt >= 0.9 * driftIntervalMs - 1;
-    const scope: PassScope = trigger.takeScope() === "all" || isDue ? "all" : "changes";
+// Passes need no socket, so its failure is only a warning.
+function controlOn(watched: readonly Watched[], options: RunOptions): ControlSocket {
+  const serve = async (): Promise<AsyncDisposable | null> => {
     try {
-      // Before the source is read, so that no change in a new folder is missed.
-      await follow();
-      await settled();
-      const end = await reconcile(target, modeOf(scope, stopWaiting), { ...context, stopping: signal, emit });
-      hasWorked = true;
-      if (scope === "all") lastFullPassAt = begunAt;
-      requireNoOtherWriter(end);
-      if (end.what === "superseded" || leader.isLost()) trigger.fire("retry");
+      return await serveControl(options.stateFolder, controlOf(watched, options), options);
     } catch (error) {
-      if (signal.aborted) return;
-      handleFailure(error);
+      const why = errorMessage(error);
+      options.onWarning(runWarning("no-socket", `the daemon has no socket for commands: ${why}`));
+      return null;
     }
-    const endedAt = context.clock.now();
-    const wanted = commits?.newest() ?? null;
-    await context.onPassEnd({ startedAt, endedAt, nextAt: endedAt + intervalMs, wanted }).catch(onFailure);
-    // New paths were not watched while the pass ran.
-    if (await follow()) trigger.fire("change");
+  };
+  let opening: Promise<AsyncDisposable | null> = Promise.resolve(null);
+  return {
+    open: async () => {
+      opening = opening.then((opened) => opened ?? serve());
+      await opening;
+    },
+    [Symbol.asyncDispose]: async () => (await opening)?.[Symbol.asyncDispose](),
   };
 }
 
-// At most a tenth earlier or later than the interval.
-const pollJitter = ({ next }: Random): number => 0.9 + next() * 0.2;
-
-function requireNoOtherWriter(end: PassEnd): void {
-  if (end.what !== "applied" || !end.report.outcomes.some(({ error }) => error?.code === OTHER_WRITER)) return;
-  throw new HoldfastError(
-    "locked",
-    "another writer is at work, and this control plane has no leases to keep it apart",
-    {
-      hint: "stop one of them, or let both use one state folder",
+function controlOf(watched: readonly Watched[], options: RunOptions): DaemonControl {
+  return {
+    status: () => Promise.all(watched.map(({ recorder }) => recorder.status())),
+    reconcile: async (name) => {
+      const chosen = watched.filter((one) => name === null || one.name === name);
+      await Promise.all(
+        chosen.map(({ trigger, recorder }) => {
+          const ended = recorder.nextPass();
+          trigger.fire("request");
+          return ended;
+        }),
+      );
     },
-  );
+    carryOut: async (command) => {
+      const found = watched.find(({ name }) => name === command.target);
+      const { clock, random, stopping, signal } = options;
+      if (found !== undefined) return carryOut(command, found, { clock, random, stopping, signal });
+      throw new HoldfastError("invalid", `the daemon does not watch the target ${command.target}`, {
+        hint: "it has `sync: off`, or the daemon was started with --target",
+      });
+    },
+  };
 }

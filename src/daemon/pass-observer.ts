@@ -11,6 +11,8 @@ export type PassObserver = {
   readonly failure: (error: unknown) => void;
   /** Called when a pass has ended, failed or not. */
   readonly end?: (pass: EndedPass) => void;
+  /** Called when no pass follows: because of an error, or because of a stop request (null). */
+  readonly ended?: (error: unknown) => void;
 };
 
 /** One observer that forwards every call to several. */
@@ -27,6 +29,9 @@ export function observers(all: readonly PassObserver[]): Required<PassObserver> 
     },
     end: (pass) => {
       for (const each of all) each.end?.(pass);
+    },
+    ended: (error) => {
+      for (const each of all) each.ended?.(error);
     },
   };
 }

@@ -24,8 +24,6 @@ export type WatchReporter = PassObserver & {
   readonly started: (seconds: number) => void;
   /** A pass has ended, and the next one is due at `nextAt`. */
   readonly idle: (nextAt: number) => void;
-  /** The target is no longer watched: because of an error, or because of a stop request (null). */
-  readonly ended: (error: unknown) => void;
 };
 
 /** The message, hint and diagnostics of a failed pass. */

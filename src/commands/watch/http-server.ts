@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { Secret } from "../../contract/secret.ts";
+import type { DaemonView } from "../../daemon/daemon.ts";
 import type { Webhook } from "../../daemon/http/webhooks.ts";
 import type { Meter } from "../../daemon/meter.ts";
 import type { PassObserver } from "../../daemon/pass-observer.ts";
@@ -10,13 +11,13 @@ import type { OperatorConfig } from "../../source/read-config.ts";
 import type { Invocation } from "../command.ts";
 import { tell } from "../output/log-stream.ts";
 import { terminalLog } from "../output/terminal-log.ts";
+import type { CommandTarget } from "../targets/create-target.ts";
 import type { Terminal } from "../terminal.ts";
-import type { WatchedTarget } from "./watched-target.ts";
 
 /** The HTTP server of `watch`. */
 export type WatchServer = AsyncDisposable & {
   /** Serves these targets, their webhooks and receivers from now on, and drops all others. */
-  readonly show: (watching: readonly WatchedTarget[], operator: OperatorConfig) => void;
+  readonly show: (shown: readonly DaemonView[], watching: readonly CommandTarget[], operator: OperatorConfig) => void;
   readonly observe: (target: string) => readonly PassObserver[];
   /** Measures network requests; undefined if there is no server to show the metrics. */
   readonly meter: Meter | undefined;
@@ -34,7 +35,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
   // Loaded here, so that `watch` without `--listen` does not load the server.
   const { startDaemonServer } = await import("../../daemon/http/daemon-server.ts");
   const { clock, random, stopping } = terminal;
-  let watching: readonly WatchedTarget[] = [];
+  let shown: readonly DaemonView[] = [];
   let hooks: ReadonlyMap<string, Webhook> = new Map();
   const server = await startDaemonServer({
     host,
@@ -49,25 +50,25 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
     page: {
       targets: () =>
         Promise.all(
-          watching.map(async ({ recorder, leader }) => ({
-            status: await recorder.status(),
-            passes: recorder.latest(),
-            hasLease: leader.hasLease(),
+          shown.map(async ({ status, latest, hasLease }) => ({
+            status: await status(),
+            passes: latest(),
+            hasLease: hasLease(),
           })),
         ),
     },
   });
   let isAnnounced = false;
   return {
-    show: (all, { notifications = [] }) => {
+    show: (views, watching, { notifications = [] }) => {
       const message = `health and metrics on ${server.url}`;
       if (!isAnnounced) tell(terminal.stderr, { event: "listening", message, url: server.url }, () => `${message}\n`);
       isAnnounced = true;
-      watching = all;
-      hooks = webhooksOf(all);
+      shown = views;
+      hooks = webhooksOf(views, watching);
       server.watch({
-        targets: all.map(({ target }) => target.choice?.name ?? "default"),
-        sources: [...new Set(all.flatMap(({ target }) => target.choice?.source?.name ?? []))],
+        targets: views.map(({ name }) => name),
+        sources: [...new Set(watching.flatMap(({ choice }) => choice?.source?.name ?? []))],
         receivers: notifications.map(({ name }) => name),
       });
     },
@@ -87,14 +88,16 @@ const noServer: WatchServer = {
 };
 
 // The webhooks of the sources that have a secret; a push triggers each target that follows the source.
-function webhooksOf(watching: readonly WatchedTarget[]): ReadonlyMap<string, Webhook> {
-  const groups = Map.groupBy(watching, ({ target }) => target.choice?.source ?? null);
+function webhooksOf(views: readonly DaemonView[], watching: readonly CommandTarget[]): ReadonlyMap<string, Webhook> {
+  const sources = new Map(
+    watching.flatMap(({ choice }) => (choice?.source ? [[choice.source.name, choice.source]] : [])),
+  );
   return new Map(
-    [...groups].flatMap(([source, members]) => {
-      const file = source?.webhookSecretFile ?? null;
-      if (source === null || file === null) return [];
+    [...sources.values()].flatMap((source) => {
+      const file = source.webhookSecretFile ?? null;
+      if (file === null) return [];
       const fire = (): void => {
-        for (const { trigger } of members) trigger.fireForChanges("webhook");
+        for (const view of views) if (view.source === source.name) view.fireForChanges("webhook");
       };
       return [[source.name, { secret: secretFileReader(file), fire }] as const];
     }),

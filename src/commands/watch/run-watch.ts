@@ -1,8 +1,8 @@
 import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import type { PassCause } from "../../daemon/loop.ts";
+import { createDaemon, type Daemon, type DaemonTarget } from "../../daemon/daemon.ts";
 import type { Meter } from "../../daemon/meter.ts";
-import type { PassObserver } from "../../daemon/pass-observer.ts";
+import { observers, type PassObserver } from "../../daemon/pass-observer.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
 import { printable } from "../../render/escape.ts";
 import { contentTop, isLinked } from "../../source/source-root.ts";
@@ -18,22 +18,47 @@ import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
 import { printedOn } from "../terminal.ts";
 import type { WatchServer } from "./http-server.ts";
 import { commitStatusObservers, receiversOf, type WatchNotifier } from "./notifier.ts";
-import { serveCommands } from "./serve-commands.ts";
-import { type WatchedTarget, watchedTargets, watchTarget } from "./watched-target.ts";
+import { createWatchReporter } from "./watch-reporter.ts";
 
 /** The targets of one configuration, ready to be watched. */
 export type OpenWatch = AsyncDisposable & {
   readonly opened: FoundTargets;
   readonly operatorFile: OperatorFile;
-  readonly watching: readonly WatchedTarget[];
+  readonly daemon: Daemon;
+  /** The targets that are watched. */
+  readonly watching: readonly CommandTarget[];
   /** The configuration file and the files that the configuration names. */
   readonly files: readonly ConfiguredFile[];
-  /** Triggers a pass of each target. */
-  readonly fire: (cause: PassCause) => void;
   /** Whether a pass with this configuration has ended. */
   readonly hasWorked: () => boolean;
   readonly observers: (target: CommandTarget) => readonly PassObserver[];
 };
+
+const INTERVAL_S = 60;
+
+function secondsBetween({ choice }: CommandTarget, { flags }: Invocation): number {
+  return flags.interval ?? choice?.interval ?? INTERVAL_S;
+}
+
+function nameOf({ choice }: CommandTarget): string {
+  return choice?.name ?? "default";
+}
+
+function daemonTarget(target: CommandTarget, invocation: Invocation): DaemonTarget {
+  const { choice, remote } = target;
+  const { signal } = invocation.terminal;
+  const seconds = secondsBetween(target, invocation);
+  return {
+    name: nameOf(target),
+    target,
+    source: remote?.name ?? null,
+    between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
+    server: choice?.server ?? null,
+    sync: choice?.sync === "report" ? "report" : "heal",
+    intervalMs: seconds * 1000,
+    driftIntervalMs: (choice?.driftInterval ?? seconds) * 1000,
+  };
+}
 
 /** Opens the targets of a configuration and refuses an invalid one; no pass runs yet. */
 export async function openWatch(
@@ -49,7 +74,15 @@ export async function openWatch(
   const active = opened.targets.filter(({ choice }) => choice?.sync !== "off");
   if (active.length === 0) throw nothingToDo();
   for (const target of active) requireLastingState(target);
-  const watching = watchedTargets(active, resources, { ...terminal, meter });
+  const daemon = resources.use(
+    createDaemon({
+      ...terminal,
+      targets: active.map((target) => daemonTarget(target, invocation)),
+      stateFolder: opened.stateFolder,
+      onApplied: (target, waitedMs) => meter?.applied(target, waitedMs),
+      onWarning: terminal.warnings.add,
+    }),
+  );
   const { operator } = opened;
   receiversOf(operator.notifications, terminal.cwd);
   const followers = new Map(
@@ -70,11 +103,9 @@ export async function openWatch(
   return {
     opened,
     operatorFile,
-    watching,
+    daemon,
+    watching: active,
     files: configuredFiles(active, operator, operatorFile, invocation),
-    fire: (cause) => {
-      for (const { trigger } of watching) trigger.fire(cause);
-    },
     hasWorked: () => hasWorked,
     observers: (target) => [workObserver, ...(followers.get(target) ?? [])],
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -99,17 +130,8 @@ type WatchEnd =
 export async function runWatch(watch: OpenWatch, context: WatchContext): Promise<WatchEnd> {
   const { invocation, http, notifier, isReloaded } = context;
   const { terminal } = invocation;
-  const { opened, watching } = watch;
-  await using control = serveCommands(opened.stateFolder, watching, terminal);
-  await control.open();
-  const takeoverObserver: PassObserver = {
-    emit: ({ what }) => {
-      // The daemon that served the socket before has ended.
-      if (what === "taking-over") void control.open();
-    },
-    failure: () => {},
-  };
-  http.show(watching, opened.operator);
+  const { opened, daemon, watching } = watch;
+  http.show(daemon.targets, watching, opened.operator);
   await notifier.configure(opened.operator);
   const replaced = new AbortController();
   const ended = new AbortController();
@@ -119,54 +141,44 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
     if (next === null) return;
     ended.abort();
     replaced.abort();
-    watch.fire("configuration");
+    daemon.fire("configuration");
   };
   const signal = AbortSignal.any([terminal.stopping, ended.signal]);
   const watchingFiles = watchFiles(watch.files, replace, { clock: terminal.clock, signal });
-  const observe = (target: CommandTarget): readonly PassObserver[] => {
-    const name = target.choice?.name ?? "default";
-    return [...http.observe(name), ...notifier.observe(name), ...watch.observers(target), takeoverObserver];
+  const byName = new Map(watching.map((target) => [nameOf(target), target]));
+  const observe = (name: string): PassObserver => {
+    const target = byName.get(name);
+    const own = target === undefined ? [] : [reporterOf(target, watch, invocation), ...watch.observers(target)];
+    return observers([...own, ...http.observe(name), ...notifier.observe(name)]);
   };
-  const start = (one: WatchedTarget): Promise<void> =>
-    watchTarget(one, observe, withName(one.target, { invocation, isAlone: watching.length === 1 }), {
-      replaced: replaced.signal,
-      isReloaded,
-    });
-  // When one target fails for good, the others finish the pass in progress and end.
-  const stopOthers = (error: HoldfastError): void => {
+  // Until a configuration has worked, a target that fails for good ends the process.
+  const onTargetFailed = (error: HoldfastError): void => {
     if (!isReloaded) terminal.stop(error);
-    replaced.abort();
-    watch.fire("configuration");
   };
-  const failure = await firstFailure(watching.map(start), stopOthers);
+  const end = await daemon.run({ observe, replaced: replaced.signal, isReloaded, onTargetFailed }).then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
   ended.abort();
   await watchingFiles;
-  return endOf(failure, next, terminal);
+  return endOf(end, next, terminal);
+}
+
+function reporterOf(target: CommandTarget, { watching }: OpenWatch, invocation: Invocation): PassObserver {
+  const named = withName(target, { invocation, isAlone: watching.length === 1 });
+  const reporter = createWatchReporter(named, target.choice?.name ?? null);
+  reporter.started(secondsBetween(target, invocation));
+  return reporter;
 }
 
 async function endOf(
-  failure: PromiseRejectedResult | null,
+  failure: { readonly error: unknown } | null,
   next: OpenWatch | null,
   { stopping }: Invocation["terminal"],
 ): Promise<WatchEnd> {
   if (next !== null && failure === null && !stopping.aborted) return { is: "replaced", next };
   await next?.[Symbol.asyncDispose]();
-  return failure === null ? { is: "stopped" } : { is: "failed", error: failure.reason };
-}
-
-async function firstFailure(
-  daemons: readonly Promise<void>[],
-  stopOthers: (error: HoldfastError) => void,
-): Promise<PromiseRejectedResult | null> {
-  const ends = await Promise.allSettled(
-    daemons.map((daemon) =>
-      daemon.catch((error: unknown) => {
-        if (daemons.length > 1 && error instanceof HoldfastError) stopOthers(error);
-        throw error;
-      }),
-    ),
-  );
-  return ends.find((end) => end.status === "rejected") ?? null;
+  return failure === null ? { is: "stopped" } : { is: "failed", error: failure.error };
 }
 
 // An unusable configuration is reported and changes nothing else.

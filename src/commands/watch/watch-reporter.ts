@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { type Diagnostic, isUnreadable } from "../../core/diagnostic.ts";
 import type { ApplyEvent, KeptEvent, ReadEvent } from "../../core/report/events.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
-import { observers } from "../../daemon/pass-observer.ts";
+import { observers, type PassObserver } from "../../daemon/pass-observer.ts";
 import { applyLine, applyLines, tokenLocationsText } from "../../render/apply.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
 import { printable } from "../../render/escape.ts";
@@ -23,7 +23,10 @@ import { eventReporter, failureIn, type WatchReporter } from "./event-reporter.t
 import { logReporter } from "./log-reporter.ts";
 
 /** Creates the reporter of `watch` for the target of this name: text for people, and JSON for machines if requested. */
-export function createWatchReporter(invocation: Invocation, name: string | null): WatchReporter {
+export function createWatchReporter(
+  invocation: Invocation,
+  name: string | null,
+): PassObserver & Pick<WatchReporter, "started"> {
   const { terminal } = invocation;
   const isJson = terminalViewOf(invocation).output === "json";
   const isLogged = logOf(terminal.stderr) !== null;
@@ -34,16 +37,16 @@ export function createWatchReporter(invocation: Invocation, name: string | null)
     ...(isJson ? [eventReporter(invocation, name)] : []),
     ...(isLogged ? [logReporter(terminal)] : []),
   ];
+  const observer = observers(all);
   return {
-    ...observers(all),
+    ...observer,
     started: (seconds) => {
       for (const one of all) one.started(seconds);
     },
-    idle: (nextAt) => {
-      for (const one of all) one.idle(nextAt);
-    },
-    ended: (error) => {
-      for (const one of all) one.ended(error);
+    end: (pass) => {
+      observer.end(pass);
+      const { nextAt } = pass.times;
+      if (nextAt !== null) for (const one of all) one.idle(nextAt);
     },
   };
 }

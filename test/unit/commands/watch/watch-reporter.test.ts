@@ -5,7 +5,6 @@ import { systemClock } from "../../../../src/clock/system.ts";
 import type { Flags } from "../../../../src/commands/flags/flags.ts";
 import { loggingStderr } from "../../../../src/commands/output/terminal-log.ts";
 import type { Terminal } from "../../../../src/commands/terminal.ts";
-import type { WatchReporter } from "../../../../src/commands/watch/event-reporter.ts";
 import { createWatchReporter } from "../../../../src/commands/watch/watch-reporter.ts";
 import { HoldfastError } from "../../../../src/core/errors.ts";
 import type { Change, Step } from "../../../../src/core/plan/plan.ts";
@@ -92,21 +91,21 @@ function applied(
 
 const planCounts = { ...emptySummary, keep: 3 };
 
+type Reporter = ReturnType<typeof createWatchReporter>;
+
 type Clock = { now: number };
 
 /** What happens in an hour: a pass a minute, of which hardly any finds something to do. */
-function anHour(reporter: WatchReporter, clock: Clock): void {
+function anHour(reporter: Reporter, clock: Clock): void {
   reporter.started(60);
   for (let minute = 0; minute <= 60; minute += 1) {
     clock.now = START + minute * MINUTE;
     passAt(minute, reporter, clock);
-    clock.now += 2000;
-    reporter.idle(clock.now + MINUTE);
   }
-  reporter.ended(null);
+  reporter.ended?.(null);
 }
 
-function passAt(minute: number, reporter: WatchReporter, clock: Clock): void {
+function passAt(minute: number, reporter: Reporter, clock: Clock): void {
   const reportedAt = clock.now;
   const startedAt = reportedAt - 2000;
   const watch = createPassWatch();
@@ -115,10 +114,12 @@ function passAt(minute: number, reporter: WatchReporter, clock: Clock): void {
   begin("interval");
   clock.now = reportedAt;
   for (const event of eventsAt(minute)) event({ ...reporter, emit, failure });
-  reporter.end?.(watch.end({ startedAt, endedAt: clock.now, nextAt: null, wanted: null }));
+  const endedAt = clock.now;
+  clock.now += 2000;
+  reporter.end?.(watch.end({ startedAt, endedAt, nextAt: clock.now + MINUTE, wanted: null }));
 }
 
-type Said = (reporter: WatchReporter) => void;
+type Said = (reporter: Reporter) => void;
 
 const tells =
   (event: PassEvent): Said =>
@@ -170,7 +171,7 @@ function appliedAt(minute: number, commit: string): readonly PassEvent[] {
 /** Everything that a daemon has written, both streams in one. */
 function written(
   flags: Pick<Flags, "output" | "logFormat" | "logLevel">,
-  happens: (reporter: WatchReporter, clock: Clock) => void = anHour,
+  happens: (reporter: Reporter, clock: Clock) => void = anHour,
 ): { readonly all: string; readonly stdout: string } {
   const clock = { now: START };
   const seen = { all: "", stdout: "" };

@@ -1,0 +1,96 @@
+import type PQueue from "p-queue";
+import { HoldfastError } from "../core/errors.ts";
+import { decisionsAt, type Hold, withHold, withoutHold } from "../core/holds.ts";
+import type { PassEnd } from "../core/report/events.ts";
+import type { Leader } from "../engine/lease/leader.ts";
+import type { Run } from "../engine/pass.ts";
+import { type Mode, reconcile } from "../engine/reconcile.ts";
+import type { Target } from "../engine/target.ts";
+import type { TargetState } from "../state/state.ts";
+import type { DaemonCommand } from "./control-socket.ts";
+import type { Trigger } from "./loop.ts";
+
+/** A target that a daemon watches, with the objects that drive its passes. */
+export type WatchedTarget = {
+  readonly target: Target;
+  readonly trigger: Trigger;
+  readonly leader: Leader;
+  /** Runs one pass or command at a time. */
+  readonly passQueue: PQueue;
+};
+
+type CommandContext = Omit<Run, "emit">;
+
+/** Runs a command on a target of the daemon, between two of its passes; a pass follows. */
+export async function carryOut(
+  command: DaemonCommand,
+  watched: WatchedTarget,
+  context: CommandContext,
+): Promise<unknown> {
+  const { target, trigger } = watched;
+  requireLeader(watched);
+  switch (command.is) {
+    case "hold":
+      await addHold(command.hold, target.state, context.clock.now());
+      trigger.fire("request");
+      return true;
+    case "release": {
+      const wasHeld = await endHold(command.what, target.state, context.clock.now());
+      trigger.fire("request");
+      return wasHeld;
+    }
+    case "adopt": {
+      const { identities } = command;
+      return passOf({ is: "adopt", identities: identities && new Set(identities) }, watched, context);
+    }
+    case "forget":
+      return passOf({ is: "forget", identities: command.identities }, watched, context);
+    case "resolve": {
+      const { identities, as } = command;
+      return passOf({ is: "resolve", identities, as, confirm: async () => true }, watched, context);
+    }
+    case "redeploy": {
+      const { identities, force } = command;
+      const { leader } = watched;
+      const end = await passOf({ is: "redeploy", identities, force, leader }, watched, context);
+      // JSON has no maps.
+      return end.what === "applied" ? { ...end, places: [...end.places] } : end;
+    }
+  }
+}
+
+/** Stores a hold. */
+export async function addHold(hold: Hold, { target }: Pick<TargetState, "target">, now: number): Promise<void> {
+  await (await target()).decide((decisions) => withHold(decisionsAt(decisions, now), hold));
+}
+
+/** Ends a hold, or releases a commit; returns whether there was a hold. */
+export async function endHold(what: string, { target }: Pick<TargetState, "target">, now: number): Promise<boolean> {
+  const { before, after } = await (await target()).decide((decisions) =>
+    withoutHold(decisionsAt(decisions, now), what),
+  );
+  return after.holds.length < decisionsAt(before, now).holds.length;
+}
+
+// A command sent to a standby would not reach the process that writes.
+function requireLeader({ leader }: WatchedTarget): void {
+  const holder = leader.standsBy();
+  if (holder === null) return;
+  throw new HoldfastError("locked", `this daemon stands by: ${holder}`, {
+    hint: "run the command with the state folder of that process",
+  });
+}
+
+async function passOf(
+  mode: Mode,
+  { target, trigger, passQueue }: WatchedTarget,
+  context: CommandContext,
+): Promise<PassEnd> {
+  // The trigger ends a pass that waits for rollouts, so that the command runs soon.
+  trigger.fire("request");
+  return passQueue.add(async () => {
+    const end = await reconcile(target, mode, { ...context, emit: () => undefined });
+    trigger.fire("request");
+    return end;
+  });
+}

@@ -1,0 +1,232 @@
+import type PQueue from "p-queue";
+import type { Random } from "../clock/random.ts";
+import { type FailureCode, HoldfastError } from "../core/errors.ts";
+import { OTHER_WRITER } from "../core/guards/other-writer.ts";
+import type { PassEnd, PassEvent } from "../core/report/events.ts";
+import type { Leader } from "../engine/lease/leader.ts";
+import type { LastGood } from "../engine/load/last-good-revision.ts";
+import { requireOwnState } from "../engine/load/own-state.ts";
+import type { Run } from "../engine/pass.ts";
+import type { PassScope } from "../engine/passes/apply-pass.ts";
+import { type Mode, reconcile } from "../engine/reconcile.ts";
+import type { LockState, Target, TargetConnection } from "../engine/target.ts";
+import { claimsType } from "../manifests/claims-type.ts";
+import { SourceError } from "../source/source-error.ts";
+import type { PassTimes } from "./ended-pass.ts";
+import { loop, type PassCause, type Trigger } from "./loop.ts";
+import { createSourceWatcher } from "./source-watcher.ts";
+
+/** How the passes of a target run. */
+export type RunContext = Run & {
+  readonly intervalMs: number;
+  /** The longest time between two full passes; the passes between them process only what the source has changed. */
+  readonly driftIntervalMs: number;
+  /** Aborted when a changed configuration replaces this one: the target ends after the pass in progress. */
+  readonly replaced: AbortSignal;
+  /** Whether an earlier configuration was in force before this one; then no refusal ends the process. */
+  readonly isReloaded: boolean;
+  /** Starts a pass before the interval has elapsed. */
+  readonly trigger: Trigger;
+  /** Runs one pass or command of the target at a time. */
+  readonly passQueue: PQueue;
+  /** The leader election that the targets of one control plane share. */
+  readonly leader: Leader;
+  /** Whether passes write, or only report what they would write. */
+  readonly sync: "heal" | "report";
+  /** Called when a pass fails; the next pass tries again. */
+  readonly onFailure: (error: unknown) => void;
+  /** Called when a pass begins, with its cause. */
+  readonly onPassBegin: (cause: PassCause) => void;
+  /** Called after each pass; the next one waits for it. */
+  readonly onPassEnd: (times: PassTimes & { readonly nextAt: number }) => Promise<void>;
+};
+
+// Only a token or a flag that is refused before the first successful pass ends the daemon.
+const FATAL: readonly FailureCode[] = ["unauthorized", "invalid"];
+
+/** Reconciles a target on every change of its source and on an interval, until it is stopped. */
+export async function runPasses(target: Target, context: RunContext): Promise<void> {
+  const { intervalMs, trigger, passQueue, leader, replaced, onFailure } = context;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([context.stopping, ended.signal]);
+  const follower = followSource(target, context, signal);
+  const forward = endStandbyWhenReplaced(context, () => ended.abort());
+  const emit = (event: PassEvent): void => {
+    if (event.what === "read") follower.setPaths(event.paths);
+    forward(event);
+  };
+  try {
+    await connectLeader(target, leader, { emit, stopping: signal });
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  await follower.follow();
+  const rollouts = unfinishedWork(onFailure, signal);
+  const runPass = createPass(target, context, { ...follower, signal, emit, onLeft: rollouts.add });
+  await loop((due) => passQueue.add(() => runPass(due)), {
+    trigger,
+    intervalMs,
+    signal: AbortSignal.any([signal, replaced]),
+    clock: context.clock,
+    jitter: target.source.commits === null ? () => 1 : () => pollJitter(context.random),
+  });
+  ended.abort();
+  await rollouts.ended();
+}
+
+function connectLeader(
+  target: Target,
+  leader: Leader,
+  standby: Parameters<Leader["connect"]>[1],
+): Promise<TargetConnection> {
+  const connect = async (lock: LockState): Promise<TargetConnection> => {
+    await requireOwnState(target, standby.stopping);
+    return target.server.connect(target.rules(target.source.config.repository), lock);
+  };
+  return leader.connect(connect, standby);
+}
+
+type SourceFollower = {
+  /** Sets the paths that the next `follow` watches; null for the whole source. */
+  readonly setPaths: (paths: readonly string[] | null) => void;
+  /** Watches the source as it is now; returns whether its folder or paths changed. False for a git repository. */
+  readonly follow: () => Promise<boolean>;
+  /** Resolves when no file of the source is known to be half-written. */
+  readonly settled: () => Promise<void>;
+};
+
+function followSource(
+  { source, state, rules }: Target,
+  { clock, trigger, onFailure }: RunContext,
+  signal: AbortSignal,
+): SourceFollower {
+  const { repository } = source.config;
+  const watched = {
+    clock,
+    root: source.root,
+    ignore: [state.folder],
+    onChange: () => trigger.fire("change"),
+    onTrouble: onFailure,
+    isMeant: claimsType,
+    watchesCommits: rules(repository).ref !== null,
+  };
+  const watcher = createSourceWatcher(watched, { signal });
+  let paths = repository.paths ?? null;
+  return {
+    setPaths: (latest) => {
+      paths = latest;
+    },
+    follow: async () => source.commits === null && (await watcher.follow(paths)),
+    settled: watcher.settled,
+  };
+}
+
+// A daemon that waits for a lease or a lock has written nothing and may wait forever, so a replacement ends it at once.
+function endStandbyWhenReplaced({ replaced, emit }: RunContext, end: () => void): (event: PassEvent) => void {
+  let isStandingBy = false;
+  const endStandby = (): void => {
+    if (isStandingBy && replaced.aborted) end();
+  };
+  replaced.addEventListener("abort", endStandby, { once: true });
+  return (event) => {
+    if (event.what === "standing-by" || event.what === "taking-over") isStandingBy = event.what === "standing-by";
+    emit(event);
+    endStandby();
+  };
+}
+
+type UnfinishedWork = {
+  readonly add: (work: Promise<void>) => void;
+  readonly ended: () => Promise<unknown>;
+};
+
+// The rollouts that passes no longer wait for.
+function unfinishedWork(onFailure: (error: unknown) => void, signal: AbortSignal): UnfinishedWork {
+  const unfinished = new Set<Promise<void>>();
+  const onError = (error: unknown): void => {
+    if (!signal.aborted) onFailure(error);
+  };
+  return {
+    add: (work) => {
+      const ended = work.catch(onError).finally(() => unfinished.delete(ended));
+      unfinished.add(ended);
+    },
+    ended: () => Promise.all(unfinished),
+  };
+}
+
+type PassOptions = Pick<SourceFollower, "follow" | "settled"> & {
+  readonly signal: AbortSignal;
+  readonly emit: (event: PassEvent) => void;
+  readonly onLeft: (work: Promise<void>) => void;
+};
+
+type Due = { readonly stopWaiting: AbortSignal };
+
+function createPass(
+  target: Target,
+  context: RunContext,
+  { signal, emit, follow, settled, onLeft }: PassOptions,
+): (due: Due) => Promise<void> {
+  const { intervalMs, driftIntervalMs, trigger, leader, sync, isReloaded, onFailure } = context;
+  const { commits } = target.source;
+  const lastGood: LastGood = { read: null, unfinished: null };
+  let lastFullPassAt = Number.NEGATIVE_INFINITY;
+  let defaultCause: PassCause = isReloaded ? "configuration" : "start";
+  let hasWorked = isReloaded;
+  const modeOf = (scope: PassScope, stopWaiting: AbortSignal): Mode =>
+    sync === "heal"
+      ? { is: "apply", approve: null, sealed: null, lastGood, scope, leader, waiting: { stopWaiting, onLeft } }
+      : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood };
+  const handleFailure = (error: unknown): void => {
+    const code = error instanceof HoldfastError ? error.code : "error";
+    const isFatal = !hasWorked && FATAL.includes(code) && !(error instanceof SourceError);
+    if (code === "locked" || isFatal) throw error;
+    onFailure(error);
+  };
+  return async ({ stopWaiting }) => {
+    const startedAt = context.clock.now();
+    const cause = trigger.takeCause();
+    // The trigger may mean that the cause of a failed fetch is fixed, so the fetch backoff is skipped.
+    if (cause !== null) commits?.retryNow();
+    context.onPassBegin(cause ?? defaultCause);
+    defaultCause = "interval";
+    const begunAt = context.clock.monotonic();
+    // Jitter can start a poll a tenth early.
+    const isDue = begunAt - lastFullPassAt >= 0.9 * driftIntervalMs - 1;
+    const scope: PassScope = trigger.takeScope() === "all" || isDue ? "all" : "changes";
+    try {
+      // Before the source is read, so that no change in a new folder is missed.
+      await follow();
+      await settled();
+      const end = await reconcile(target, modeOf(scope, stopWaiting), { ...context, stopping: signal, emit });
+      hasWorked = true;
+      if (scope === "all") lastFullPassAt = begunAt;
+      requireNoOtherWriter(end);
+      if (end.what === "superseded" || leader.isLost()) trigger.fire("retry");
+    } catch (error) {
+      if (signal.aborted) return;
+      handleFailure(error);
+    }
+    const endedAt = context.clock.now();
+    const wanted = commits?.newest() ?? null;
+    await context.onPassEnd({ startedAt, endedAt, nextAt: endedAt + intervalMs, wanted }).catch(onFailure);
+    // New paths were not watched while the pass ran.
+    if (await follow()) trigger.fire("change");
+  };
+}
+
+// At most a tenth earlier or later than the interval.
+const pollJitter = ({ next }: Random): number => 0.9 + next() * 0.2;
+
+function requireNoOtherWriter(end: PassEnd): void {
+  if (end.what !== "applied" || !end.report.outcomes.some(({ error }) => error?.code === OTHER_WRITER)) return;
+  throw new HoldfastError(
+    "locked",
+    "another writer is at work, and this control plane has no leases to keep it apart",
+    {
+      hint: "stop one of them, or let both use one state folder",
+    },
+  );
+}
