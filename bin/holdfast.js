@@ -11,7 +11,12 @@ if (Number(process.versions.node.split(".")[0]) < 24) {
 }
 
 // Made from the schemas, and given a new time by every check.
-const COMPILED = ["schema/generated", "contract/generated/manifests.ts", "contract/generated/resources.ts"];
+const COMPILED = [
+  "schema/generated",
+  "server/generated",
+  "contract/generated/manifests.ts",
+  "contract/generated/resources.ts",
+];
 
 const bundle = new URL("../dist/holdfast.js", import.meta.url);
 const sources = ["../src/", "../schemas/"].map((folder) => fileURLToPath(new URL(folder, import.meta.url)));

@@ -46,15 +46,7 @@ export function createPassRecorder({
   let latest: readonly PassRecord[] = [];
   let isContinued = false;
   let waiting: { readonly since: number; readonly resolve: () => void }[] = [];
-  // What cannot be read or stored is no failure of the pass.
-  const tolerant = async (work: (store: TargetStore) => Promise<void>): Promise<void> => {
-    try {
-      await work(await state.target());
-    } catch (error) {
-      if (storeErrorCode(error) === null) throw error;
-      state.onForgotten("the history of passes", storageErrorAt(state.folder, error));
-    }
-  };
+  const tolerant = (work: (store: TargetStore) => Promise<void>): Promise<void> => withHistory(state, work);
   const continueEarlier = (): Promise<void> =>
     tolerant(async (store) => {
       const stored = await store.status();
@@ -91,6 +83,19 @@ export function createPassRecorder({
       for (const { resolve } of done) resolve();
     },
   };
+}
+
+/** Reads or writes the history of a target. That this is not possible is told, and is no failure of what is recorded. */
+export async function withHistory(
+  state: RecorderOptions["state"],
+  work: (store: TargetStore) => Promise<void>,
+): Promise<void> {
+  try {
+    await work(await state.target());
+  } catch (error) {
+    if (storeErrorCode(error) === null) throw error;
+    state.onForgotten("the history of passes", storageErrorAt(state.folder, error));
+  }
 }
 
 const MAX_LATEST = 10;

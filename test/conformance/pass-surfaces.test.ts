@@ -16,9 +16,7 @@ import { observers } from "../../src/daemon/pass-observer.ts";
 import { createPassRecorder } from "../../src/daemon/pass-recorder.ts";
 import { applyLine } from "../../src/render/apply.ts";
 import { toWatchEvents } from "../../src/render/watch-events.ts";
-import { stateAt } from "../../src/state/open-state.ts";
-import { temporaryFolder } from "../support/folder.ts";
-import { machine } from "../support/machine.ts";
+import { memoryState } from "../support/memory-state.ts";
 import { observedPass } from "../support/observed-pass.ts";
 import { parsePrometheus } from "../support/prometheus.ts";
 import { sampleApplyEvent } from "../support/sample-apply-event.ts";
@@ -118,8 +116,8 @@ const conditions: { readonly [verdict in PassVerdict]: readonly TargetStatus["co
 };
 
 /** Lets every surface of a new daemon see one pass. */
-async function surfacesOf({ reports }: Case, folder: string) {
-  await using state = stateAt(folder, machine);
+async function surfacesOf({ reports }: Case) {
+  const state = memoryState();
   const metrics = createPassMetrics();
   const registry = new Registry();
   metrics.register(registry);
@@ -128,7 +126,7 @@ async function surfacesOf({ reports }: Case, folder: string) {
   const recorder = createPassRecorder({
     target: "prod",
     source: null,
-    state: { folder, onForgotten: () => undefined, target: state.target },
+    state: { folder: "state", onForgotten: () => undefined, target: state.target },
     now: () => 0,
     standsBy: () => null,
     between: async () => [],
@@ -151,11 +149,10 @@ async function surfacesOf({ reports }: Case, folder: string) {
 }
 
 test("every surface says the same of a pass, however it ends", async () => {
-  const root = await temporaryFolder();
   let nth = 0;
   for (const one of cases()) {
     nth += 1;
-    const { pass, told, status, scrape, readiness, history } = await surfacesOf(one, `${root}/${nth}`);
+    const { pass, told, status, scrape, readiness, history } = await surfacesOf(one);
     const { result, verdict, reasons, left } = pass.conclusion;
     const { reason } = reasons[0] ?? { reason: null };
     const sample = (name: string) => scrape.get(name)?.metrics.filter(({ value }) => value !== "0") ?? [];

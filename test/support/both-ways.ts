@@ -37,7 +37,7 @@ export async function madeBothWays(
 }
 
 // What differs from run to run with the same cache is left out: the log of requests, moments, until when a control plane
-// asks to wait, and the port of one that runs in the command; also that the cache itself cannot be written.
+// asks to wait, a deadline that may have passed in between, and the port of one that runs in the command; also that the cache itself cannot be written.
 function answerOf({ code, stdout, stderr }: Ended): Omit<Ended, "signal"> {
   const said = stderr
     .split("\n")
@@ -45,10 +45,14 @@ function answerOf({ code, stdout, stderr }: Ended): Omit<Ended, "signal"> {
   const steady = said.join("\n").replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
   return {
     code,
-    stdout: withoutCacheFaults(stdout).replaceAll(/(asks to wait \d+ s, until) \S+Z/g, "$1 TIME"),
+    stdout: withoutCacheFaults(stdout)
+      .replaceAll(/(asks to wait \d+ s, until) \S+Z/g, "$1 TIME")
+      .replaceAll(DEADLINE, "$1 TIME"),
     stderr: steady.replaceAll(/(embedded control plane at) \S+/g, "$1 URL"),
   };
 }
+
+const DEADLINE = /("arrivesUntil":) (?:null|"[^"]*")/g;
 
 // The seal covers the diagnostics.
 function withoutCacheFaults(stdout: string): string {

@@ -1,6 +1,7 @@
 import type { ApplyEvent } from "../../core/report/events.ts";
 import type { PassRecord } from "../../core/report/target-status.ts";
 import { isEverything } from "../../core/selection/select.ts";
+import { withHistory } from "../../daemon/pass-recorder.ts";
 import { createPassWatch } from "../../daemon/pass-watch.ts";
 import { resourcesSeen } from "../../daemon/resource-statuses.ts";
 import { applyingStatus, isWorthRecording, neverRunStatus, statusAfter } from "../../daemon/status-after-pass.ts";
@@ -19,14 +20,14 @@ export async function createApplyRecorder(
   { choice, remote, state, rules }: CommandTarget,
   { clock: { now } }: Terminal,
 ): Promise<ApplyRecorder> {
-  const store = await state.target();
   const startedAt = now();
-  const before = { ...neverRunStatus(choice?.name ?? "default", remote?.name ?? null), ...(await store.status()) };
+  const stored = await (await state.target()).status();
+  const before = { ...neverRunStatus(choice?.name ?? "default", remote?.name ?? null), ...stored };
   let begun = Promise.resolve();
   return {
     begun: () => {
       // Stored before the first intent, since a state stores in order. `ended` reports a failure.
-      begun = store.keep({ status: applyingStatus(before, startedAt) });
+      begun = withHistory(state, (store) => store.keep({ status: applyingStatus(before, startedAt) }));
       begun.catch(() => undefined);
     },
     ended: async (end) => {
@@ -41,11 +42,11 @@ export async function createApplyRecorder(
       const record = isWhole ? lastPass : lastPass && ofPart(lastPass);
       const isRecorded = record !== null && isWorthRecording(record, before.lastPass);
       const found = resourcesSeen(pass.seen, pass.times.endedAt);
-      await store.keep({
-        status: isWhole ? status : { ...before, lastPass: record },
-        records: isRecorded ? [record] : [],
-        resources: found && { ...found, isWhole: found.isWhole && isWhole },
-      });
+      const resources = found && { ...found, isWhole: found.isWhole && isWhole };
+      const records = isRecorded ? [record] : [];
+      await withHistory(state, (store) =>
+        store.keep({ status: isWhole ? status : { ...before, lastPass: record }, records, resources }),
+      );
     },
   };
 }

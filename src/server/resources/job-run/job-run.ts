@@ -7,7 +7,7 @@ import type { Tables } from "../../database/tables.ts";
 import { requiredName } from "../../manifest/require-valid-manifest.ts";
 import type { StoredDeployment } from "../application/rows.ts";
 import { countRuns, deleteTrigger, insertRun, insertTrigger, type RunTrigger } from "./rows.ts";
-import type { Run, RunState } from "./run-driver.ts";
+import type { RunState, StartedRun } from "./run-driver.ts";
 
 // The types of applications with runs.
 const runTypes: readonly unknown[] = ["job", "spark-job"];
@@ -48,7 +48,7 @@ function newRun({ deployment, before, subject, now }: NewRun): JobRun {
 export function toDriverRun(
   { name, status, createdAt }: JobRun,
   { fqn, manifest }: Pick<StoredDeployment, "fqn" | "manifest">,
-): Run {
+): StartedRun {
   return { name, status, manifest, startedAt: createdAt, applicationFqn: fqn.slice(0, fqn.lastIndexOf(":")) };
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../contract/json.ts";
 
 /** A run in progress. */
-export type Run = {
+export type StartedRun = {
   /** `<application>-<deployment version>-<n>`. */
   readonly name: string;
   /** `cluster:workspace:application`. */
@@ -30,5 +30,5 @@ export type RunObservation = {
 
 /** Runs jobs. It is stateless, and polled for the progress of each run. */
 export type RunDriver = {
-  readonly observe: (run: Run, now: number) => Promise<RunObservation>;
+  readonly observe: (run: StartedRun, now: number) => Promise<RunObservation>;
 };

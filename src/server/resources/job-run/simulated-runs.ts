@@ -1,4 +1,4 @@
-import type { Run, RunDriver, RunObservation } from "./run-driver.ts";
+import type { RunDriver, RunObservation, StartedRun } from "./run-driver.ts";
 
 /** How a run fails: with an exit code, or it never ends. */
 export type RunFailure = { readonly exitCode: number; readonly error: string } | "stuck";
@@ -8,7 +8,7 @@ export type SimulatedRuns = {
   /** The duration of a run; 0 ends it at once. */
   readonly seconds: number;
   /** Which runs fail, for tests. @default none */
-  readonly failures?: (run: Run) => RunFailure | null;
+  readonly failures?: (run: StartedRun) => RunFailure | null;
 };
 
 // The statuses, and the fraction of the duration after which each is reached, the last one first.
@@ -24,7 +24,7 @@ export function createSimulatedRuns({ seconds, failures = () => null }: Simulate
   return { observe: async (run, now) => observe(run, failures(run), span, now) };
 }
 
-function observe(run: Run, failure: RunFailure | null, span: number, now: number): RunObservation {
+function observe(run: StartedRun, failure: RunFailure | null, span: number, now: number): RunObservation {
   const at = run.startedAt + span;
   if (failure !== "stuck" && at <= now) return { state: ended(run, failure, at), dueAt: null };
   const here = stops.findIndex(({ after }) => run.startedAt + after * span <= now);
@@ -36,7 +36,11 @@ function observe(run: Run, failure: RunFailure | null, span: number, now: number
 }
 
 // A failed job has used all retries of its manifest.
-function ended({ manifest }: Run, failure: Exclude<RunFailure, "stuck"> | null, at: number): RunObservation["state"] {
+function ended(
+  { manifest }: StartedRun,
+  failure: Exclude<RunFailure, "stuck"> | null,
+  at: number,
+): RunObservation["state"] {
   if (failure === null) return { status: "FINISHED", totalRetries: 0, end: { at, exitCode: 0 } };
   const { retries } = manifest;
   return { status: "FAILED", totalRetries: typeof retries === "number" ? retries : 0, end: { at, ...failure } };

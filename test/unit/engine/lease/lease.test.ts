@@ -52,7 +52,8 @@ const never = { signal: new AbortController().signal };
 
 test("writes carry its number, and once the control plane refuses that nothing more is sent", async () => {
   const { plane, held } = await opened();
-  const lease = await held();
+  // No renewal is due in between.
+  const lease = await held({ requestTimeoutMs: 60_000 });
   expect(lease.fencingToken()).toBe(1);
   expect(await lease.writer.send("putTeam", { body: { manifest } }, never)).toMatchObject({ state: "applied" });
   // An administrator has given it to another holder.
