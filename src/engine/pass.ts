@@ -17,6 +17,13 @@ export type Run = {
   readonly signal: AbortSignal;
 };
 
+/** How a pass stops waiting for rollouts that continue. */
+export type RolloutWaiting = {
+  readonly stopWaiting: AbortSignal;
+  /** Called with work that continues after the pass. */
+  readonly onLeft: (work: Promise<void>) => void;
+};
+
 /** A pass with its source read and its server connected. */
 export type Pass = {
   readonly connection: TargetConnection;

@@ -1,66 +1,59 @@
 import { ClientError } from "../client/client-error.ts";
+import type { Reader } from "../client/reader.ts";
 import { text } from "../contract/json.ts";
 import { rolloutState } from "../contract/rollout-state.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Step } from "../core/plan/plan.ts";
-import type { ProgressEvent } from "../core/report/events.ts";
 import type { RolloutResult } from "../core/report/report.ts";
 import { kindOf } from "../kinds/index.ts";
-import type { WriteContext, WriteResult } from "./apply/write-job.ts";
+import type { WriteResult } from "./apply/write-job.ts";
+import type { RolloutWaiting, Run } from "./pass.ts";
 import { followRollout, type Rollout } from "./rollout/follow-rollout.ts";
 import { type DeployedRun, followRun } from "./rollout/follow-run.ts";
+import type { ApplyRules } from "./target.ts";
 
-/** The context for following the rollouts of steps. */
-export type StepRolloutContext = Pick<
-  WriteContext,
-  "clock" | "reader" | "rolloutTimeoutMs" | "stopping" | "stopWaiting"
-> & {
-  /** Follow rollouts to their end. */
-  readonly wait: boolean;
-  readonly onProgress: (progress: ProgressEvent) => void;
-  /** Called with work that continues after the apply: rollouts that it does not wait for. */
-  readonly onLeft: (work: Promise<void>) => void;
-  /** The number of rollouts that the apply waits for. */
-  readonly rollouts: { open: number };
+/** How the rollouts of steps are followed. */
+export type RolloutFollowing = {
+  readonly reader: Reader;
+  readonly rules: ApplyRules;
+  readonly run: Run & RolloutWaiting;
 };
 
 /** Follows the rollout of a step and the run that it starts; null where the step starts no rollout. */
-export async function rolloutOf(step: Step, written: WriteResult, context: StepRolloutContext): Promise<RolloutResult> {
+export async function rollout(step: Step, written: WriteResult, following: RolloutFollowing): Promise<RolloutResult> {
   const kind = kindOf(step.kind);
   if (!kind?.rollsOut || written.state !== "done") return null;
   const { row } = written;
+  const { rules, run } = following;
   const now = rolloutState(row.status);
-  const run = now === "failed" ? null : runOf(kind, row);
-  if ((now !== "progressing" && run === null) || !context.wait) return now;
+  const started = now === "failed" ? null : runOf(kind, row);
+  if ((now !== "progressing" && started === null) || !rules.wait) return now;
   if (!row.id || !row.stamp) return null;
-  const ending = followToEnd(step, { applicationId: row.id, deploymentId: row.stamp, run }, context).catch(
-    (error: unknown): RolloutResult => {
-      if (context.stopping.aborted || error instanceof ClientError) return "progressing";
-      throw error;
-    },
-  );
-  context.rollouts.open += 1;
-  const isOver = await endsBefore(ending, context.stopWaiting).finally(() => {
-    context.rollouts.open -= 1;
+  const deployed = { applicationId: row.id, deploymentId: row.stamp, started };
+  const ending = followToEnd(step, deployed, following).catch((error: unknown): RolloutResult => {
+    if (run.stopping.aborted || error instanceof ClientError) return "progressing";
+    throw error;
   });
-  if (isOver) return ending;
+  if (await endsBefore(ending, run.stopWaiting)) return ending;
   const { identity } = step;
-  context.onLeft(ending.then((rollout) => context.onProgress({ what: "rolled-out", identity, rollout })));
+  run.onLeft(ending.then((rollout) => run.emit({ what: "rolled-out", identity, rollout })));
   return "progressing";
 }
 
 // The run gets the time that the rollout leaves.
 async function followToEnd(
   step: Step,
-  { run, ...rollout }: Rollout & { readonly run: DeployedRun | null },
-  { clock, reader, rolloutTimeoutMs, stopping: signal, onProgress }: StepRolloutContext,
+  { started, ...rollout }: Rollout & { readonly started: DeployedRun | null },
+  { reader, rules, run }: RolloutFollowing,
 ): Promise<RolloutResult> {
-  const end = clock.monotonic() + rolloutTimeoutMs;
-  const onStatus = (status: string): void => onProgress({ what: "rollout", step, status });
-  const ended = await followRollout(reader, rollout, { clock, timeoutMs: rolloutTimeoutMs, onStatus, signal });
-  if (ended !== "succeeded" || run === null) return ended;
+  const { clock, stopping: signal } = run;
+  const end = clock.monotonic() + rules.rolloutTimeoutMs;
+  const onStatus = (status: string): void => run.emit({ what: "rollout", step, status });
+  const timeoutMs = rules.rolloutTimeoutMs;
+  const ended = await followRollout(reader, rollout, { clock, timeoutMs, onStatus, signal });
+  if (ended !== "succeeded" || started === null) return ended;
   const following = { clock, timeoutMs: end - clock.monotonic(), signal };
-  return followRun(reader, run, { ...following, onStatus: (status) => onStatus(`run ${status}`) });
+  return followRun(reader, started, { ...following, onStatus: (status) => onStatus(`run ${status}`) });
 }
 
 function runOf({ startsRun }: Kind, { id: jobId, manifest, version }: LiveRow): DeployedRun | null {

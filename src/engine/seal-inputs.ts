@@ -1,11 +1,10 @@
 import { createHmac } from "node:crypto";
-import type { Identity } from "../core/manifest.ts";
 import { jsonDigest, type Sealable, type Sealing } from "../core/plan/seal.ts";
 import type { SealedPlan } from "../core/plan/sealed-plan.ts";
 import { kindsByType } from "../kinds/index.ts";
-import { readManifests } from "../manifests/read-manifests.ts";
+import { isParsed } from "../manifests/source-manifest.ts";
 import { deriveKey, keyObject } from "../seal/seal-key.ts";
-import type { Pass, Run } from "./pass.ts";
+import type { Pass } from "./pass.ts";
 import type { LivePlan } from "./plan.ts";
 
 /** What the plans of a pass are sealed with: the key of its state, and the digest of its configuration. */
@@ -31,16 +30,9 @@ export function isSealedBy({ seal }: SealedPlan, { key, keyed }: Sealing): boole
   return seal.key === key && seal.signature === keyed(seal.content);
 }
 
-/** The inputs of a plan that its seal covers, with the manifests of its own steps and of these identities. */
-export async function sealableOf(
-  { plan, waved, observation }: LivePlan,
-  identities: Iterable<Identity>,
-  run: Run,
-): Promise<Sealable> {
-  const acting = plan.steps.filter(({ action }) => action !== "keep").map(({ identity }) => identity);
-  const needed = new Set([...identities, ...acting]);
-  const manifests = waved.map(({ manifest }) => manifest).filter(({ identity }) => needed.has(identity));
-  const read = new Map((await readManifests(manifests, run)).map((manifest) => [manifest.identity, manifest]));
+/** The inputs of a plan that its seal covers. The manifests of its steps are read, and those that its pass asked for. */
+export function sealableOf({ plan, waved, observation }: LivePlan): Sealable {
+  const read = new Map(waved.flatMap(({ manifest }) => (isParsed(manifest) ? [[manifest.identity, manifest]] : [])));
   return {
     steps: plan.steps,
     manifestOf: (identity) => read.get(identity),

@@ -83,35 +83,41 @@ export type PlanRules = {
   readonly concurrency: number;
 };
 
-/** The rules of a pass. Precedence: flag > environment > configuration > default. */
-export type Rules = PlanRules & {
-  readonly selection: Selection;
-  /** The branch whose clean state a checkout must be in to be applied (see `checkoutFault`); null for any state. */
-  readonly ref: string | null;
-  /** Which manifests are accepted. */
-  readonly load: LoadRules;
-  /** Treat warnings as errors. */
-  readonly strict: boolean;
-  /** Continue with the valid manifests when others are invalid. */
-  readonly partial: boolean;
-  /** Risks that block a step unless a user confirms them. */
-  readonly refusedRisks: ReadonlySet<Risk>;
-  /** Refused risks that the operator allows by flag. */
-  readonly allowedRisks: readonly Risk[];
-  /** The largest share of resources that a daemon updates in one pass; null for the default. */
-  readonly updateShare: number | null;
-  /** Check new resources with a dry run. */
-  readonly dryRunsCreates: boolean;
-  /** The number of commits of the repository's first-parent line that are read for resources without a record. */
-  readonly history: number;
-  readonly leaseScope: string | null;
-  /** The maximum duration of a lease without renewal; null for one that outlives every request. */
-  readonly maxLeaseMs: number | null;
+/** The rules by which a plan is applied. */
+export type ApplyRules = {
+  readonly concurrency: number;
   readonly requestTimeoutMs: number;
   readonly rolloutTimeoutMs: number;
   /** Wait for rollouts. */
   readonly wait: boolean;
   readonly failFast: boolean;
-  /** Time limit of the whole command in seconds; null for none. */
-  readonly timeout: number | null;
 };
+
+/** The rules of a pass. Precedence: flag > environment > configuration > default. */
+export type Rules = PlanRules &
+  ApplyRules & {
+    readonly selection: Selection;
+    /** The branch whose clean state a checkout must be in to be applied (see `checkoutFault`); null for any state. */
+    readonly ref: string | null;
+    /** Which manifests are accepted. */
+    readonly load: LoadRules;
+    /** Treat warnings as errors. */
+    readonly strict: boolean;
+    /** Continue with the valid manifests when others are invalid. */
+    readonly partial: boolean;
+    /** Risks that block a step unless a user confirms them. */
+    readonly refusedRisks: ReadonlySet<Risk>;
+    /** Refused risks that the operator allows by flag. */
+    readonly allowedRisks: readonly Risk[];
+    /** The largest share of resources that a daemon updates in one pass; null for the default. */
+    readonly updateShare: number | null;
+    /** Check new resources with a dry run. */
+    readonly dryRunsCreates: boolean;
+    /** The number of commits of the repository's first-parent line that are read for resources without a record. */
+    readonly history: number;
+    readonly leaseScope: string | null;
+    /** The maximum duration of a lease without renewal; null for one that outlives every request. */
+    readonly maxLeaseMs: number | null;
+    /** Time limit of the whole command in seconds; null for none. */
+    readonly timeout: number | null;
+  };

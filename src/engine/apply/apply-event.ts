@@ -5,10 +5,10 @@ import { type Outcome, summariseOutcomes } from "../../core/report/report.ts";
 import { missingRoleToWrite } from "../../core/sight.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import type { SourceHead } from "../../manifests/source-manifest.ts";
+import type { ApplyResult } from "../apply.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import type { Pass, Run } from "../pass.ts";
 import type { LivePlan } from "../plan.ts";
-import type { ApplyResult } from "./apply-plan.ts";
 import { locateOutcome } from "./locate-outcome.ts";
 
 /** The event that reports an applied plan. Invalid manifests are in it even if only a part of the source was processed. */

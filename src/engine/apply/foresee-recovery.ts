@@ -11,8 +11,7 @@ import type { PendingIntent, ReceiptHead } from "../../state/ledger.ts";
 import type { Records } from "../observe.ts";
 import type { LivePlan } from "../plan.ts";
 import { createReceipt } from "./receipt.ts";
-import { findByDryRun, findWriteEffect, type Recovery } from "./recover.ts";
-import { canReplayToken } from "./send-intent.ts";
+import { findByDryRun, findWriteEffect, liveOf, mayReplayToken, type Recovery } from "./recover.ts";
 import { rowIn, tokenIn } from "./stored-reply.ts";
 
 /** What an apply will find of an open write, as live shows it now. */
@@ -25,11 +24,11 @@ export type ForeseenWrite = Pick<InterruptedWrite, "found" | "token"> & {
 /** Determines what an apply will find of the open writes of an earlier run; sends, records and waits for nothing. */
 export async function foreseeRecovery(
   pending: readonly PendingIntent[],
-  context: Recovery,
+  recovery: Recovery,
 ): Promise<readonly ForeseenWrite[]> {
-  const known = await context.ledger.recorded(pending.map(({ identity }) => identity));
+  const known = await recovery.session.ledger.recorded(pending.map(({ identity }) => identity));
   const found = await Promise.all(
-    pending.map((intent) => foresee(intent, known.get(intent.identity) ?? null, context)),
+    pending.map((intent) => foresee(intent, known.get(intent.identity) ?? null, recovery)),
   );
   return found.filter((one) => one !== null);
 }
@@ -37,15 +36,15 @@ export async function foreseeRecovery(
 async function foresee(
   intent: PendingIntent,
   known: Recorded | null,
-  context: Recovery,
+  recovery: Recovery,
 ): Promise<ForeseenWrite | null> {
   const kind = kindOf(intent.kind);
   if (kind === undefined) return null;
   const stored = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
-  if (stored !== null) return made(intent, stored, kind, { known, context });
-  const live = await context.readLive(intent, kind);
-  const evidence = await findWriteEffect(intent, kind, live, context);
-  if (evidence.effect === "applied") return made(intent, evidence.row, kind, { known, context });
+  if (stored !== null) return made(intent, stored, kind, { known, recovery });
+  const live = await liveOf(intent, kind, recovery);
+  const evidence = await findWriteEffect(intent, kind, live, recovery);
+  if (evidence.effect === "applied") return made(intent, evidence.row, kind, { known, recovery });
   if (evidence.effect === "not-applied") return { intent, found: "not-made", token: null, receipt: known };
   const hasToken = kind.issuesToken?.(intent.manifest) === true;
   const unclear = (mayHaveToken: boolean): ForeseenWrite => {
@@ -53,9 +52,9 @@ async function foresee(
   };
   if (live.state !== "unknown") return unclear(intent.creates);
   if (live.reason !== "no-read") return unclear(false);
-  const byDryRun = await findByDryRun(intent, kind, context);
+  const byDryRun = await findByDryRun(intent, kind, recovery);
   if (byDryRun.is !== "created") return unclear(byDryRun.is === "unclear");
-  return made({ ...intent, creates: true }, { id: byDryRun.id, manifest: null }, kind, { known, context });
+  return made({ ...intent, creates: true }, { id: byDryRun.id, manifest: null }, kind, { known, recovery });
 }
 
 type Row = Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null };
@@ -64,13 +63,13 @@ function made(
   intent: PendingIntent,
   row: Row,
   kind: Kind,
-  { known, context }: { readonly known: Recorded | null; readonly context: Recovery },
+  { known, recovery }: { readonly known: Recorded | null; readonly recovery: Recovery },
 ): ForeseenWrite {
   const { manifest, creates, reply } = intent;
   const sent = { ...intent, kind, written: manifest };
-  const receipt = createReceipt(sent, row, { known, at: context.clock.now() });
+  const receipt = createReceipt(sent, row, { known, at: recovery.run.clock.now() });
   const hasToken = reply !== null && tokenIn(reply, manifest) !== null;
-  const isDelivered = hasToken || (creates && canReplayToken(intent, kind, context));
+  const isDelivered = hasToken || (creates && mayReplayToken(intent, kind, recovery));
   const isLost = !isDelivered && creates && kind.issuesToken?.(manifest) === true;
   return { intent, found: "made", token: isDelivered ? "delivered" : isLost ? "lost" : null, receipt };
 }

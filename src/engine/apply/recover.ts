@@ -1,36 +1,39 @@
-import type { Reader } from "../../client/reader.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
-import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
+import type { Identity, Manifest } from "../../core/manifest.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
-import { timestampText } from "../../core/timestamp-text.ts";
-import { kindOf } from "../../kinds/index.ts";
-import type { PendingIntent } from "../../state/ledger.ts";
+import { isShown, type Sight, sightOf } from "../../core/sight.ts";
+import { kindOf, kindsByType } from "../../kinds/index.ts";
+import type { PendingIntent, ReceiptHead } from "../../state/ledger.ts";
 import { announceLongWait } from "../announce-long-wait.ts";
-import { type Clocks, isCreatedSince } from "../observe/created-since.ts";
+import { isCreatedSince } from "../observe/created-since.ts";
+import { isDryRunSafe } from "../observe/dry-run.ts";
+import { readCaller } from "../observe/read-caller.ts";
+import type { LiveReading } from "../observe/read-live.ts";
 import { createdVersion } from "../observe/versions-since.ts";
-import type { Sink } from "../token-sink.ts";
+import type { Run } from "../pass.ts";
+import type { ServerSession } from "../session.ts";
 import { isRecorded } from "./is-recorded.ts";
+import { readAgain, uncachedReading } from "./read-again.ts";
 import { createReceipt } from "./receipt.ts";
-import { canReplayToken, replayForToken, type SendContext, sendIntent } from "./send-intent.ts";
+import { canReplayToken, replayForToken, sendIntent } from "./send-intent.ts";
 import { lostToken, rowIn, tokenIn } from "./stored-reply.ts";
 import { verifyWrite, type WriteEffect } from "./verify-write.ts";
 
-/** The context for recovery. */
-export type Recovery = SendContext &
-  Clocks & {
-    readonly reader: Reader;
-    readonly sink: Sink | null;
-    /** Whether a lease rejects the request of an intent if it arrives now; absent without a lease. */
-    readonly isFenced?: (intent: PendingIntent) => boolean;
-    readonly readLive: (intent: PendingIntent, kind: Kind) => Promise<Live>;
-    /** Called about a long wait. */
-    readonly onProgress: (progress: { readonly what: "waiting"; readonly text: string }) => void;
-    /** Dry-runs the write, where a dry run is known to change nothing. */
-    readonly dryRun: (intent: PendingIntent, kind: Kind) => Promise<DryRunReply | { readonly state: "impossible" }>;
-  };
+/** How writes that an earlier run left open are looked for. */
+export type Recovery = {
+  readonly session: ServerSession;
+  readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
+  /** What the token may see. */
+  readonly sight: Sight;
+  /** How live is read; it makes no dry run where none is known to change nothing. */
+  readonly reading: LiveReading;
+  /** Whether a lease rejects the request of an intent if it arrives now. */
+  readonly isFenced: (intent: PendingIntent) => boolean;
+  readonly run: Pick<Run, "clock" | "emit" | "signal">;
+};
 
 /** The result of recovering a write that an earlier run left open. */
 export type Recovered = {
@@ -44,28 +47,60 @@ export type Recovered = {
   readonly isOpen: boolean;
 };
 
+/** Reads what the recovery of writes starts from. */
+export async function startRecovery(
+  session: ServerSession,
+  concurrency: number,
+  run: Recovery["run"],
+  isFenced: Recovery["isFenced"] = () => false,
+): Promise<Recovery> {
+  const recorded = await session.heads();
+  const again = uncachedReading(session, concurrency, run.signal);
+  const isSafe = isDryRunSafe(session.serverFacts);
+  const reading: LiveReading = isSafe ? again : { ...again, dryRun: async () => ({ state: "impossible" }) };
+  return { session, recorded, sight: sightOf(await readCaller(reading)), reading, isFenced, run };
+}
+
 /**
  * Determines the outcome of the writes that an earlier run left open. It sends only the request of a write that took
  * effect, with its idempotency key, to get the reply with its one-time token. Writes that took effect are recorded; the
  * intents stay in the journal until their outcomes are reported.
  */
-export async function recover(pending: readonly PendingIntent[], context: Recovery): Promise<readonly Recovered[]> {
-  const found = await Promise.all(pending.map((intent) => recoverOne(intent, context)));
+export async function recover(pending: readonly PendingIntent[], recovery: Recovery): Promise<readonly Recovered[]> {
+  const found = await Promise.all(pending.map((intent) => recoverOne(intent, recovery)));
   return found.filter((one) => one !== null);
 }
 
-async function recoverOne(intent: PendingIntent, context: Recovery): Promise<Recovered | null> {
+/** Live of the resource that a write is about. */
+export async function liveOf(intent: PendingIntent, kind: Kind, recovery: Recovery): Promise<Live> {
+  const { recorded, sight, reading } = recovery;
+  const { identity } = intent;
+  const live = await readAgain(
+    { kind, manifest: sentManifest(intent), id: recorded.get(identity)?.id ?? null },
+    reading,
+  );
+  const isUnseen = live.state === "absent" && sight !== null && !isShown(sight, identity, kindsByType);
+  return isUnseen ? { state: "unknown", reason: "not-visible" } : live;
+}
+
+function sentManifest({ kind, identity, manifest: value }: PendingIntent): Manifest {
+  return { kind, identity, value, file: "", line: 1, references: [] };
+}
+
+async function recoverOne(intent: PendingIntent, recovery: Recovery): Promise<Recovered | null> {
   const kind = kindOf(intent.kind);
   if (kind === undefined) return null;
   const stored = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
-  if (stored !== null) return settleApplied(intent, stored, kind, context);
-  const live = await readBack(intent, kind, context);
-  const evidence = await findWriteEffect(intent, kind, live, context);
-  if (evidence.effect === "applied") return settleApplied(intent, evidence.row, kind, context);
+  if (stored !== null) return settleApplied(intent, stored, kind, recovery);
+  const live = await readBack(intent, kind, recovery);
+  const evidence = await findWriteEffect(intent, kind, live, recovery);
+  if (evidence.effect === "applied") return settleApplied(intent, evidence.row, kind, recovery);
   if (evidence.effect === "not-applied")
     return { intent, effect: "not-applied", error: null, token: null, isOpen: false };
   const hasRead = live.state !== "unknown" || live.reason !== "no-read";
-  return (hasRead ? null : await recoverByDryRun(intent, live, kind, context)) ?? unknown(intent, live, kind, context);
+  return (
+    (hasRead ? null : await recoverByDryRun(intent, live, kind, recovery)) ?? unknown(intent, live, kind, recovery)
+  );
 }
 
 /** Determines from live whether a write took effect; reads older versions where live has a newer one. */
@@ -73,11 +108,11 @@ export async function findWriteEffect(
   intent: PendingIntent,
   kind: Kind,
   live: Live,
-  context: Pick<Recovery, "reader" | "signal">,
+  { reading }: Recovery,
 ): Promise<WriteEffect> {
   const verdict = verifyWrite(kind, intent, live);
   if (verdict.effect === "superseded" && live.state === "present") {
-    const row = await createdVersion(kind, intent, live.row, context);
+    const row = await createdVersion(kind, intent, live.row, reading);
     return row === null ? verdict : { effect: "applied", row };
   }
   // A resource that was absent and now exists with other content may be ours, changed by another writer since.
@@ -93,18 +128,18 @@ async function recoverByDryRun(
   intent: PendingIntent,
   live: Live,
   kind: Kind,
-  context: Recovery,
+  recovery: Recovery,
 ): Promise<Recovered | null> {
-  const found = await findByDryRun(intent, kind, context);
+  const found = await findByDryRun(intent, kind, recovery);
   if (found.is === "unclear") return null;
   if (found.is === "recorded") {
-    await expireReceipt(intent, context);
+    await expireReceipt(intent, recovery);
     return outcomeUnknown(intent, live);
   }
-  const { reply } = await sendIntent(intent, kind, context);
+  const { reply } = await sendIntent(intent, kind, recovery.session, recovery.run.signal);
   const again = { ...intent, creates: true, reply };
   const row = reply === null ? null : rowIn(reply, again, kind);
-  return row === null ? null : settleApplied(again, row, kind, context);
+  return row === null ? null : settleApplied(again, row, kind, recovery);
 }
 
 /** What a dry run shows of a write whose resource has no read. */
@@ -115,36 +150,35 @@ export type FoundByDryRun =
   | { readonly is: "created"; readonly id: string };
 
 /** Asks a dry run whether a resource without a read exists since a write of it, whose token can be requested again. */
-export async function findByDryRun(
-  intent: PendingIntent,
-  kind: Kind,
-  context: Pick<Recovery, "dryRun" | "ledger" | "serverFacts" | "clock" | "serverTime">,
-): Promise<FoundByDryRun> {
-  if (!canReplayToken(intent, kind, context)) return { is: "unclear" };
-  const answer = await context.dryRun(intent, kind);
+export async function findByDryRun(intent: PendingIntent, kind: Kind, recovery: Recovery): Promise<FoundByDryRun> {
+  const { session, reading, run } = recovery;
+  if (!mayReplayToken(intent, kind, recovery)) return { is: "unclear" };
+  const answer = await reading.dryRun(kind, sentManifest(intent), reading);
   if (answer.state !== "answered" || !answer.row?.id) return { is: "unclear" };
-  if (await isRecorded(intent.identity, answer.row, context.ledger)) return { is: "recorded" };
-  if (!intent.creates && !isCreatedSince(intent, answer.row, context)) return { is: "unclear" };
+  if (await isRecorded(intent.identity, answer.row, session.ledger)) return { is: "recorded" };
+  const times = { now: run.clock.now(), serverNow: session.serverTime() };
+  if (!intent.creates && !isCreatedSince(intent, answer.row, times)) return { is: "unclear" };
   return { is: "created", id: answer.row.id };
 }
 
 // A request may still arrive until its deadline, so only a read after it can show that the write had no effect.
-async function readBack(intent: PendingIntent, kind: Kind, context: Recovery): Promise<Live> {
-  const first = await context.readLive(intent, kind);
+async function readBack(intent: PendingIntent, kind: Kind, recovery: Recovery): Promise<Live> {
+  const first = await liveOf(intent, kind, recovery);
   const isApplied = verifyWrite(kind, intent, first).effect === "applied";
-  const rest = intent.deadline - context.clock.now();
+  const { session, isFenced, run } = recovery;
+  const rest = intent.deadline - run.clock.now();
   // A proxy that strips the fencing header strips the idempotency key too, so honoured keys show that the header arrives.
-  const cannotArrive = context.serverFacts.honoursKeys && context.isFenced?.(intent) === true;
+  const cannotArrive = session.serverFacts.honoursKeys && isFenced(intent);
   if (isApplied || rest <= 0 || cannotArrive) return first;
-  const report = (): void => {
-    const until = `until ${timestampText(intent.deadline)} at the latest`;
-    context.onProgress({
-      what: "waiting",
-      text: `an interrupted write of ${intent.identity} may still arrive, ${until}`,
-    });
-  };
-  await announceLongWait(context.clock.sleep(rest, { signal: context.signal }), report, context);
-  return context.readLive(intent, kind);
+  const text = (): string => `an interrupted write of ${intent.identity} may still arrive`;
+  const wait = { text, until: intent.deadline };
+  await announceLongWait(run.clock.sleep(rest, { signal: run.signal }), wait, run);
+  return liveOf(intent, kind, recovery);
+}
+
+/** Whether the one-time token of an intent can be requested again now. */
+export function mayReplayToken(intent: PendingIntent, kind: Kind, { session, run }: Recovery): boolean {
+  return canReplayToken(intent, kind, session.serverFacts, run.clock.now());
 }
 
 /** Records a write that took effect, and delivers its one-time token where it is available. */
@@ -152,29 +186,31 @@ export async function settleApplied(
   intent: PendingIntent,
   row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
   kind: Kind,
-  context: Recovery,
+  recovery: Recovery,
 ): Promise<Recovered> {
   const { identity, manifest } = intent;
-  if (intent.operation === "postModelVersion") context.serverFacts.seenRegistering = true;
-  await context.saveServerFacts();
-  const known = (await context.ledger.recorded([identity])).get(identity) ?? null;
-  await context.ledger.record([
+  if (intent.operation === "postModelVersion") recovery.session.serverFacts.seenRegistering = true;
+  await recovery.session.saveServerFacts();
+  const known = (await recovery.session.ledger.recorded([identity])).get(identity) ?? null;
+  await recovery.session.ledger.record([
     createReceipt({ ...intent, kind, written: manifest }, row, {
       known,
-      at: context.clock.now(),
+      at: recovery.run.clock.now(),
     }),
   ]);
   const kept = intent.reply === null ? null : tokenIn(intent.reply, manifest);
   const token =
     kept ??
-    (intent.creates && canReplayToken(intent, kind, context) ? await replayForToken(intent, kind, context) : null);
-  if (token !== null) return delivered(intent, token, context);
+    (intent.creates && mayReplayToken(intent, kind, recovery)
+      ? await replayForToken(intent, kind, recovery.session, recovery.run.signal)
+      : null);
+  if (token !== null) return delivered(intent, token, recovery);
   const isLost = intent.creates && kind.issuesToken?.(manifest) === true;
   const error = isLost ? lostToken(identity, intent.reply === null ? "reply" : "token") : null;
   return { intent, effect: "applied", error, token: null, isOpen: false };
 }
 
-async function delivered(intent: PendingIntent, token: Secret, { sink }: Recovery): Promise<Recovered> {
+async function delivered(intent: PendingIntent, token: Secret, { session: { sink } }: Recovery): Promise<Recovered> {
   try {
     if (sink === null) throw new Error("no sink is chosen");
     return {
@@ -190,9 +226,9 @@ async function delivered(intent: PendingIntent, token: Secret, { sink }: Recover
   }
 }
 
-async function unknown(intent: PendingIntent, live: Live, kind: Kind, context: Recovery): Promise<Recovered> {
+async function unknown(intent: PendingIntent, live: Live, kind: Kind, recovery: Recovery): Promise<Recovered> {
   const { identity, manifest } = intent;
-  await expireReceipt(intent, context);
+  await expireReceipt(intent, recovery);
   const isOpen = isUnreadable(live);
   const mayHaveToken = kind.issuesToken?.(manifest) === true && !isOpen && (intent.creates || live.state === "unknown");
   const result = outcomeUnknown(intent, live);
@@ -216,7 +252,7 @@ function isUnreadable(live: Live): boolean {
 }
 
 // The last write is no longer known: where live cannot be read, the receipt must not count as current.
-async function expireReceipt({ identity }: PendingIntent, { ledger }: Recovery): Promise<void> {
+async function expireReceipt({ identity }: PendingIntent, { session: { ledger } }: Recovery): Promise<void> {
   const receipt = (await ledger.recorded([identity])).get(identity);
   if (receipt !== undefined) await ledger.record([{ ...receipt, at: 0 }]);
 }

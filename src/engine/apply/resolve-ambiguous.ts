@@ -4,7 +4,7 @@ import type { LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import type { Intent } from "../../state/ledger.ts";
 import { announceLongWait } from "../announce-long-wait.ts";
-import { isCreatedSince } from "../observe/created-since.ts";
+import { isCreatedSince, type Times } from "../observe/created-since.ts";
 import { createdVersion } from "../observe/versions-since.ts";
 import { findDuplicateVersion, mayBeDuplicated } from "./concurrent-write.ts";
 import { isRecorded } from "./is-recorded.ts";
@@ -18,6 +18,7 @@ import {
   rereadLive,
   type WriteRequest,
   type WriteResult,
+  type Writing,
 } from "./write-job.ts";
 
 /** A write with an unknown outcome, and the received part of its reply. */
@@ -54,11 +55,11 @@ export async function resolveAmbiguous(
   request: WriteRequest,
   ambiguous: AmbiguousWrite,
 ): Promise<WriteResult | RetryWrite> {
-  const { job, intent, context } = request;
+  const { job, intent, writing } = request;
   const otherwise = unknown(request, `${ambiguous.reason}; whether the write took effect is unknown`);
   for (const isLast of [false, true]) {
     if (isLast) await waitUntilDeadline(request, ambiguous);
-    if (context.signal.aborted || (isLast && context.stopping.aborted)) return otherwise;
+    if (writing.run.signal.aborted || (isLast && writing.run.stopping.aborted)) return otherwise;
     const live = await liveAfter(request, ambiguous);
     const verdict = verifyWrite(job.kind, intent, live);
     switch (verdict.effect) {
@@ -67,7 +68,7 @@ export async function resolveAmbiguous(
       case "unreadable":
         return otherwise;
       case "superseded": {
-        const row = live.state === "present" ? await createdVersion(job.kind, intent, live.row, context) : null;
+        const row = live.state === "present" ? await createdVersion(job.kind, intent, live.row, writing.reading) : null;
         if (row !== null) return settleFound(request, row, ambiguous);
         return unknown(request, `${ambiguous.reason}; a newer version exists, and it is not the one that was sent`);
       }
@@ -79,10 +80,10 @@ export async function resolveAmbiguous(
 }
 
 // The conclusion that a server discards versions is stored, so it needs two reads without the version.
-async function liveAfter({ job, intent, context }: WriteRequest, ambiguous: AmbiguousWrite): Promise<Live> {
-  const live = await rereadLive(job, context);
+async function liveAfter({ job, intent, writing }: WriteRequest, ambiguous: AmbiguousWrite): Promise<Live> {
+  const live = await rereadLive(job, writing);
   if (!mayBeDiscarded(intent, ambiguous)) return live;
-  return verifyWrite(job.kind, intent, live).effect === "not-applied" ? rereadLive(job, context) : live;
+  return verifyWrite(job.kind, intent, live).effect === "not-applied" ? rereadLive(job, writing) : live;
 }
 
 function mayBeDiscarded({ operation }: Intent, { hasReply }: AmbiguousWrite): boolean {
@@ -91,13 +92,13 @@ function mayBeDiscarded({ operation }: Intent, { hasReply }: AmbiguousWrite): bo
 
 // A stop request ends the wait early; the caller checks the signal afterwards.
 async function waitUntilDeadline(
-  { intent: { deadline, identity }, context }: WriteRequest,
+  { intent: { deadline, identity }, writing }: WriteRequest,
   { reason }: AmbiguousWrite,
 ): Promise<void> {
-  const { stopping, clock } = context;
+  const { stopping, clock } = writing.run;
   const resting = clock.sleep(Math.max(0, deadline - clock.now()), { signal: stopping });
-  const report = (): void => context.onWait(`the write of ${identity} may still arrive (${reason})`, deadline);
-  await announceLongWait(resting, report, context).catch((error: unknown) => {
+  const text = (): string => `the write of ${identity} may still arrive (${reason})`;
+  await announceLongWait(resting, { text, until: deadline }, writing.run).catch((error: unknown) => {
     if (!stopping.aborted) throw error;
   });
 }
@@ -108,49 +109,63 @@ export async function settleFound(
   row: LiveRow,
   ambiguous: AmbiguousWrite,
 ): Promise<WriteResult> {
-  const { job, intent, context } = request;
-  if (intent.operation === "postModelVersion") context.serverFacts.seenRegistering = true;
-  await context.saveServerFacts();
-  const isMissing = ambiguous.token === null && intent.creates && canReplayToken(intent, job.kind, context);
-  const token = isMissing ? await replayForToken(intent, job.kind, context) : ambiguous.token;
+  const { job, intent, writing } = request;
+  if (intent.operation === "postModelVersion") writing.session.serverFacts.seenRegistering = true;
+  await writing.session.saveServerFacts();
+  const { session, run } = writing;
+  const canReplay = canReplayToken(intent, job.kind, session.serverFacts, run.clock.now());
+  const isMissing = ambiguous.token === null && intent.creates && canReplay;
+  const token = isMissing ? await replayForToken(intent, job.kind, session, run.signal) : ambiguous.token;
   if (token !== null || !intent.creates || !job.kind.issuesToken?.(job.toSend)) return settleWrite(request, row, token);
-  await context.ledger.close(intent.id, receiptOfJob(job, row, context));
+  await writing.session.ledger.close(intent.id, receiptOfJob(job, row, writing.run.clock.now()));
   return failedWrite("unknown", lostToken(intent.identity, "reply"), request);
 }
 
 /** Ends a write whose effect is known. Its token is stored first; its journal entry stays until then. */
 export async function settleWrite(request: WriteRequest, row: LiveRow, token: Secret | null): Promise<WriteResult> {
-  const { job, intent, context, attempts } = request;
-  const receipt = receiptOfJob(job, row, context);
+  const { job, intent, writing, attempts } = request;
+  const receipt = receiptOfJob(job, row, writing.run.clock.now());
   try {
     const delivered = token === null ? null : await deliver(request, token);
     const isTokenLost = token === null && (await isNewWithToken(request, row));
-    await context.ledger.close(intent.id, receipt);
+    await writing.session.ledger.close(intent.id, receipt);
     if (isTokenLost) return failedWrite("failed", lostToken(intent.identity, "token"), request);
     const notice = mayBeDuplicated(request, row) ? await findDuplicateVersion(request, row) : null;
     return { state: "done", row, delivered, attempts, notice };
   } catch (error) {
     if (!(error instanceof UndeliveredError)) throw error;
-    await context.ledger.record([receipt]);
+    await writing.session.ledger.record([receipt]);
     return failedWrite("failed", { code: "token-undelivered", message: error.message }, request);
   }
 }
 
 // The control plane's clock counts seconds, so a resource created just before the send seems new; the ledger excludes
 // recorded ones.
-async function isNewWithToken({ job, intent, context }: WriteRequest, row: LiveRow): Promise<boolean> {
+async function isNewWithToken({ job, intent, writing }: WriteRequest, row: LiveRow): Promise<boolean> {
   const { kind, toSend, live } = job;
   if (!kind.issuesToken?.(toSend)) return false;
   if (intent.creates) return true;
-  if (live.state !== "unknown" || live.exists === true || !isCreatedSince(intent, row, context)) return false;
-  return !(await isRecorded(intent.identity, row, context.ledger));
+  if (live.state !== "unknown" || live.exists === true || !isCreatedSince(intent, row, timesOf(writing))) return false;
+  return !(await isRecorded(intent.identity, row, writing.session.ledger));
+}
+
+function timesOf({ session, run }: Writing): Times {
+  return { now: run.clock.now(), serverNow: session.serverTime() };
 }
 
 class UndeliveredError extends Error {
   override readonly name = "UndeliveredError";
 }
 
-async function deliver({ job, context: { sink } }: WriteRequest, token: Secret): Promise<string | null> {
+async function deliver(
+  {
+    job,
+    writing: {
+      session: { sink },
+    },
+  }: WriteRequest,
+  token: Secret,
+): Promise<string | null> {
   const { identity } = job.manifest;
   // With a secret store the server stores the token, so nothing is lost.
   if (sink === null && !job.kind.issuesToken?.(job.toSend)) return null;
@@ -162,10 +177,10 @@ async function deliver({ job, context: { sink } }: WriteRequest, token: Secret):
 }
 
 async function discarded(request: WriteRequest): Promise<WriteResult> {
-  const { context, intent } = request;
-  context.serverFacts.seenRegistering = false;
-  await context.saveServerFacts();
-  await context.ledger.close(intent.id, null);
+  const { writing, intent } = request;
+  writing.session.serverFacts.seenRegistering = false;
+  await writing.session.saveServerFacts();
+  await writing.session.ledger.close(intent.id, null);
   const message =
     "the server accepted the model version, but does not list it: this control plane does not register versions with it";
   return failedWrite("failed", { code: "not-registered", message }, request);

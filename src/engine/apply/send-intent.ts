@@ -1,32 +1,22 @@
-import type { Sent, Writer } from "../../client/writer.ts";
-import type { Clock } from "../../clock/clock.ts";
+import type { Sent } from "../../client/writer.ts";
 import { operations } from "../../contract/operations.ts";
 import type { Secret } from "../../contract/secret.ts";
 import type { Kind } from "../../core/kind.ts";
-import type { Intent, Ledger } from "../../state/ledger.ts";
+import type { Intent } from "../../state/ledger.ts";
 import type { KnownServer } from "../known-server.ts";
+import type { ServerSession } from "../session.ts";
 import { tokenIn } from "./stored-reply.ts";
 
 // The control plane drops a key after a day; the margin is for clock skew.
 const KEY_LIFETIME_MS = 23 * 60 * 60 * 1000;
 
-/** The context for sending an intent. */
-export type SendContext = {
-  readonly ledger: Ledger;
-  readonly serverFacts: Pick<KnownServer, "honoursKeys" | "seenRegistering">;
-  /** Stores newly learned facts about the server. */
-  readonly saveServerFacts: () => Promise<void>;
-  readonly writer: Writer;
-  readonly signal: AbortSignal;
-};
-
 /** Sends a journaled write with its key; a reply that may carry a one-time token is stored before it is parsed. */
 export async function sendIntent(
   { id, operation, manifest, key }: Intent,
   { startsRun }: Pick<Kind, "startsRun">,
-  sending: SendContext,
+  { ledger, writer, saveServerFacts }: ServerSession,
+  signal: AbortSignal,
 ): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {
-  const { ledger, writer, signal, saveServerFacts } = sending;
   // After a crash these facts decide what recovery may do, for example whether a reply can be requested again.
   await saveServerFacts();
   let reply: Uint8Array | null = null;
@@ -51,19 +41,20 @@ export async function sendIntent(
 export function canReplayToken(
   { key, deadline, manifest }: Intent,
   { issuesToken }: Kind,
-  { serverFacts, clock }: { readonly serverFacts: Pick<KnownServer, "honoursKeys">; readonly clock: Clock },
+  { honoursKeys }: KnownServer,
+  now: number,
 ): boolean {
-  return (
-    key !== null &&
-    serverFacts.honoursKeys &&
-    clock.now() < deadline + KEY_LIFETIME_MS &&
-    issuesToken?.(manifest) === true
-  );
+  return key !== null && honoursKeys && now < deadline + KEY_LIFETIME_MS && issuesToken?.(manifest) === true;
 }
 
 /** Requests the reply of an intent again for its one-time token; null when the reply has none. */
-export async function replayForToken(intent: Intent, kind: Kind, sending: SendContext): Promise<Secret | null> {
-  const { sent, reply } = await sendIntent(intent, kind, sending);
+export async function replayForToken(
+  intent: Intent,
+  kind: Kind,
+  session: ServerSession,
+  signal: AbortSignal,
+): Promise<Secret | null> {
+  const { sent, reply } = await sendIntent(intent, kind, session, signal);
   if (sent.state === "applied") return sent.token;
   return reply === null ? null : tokenIn(reply, intent.manifest);
 }

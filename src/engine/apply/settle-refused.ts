@@ -9,10 +9,10 @@ import {
   failedWrite,
   type RetryWrite,
   rereadLive,
-  type WriteContext,
   type WriteJob,
   type WriteRequest,
   type WriteResult,
+  type Writing,
 } from "./write-job.ts";
 
 /** Refusals that do not decide about an earlier request with the same key. */
@@ -23,12 +23,13 @@ export async function settleRefused(
   request: WriteRequest,
   sent: Extract<Sent, { state: "refused" }>,
 ): Promise<WriteResult | RetryWrite> {
-  const { job, intent, context } = request;
+  const { job, intent, writing } = request;
   const { status, code, reason, message } = sent;
   const applied = await appliedDespiteRefusal(request);
   if (applied !== null) return applied;
-  const isDecided = !request.isRepeat || (context.serverFacts.honoursKeys && !TRANSIENT_STATUSES.includes(status));
-  if (isDecided) await context.ledger.close(intent.id, null);
+  const isDecided =
+    !request.isRepeat || (writing.session.serverFacts.honoursKeys && !TRANSIENT_STATUSES.includes(status));
+  if (isDecided) await writing.session.ledger.close(intent.id, null);
   const [detail] = sent.details;
   const pointer = detail === undefined ? {} : { pointer: detail.pointer };
   const { method, path } = operations[intent.operation];
@@ -43,15 +44,15 @@ export async function settleRefused(
   // This may be the stored refusal of the first request, whose cause may be fixed by now.
   if (reason === "route-missing" || (request.isRepeat && isDecided)) return retry;
   if (status !== 409 || !job.kind.rollsOut) return otherwise;
-  if (await waitForRollout(job, context)) return retry;
-  return context.stopWaiting.aborted ? { state: "deferred", attempts: request.attempts } : otherwise;
+  if (await waitForRollout(job, writing)) return retry;
+  return writing.run.stopWaiting.aborted ? { state: "deferred", attempts: request.attempts } : otherwise;
 }
 
 // A proxy may mix up replies. If the refused account exists, its one-time token is lost, and only this check shows it.
 async function appliedDespiteRefusal(request: WriteRequest): Promise<WriteResult | null> {
-  const { job, intent, context } = request;
+  const { job, intent, writing } = request;
   if (!intent.creates || job.kind.issuesToken?.(job.toSend) !== true) return null;
-  const verdict = verifyWrite(job.kind, intent, await rereadLive(job, context));
+  const verdict = verifyWrite(job.kind, intent, await rereadLive(job, writing));
   const reason = "the reply refuses a write that took effect";
   return verdict.effect === "applied"
     ? settleFound(request, verdict.row, { reason, hasReply: true, token: null })
@@ -59,8 +60,10 @@ async function appliedDespiteRefusal(request: WriteRequest): Promise<WriteResult
 }
 
 /** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */
-async function waitForRollout({ live, manifest }: WriteJob, context: WriteContext): Promise<boolean> {
-  const { clock, reader, rolloutTimeoutMs: timeoutMs, stopping, stopWaiting } = context;
+async function waitForRollout({ live, manifest }: WriteJob, writing: Writing): Promise<boolean> {
+  const { clock, stopping, stopWaiting } = writing.run;
+  const { rolloutTimeoutMs: timeoutMs } = writing.rules;
+  const { reader } = writing.session;
   const signal = AbortSignal.any([stopping, stopWaiting]);
   const applicationId = live.state === "present" ? live.row.id : null;
   if (applicationId === null) return false;
@@ -71,8 +74,8 @@ async function waitForRollout({ live, manifest }: WriteJob, context: WriteContex
     const rollout = { applicationId, deploymentId: running.id };
     const until = clock.now() + timeoutMs;
     const following = followRollout(reader, rollout, { clock, timeoutMs, signal });
-    const report = (): void => context.onWait(`the deployment of ${manifest.identity} that is in progress`, until);
-    return (await announceLongWait(following, report, context)) !== "timeout";
+    const text = (): string => `the deployment of ${manifest.identity} that is in progress`;
+    return (await announceLongWait(following, { text, until }, writing.run)) !== "timeout";
   } catch (error) {
     if (signal.aborted || error instanceof ClientError) return false;
     throw error;

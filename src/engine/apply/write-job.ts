@@ -1,36 +1,23 @@
 import { ClientError } from "../../client/client-error.ts";
-import type { Reader } from "../../client/reader.ts";
-import type { Writer } from "../../client/writer.ts";
-import type { Clock } from "../../clock/clock.ts";
-import type { Random } from "../../clock/random.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
-import type { Identity, Manifest } from "../../core/manifest.ts";
+import type { Manifest } from "../../core/manifest.ts";
 import type { Reason } from "../../core/plan/plan.ts";
-import type { Recorded } from "../../core/recorded.ts";
+import { type Recorded, type RecordedHead, requireOpened } from "../../core/recorded.ts";
 import { redactMessage } from "../../core/redact/redact-message.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
-import type { Intent, Ledger } from "../../state/ledger.ts";
-import type { KnownServer } from "../known-server.ts";
-import type { Sink } from "../token-sink.ts";
+import type { Intent } from "../../state/ledger.ts";
+import type { LiveReading } from "../observe/read-live.ts";
+import type { RolloutWaiting, Run } from "../pass.ts";
+import type { ServerSession } from "../session.ts";
+import type { ApplyRules } from "../target.ts";
+import { readAgain } from "./read-again.ts";
 import { createReceipt } from "./receipt.ts";
-import type { Recovered } from "./recover.ts";
 
-/** The context for writing resources. */
-export type WriteContext = {
-  readonly reader: Reader;
-  readonly writer: Writer;
-  readonly ledger: Ledger;
-  readonly serverFacts: KnownServer;
-  /** Stores newly learned facts about the server. */
-  readonly saveServerFacts: () => Promise<void>;
-  /** The control plane's time, in epoch milliseconds; null while unknown. */
-  readonly serverTime: () => number | null;
-  readonly sink: Sink | null;
-  readonly requestTimeoutMs: number;
-  readonly rolloutTimeoutMs: number;
+/** What limits and stops the requests of an apply. */
+export type RequestQueue = {
   /** Limits requests in flight, while further steps are prepared. */
   readonly withRequestSlot: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Whether sending has stopped. */
@@ -40,24 +27,19 @@ export type WriteContext = {
    * steps that wait for the slot.
    */
   readonly onResult: (written: WriteResult) => void;
+};
+
+/** How resources are written. */
+export type Writing = {
+  /** The session, with the writer of this pass. */
+  readonly session: ServerSession;
   /** Whether a lease excludes other writers. */
   readonly hasLease: boolean;
-  /** Writes that earlier runs left open, by resource. */
-  readonly recovered: ReadonlyMap<Identity, readonly Recovered[]>;
-  /** Called with the id of an open intent whose request is sent again under a new intent. */
-  readonly onResumed: (intent: string) => void;
-  /** Called about a long wait, with its subject and its latest end. */
-  readonly onWait: (what: string, until: number) => void;
-  /** Reads live of the resource again. */
-  readonly readBack: (job: WriteJob) => Promise<Live>;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** A stop request: no new work starts, and requests in flight finish. */
-  readonly stopping: AbortSignal;
-  /** Stops waiting for rollouts, because a newer revision is due. */
-  readonly stopWaiting: AbortSignal;
-  /** Also aborts requests in flight. */
-  readonly signal: AbortSignal;
+  readonly rules: ApplyRules;
+  /** How live of a resource is read again. */
+  readonly reading: LiveReading;
+  readonly queue: RequestQueue;
+  readonly run: Run & RolloutWaiting;
 };
 
 /** One resource to write. */
@@ -69,8 +51,8 @@ export type WriteJob = {
   /** The paths of the ignored fields. */
   readonly ignored: readonly (readonly string[])[];
   readonly live: Live;
-  /** The receipt of the resource; null where it has none, and where no field is ignored. */
-  readonly recorded: Recorded | null;
+  /** The receipt of the resource, opened where a field is ignored; null where it has none. */
+  readonly recorded: RecordedHead | null;
 };
 
 /** One request of a job, with its intent. */
@@ -79,7 +61,7 @@ export type WriteRequest = {
   readonly intent: Intent;
   /** Whether the same request was sent before, and may have taken effect. */
   readonly isRepeat: boolean;
-  readonly context: WriteContext;
+  readonly writing: Writing;
   /** The number of sends, including this one. */
   readonly attempts: number;
 };
@@ -123,18 +105,25 @@ export function failedWrite(
 export function receiptOfJob(
   { kind, manifest: { identity }, toSend, ignored, recorded }: WriteJob,
   row: LiveRow,
-  { clock }: Pick<WriteContext, "clock">,
+  at: number,
 ): Recorded {
-  return createReceipt({ kind, identity, written: toSend, ignored }, row, { known: recorded, at: clock.now() });
+  const known = recorded === null || ignored.length === 0 ? null : requireOpened(recorded);
+  return createReceipt({ kind, identity, written: toSend, ignored }, row, { known, at });
+}
+
+/** Reads live of the job again. */
+export async function readBack({ kind, manifest, live, recorded }: WriteJob, { reading }: Writing): Promise<Live> {
+  const id = live.state === "present" ? live.row.id : (recorded?.id ?? null);
+  return readAgain({ kind, manifest, id }, reading);
 }
 
 /** Reads live of the job again; a read that fails leaves it unknown. */
-export async function rereadLive(job: WriteJob, context: WriteContext): Promise<Live> {
+export async function rereadLive(job: WriteJob, writing: Writing): Promise<Live> {
   try {
-    return await context.readBack(job);
+    return await readBack(job, writing);
   } catch (error) {
     const isReadError = error instanceof ClientError || error instanceof HoldfastError;
-    if (!isReadError && !context.signal.aborted) throw error;
+    if (!isReadError && !writing.run.signal.aborted) throw error;
     return { state: "unknown", reason: "unreadable" };
   }
 }

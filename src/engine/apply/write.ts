@@ -1,27 +1,30 @@
 import { causeText } from "../../client/reachability.ts";
 import type { Sent } from "../../client/writer.ts";
+import { errorMessage } from "../../contract/error-message.ts";
 import { equal } from "../../contract/json.ts";
 import { operations } from "../../contract/operations.ts";
 import { chooseWriteOperation } from "../../core/decide/choose-write-operation.ts";
 import { type LiveRow, tryReadRow, type WriteRoute } from "../../core/kind.ts";
 import type { Reason } from "../../core/plan/plan.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
+import { isStorageError } from "../../state/is-storage-error.ts";
 import type { Intent } from "../../state/ledger.ts";
 import { findOtherWriter, isUnprotected, versionBefore } from "./concurrent-write.ts";
 import type { Recovered } from "./recover.ts";
 import { ambiguousWrite, resolveAmbiguous, settleWrite } from "./resolve-ambiguous.ts";
 import { sendIntent } from "./send-intent.ts";
 import { settleRefused } from "./settle-refused.ts";
+import { LEDGER_UNWRITABLE } from "./stop-conditions.ts";
 import { tokenIn } from "./stored-reply.ts";
 import { verifyWrite } from "./verify-write.ts";
 import {
   failedWrite,
   type RetryWrite,
   rereadLive,
-  type WriteContext,
   type WriteJob,
   type WriteRequest,
   type WriteResult,
+  type Writing,
 } from "./write-job.ts";
 
 /** How often a write is sent at most: again after a deployment in progress, or a read-back that shows no effect. */
@@ -30,24 +33,37 @@ const MAX_ATTEMPTS = 3;
 /** How long an intent may wait for a request slot, as a share of the request timeout. */
 const WAIT_SHARE = 0.1;
 
+const NO_FURTHER_WRITES = "no further writes are sent; the next run reads live to resolve this one";
+
+/** The result of a write, and the ids of the open intents of earlier runs whose requests it has sent again. */
+export type Written = { readonly result: WriteResult; readonly resumed: readonly string[] };
+
 /** Writes one resource: journals the intent, sends it, and after an ambiguous outcome reads live before sending again. */
-export async function write(job: WriteJob, context: WriteContext): Promise<WriteResult> {
+export async function write(job: WriteJob, recovered: readonly Recovered[], writing: Writing): Promise<Written> {
+  const resumed: string[] = [];
+  const ended = (result: WriteResult): Written => ({ result, resumed });
   let last: WriteResult | null = null;
-  let earlier: readonly EarlierWrite[] = (context.recovered.get(job.manifest.identity) ?? []).filter(
-    ({ effect }) => effect !== "applied",
-  );
-  for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts += 1) {
-    const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, context) };
-    const route = chooseWriteOperation(job.kind, current.live, context.serverFacts);
-    if (route === null) return { state: "blocked", reason: reasonFor(job, context), attempts: attempts - 1 };
-    const next = await journalAndSend({ job: current, route, context, attempts, earlier });
-    if (next.state === "unsent") return last ?? { state: "deferred", attempts: 0 };
-    if (next.state !== "retry") return next;
-    if (context.stopping.aborted) return next.otherwise;
-    last = next.otherwise;
-    earlier = next.open === null ? [] : [{ intent: next.open, isOpen: false }];
+  let earlier: readonly EarlierWrite[] = recovered.filter(({ effect }) => effect !== "applied");
+  try {
+    for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts += 1) {
+      const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, writing) };
+      const route = chooseWriteOperation(job.kind, current.live, writing.session.serverFacts);
+      if (route === null) return ended({ state: "blocked", reason: reasonFor(job, writing), attempts: attempts - 1 });
+      const entry = await journal({ job: current, route, writing, attempts, earlier });
+      if (entry.repeats !== null) resumed.push(entry.repeats);
+      const next = await send(entry);
+      if (next.state === "unsent") return ended(last ?? { state: "deferred", attempts: 0 });
+      if (next.state !== "retry") return ended(next);
+      if (writing.run.stopping.aborted) return ended(next.otherwise);
+      last = next.otherwise;
+      earlier = next.open === null ? [] : [{ intent: next.open, isOpen: false }];
+    }
+  } catch (error) {
+    if (!isStorageError(error)) throw error;
+    const message = `the ledger cannot be written (${errorMessage(error)}): ${NO_FURTHER_WRITES}`;
+    return ended(failedWrite("unknown", { code: LEDGER_UNWRITABLE, message }, { job, attempts: 1 }));
   }
-  return last ?? failedWrite("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 });
+  return ended(last ?? failedWrite("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 }));
 }
 
 /** An earlier intent of the same resource in the journal; an open one must not be replaced by a different request. */
@@ -56,45 +72,57 @@ type EarlierWrite = Pick<Recovered, "isOpen"> & { readonly intent: Intent };
 type WriteRound = {
   readonly job: WriteJob;
   readonly route: WriteRoute;
-  readonly context: WriteContext;
+  readonly writing: Writing;
   readonly attempts: number;
   readonly earlier: readonly EarlierWrite[];
 };
 
-async function journalAndSend({
-  job,
-  route,
-  context,
-  attempts,
-  earlier,
-}: WriteRound): Promise<WriteResult | RetryWrite | Unsent> {
-  const newIntent = intentOf(job, route, context);
+/** A round whose intent is in the journal. */
+type Journaled = WriteRound & {
+  readonly journaled: Intent;
+  /** The id of the earlier intent whose request is sent again; null for a new request. */
+  readonly repeats: string | null;
+};
+
+async function journal(round: WriteRound): Promise<Journaled> {
+  const { job, route, writing, earlier } = round;
+  const newIntent = intentOf(job, route, writing);
   const repeated = earlier.find(({ intent }) => isSameRequest(intent, newIntent)) ?? null;
   const journaled = repeated === null ? newIntent : repeatOf(repeated.intent, newIntent);
   const replaced = earlier.filter((one) => one === repeated || !one.isOpen);
-  await context.ledger.begin(
+  await writing.session.ledger.begin(
     journaled,
     replaced.map(({ intent }) => intent.id),
   );
-  const isRepeat = repeated !== null;
-  if (isRepeat) context.onResumed(repeated.intent.id);
-  const next = await context.withRequestSlot(async (): Promise<WriteResult | RetryWrite | Unsent | Applied> => {
-    if (context.isStopped()) {
+  return { ...round, journaled, repeats: repeated?.intent.id ?? null };
+}
+
+async function send({
+  job,
+  route,
+  writing,
+  attempts,
+  journaled,
+  repeats,
+}: Journaled): Promise<WriteResult | RetryWrite | Unsent> {
+  const isRepeat = repeats !== null;
+  const next = await writing.queue.withRequestSlot(async (): Promise<WriteResult | RetryWrite | Unsent | Applied> => {
+    if (writing.queue.isStopped()) {
       // If it cannot be closed, the next run determines that it was never sent.
-      if (!isRepeat) await context.ledger.close(journaled.id, null).catch(() => undefined);
+      if (!isRepeat) await writing.session.ledger.close(journaled.id, null).catch(() => undefined);
       return { state: "unsent" };
     }
-    if (attempts === 1 && !isRepeat && isUnprotected(job, context)) {
-      const other = await findOtherWriter(job, context);
-      if (other !== null) return failForOtherWriter(job, journaled, other, context);
+    if (attempts === 1 && !isRepeat && isUnprotected(job, writing)) {
+      const other = await findOtherWriter(job, writing);
+      if (other !== null) return failForOtherWriter(job, journaled, other, writing);
     }
-    const intent = isInTime(journaled, context) ? journaled : await withLaterDeadline(journaled, context);
-    const sent = await sendAndSettle({ job, intent, isRepeat, context, attempts });
-    return sent.state === "failed" || sent.state === "unknown" ? reportResult(sent, context) : sent;
+    const intent = isInTime(journaled, writing) ? journaled : await withLaterDeadline(journaled, writing);
+    const sent = await sendAndSettle({ job, intent, isRepeat, writing, attempts });
+    return sent.state === "failed" || sent.state === "unknown" ? reportResult(sent, writing) : sent;
   });
   if (next.state !== "applied") return next;
   // The slot is free now, so that storing the outcome delays no other request.
-  await nextRequestSent(context);
+  await nextRequestSent(writing);
   return applied(next.request, route, next.sent);
 }
 
@@ -102,7 +130,7 @@ async function journalAndSend({
 const TURNS_UNTIL_SENT = 3;
 
 // Many replies arrive at once. Storing each outcome immediately would leave the control plane idle meanwhile.
-async function nextRequestSent({ clock }: WriteContext): Promise<void> {
+async function nextRequestSent({ run: { clock } }: Writing): Promise<void> {
   for (let turn = 0; turn < TURNS_UNTIL_SENT; turn += 1) await clock.turn();
 }
 
@@ -110,14 +138,14 @@ async function failForOtherWriter(
   job: WriteJob,
   intent: Intent,
   error: OutcomeError,
-  context: WriteContext,
+  writing: Writing,
 ): Promise<WriteResult> {
-  await context.ledger.close(intent.id, null);
-  return reportResult(failedWrite("failed", error, { job, attempts: 0 }), context);
+  await writing.session.ledger.close(intent.id, null);
+  return reportResult(failedWrite("failed", error, { job, attempts: 0 }), writing);
 }
 
-function reportResult<End extends WriteResult>(written: End, { onResult }: WriteContext): End {
-  onResult(written);
+function reportResult<End extends WriteResult>(written: End, { queue }: Writing): End {
+  queue.onResult(written);
   return written;
 }
 
@@ -131,15 +159,15 @@ type Applied = {
 };
 
 async function sendAndSettle(request: WriteRequest): Promise<WriteResult | RetryWrite | Applied> {
-  const { job, intent, context } = request;
-  const { sent, reply } = await sendIntent(intent, job.kind, context);
+  const { job, intent, writing } = request;
+  const { sent, reply } = await sendIntent(intent, job.kind, writing.session, writing.run.signal);
   switch (sent.state) {
     case "applied":
       return { state: "applied", request, sent };
     case "refused":
       return settleRefused(request, sent);
     case "not-sent":
-      if (!request.isRepeat) await context.ledger.close(intent.id, null);
+      if (!request.isRepeat) await writing.session.ledger.close(intent.id, null);
       return failedWrite(
         "failed",
         { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` },
@@ -151,13 +179,13 @@ async function sendAndSettle(request: WriteRequest): Promise<WriteResult | Retry
 }
 
 // Recovery relies on the deadline of an intent, so a request that would end later needs a new intent.
-function isInTime({ deadline }: Intent, { clock, requestTimeoutMs }: WriteContext): boolean {
-  return clock.now() + requestTimeoutMs <= deadline;
+function isInTime({ deadline }: Intent, { run, rules }: Writing): boolean {
+  return run.clock.now() + rules.requestTimeoutMs <= deadline;
 }
 
-async function withLaterDeadline(journaled: Intent, context: WriteContext): Promise<Intent> {
-  const intent = { ...journaled, id: context.random.id(), deadline: deadlineOf(context) };
-  await context.ledger.begin(intent, [journaled.id]);
+async function withLaterDeadline(journaled: Intent, writing: Writing): Promise<Intent> {
+  const intent = { ...journaled, id: writing.run.random.id(), deadline: deadlineOf(writing) };
+  await writing.session.ledger.begin(intent, [journaled.id]);
   return intent;
 }
 
@@ -171,19 +199,15 @@ function repeatOf({ versionBefore, creates, at, key }: Intent, newIntent: Intent
   return { ...newIntent, versionBefore, creates, at, key: key ?? newIntent.key };
 }
 
-function deadlineOf({ clock, requestTimeoutMs }: WriteContext): number {
-  return Math.ceil(clock.now() + requestTimeoutMs * (1 + WAIT_SHARE));
+function deadlineOf({ run, rules }: Writing): number {
+  return Math.ceil(run.clock.now() + rules.requestTimeoutMs * (1 + WAIT_SHARE));
 }
 
-function intentOf(
-  { kind, manifest, toSend, ignored, live }: WriteJob,
-  route: WriteRoute,
-  context: WriteContext,
-): Intent {
+function intentOf({ kind, manifest, toSend, ignored, live }: WriteJob, route: WriteRoute, writing: Writing): Intent {
   const present = live.state === "present" ? (live.row.version ?? null) : null;
   const newest = live.state === "absent" ? (live.newest ?? null) : null;
   return {
-    id: context.random.id(),
+    id: writing.run.random.id(),
     identity: manifest.identity,
     kind: kind.type,
     operation: route.operation,
@@ -191,9 +215,9 @@ function intentOf(
     ignored,
     versionBefore: present ?? newest,
     creates: live.state === "absent",
-    at: context.clock.now(),
-    deadline: deadlineOf(context),
-    key: context.random.id(),
+    at: writing.run.clock.now(),
+    deadline: deadlineOf(writing),
+    key: writing.run.random.id(),
   };
 }
 
@@ -216,22 +240,22 @@ async function applied(
 }
 
 // The subject of a new version is ours. An unversioned resource may have been created earlier by another subject.
-function learnSubject({ intent, context }: WriteRequest, { version, createdBy }: LiveRow): void {
+function learnSubject({ intent, writing }: WriteRequest, { version, createdBy }: LiveRow): void {
   const before = versionBefore(intent);
   if (before === null || version === undefined || version <= before || !createdBy) return;
-  context.serverFacts.subject = createdBy;
-  context.serverFacts.writtenBy = createdBy;
+  writing.session.serverFacts.subject = createdBy;
+  writing.session.serverFacts.writtenBy = createdBy;
 }
 
 // The reply to a repeat may be the stored reply of the first request, and another writer may have written since. A
 // repeatable write is then sent as a new request; a version or a token is never requested twice.
-async function isOvertaken({ job, intent, context }: WriteRequest): Promise<boolean> {
+async function isOvertaken({ job, intent, writing }: WriteRequest): Promise<boolean> {
   if (operations[intent.operation].retry !== "repeat") return false;
-  return verifyWrite(job.kind, intent, await rereadLive(job, context)).effect === "not-applied";
+  return verifyWrite(job.kind, intent, await rereadLive(job, writing)).effect === "not-applied";
 }
 
 async function retryAsNew(request: WriteRequest): Promise<RetryWrite> {
-  await request.context.ledger.close(request.intent.id, null);
+  await request.writing.session.ledger.close(request.intent.id, null);
   const otherwise = failedWrite(
     "unknown",
     { code: "outcome-unknown", message: "the write took effect, but was overwritten since" },
@@ -240,7 +264,7 @@ async function retryAsNew(request: WriteRequest): Promise<RetryWrite> {
   return { state: "retry", otherwise, open: null };
 }
 
-function reasonFor({ kind }: WriteJob, { serverFacts }: WriteContext): Reason {
+function reasonFor({ kind }: WriteJob, { session: { serverFacts } }: Writing): Reason {
   return kind.writeRoutes.some(({ operation, caution }) => caution !== undefined && serverFacts.has(operation))
     ? "model-version-write"
     : "read-only";

@@ -5,16 +5,16 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Intent } from "../../state/ledger.ts";
 import type { State, StateLock } from "../../state/state.ts";
 import type { DesiredRead } from "../load.ts";
+import type { Run } from "../pass.ts";
 import type { ServerSession } from "../session.ts";
 import type { LockState, TargetConnection } from "../target.ts";
-import { type LeaseContext, leaseOptions, noLease } from "./acquire-write-access.ts";
 import { acquireLease, type HeldLease, type LeaseResult, standByMs } from "./lease.ts";
-import { TENANT_SCOPE } from "./lease-scope.ts";
+import { leaseOptions, noLease, TENANT_SCOPE } from "./lease-options.ts";
 
 /** Leader election over many passes: one of several daemons writes, and the others stand by. */
 export type Leader = AsyncDisposable & {
   /** The writer for this pass; null after a standby, since everything may have changed meanwhile. */
-  readonly writer: (connection: TargetConnection, read: DesiredRead, context: LeaseContext) => Promise<Writer | null>;
+  readonly writer: (connection: TargetConnection, read: DesiredRead, run: Run) => Promise<Writer | null>;
   /** Whether another process has taken over. */
   readonly isLost: () => boolean;
   /** Whether a lease excludes other writers. */
@@ -22,15 +22,12 @@ export type Leader = AsyncDisposable & {
   /** Whether a request that an earlier process left open is rejected if it arrives now. */
   readonly isFenced: (intent: Pick<Intent, "id">) => boolean;
   /** Opens connections one after the other; waits for the state's lock while another process holds it. */
-  readonly connect: (
-    open: (lock: LockState) => Promise<TargetConnection>,
-    context: StandbyContext,
-  ) => Promise<TargetConnection>;
+  readonly connect: (open: (lock: LockState) => Promise<TargetConnection>, run: Standby) => Promise<TargetConnection>;
   /** The message about the process that this one stands by for; null when it does not stand by. */
   readonly standsBy: () => string | null;
 };
 
-type StandbyContext = Omit<LeaseContext, "clock" | "signal">;
+type Standby = Pick<Run, "emit" | "stopping">;
 
 // The kernel frees a lock when its process ends.
 const LOCK_MS = 500;
@@ -63,7 +60,7 @@ export function createLeader({
   const standBy = async <Taken extends { readonly state: "held" | "none" }>(
     acquire: () => Promise<Taken | Busy>,
     everyMs: number,
-    { emit, stopping }: StandbyContext,
+    { emit, stopping }: Standby,
   ): Promise<{ readonly taken: Taken; readonly hasWaited: boolean }> => {
     try {
       for (;;) {
@@ -81,9 +78,9 @@ export function createLeader({
       waitsFor = null;
     }
   };
-  const acquireWriter: Leader["writer"] = async (connection, read, context) => {
+  const acquireWriter: Leader["writer"] = async (connection, read, run) => {
     const { session } = connection;
-    const own = await leaseOptions(connection, read, context);
+    const own = await leaseOptions(connection, read, run);
     const options = isShared && read.rules.leaseScope === null ? { ...own, scope: TENANT_SCOPE } : own;
     if (!session.serverFacts.has("putLease")) return session.writer;
     // Each target has its own ledger, which may hold writes that an earlier process left open.
@@ -98,7 +95,7 @@ export function createLeader({
     }
     await release();
     const needsNewFencingToken = isFirst && (isShared || pending.length > 0);
-    const emitting = { ...options, onLost: (message: string) => context.emit({ what: "lease-lost", message }) };
+    const emitting = { ...options, onLost: (message: string) => run.emit({ what: "lease-lost", message }) };
     const acquire = async (): Promise<LeaseResult> => {
       const early = await acquireLease(emitting);
       if (early.state !== "held" || !needsNewFencingToken) return early;
@@ -108,19 +105,19 @@ export function createLeader({
       isNewFencingToken = again.state === "held" && again.lease.fencingToken() > early.lease.fencingToken();
       return again;
     };
-    const { taken, hasWaited } = await standBy(acquire, standByMs(options), context);
+    const { taken, hasWaited } = await standBy(acquire, standByMs(options), run);
     isFirst = false;
     fence();
     if (taken.state === "held") {
       lease = taken.lease;
-      context.emit({ what: "lease-taken" });
+      run.emit({ what: "lease-taken" });
     }
     if (hasWaited) {
       takeovers += 1;
       return null;
     }
     if (taken.state === "held") return taken.lease.writer;
-    if (!isWarned) context.emit(noLease(session, options, taken.why));
+    if (!isWarned) run.emit(noLease(session, options, taken.why));
     isWarned = true;
     return session.writer;
   };
@@ -130,15 +127,13 @@ export function createLeader({
     isFenced: ({ id }) => fenced.has(id),
     standsBy: () => waitsFor,
     // In the order of the configuration, so that two processes cannot deadlock on each other's locks.
-    connect: (open, context) =>
-      oneAtATime.add(() => open(async (state) => (await standBy(() => tryLock(state), LOCK_MS, context)).taken.lock)),
+    connect: (open, run) =>
+      oneAtATime.add(() => open(async (state) => (await standBy(() => tryLock(state), LOCK_MS, run)).taken.lock)),
     [Symbol.asyncDispose]: release,
-    writer: (connection, read, context) => {
+    writer: (connection, read, run) => {
       const since = takeovers;
       // Targets that share the leader acquire one at a time; a takeover by one counts for all of them.
-      return oneAtATime.add(() =>
-        takeovers === since ? acquireWriter(connection, read, context) : Promise.resolve(null),
-      );
+      return oneAtATime.add(() => (takeovers === since ? acquireWriter(connection, read, run) : Promise.resolve(null)));
     },
   };
 }

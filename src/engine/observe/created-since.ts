@@ -1,9 +1,8 @@
-import type { Clock } from "../../clock/clock.ts";
 import type { LiveRow } from "../../core/kind.ts";
 import type { Intent } from "../../state/ledger.ts";
 
-/** Our clock and the control plane's, in epoch milliseconds; the latter may be unknown. */
-export type Clocks = { readonly clock: Clock; readonly serverTime: () => number | null };
+/** The time by our clock and by the control plane's, in epoch milliseconds; the latter may be unknown. */
+export type Times = { readonly now: number; readonly serverNow: number | null };
 
 /**
  * Whether a resource was created since a request was first ready to be sent. The creation time and the current time both
@@ -13,8 +12,7 @@ export type Clocks = { readonly clock: Clock; readonly serverTime: () => number 
 export function isCreatedSince(
   { at }: Pick<Intent, "at">,
   { createdAt = "" }: Pick<LiveRow, "createdAt">,
-  clocks: Clocks,
+  { now, serverNow }: Times,
 ): boolean {
-  const serverNow = clocks.serverTime();
-  return at !== null && serverNow !== null && Date.parse(createdAt) >= serverNow - (clocks.clock.now() - at);
+  return at !== null && serverNow !== null && Date.parse(createdAt) >= serverNow - (now - at);
 }

@@ -6,23 +6,23 @@ import { missingExtensions } from "../../core/missing-extensions.ts";
 import { type Risk, writes } from "../../core/plan/plan.ts";
 import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
 import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
-import type { ApplyEvent, PassEnd, PlanEvent } from "../../core/report/events.ts";
+import type { PassEnd, PlanEvent } from "../../core/report/events.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { applyEvent } from "../apply/apply-event.ts";
-import { type ApplyOptions, applyWithRecovery, recoverPending } from "../apply/apply-with-recovery.ts";
-import type { Recovered } from "../apply/recover.ts";
+import { type Recovered, recover, startRecovery } from "../apply/recover.ts";
+import { apply } from "../apply.ts";
 import { guardRefusal, refusedByGuards } from "../guard.ts";
-import { acquireWriteAccess } from "../lease/acquire-write-access.ts";
 import type { Leader } from "../lease/leader.ts";
+import { accessOfLeader, accessOfRun, type WriteAccess } from "../lease/write-access.ts";
 import type { Desired } from "../load/desired.ts";
 import { heldContents } from "../load/held-contents.ts";
 import type { LastGood } from "../load/last-good-revision.ts";
 import { agreedFacts, requireUnshrunk } from "../load/source-guards.ts";
 import { removedToKeep } from "../observe/removed-manifests.ts";
 import { EVERYTHING, observe } from "../observe.ts";
-import type { Pass } from "../pass.ts";
+import type { Pass, RolloutWaiting } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
 import type { ServerSession } from "../session.ts";
@@ -51,13 +51,6 @@ export type ApplyMode = {
   readonly waiting?: RolloutWaiting;
 };
 
-/** How a pass can stop waiting for rollouts that continue. */
-export type RolloutWaiting = {
-  readonly stopWaiting: AbortSignal;
-  /** Called with work that continues after the pass. */
-  readonly onLeft: (work: Promise<void>) => void;
-};
-
 /** The answer to a plan: given by a user who has seen it, or in advance, with the allowed risks. */
 export type Approval =
   | { readonly is: "declined" }
@@ -66,45 +59,27 @@ export type Approval =
 
 /** Plans and applies what the source declares. */
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
-  if (mode.leader === undefined) return applyWithoutLeader(pass, mode);
-  const writer = await mode.leader.writer(pass.connection, pass.read, pass.run);
+  const { rules } = pass.read;
+  await using access = mode.leader === undefined ? accessOfRun(pass) : accessOfLeader(mode.leader, pass);
+  const session = await access.begin();
   // After a standby everything may have changed.
-  if (writer === null) return { what: "superseded" };
-  const session = { ...pass.connection.session, writer };
-  const { planned, recovered } = await recoverAndPlan(pass, session, mode);
-  const hasLease = mode.leader.hasLease();
-  warnOfOtherWriters(planned, pass, hasLease);
-  // Where the first write needs adoption, not even equal resources are recorded: an empty ledger marks the first write.
-  const recordsEqual = planned.recorded.size > 0 || !planned.plan.steps.some(needsAdoption);
-  const options = { ...applyOptions(pass, mode), recovered, hasLease, recordsEqual };
-  if (recordsEqual) agree(planned, pass, mode);
-  return applyEvent(await applyWithRecovery(planned, session, options), planned, pass);
-}
-
-// A plan without writes acquires no lease.
-async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
-  const { session } = pass.connection;
-  const { planned, recovered, planNow } = await recoverAndPlan(pass, session, mode);
+  if (session === null) return { what: "superseded" };
+  const recovered = await recoverPending(session, access, pass);
+  const plan = await preparePlan(recovered, session, pass, mode);
+  const planned = await plan();
   if (!(await isApproved(planned, pass, mode))) return { what: "declined" };
-  const following = { ...applyOptions(pass, mode), recovered };
-  if (!planned.plan.steps.some(writes)) {
-    // An earlier write may have shown whether the server has leases; where that is not known, this run has no need of one.
-    const leases = session.serverFacts.get("putLease");
-    const hasLease = leases === "yes";
-    if (leases === "no") warnOfOtherWriters(planned, pass, hasLease);
-    agree(planned, pass, mode);
-    const applied = await applyWithRecovery(planned, session, { ...following, hasLease });
-    return withLeaseNote(await applyEvent(applied, planned, pass), session);
-  }
-  await using access = await acquireWriteAccess(pass.connection, pass.read, pass.run);
-  const { hasLease } = access;
-  const current = access.mustPlanAgain ? await planNow() : planned;
-  if (access.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
-  if (!hasLease) warnOfOtherWriters(current, pass, hasLease);
-  agree(current, pass, mode);
-  const approved = { ...session, writer: access.use() };
-  const applied = await applyWithRecovery(current, approved, { ...following, hasLease });
-  return withLeaseNote(await applyEvent(applied, current, pass), session);
+  const right = await access.take(planned.plan.steps.some(writes));
+  const current = right.mustPlanAgain ? await plan() : planned;
+  if (right.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
+  if (right.mayHaveOthers) warnOfOtherWriters(current, pass);
+  // Where the first write needs adoption, not even equal resources are recorded: an empty ledger marks the first write.
+  const recordsEqual = current.recorded.size > 0 || !current.plan.steps.some(needsAdoption);
+  if (recordsEqual) agree(current, pass, mode);
+  const { hasLease } = right;
+  const run = { ...pass.run, ...(mode.waiting ?? untilTheEnd()) };
+  const applied = await apply(current, { session: right.use(), hasLease, rules, recovered, recordsEqual, run });
+  const event = await applyEvent(applied, current, pass);
+  return { ...event, notUsed: [...event.notUsed, ...missingExtensions(access.lacks())] };
 }
 
 // Stored with the first record, so that neither is there without the other. A command for a few resources agrees to nothing.
@@ -126,7 +101,7 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: Ap
   const { rules } = pass.read;
   if (sealed !== null) {
     const sealing = sealingOf(pass);
-    const sealable = await sealableOf(planned, sealed.steps.keys(), pass.run);
+    const sealable = sealableOf(planned);
     requireSamePlan(sealed, { plan: planned.plan, sealable, sealing });
     if (sealed.seal.key !== sealing.key) pass.run.emit({ what: "warned", warnings: [UNVERIFIED] });
   }
@@ -146,21 +121,29 @@ function without(refused: ReadonlySet<Risk>, allowed: readonly string[]): Readon
   return refused.difference(new Set(allowed));
 }
 
-type RecoveredPlan = {
-  readonly planned: LivePlan;
-  readonly recovered: readonly Recovered[];
-  readonly planNow: () => Promise<LivePlan>;
-};
-
 // Interrupted writes of an earlier run are settled before planning.
-async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMode): Promise<RecoveredPlan> {
-  const { read, part } = pass;
-  const { rules } = read;
-  const { leader } = mode;
+async function recoverPending(
+  session: ServerSession,
+  access: WriteAccess,
+  { read, run }: Pass,
+): Promise<readonly Recovered[]> {
+  const pending = await session.ledger.pending();
+  if (pending.length === 0) return [];
   // A lease covers what the source declares.
   const isFenced = (intent: PendingIntent): boolean =>
-    leader?.isFenced(intent) === true && read.desired.declared.has(intent.identity);
-  const recovered = await recoverPending(session, { ...applyOptions(pass, mode), isFenced });
+    access.isFenced(intent) && read.desired.declared.has(intent.identity);
+  return recover(pending, await startRecovery(session, read.rules.concurrency, run, isFenced));
+}
+
+// Live is read each time that the plan is made.
+async function preparePlan(
+  recovered: readonly Recovered[],
+  session: ServerSession,
+  pass: Pass,
+  mode: ApplyMode,
+): Promise<() => Promise<LivePlan>> {
+  const { read, part } = pass;
+  const { rules } = read;
   // An interrupted write may be about any resource, so it widens the pass to the whole source.
   const desired = recovered.length === 0 && part !== null ? part : read.desired;
   const recorded = await recordedFor(desired, session);
@@ -175,6 +158,7 @@ async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMod
     needsReceipts: true,
     readsEach,
     seeksOrphans: revise === undefined,
+    values: new Set([...recovered.map(({ intent }) => intent.identity), ...(mode.sealed?.steps.keys() ?? [])]),
   };
   const checked = rules.dryRunsCreates ? "dry-run" : "skipped";
   const checks = {
@@ -183,12 +167,11 @@ async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMod
     hasSink: session.sink !== null,
   } as const;
   const given = { server: session, records: { heads: recorded, ledger: session.ledger }, rules, run: pass.run };
-  const planNow = async (): Promise<LivePlan> => {
+  return async () => {
     const observed = await observe(desired, { ...given, scope });
     const planned = await planAgainstLive(observed, { ...given, checks });
     return revise === undefined ? planned : revise(planned, recovered);
   };
-  return { planned: await planNow(), recovered, planNow };
 }
 
 // For a part of the source, only the records that concern it.
@@ -213,25 +196,13 @@ function guardsOf({ refusedRisks, allowedRisks, updateShare }: Rules): PlanGuard
   return { refused, ...(updateShare === null ? {} : { updateShare }) };
 }
 
-function applyOptions({ read: { rules }, run }: Pass, { waiting = untilTheEnd() }: ApplyMode): ApplyOptions {
-  const { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs } = rules;
-  const { clock, random, stopping, signal, emit } = run;
-  const limits = { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs };
-  return { ...limits, clock, random, stopping, signal, onProgress: emit, ...waiting };
-}
-
 function untilTheEnd(): RolloutWaiting {
   return { stopWaiting: new AbortController().signal, onLeft: () => undefined };
 }
 
-function warnOfOtherWriters({ observation, recorded }: LivePlan, { connection, run }: Pass, hasLease: boolean): void {
+function warnOfOtherWriters({ observation, recorded }: LivePlan, { connection, run }: Pass): void {
   const { serverFacts, serverTime } = connection.session;
   const now = serverTime() ?? run.clock.now();
   const seen = { live: observation.live, recorded, subject: serverFacts.subject, now };
-  run.emit({ what: "warned", warnings: hasLease ? [] : otherWriterWarnings(seen) });
-}
-
-// An apply without leases reports that; a daemon has already reported it at its start.
-function withLeaseNote(event: ApplyEvent, { serverFacts }: ServerSession): ApplyEvent {
-  return { ...event, notUsed: [...event.notUsed, ...missingExtensions(serverFacts.missing(["putLease"]))] };
+  run.emit({ what: "warned", warnings: otherWriterWarnings(seen) });
 }

@@ -73,7 +73,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
     ...(interrupted.length === 0 ? {} : { interrupted }),
     ...(desired.refused.length === 0 ? {} : { invalid: await invalidOutcomes(desired, session) }),
     // What an apply would refuse must not be approved.
-    seal: seals && sealRefusal({ plan, refusal }) === null ? await sealOf(plan, livePlan, pass) : null,
+    seal: seals && sealRefusal({ plan, refusal }) === null ? sealOf(plan, livePlan, pass) : null,
     withServerSide: showServer ? serverSide({ ...livePlan, plan }) : null,
     unmanaged: showUnmanaged ? unmanagedIn(livePlan) : null,
     ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
@@ -94,16 +94,15 @@ async function withInterrupted(
   const pending = await session.ledger.pending();
   if (pending.length === 0) return { records, writesOf: () => [] };
   // Imported here, since most plans find no open write.
-  const [{ recoveryWith }, { foreseeRecovery, interruptedWrites, recordsAfter }] = await Promise.all([
-    import("../apply/apply-with-recovery.ts"),
+  const [{ startRecovery }, { foreseeRecovery, interruptedWrites, recordsAfter }] = await Promise.all([
+    import("../apply/recover.ts"),
     import("../apply/foresee-recovery.ts"),
   ]);
-  const { clock, stopping: signal, emit: onProgress } = run;
-  const options = { concurrency: rules.concurrency, clock, signal, onProgress };
-  const foreseen = await foreseeRecovery(pending, await recoveryWith(session, options));
+  const recovery = await startRecovery(session, rules.concurrency, { ...run, signal: run.stopping });
+  const foreseen = await foreseeRecovery(pending, recovery);
   return {
     records: recordsAfter(foreseen, records),
-    writesOf: (livePlan) => interruptedWrites(foreseen, livePlan, clock.now()),
+    writesOf: (livePlan) => interruptedWrites(foreseen, livePlan, run.clock.now()),
   };
 }
 
@@ -147,9 +146,9 @@ function withShrunk(refusal: GuardRefusal | null, { error: { message } }: Shrunk
   return { message, flags: [...SHRUNK.flags, ...flags], needsPerson, diagnostics };
 }
 
-async function sealOf(plan: PlanEvent["plan"], livePlan: LivePlan, pass: Pass): Promise<SignedSeal> {
+function sealOf(plan: PlanEvent["plan"], livePlan: LivePlan, pass: Pass): SignedSeal {
   const sealing = sealingOf(pass);
-  return signSeal({ ...plan }, makeSeal(await sealableOf(livePlan, [], pass.run), sealing), sealing);
+  return signSeal({ ...plan }, makeSeal(sealableOf(livePlan), sealing), sealing);
 }
 
 // Without a base or records the cause of every difference is unknown, so the gate would pass everything.

@@ -9,8 +9,7 @@ import type { OpenWrite, ResolveReport } from "../../core/report/report.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { kindOf } from "../../kinds/index.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
-import { recoveryWith } from "../apply/apply-with-recovery.ts";
-import { findWriteEffect, type Recovery, settleApplied } from "../apply/recover.ts";
+import { findWriteEffect, liveOf, type Recovery, settleApplied, startRecovery } from "../apply/recover.ts";
 import { hasContentOf, type WriteEffect } from "../apply/verify-write.ts";
 import type { Pass } from "../pass.ts";
 
@@ -37,18 +36,12 @@ export async function resolvePass(
   { connection: { session }, read: { rules }, run }: Pass,
   { identities, as, confirm }: ResolveMode,
 ): Promise<ResolvedEvent | { readonly what: "declined" }> {
-  const { signal, clock, emit } = run;
-  const recovery = await recoveryWith(session, {
-    concurrency: rules.concurrency,
-    onProgress: emit,
-    signal,
-    clock,
-  });
+  const recovery = await startRecovery(session, rules.concurrency, run);
   const pending = chosen(await session.ledger.pending(), identities);
   const found = await Promise.all(pending.map((intent) => find(intent, recovery)));
   const shown = reportOf(session.server, null, found.map(openWrite));
   if (as === null) return { what: "resolved", report: shown };
-  for (const one of found) requireAgreement(one, as, clock.now());
+  for (const one of found) requireAgreement(one, as, run.clock.now());
   if (!(await confirm(shown))) return { what: "declined" };
   const closed: OpenWrite[] = [];
   for (const one of found) closed.push(await close(one, as, recovery));
@@ -68,7 +61,7 @@ function chosen(pending: readonly PendingIntent[], identities: readonly Identity
 async function find(intent: PendingIntent, recovery: Recovery): Promise<Found> {
   const kind = kindOf(intent.kind);
   if (kind === undefined) throw new HoldfastError("error", `this release has no kind ${intent.kind}`);
-  const live = await recovery.readLive(intent, kind);
+  const live = await liveOf(intent, kind, recovery);
   return { intent, kind, live, evidence: await findWriteEffect(intent, kind, live, recovery) };
 }
 
@@ -97,13 +90,13 @@ async function close(found: Found, as: "applied" | "refused", recovery: Recovery
   const { intent, kind, live, evidence } = found;
   const shown = openWrite(found);
   if (as === "refused") {
-    await recovery.ledger.close(intent.id, null);
+    await recovery.session.ledger.close(intent.id, null);
     return shown;
   }
   const row = evidence.effect === "applied" ? evidence.row : await unseenRow(intent, live, recovery);
   const { token, error, isOpen } = await settleApplied(intent, row, kind, recovery);
   if (isOpen) throw new HoldfastError("error", error?.message ?? "the one-time token could not be stored");
-  await recovery.ledger.close(intent.id, null);
+  await recovery.session.ledger.close(intent.id, null);
   return { ...shown, token, lost: error?.message ?? null };
 }
 
@@ -111,7 +104,7 @@ async function close(found: Found, as: "applied" | "refused", recovery: Recovery
 async function unseenRow(
   { identity }: PendingIntent,
   live: Live,
-  { ledger }: Recovery,
+  { session: { ledger } }: Recovery,
 ): Promise<Pick<LiveRow, "id"> & { readonly manifest: null }> {
   if (live.state === "present") return { id: live.row.id, manifest: null };
   return { id: (await ledger.recorded([identity])).get(identity)?.id ?? null, manifest: null };

@@ -4,9 +4,9 @@ import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { UnlockedEvent } from "../../core/report/events.ts";
 import type { UnlockReport } from "../../core/report/report.ts";
 import { isHolderAlive } from "../../state/open-state.ts";
-import { leaseOptions } from "../lease/acquire-write-access.ts";
 import { type LeaseHolder, leaseHolderIn, RENEWAL_MS, watchBusyLease } from "../lease/busy-lease.ts";
 import { acquireLease, type LeaseOptions } from "../lease/lease.ts";
+import { leaseOptions } from "../lease/lease-options.ts";
 import type { Pass } from "../pass.ts";
 
 /** A pass that breaks the leases of dead holders that block this source. */

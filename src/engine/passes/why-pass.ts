@@ -5,7 +5,7 @@ import { pointerOf, writtenValueAt } from "../../core/diff/pointer.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { parentOf, requireKind, writerIn } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
-import type { Identity } from "../../core/manifest.ts";
+import { type Identity, requireRead } from "../../core/manifest.ts";
 import { declarersOf } from "../../core/plan/orphans.ts";
 import { redactManifest } from "../../core/redact/redact-manifest.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
@@ -13,7 +13,7 @@ import { lastGoodText, placeText } from "../../core/report/invalid-text.ts";
 import { select } from "../../core/selection/select.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { kindsByType } from "../../kinds/index.ts";
-import { locateField, readManifest } from "../../manifests/read-manifests.ts";
+import { locateField } from "../../manifests/read-manifests.ts";
 import { closestName } from "../../schema/closest-name.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import type { Desired } from "../load/desired.ts";
@@ -50,7 +50,7 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
       pointerTokens(pointer),
     ) ?? null;
   const [found, receipt] = [livePlan.observation.live.get(identity), recorded.get(identity)];
-  const { value } = await readManifest(manifest, run);
+  const { value } = requireRead(livePlan.waved.find((one) => one.manifest.identity === identity)?.manifest ?? manifest);
   const { line } = await locateField({ manifest, pointer }, run);
   const answer = {
     identity,

@@ -4,12 +4,15 @@ import { Secret } from "../../../src/contract/secret.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
 import type { IgnoreRule } from "../../../src/core/ignore/ignore-rules.ts";
 import type { Identity } from "../../../src/core/manifest.ts";
-import type { ProgressEvent } from "../../../src/core/report/events.ts";
-import { type ApplyOptions, applyWithRecovery, recoverPending } from "../../../src/engine/apply/apply-with-recovery.ts";
-import { EVERYTHING, observe } from "../../../src/engine/observe.ts";
+import type { PassEvent } from "../../../src/core/report/events.ts";
+import { recover, startRecovery } from "../../../src/engine/apply/recover.ts";
+import { apply } from "../../../src/engine/apply.ts";
+import { EVERYTHING, observe, type ReadScope } from "../../../src/engine/observe.ts";
+import type { RolloutWaiting, Run } from "../../../src/engine/pass.ts";
 import { type LivePlan, planAgainstLive } from "../../../src/engine/plan.ts";
 import { openSession, type ServerSession } from "../../../src/engine/session.ts";
 import { defaultSink } from "../../../src/engine/sinks/index.ts";
+import type { ApplyRules, PlanRules } from "../../../src/engine/target.ts";
 import type { SinkType } from "../../../src/engine/token-sink.ts";
 import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -62,13 +65,6 @@ export async function passes(url: string) {
       random: { ...systemRandom, next: () => 0 },
       signal: new AbortController().signal,
     });
-  const common = ({ concurrency = 8, now = systemClock.now }: PassOptions) => ({
-    concurrency,
-    clock: { ...systemClock, now },
-    random: systemRandom,
-    signal: new AbortController().signal,
-    stopping: new AbortController().signal,
-  });
   const desired = (manifests: readonly SourceManifest[]) => {
     const { waves } = resolveGraph(manifests);
     const waveOf = ({ identity }: SourceManifest) => waves.get(identity) ?? 0;
@@ -94,30 +90,39 @@ export async function passes(url: string) {
     const chosen = whole.manifests.filter(({ identity }) => only.includes(identity));
     return { ...whole, manifests: chosen, isWhole: false };
   };
-  const progress: ProgressEvent[] = [];
-  const applyOptions = (options: PassOptions): ApplyOptions => ({
-    ...common(options),
+  const progress: PassEvent[] = [];
+  const rules = (options: PassOptions): ApplyRules & PlanRules => ({
+    concurrency: options.concurrency ?? 8,
     wait: options.wait ?? true,
     failFast: options.failFast ?? false,
-    onProgress: (one) => progress.push(one),
-    onLeft: () => undefined,
     requestTimeoutMs: options.deadline ?? 50,
     rolloutTimeoutMs: 5_000,
-    stopping: options.stopping ?? new AbortController().signal,
-    stopWaiting: options.stopWaiting ?? new AbortController().signal,
+    ignore: options.ignore ?? [],
+    guards: {},
+    allowShrink: true,
+    writers: [],
+  });
+  const runOf = ({ now = systemClock.now, stopping, stopWaiting }: PassOptions): Run & RolloutWaiting => ({
+    emit: (one) => progress.push(one),
+    clock: { ...systemClock, now },
+    random: systemRandom,
+    signal: new AbortController().signal,
+    stopping: stopping ?? new AbortController().signal,
+    stopWaiting: stopWaiting ?? new AbortController().signal,
+    onLeft: () => undefined,
   });
   const planned = async (
     session: ServerSession,
     manifests: readonly SourceManifest[],
     options: PassOptions,
-    kept: Pick<typeof EVERYTHING, "cache" | "needsReceipts">,
+    kept: Partial<ReadScope>,
   ): Promise<LivePlan> => {
-    const { concurrency, ...run } = common(options);
     const given = {
       server: session,
       records: { heads: await session.heads(), ledger: session.ledger },
-      rules: { ignore: options.ignore ?? [], guards: {}, allowShrink: true, writers: [], concurrency },
-      run,
+      rules: rules(options),
+      // A stop request is for the apply.
+      run: { ...runOf(options), stopping: new AbortController().signal },
     };
     const observed = await observe(selected(manifests, options), { ...given, scope: { ...EVERYTHING, ...kept } });
     const checks = { creates: "dry-run", guards: null, hasSink: session.sink !== null } as const;
@@ -135,18 +140,15 @@ export async function passes(url: string) {
     },
     apply: async (manifests: readonly SourceManifest[], options: PassOptions = {}) => {
       await using one = await session(options);
-      const recovered = await recoverPending(one, applyOptions(options));
-      const looked = await planned(
-        one,
-        manifests,
-        { ...options, ignore: [] },
-        { cache: one.cache, needsReceipts: true },
-      );
-      const applied = await applyWithRecovery(looked, one, {
-        ...applyOptions(options),
-        recovered,
-        hasLease: options.hasLease ?? true,
-      });
+      const run = runOf(options);
+      const open = await one.ledger.pending();
+      const recovered = open.length === 0 ? [] : await recover(open, await startRecovery(one, 8, run));
+      const values = new Set(recovered.map(({ intent }) => intent.identity));
+      const kept = { cache: one.cache, needsReceipts: true, values };
+      const looked = await planned(one, manifests, { ...options, ignore: [] }, kept);
+      const hasLease = options.hasLease ?? true;
+      const applying = { session: one, hasLease, rules: rules(options), recovered, recordsEqual: true, run };
+      const applied = await apply(looked, applying);
       return {
         ...applied,
         recovered,
