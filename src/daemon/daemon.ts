@@ -168,7 +168,12 @@ async function runTarget(one: Watched, options: RunOptions, control: ControlSock
     failure: () => {},
   };
   const { clock, random, stopping, signal, replaced, isReloaded } = options;
-  const { begin, emit, failure, end, ended } = observers([watch.observer, options.observe(one.name), takeover]);
+  const { begin, emit, failure, end, ended } = observers([
+    watch.observer,
+    options.observe(one.name),
+    takeover,
+    one.recorder.observer,
+  ]);
   const { target, trigger, leader, passQueue, sync, intervalMs, driftIntervalMs, recorder } = one;
   try {
     await runPasses(target, {

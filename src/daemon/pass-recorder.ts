@@ -1,9 +1,13 @@
 import { decisionsAt, holdText } from "../core/holds.ts";
-import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { RolloutResult } from "../core/report/report.ts";
+import type { PassRecord, ResourceStatus, TargetStatus } from "../core/report/target-status.ts";
+import type { ResourcesSeen } from "../state/resource-events.ts";
 import type { TargetState } from "../state/state.ts";
 import type { TargetStore } from "../state/target-store.ts";
 import { storageErrorAt, storeErrorCode } from "../store/store-error.ts";
 import type { EndedPass, PassSeen, PassTimes } from "./ended-pass.ts";
+import type { PassObserver } from "./pass-observer.ts";
 import { resourcesSeen } from "./resource-statuses.ts";
 import { isWorthRecording, newStatus, standbyStatus, statusAfter } from "./status-after-pass.ts";
 
@@ -25,6 +29,8 @@ export type RecorderOptions = {
 /** Records every pass and the outcome of every commit of a target. */
 export type PassRecorder = {
   readonly onPassEnd: (pass: EndedPass) => Promise<void>;
+  /** Sees the rollouts that end after their pass. */
+  readonly observer: PassObserver;
   readonly status: () => Promise<TargetStatus>;
   /** The latest records, oldest first. */
   readonly latest: () => readonly PassRecord[];
@@ -45,6 +51,8 @@ export function createPassRecorder({
   let status = newStatus(target, source);
   let latest: readonly PassRecord[] = [];
   let isContinued = false;
+  const rollouts = rolloutsBetweenPasses();
+  let storing = Promise.resolve();
   let waiting: { readonly since: number; readonly resolve: () => void }[] = [];
   const tolerant = (work: (store: TargetStore) => Promise<void>): Promise<void> => withHistory(state, work);
   const continueEarlier = (): Promise<void> =>
@@ -64,7 +72,18 @@ export function createPassRecorder({
       new Promise((resolve) => {
         waiting.push({ since: now(), resolve });
       }),
+    observer: {
+      emit: (event) => {
+        const found = event.what === "rolled-out" ? rollouts.ended(event, now()) : null;
+        if (found === null) return;
+        storing = storing.then(() => tolerant((store) => store.keep({ status, resources: found })));
+        // The end of the next pass reports a failure.
+        storing.catch(() => undefined);
+      },
+      failure: () => {},
+    },
     onPassEnd: async (pass) => {
+      await storing;
       if (!isContinued) await continueEarlier();
       const before = status;
       status = statusAfter(before, pass);
@@ -75,7 +94,7 @@ export function createPassRecorder({
         ? [...(await supersededBy(status, before, { between, read: pass.seen.read, last })), last]
         : [];
       latest = [...latest, ...records].slice(-MAX_LATEST);
-      const resources = resourcesSeen(pass.seen, pass.times.endedAt);
+      const resources = rollouts.passEnded(pass);
       await tolerant((store) => store.keep({ status, records, resources }));
       const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.times.startedAt;
       const done = waiting.filter(isOver);
@@ -97,6 +116,34 @@ export async function withHistory(
     state.onForgotten("the history of passes", storageErrorAt(state.folder, error));
   }
 }
+
+/** The rollouts that passes no longer waited for, with what is known of their resources. */
+function rolloutsBetweenPasses() {
+  let progressing = new Map<Identity, ResourceStatus>();
+  let commit: string | null = null;
+  let early = new Map<Identity, RolloutResult>();
+  return {
+    passEnded: ({ seen, times }: EndedPass): ResourcesSeen | null => {
+      const found = resourcesSeen(seen, times.endedAt, early);
+      early = new Map();
+      if (found === null) return null;
+      commit = found.commit;
+      if (found.isWhole) progressing = new Map();
+      for (const one of found.statuses) if (one.rollout === "progressing") progressing.set(one.identity, one);
+      return found;
+    },
+    ended: ({ identity, rollout }: RolledOut, now: number): ResourcesSeen | null => {
+      const status = progressing.get(identity);
+      progressing.delete(identity);
+      // It may end before its pass does.
+      if (status === undefined) early.set(identity, rollout);
+      if (status === undefined) return null;
+      return { at: new Date(now).toISOString(), commit, isWhole: false, statuses: [{ ...status, rollout }] };
+    },
+  };
+}
+
+type RolledOut = { readonly identity: Identity; readonly rollout: RolloutResult };
 
 const MAX_LATEST = 10;
 

@@ -8,11 +8,15 @@ import type { ResourceState, ResourceStatus } from "../core/report/target-status
 import type { ResourcesSeen } from "../state/resource-events.ts";
 import type { PassSeen } from "./ended-pass.ts";
 
-/** What a pass found of resources; null if it compared nothing with live. */
-export function resourcesSeen({ applied, planned }: PassSeen, endedAt: number): ResourcesSeen | null {
+/** What a pass found of resources, given the rollouts that ended since; null if it compared nothing with live. */
+export function resourcesSeen(
+  { applied, planned }: PassSeen,
+  endedAt: number,
+  rollouts: ReadonlyMap<Identity, RolloutResult> = new Map(),
+): ResourcesSeen | null {
   const at = new Date(endedAt).toISOString();
   if (applied !== null) {
-    const statuses = [...invalidStates(applied), ...appliedStates(applied)(new Map())];
+    const statuses = [...invalidStates(applied), ...appliedStates(applied)(rollouts)];
     return { at, commit: applied.report.revision, isWhole: !applied.isPart && applied.plan.complete, statuses };
   }
   if (planned === null) return null;

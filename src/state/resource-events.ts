@@ -33,11 +33,10 @@ export function resourceChanges(
   for (const status of statuses) {
     const { identity } = status;
     const earlier = before.get(identity);
-    const event = { ...status, at, commit };
-    if (isEvent(status, earlier)) events.push(event);
+    if (isEvent(status, earlier)) events.push({ ...status, at, commit });
     if (!isSettled(status)) {
       settled.delete(identity);
-      if (earlier === undefined || isOther(status, earlier)) unsettled.push(event);
+      if (earlier === undefined || isOther(status, earlier)) unsettled.push({ ...status, at, commit });
     } else if (earlier !== undefined) settled.add(identity);
   }
   return { events, unsettled, settled: [...settled] };
@@ -47,7 +46,6 @@ function isSettled(status: ResourceStatus): boolean {
   return isSuccess(status.state) && !hasBadRollout(status);
 }
 
-// The end of a rollout that is not ready yet is told by a later pass.
 function isEvent(status: ResourceStatus, earlier: ResourceEvent | undefined): boolean {
   if (earlier !== undefined && !isSettled(status)) return isOther(status, earlier);
   return earlier !== undefined || status.state !== "unchanged" || status.hasDrifted || !isSettled(status);
