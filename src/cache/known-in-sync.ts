@@ -134,7 +134,7 @@ function matchesLiveAndReceipt(
   if (receipt === undefined) return isFastEqual(kind, value, live);
   const { mark, digest } = receipt;
   if (mark === undefined || digest === undefined) return false;
-  return digest === ledger.digest(contentText({ written: value, echo: live }));
+  return digest === ledger.digest(contentText({ written: value, returned: live }));
 }
 
 // Placeholders for a reply that was recognised by its bytes.

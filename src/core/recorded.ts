@@ -20,7 +20,7 @@ export type Recorded = RecordedHead & {
   /** The manifest as it was sent. */
   readonly written: JsonObject;
   /** The manifest as the control plane answered it; null when the reply had none. */
-  readonly echo: JsonObject | null;
+  readonly returned: JsonObject | null;
   /** Paths under an ignore rule that we never wrote: the record does not cover them. */
   readonly unrecorded?: readonly (readonly string[])[];
 };
@@ -36,7 +36,7 @@ export function withoutIgnored(
 ): Recorded {
   if (ignored.length === 0) return receipt;
   const isRecorded = (path: readonly string[]): boolean =>
-    known?.echo != null && !isIgnored(known.unrecorded ?? [], path);
+    known?.returned != null && !isIgnored(known.unrecorded ?? [], path);
   const before = (from: JsonObject | null | undefined, mine: JsonObject): JsonObject => {
     const kept = keepIgnored(shape, mine, from ?? {}, ignored.filter(isRecorded));
     const bare = keepIgnored(
@@ -51,21 +51,21 @@ export function withoutIgnored(
   return {
     ...receipt,
     written: before(known?.written, receipt.written),
-    echo: receipt.echo && before(known?.echo, receipt.echo),
+    returned: receipt.returned && before(known?.returned, receipt.returned),
     ...(unrecorded.length === 0 ? {} : { unrecorded }),
   };
 }
 
 /** Whether two records of a resource are equal. */
 export function equalRecorded(one: Recorded, other: Recorded): boolean {
-  const { written, echo, id, version, unrecorded = [] } = one;
+  const { written, returned, id, version, unrecorded = [] } = one;
   const isSame = id === other.id && version === other.version && equal(unrecorded, other.unrecorded ?? []);
-  return isSame && equal(written, other.written) && equal(echo ?? undefined, other.echo ?? undefined);
+  return isSame && equal(written, other.written) && equal(returned ?? undefined, other.returned ?? undefined);
 }
 
 /** Whether a record equals the current manifest and live state. */
-export function isRecordOf({ written, echo }: Recorded, manifest: JsonObject, live: JsonObject): boolean {
-  return equal(written, manifest) && equal(echo ?? undefined, live);
+export function isRecordOf({ written, returned }: Recorded, manifest: JsonObject, live: JsonObject): boolean {
+  return equal(written, manifest) && equal(returned ?? undefined, live);
 }
 
 /** The record with its sealed part. The caller must have opened it. */

@@ -3,11 +3,11 @@ import type { Recorded } from "../core/recorded.ts";
 import { deriveKey, keyObject, type SealKey } from "../seal/seal-key.ts";
 
 /** The sealed content of a receipt. */
-export type ReceiptContent = Pick<Recorded, "written" | "echo" | "unrecorded">;
+export type ReceiptContent = Pick<Recorded, "written" | "returned" | "unrecorded">;
 
-/** The content of a receipt as text. */
-export function contentText({ written, echo, unrecorded }: ReceiptContent): string {
-  return JSON.stringify({ written, echo, unrecorded });
+/** The content of a receipt as text, with the names that ledgers have had from the beginning. */
+export function contentText({ written, returned, unrecorded }: ReceiptContent): string {
+  return JSON.stringify({ written, echo: returned, unrecorded });
 }
 
 /**

@@ -130,7 +130,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     await using ledger = await ledgerOf();
     await ledger.record([receipt("web"), receipt()]);
     const before = [...(await ledger.heads()).values()];
-    const { written: _, echo: __, ...head } = receipt();
+    const { written: _, returned: __, ...head } = receipt();
     expect(before.map(({ identity }) => identity)).toEqual([receipt().identity, receipt("web").identity]);
     expect(before[0]).toEqual({ ...head, mark: expect.any(String), digest: expect.any(String) });
     await ledger.record([receipt()]);
@@ -141,21 +141,21 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
 
   test("tells by a digest what a receipt says, where the control plane has answered its content", async () => {
     await using ledger = await ledgerOf();
-    const { identity, written, echo } = receipt();
-    await ledger.record([receipt(), { ...receipt("web"), echo: null }]);
+    const { identity, written, returned } = receipt();
+    await ledger.record([receipt(), { ...receipt("web"), returned: null }]);
     const heads = await ledger.heads();
     const digest = (content: ReceiptContent) => ledger.digest(contentText(content));
-    expect(heads.get(identity)?.digest).toBe(digest({ written, echo }));
-    expect(heads.get(identity)?.digest).not.toBe(digest({ written: { ...written, name: "other" }, echo }));
-    expect(heads.get(identity)?.digest).not.toBe(digest({ written, echo: { ...echo, replicas: 2 } }));
+    expect(heads.get(identity)?.digest).toBe(digest({ written, returned }));
+    expect(heads.get(identity)?.digest).not.toBe(digest({ written: { ...written, name: "other" }, returned }));
+    expect(heads.get(identity)?.digest).not.toBe(digest({ written, returned: { ...returned, replicas: 2 } }));
     expect(heads.get(receipt("web").identity)).not.toHaveProperty("digest");
   });
 
   test("keeps the newest receipt of a resource, and forgets what it is told to", async () => {
     await using ledger = await ledgerOf();
     await ledger.record([receipt()]);
-    await ledger.record([{ ...receipt(), version: 4, echo: null }]);
-    expect(await recordedIn(ledger)).toEqual([{ ...receipt(), version: 4, echo: null }]);
+    await ledger.record([{ ...receipt(), version: 4, returned: null }]);
+    expect(await recordedIn(ledger)).toEqual([{ ...receipt(), version: 4, returned: null }]);
     await ledger.forget([receipt().identity, "team/none"]);
     expect(await recordedIn(ledger)).toEqual([]);
   });

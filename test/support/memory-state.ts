@@ -191,9 +191,9 @@ function inOrder(receipts: Kept["receipts"]): readonly Receipt[] {
 }
 
 function headOf(receipt: Receipt, digest: Ledger["digest"]): ReceiptHead {
-  const { identity, kind, id, version, at, mark, echo } = receipt;
+  const { identity, kind, id, version, at, mark, returned } = receipt;
   const head = { identity, kind, id, version, at, mark };
-  return echo === null ? head : { ...head, digest: digest(contentText(receipt)) };
+  return returned === null ? head : { ...head, digest: digest(contentText(receipt)) };
 }
 
 function contentOf({ mark: _, ...receipt }: Receipt): Recorded {

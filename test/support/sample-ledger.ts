@@ -10,7 +10,7 @@ export const receipt = (name = "api"): Recorded => ({
   kind: "service",
   id: "id-1",
   written: { type: "service", name, env: { DB_PASSWORD: CANARY } },
-  echo: { type: "service", name, env: { DB_PASSWORD: CANARY }, replicas: 1 },
+  returned: { type: "service", name, env: { DB_PASSWORD: CANARY }, replicas: 1 },
   version: 3,
   at: 1_700_000_000_000,
 });

@@ -90,8 +90,8 @@ function decideUnknown(one: DecisionInput): Decision {
   if (recorded === null) return dryRun?.state === "forbidden" ? forbidden(one) : act(one, "ensure", {});
   const [desired, written] = [contentOf(one.kind, one.manifest.value), contentOf(one.kind, recorded.written)];
   if (equal(desired, written)) return trust(one);
-  const before = recorded.echo === null ? written : contentOf(one.kind, recorded.echo);
-  return follow(one, compareFields(one, before, expectedLive(kind.shape, desired, { written, echo: before })));
+  const before = recorded.returned === null ? written : contentOf(one.kind, recorded.returned);
+  return follow(one, compareFields(one, before, expectedLive(kind.shape, desired, { written, returned: before })));
 }
 
 function forbidden({ roleThatShows }: DecisionInput): Decision {
@@ -114,8 +114,8 @@ function decidePresent(one: DecisionInput, row: LiveRow): Decision {
   if (isSurelyKept(one, row)) return { ...NOTHING, action: "keep" };
   const [desired, live] = [contentOf(one.kind, manifest.value), contentOf(one.kind, row.manifest)];
   if (equal(desired, live)) return { ...NOTHING, action: "keep" };
-  const echo = dryRunContent(one);
-  const found = compareFields(one, live, echo ?? expectedLive(kind.shape, desired, recordedContent(one)));
+  const returned = dryRunContent(one);
+  const found = compareFields(one, live, returned ?? expectedLive(kind.shape, desired, recordedContent(one)));
   const acted = found.differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length > 0 && dryRun?.state === "refused") return refuse(one, refusalReason(dryRun), dryRun.message, found);
   const isFixed = kind.hasVersions && manifest.value.version !== undefined;
@@ -130,8 +130,8 @@ function isSurelyKept({ kind, manifest, recorded, dryRun }: DecisionInput, row: 
   const [desired, live] = [withoutVersion(kind, manifest.value), withoutVersion(kind, row.manifest)];
   if (equal(desired, live)) return true;
   if (dryRun !== null) return false;
-  if (recorded === null || recorded.echo === null) return fastEqual(kind.shape, desired, live);
-  return equal(recorded.written, manifest.value) && equal(recorded.echo, row.manifest);
+  if (recorded === null || recorded.returned === null) return fastEqual(kind.shape, desired, live);
+  return equal(recorded.written, manifest.value) && equal(recorded.returned, row.manifest);
 }
 
 /** Whether a manifest and live are equal without normalising. False means that they must be normalised to decide. */

@@ -29,8 +29,8 @@ export function differencesFrom(check: OwnCheck, earlier: JsonObject, live: Json
 
 // The dry run of the current manifest shows what the server adds.
 function expectedOf(check: OwnCheck, earlier: JsonObject): Json | undefined {
-  const echo = dryRunContent(check);
-  const receipt = echo === undefined ? null : { written: contentOf(check.kind, check.manifest.value), echo };
+  const returned = dryRunContent(check);
+  const receipt = returned === undefined ? null : { written: contentOf(check.kind, check.manifest.value), returned };
   return expectedLive(check.kind.shape, contentOf(check.kind, earlier), receipt);
 }
 

@@ -52,18 +52,18 @@ function viewsOf(one: DecisionInput): (difference: FieldDifference) => FieldView
     recorded:
       recorded === null || isIgnored(one.recorded?.unrecorded ?? NO_PATHS, tokens)
         ? null
-        : { written: valueAt(shape, written, tokens), echo: valueAt(shape, recorded.echo, tokens) },
+        : { written: valueAt(shape, written, tokens), returned: valueAt(shape, recorded.returned, tokens) },
     applied: appliedContent === null ? null : { desired: valueAt(shape, appliedContent, tokens) },
     base: base && { desired: valueAt(shape, origin, tokens) },
     isGiven: valueAt(shape, given, tokens) !== undefined,
   });
 }
 
-/** The last written manifest and the server's echo of it, in normal form; null when unknown. */
-export function recordedContent(one: DecisionInput): { written: Json | undefined; echo: Json | undefined } | null {
+/** The last written manifest and what the server returned, in normal form; null when unknown. */
+export function recordedContent(one: DecisionInput): { written: Json | undefined; returned: Json | undefined } | null {
   const { recorded } = one;
-  if (recorded === null || recorded.echo === null) return null;
-  return { written: contentOf(one.kind, recorded.written), echo: contentOf(one.kind, recorded.echo) };
+  if (recorded === null || recorded.returned === null) return null;
+  return { written: contentOf(one.kind, recorded.written), returned: contentOf(one.kind, recorded.returned) };
 }
 
 /** What the server would make of the manifest, in normal form; undefined without the reply of a dry run. */

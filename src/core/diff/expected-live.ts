@@ -9,22 +9,23 @@ export function withDefaults(shape: Shape, value: Json | undefined): Json | unde
 
 /**
  * What live should be after the manifest is written, according to its record. Fields equal to the last written manifest
- * take the server's echo; other fields take the desired value with the schema's defaults. All values are normalised.
+ * take what the server returned; other fields take the desired value with the schema's defaults. All values are normalised.
  */
 export function expectedLive(
   shape: Shape,
   desired: Json | undefined,
-  receipt: { readonly written: Json | undefined; readonly echo: Json | undefined } | null,
+  receipt: { readonly written: Json | undefined; readonly returned: Json | undefined } | null,
 ): Json | undefined {
   if (receipt === null) return withDefaults(shape, desired);
-  const { written, echo } = receipt;
-  if (equal(desired, written)) return echo;
-  if (!isObject(desired) || !isObject(written) || !isObject(echo)) return withDefaults(shape, desired ?? shape.default);
-  const names = new Set([...Object.keys(desired), ...Object.keys(written), ...Object.keys(echo)]);
+  const { written, returned } = receipt;
+  if (equal(desired, written)) return returned;
+  if (!isObject(desired) || !isObject(written) || !isObject(returned))
+    return withDefaults(shape, desired ?? shape.default);
+  const names = new Set([...Object.keys(desired), ...Object.keys(written), ...Object.keys(returned)]);
   const fields = [...names].toSorted(compareText).flatMap((name): [string, Json][] => {
     const settled = expectedLive(fieldShape(shape, name), own(desired, name), {
       written: own(written, name),
-      echo: own(echo, name),
+      returned: own(returned, name),
     });
     return settled === undefined ? [] : [[name, settled]];
   });

@@ -8,7 +8,7 @@ export type FieldViews = {
   readonly desired: Json | undefined;
   readonly live: Json | undefined;
   /** Null when the ledger has no record. */
-  readonly recorded: { readonly written: Json | undefined; readonly echo: Json | undefined } | null;
+  readonly recorded: { readonly written: Json | undefined; readonly returned: Json | undefined } | null;
   /** The value that was applied last, when that replaces a missing record. @default it is not known */
   readonly applied?: { readonly desired: Json | undefined } | null;
   /** Null when there is no base commit to compare with. */
@@ -26,7 +26,7 @@ export function fieldCauseOf(views: FieldViews): Cause {
     return applied ? causeByApplied(views, applied) : "unrecorded";
   }
   const desiredMoved = !equal(desired, recorded.written);
-  const liveMoved = !equal(live, recorded.echo);
+  const liveMoved = !equal(live, recorded.returned);
   if (desiredMoved && liveMoved) return "conflict";
   if (liveMoved) return "drift";
   if (!desiredMoved) return isGiven ? "server" : "default";

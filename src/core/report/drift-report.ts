@@ -125,8 +125,8 @@ function moved(
   if (kind === undefined) return [];
   const { shape, live } = sides;
   const rules = input.rulesFor(identity);
-  const { echo, written, unrecorded = [] } = requireOpened(recorded);
-  const before = contentOf(kind, echo ?? written);
+  const { returned, written, unrecorded = [] } = requireOpened(recorded);
+  const before = contentOf(kind, returned ?? written);
   const changes = differences(shape, before, contentOf(kind, live))
     .filter(({ tokens }) => !isIgnored(rules, tokens) && !isIgnored(unrecorded, tokens))
     .map((difference) => changeOf(difference, "drift", sides));

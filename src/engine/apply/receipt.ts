@@ -22,6 +22,6 @@ export function createReceipt(
   { known, at }: { readonly known: Recorded | null; readonly at: number },
 ): Recorded {
   const version = row.version ?? null;
-  const receipt = { identity, kind: kind.type, id: row.id, written, echo: row.manifest, version, at };
+  const receipt = { identity, kind: kind.type, id: row.id, written, returned: row.manifest, version, at };
   return withoutIgnored(kind.shape, receipt, { ignored, known });
 }

@@ -35,7 +35,7 @@ export async function whyFields(
   if (live?.state !== "present" || kind === undefined) return { changes, changedSince: [] };
   const { row } = live;
   const sides = { kind, row, value };
-  const moved = receipt === undefined ? [] : changesFrom(receipt.echo ?? receipt.written, sides);
+  const moved = receipt === undefined ? [] : changesFrom(receipt.returned ?? receipt.written, sides);
   const differing = new Set(changes.map(({ label }) => label));
   const since = moved.filter(({ label }) => !differing.has(label));
   if (changes.length + since.length === 0) return { changes, changedSince: [] };

@@ -23,11 +23,11 @@ export function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[
 
 /** Converts a receipt to a row; everything that could hold a secret is sealed. */
 export function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertable<StateTables["receipt"]> {
-  const { identity, kind, id, version, at, echo } = receipt;
+  const { identity, kind, id, version, at, returned } = receipt;
   const content = contentText(receipt);
   const sealed = seal(key, content, `receipt ${server} ${identity}`);
   const mark = sealed.toString("hex", 0, MARK_BYTES);
-  const tally = echo === null ? null : digest(content);
+  const tally = returned === null ? null : digest(content);
   return { server, identity, kind, external_id: id, version, at, sealed, mark, tally };
 }
 
@@ -36,8 +36,8 @@ export function recordedFrom(key: SealKey, row: StateTables["receipt"]): Recorde
   const { identity, kind, external_id, version, at } = row;
   const content = openObject(key, row.sealed, `receipt ${row.server} ${identity}`);
   const written = isObject(content.written) ? content.written : {};
-  const echo = isObject(content.echo) ? content.echo : null;
-  const receipt = { identity, kind, id: external_id, version, at, written, echo };
+  const returned = isObject(content.echo) ? content.echo : null;
+  const receipt = { identity, kind, id: external_id, version, at, written, returned };
   const unrecorded = pathsFrom(content.unrecorded);
   return unrecorded.length === 0 ? receipt : { ...receipt, unrecorded };
 }

@@ -72,7 +72,7 @@ export function present(manifest: JsonObject, row: Partial<LiveRow> = {}): Live 
 /** The receipt of a write. */
 export function recorded(written: JsonObject, fields: Partial<Recorded> = {}): Recorded {
   const { identity, kind } = declare(written);
-  return { identity, kind, id: "id-1", written, echo: written, version: null, at: NOON, ...fields };
+  return { identity, kind, id: "id-1", written, returned: written, version: null, at: NOON, ...fields };
 }
 
 /** What stands beside the manifests of a plan, by identity. */

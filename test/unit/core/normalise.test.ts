@@ -158,16 +158,16 @@ describe("what a manifest becomes on the control plane", () => {
     expect(settled).toMatchObject({ replicas: 1, allow_interception: false, ports: [{ port: 80, protocol: "TCP" }] });
   });
 
-  test("is the server's echo where it is what was written last", () => {
+  test("is the server's returned where it is what was written last", () => {
     const written = normal(service());
-    const echo = { ...service(), image: { type: "image", image_uri: "rewritten" } };
-    expect(expectedLive(serviceShape, written, { written, echo })).toEqual(echo);
+    const returned = { ...service(), image: { type: "image", image_uri: "rewritten" } };
+    expect(expectedLive(serviceShape, written, { written, returned })).toEqual(returned);
   });
 
   test("keeps what the server added or rewrote in the fields that did not change", () => {
     const settled = expectedLive(serviceShape, normal(service({ replicas: 3 })), {
       written: normal(service({ replicas: 2 })),
-      echo: normal(service({ replicas: 2, service_account: "added", allow_interception: false })),
+      returned: normal(service({ replicas: 2, service_account: "added", allow_interception: false })),
     });
     expect(settled).toEqual(normal(service({ replicas: 3, service_account: "added", allow_interception: false })));
   });
@@ -175,7 +175,7 @@ describe("what a manifest becomes on the control plane", () => {
   test("falls back to the default of a field that is no longer declared", () => {
     const settled = expectedLive(serviceShape, normal(service()), {
       written: normal(service({ replicas: 3, service_account: "x" })),
-      echo: normal(service({ replicas: 3, service_account: "x" })),
+      returned: normal(service({ replicas: 3, service_account: "x" })),
     });
     expect(settled).toEqual(normal(service({ replicas: 1 })));
   });
@@ -183,7 +183,7 @@ describe("what a manifest becomes on the control plane", () => {
   test("takes nothing from the prototype of objects", () => {
     const settled = expectedLive(serviceShape, normal(service({ labels: { a: "1" } })), {
       written: normal(service({ labels: { a: "1", toString: "x" } })),
-      echo: normal(service({ labels: { a: "1", toString: "x" } })),
+      returned: normal(service({ labels: { a: "1", toString: "x" } })),
     });
     expect(settled).toEqual(normal(service({ labels: { a: "1" } })));
   });

@@ -6,7 +6,7 @@ import { against, causes, declare, present, recorded, service } from "../given.t
 const [R, D, L, B] = ["recorded", "desired", "live", "base"];
 
 describe("the table of causes", () => {
-  const receipt = (written?: string, echo = written) => ({ written, echo });
+  const receipt = (written?: string, returned = written) => ({ written, returned });
   test.each<[string, FieldViews, string]>([
     [
       "live stood still and the manifest moved",
@@ -30,7 +30,7 @@ describe("the table of causes", () => {
     ],
     [
       "live moved away from the server's own rewriting",
-      { desired: R, live: L, recorded: receipt(R, "echo"), base: null, isGiven: true },
+      { desired: R, live: L, recorded: receipt(R, "returned"), base: null, isGiven: true },
       "drift",
     ],
     ["live lost the field", { desired: R, live: undefined, recorded: receipt(R), base: null, isGiven: true }, "drift"],
@@ -64,7 +64,7 @@ describe("the table of causes", () => {
     ],
     [
       "nobody moved, and the server would rewrite a field",
-      { desired: R, live: "echo", recorded: receipt(R, "echo"), base: null, isGiven: true },
+      { desired: R, live: "returned", recorded: receipt(R, "returned"), base: null, isGiven: true },
       "server",
     ],
   ])("%s", (_, views, cause) => {
@@ -147,11 +147,15 @@ describe("the causes in a plan", () => {
 
 describe("what only the server adds or rewrites", () => {
   const declared = service({ ports: [{ port: 80, host: "a" }] });
-  const echo = service({ ports: [{ port: 80, protocol: "TCP", host: "A" }], replicas: 1, service_account: "added" });
-  const known = { recorded: [recorded(declared, { echo })] };
+  const returned = service({
+    ports: [{ port: 80, protocol: "TCP", host: "A" }],
+    replicas: 1,
+    service_account: "added",
+  });
+  const known = { recorded: [recorded(declared, { returned })] };
 
   test("is no difference, by the receipt", () => {
-    expect(against(declared, present(echo), known)).toMatchObject({ action: "keep", changes: [] });
+    expect(against(declared, present(returned), known)).toMatchObject({ action: "keep", changes: [] });
   });
 
   test("is no difference, by the schema's defaults, where nothing is recorded", () => {
@@ -166,37 +170,37 @@ describe("what only the server adds or rewrites", () => {
 
   test("is no difference, by a dry run's answer", () => {
     const { identity } = declare(declared);
-    const row = { key: "c1:ws1/api", id: "id-1", manifest: echo, stamp: null };
+    const row = { key: "c1:ws1/api", id: "id-1", manifest: returned, stamp: null };
     const dryRuns = new Map([[identity, { state: "answered", row } as const]]);
-    expect(against(declared, present(echo), { dryRuns })).toMatchObject({ action: "keep", changes: [] });
+    expect(against(declared, present(returned), { dryRuns })).toMatchObject({ action: "keep", changes: [] });
   });
 
   test("does not hide a move in the same item", () => {
-    const step = against(service({ ports: [{ port: 80, host: "b" }] }), present(echo), known);
+    const step = against(service({ ports: [{ port: 80, host: "b" }] }), present(returned), known);
     expect(causes(step)).toEqual({ "/ports/0/host": "manifest" });
   });
 
   test("does not hide drift of a field left to its default", () => {
-    const step = against(declared, present({ ...echo, replicas: 7 }), known);
+    const step = against(declared, present({ ...returned, replicas: 7 }), known);
     expect(causes(step)).toEqual({ "/replicas": "drift" });
     expect(step.changes).toMatchObject([{ before: 7, after: 1 }]);
   });
 
   test("is shown with its cause and never acted on alone", () => {
     const { identity } = declare(declared);
-    const manifest = { ...echo, service_account: "rewritten", replicas: 3 };
+    const manifest = { ...returned, service_account: "rewritten", replicas: 3 };
     const dryRuns = new Map([
       [identity, { state: "answered", row: { key: "c1:ws1/api", id: "id-1", manifest, stamp: null } } as const],
     ]);
-    const step = against({ ...declared, labels: {} }, present(echo), { ...known, dryRuns });
+    const step = against({ ...declared, labels: {} }, present(returned), { ...known, dryRuns });
     expect(step.action).toBe("keep");
     expect(step.decision.differences.map(({ cause }) => cause)).toEqual(["default", "default"]);
   });
 
   test("is no difference when a default is written out or left away", () => {
-    const out = against({ ...declared, replicas: 1 }, present(echo), known);
+    const out = against({ ...declared, replicas: 1 }, present(returned), known);
     expect(out).toMatchObject({ action: "keep", changes: [] });
-    const away = { recorded: [recorded({ ...declared, replicas: 1 }, { echo })] };
-    expect(against(declared, present(echo), away)).toMatchObject({ action: "keep", changes: [] });
+    const away = { recorded: [recorded({ ...declared, replicas: 1 }, { returned })] };
+    expect(against(declared, present(returned), away)).toMatchObject({ action: "keep", changes: [] });
   });
 });

@@ -209,7 +209,7 @@ describe("what cannot be read", () => {
     expect(made.steps).toMatchObject([{ identity: "team/ml", action: "keep", reason: "by-ledger" }]);
   });
 
-  test("is updated where the manifest moved, by its cause and against the recorded echo", () => {
+  test("is updated where the manifest moved, by its cause and against the recorded returned", () => {
     const before = { ...team, members: ["a@x.io", "b@x.io"] };
     const step = against(team, unread, { recorded: [recorded(before)] });
     expect(step).toMatchObject({
@@ -760,15 +760,15 @@ describe("ten thousand unchanged services", () => {
       }),
     );
     const manifests = services.map((value) => declare(value));
-    const echo = (value: JsonObject) => ({
+    const returned = (value: JsonObject) => ({
       ...value,
       env: { A: `${(value.env as JsonObject).A}`, B: "x" },
       replicas: 1,
       ports: [{ port: 80, protocol: "TCP" }],
     });
     const input = planInput(manifests, {
-      live: Object.fromEntries(manifests.map(({ identity, value }) => [identity, present(echo(value))])),
-      recorded: services.map((value) => recorded(value, { echo: echo(value) })),
+      live: Object.fromEntries(manifests.map(({ identity, value }) => [identity, present(returned(value))])),
+      recorded: services.map((value) => recorded(value, { returned: returned(value) })),
     });
     const started = performance.now();
     const { plan: made } = makePlan(input);

@@ -46,8 +46,10 @@ describe("drift", () => {
   });
 
   test("is not what the server made of it when it was written", () => {
-    const echo = service({ replicas: 2, service_account: "added" });
-    expect(one(present(echo), { recorded: [recorded(service({ replicas: 2 }), { echo })] }).summary).toMatchObject({
+    const returned = service({ replicas: 2, service_account: "added" });
+    expect(
+      one(present(returned), { recorded: [recorded(service({ replicas: 2 }), { returned })] }).summary,
+    ).toMatchObject({
       drifted: 0,
       unchanged: 1,
     });
