@@ -117,7 +117,7 @@ function schemaFaults(
   const encrypted = encryptedFaults(value, chunk.text);
   if (encrypted.length > 0) return encrypted;
   const respelt = checkSpellings(type, value, respellings());
-  const faults = validateManifest(type, value, { unknownFields });
+  const faults = validateManifest(type, value, unknownFields);
   if (respelt.length === 0) return faults;
   const places = new Set(respelt.map(({ pointer }) => pointer));
   return [...respelt, ...faults.filter(({ code, pointer }) => code !== "wrong-type" || !places.has(pointer))];

@@ -7,7 +7,7 @@ import type { ValidatorError } from "./schemas.ts";
 import { expectedTypes, wrongType } from "./wrong-type.ts";
 
 /** The place and the severity of an error. */
-export type ErrorPlace = Pick<SchemaDiagnostic, "pointer" | "severity">;
+export type ErrorPlace = { readonly pointer: string; readonly severity: SchemaDiagnostic["severity"] };
 
 /** The place of an error of the compiled validator; null when another error describes it better. */
 export function errorPlace(raw: ValidatorError, unknownFields: "refuse" | "warn"): ErrorPlace | null {

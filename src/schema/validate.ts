@@ -4,9 +4,6 @@ import { impossibleDate } from "./rule.ts";
 import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 import { applicationSchema, schemaFor, validatorFor } from "./schemas.ts";
 
-/** Options of a validation. */
-export type ValidateOptions = { readonly unknownFields?: "refuse" | "warn" };
-
 /** The result of a validation: at most 100 diagnostics, errors first, and the number of omitted errors. */
 export type Validation = { readonly faults: readonly SchemaDiagnostic[]; readonly omitted: number };
 
@@ -19,28 +16,28 @@ export const MAX_DEPTH = 100;
 export function validateManifest(
   type: string,
   value: unknown,
-  options: ValidateOptions = {},
+  unknownFields: "refuse" | "warn" = "refuse",
 ): readonly SchemaDiagnostic[] {
-  return checkManifest(type, value, options).faults;
+  return checkManifest(type, value, unknownFields).faults;
 }
 
 /** Validates a manifest by the schema of its type, and also returns the number of omitted errors. */
-export function checkManifest(type: string, value: unknown, options: ValidateOptions = {}): Validation {
-  return type === "config" ? noSchema() : validate(type, value, options);
+export function checkManifest(type: string, value: unknown, unknownFields: "refuse" | "warn" = "refuse"): Validation {
+  return type === "config" ? noSchema() : validate(type, value, unknownFields);
 }
 
 /** Validates a configuration file by its schema. */
 export function validateConfig(value: unknown): readonly SchemaDiagnostic[] {
-  const { faults } = validate("config", value, {});
+  const { faults } = validate("config", value, "refuse");
   return faults.length > 0 ? faults : datesOfRules(value);
 }
 
 /** Validates an application whose type has no schema: only the fields that all applications share are checked. */
-export function checkApplication(value: unknown, options: ValidateOptions = {}): Validation {
-  return validate(applicationSchema, value, options);
+export function checkApplication(value: unknown, unknownFields: "refuse" | "warn" = "refuse"): Validation {
+  return validate(applicationSchema, value, unknownFields);
 }
 
-function validate(name: string, value: unknown, { unknownFields = "refuse" }: ValidateOptions): Validation {
+function validate(name: string, value: unknown, unknownFields: "refuse" | "warn"): Validation {
   const validator = validatorFor(name);
   if (validator === undefined) return noSchema();
   const bound = exceededLimit(value);

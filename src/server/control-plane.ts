@@ -179,8 +179,10 @@ async function serveHttp(
   const replace = (read: SecureContextOptions): void => {
     certificate = read;
   };
-  const following = { ...options, current: () => certificate, replace };
-  if (tls !== undefined) stack.use(followCertificate(app.server, tls, following, context));
+  const inUse = { current: () => certificate, replace };
+  if (tls !== undefined) {
+    stack.use(followCertificate(app.server, tls, inUse, context, options.fileCheckSeconds));
+  }
   addOperationRoutes(app, {
     context,
     authenticators,
@@ -198,7 +200,7 @@ async function serveHttp(
       "tokens travel in clear: configure a certificate, or run behind a proxy with TLS",
     );
   }
-  addReference(app, { documentedOnly, unknownFields: context.unknownFields });
+  addReference(app, documentedOnly, context.unknownFields);
   return listen(app, host, port);
 }
 

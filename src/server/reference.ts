@@ -5,13 +5,10 @@ import { once } from "../model/once.ts";
 // The page has no scripts and may not be framed.
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Which operations and fields the reference describes. */
-type ReferenceOptions = { readonly documentedOnly: boolean; readonly unknownFields: "refuse" | "allow" };
-
 /** Adds `/openapi.json` and `/docs`; they contain no data and need no token. */
-export function addReference(app: FastifyInstance, options: ReferenceOptions): void {
+export function addReference(app: FastifyInstance, documentedOnly: boolean, unknownFields: "refuse" | "allow"): void {
   // Read at the first request, since most servers get none.
-  const reference = once(() => readReference(options));
+  const reference = once(() => readReference(documentedOnly, unknownFields));
   serveText(app, "/openapi.json", "application/json; charset=utf-8", async () => (await reference()).openApi);
   serveText(app, "/docs", "text/html; charset=utf-8", async () => (await reference()).page);
   serveText(app, "/docs/style.css", "text/css; charset=utf-8", async () => (await reference()).stylesheet);
@@ -19,10 +16,11 @@ export function addReference(app: FastifyInstance, options: ReferenceOptions): v
   app.get("/docs/", { exposeHeadRoute: true }, async (_, reply) => reply.redirect("../docs", 308));
 }
 
-type Reference = { readonly openApi: string; readonly page: string; readonly stylesheet: string };
-
 // The build makes it from the table of operations and the resources.
-async function readReference({ documentedOnly, unknownFields }: ReferenceOptions): Promise<Reference> {
+async function readReference(
+  documentedOnly: boolean,
+  unknownFields: "refuse" | "allow",
+): Promise<{ readonly openApi: string; readonly page: string; readonly stylesheet: string }> {
   const file = `generated/reference/${documentedOnly ? "documented" : "all"}-${unknownFields}.json`;
   return JSON.parse(await readFile(new URL(file, import.meta.url), "utf8"));
 }

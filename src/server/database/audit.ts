@@ -8,7 +8,7 @@ import type { Tables } from "./tables.ts";
 
 /** An effect to be audited: who did what to which resource (`kind/key`, as `service/c1:ws1/api`). */
 export type Effect = {
-  readonly principal: Pick<Principal, "name">;
+  readonly principal: { readonly name: string };
   /** The operation of the interface, or a command that changes the database itself. */
   readonly operation: OperationName | "admin-token";
   readonly resource: string;

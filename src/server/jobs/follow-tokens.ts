@@ -24,7 +24,7 @@ export async function followTokens(context: Context): Promise<AsyncDisposable> {
   const check = async (): Promise<number> => {
     const rows = (await read()).filter(({ id }) => !seen.has(id));
     for (const { principal, operation, resource } of rows) {
-      const { event, message } = eventOf({ operation, resource });
+      const { event, message } = eventOf(operation, resource);
       log.warn({ event, principal, resource }, message);
     }
     seen = new Set([...seen, ...rows.map(({ id }) => id)].slice(-MAX_SEEN));
@@ -54,7 +54,7 @@ async function rowsSince({ read }: Context["store"], moment: number): Promise<re
     .execute();
 }
 
-function eventOf({ operation, resource }: Pick<AuditRow, "operation" | "resource">) {
+function eventOf(operation: string, resource: string) {
   if (operation === DISABLED) return { event: "subject-disabled", message: "it was disabled: its tokens have ended" };
   if (operation !== ADMIN_TOKEN) return { event: "tokens-revoked", message: "its tokens were revoked" };
   return resource.startsWith("ended-")

@@ -63,6 +63,6 @@ function detail({ kind, key, pointer }: ResourceReference, more = ""): ErrorDeta
   return { pointer, message: `there is no ${kind.replace("-", " ")} "${key}"${more}`, code: "dangling-reference" };
 }
 
-function identityOf({ kind, key }: Pick<ResourceReference, "kind" | "key">): string {
+function identityOf({ kind, key }: { readonly kind: string; readonly key: string }): string {
   return `${kind}/${key}`;
 }

@@ -17,7 +17,7 @@ export function requireValidManifest(
   if (typeof type !== "string" || !types.includes(type)) {
     throw unprocessable([wrongType(types), ...missingName(manifest)]);
   }
-  refuseErrors(checkManifest(type, manifest, { unknownFields: unknownFields === "allow" ? "warn" : "refuse" }));
+  refuseErrors(checkManifest(type, manifest, unknownFields === "allow" ? "warn" : "refuse"));
   return withDefaults(type, manifest);
 }
 

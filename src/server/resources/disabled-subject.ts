@@ -18,7 +18,7 @@ const disableSubject: Handler<"disableSubject"> = async ({ principal, body: { su
   return context.store.write(async (transaction) => {
     const owner = await findOwner(transaction, subject);
     if (owner === null) throw notFound(`the subject ${subject}`);
-    if (isAdministrator(owner)) {
+    if (isAdministrator(owner.subjectType, owner.subjectId)) {
       throw conflict("administrator", "the administrator stays: holdfast admin-token rotate replaces its token");
     }
     const disabled_at = timestamp(context);

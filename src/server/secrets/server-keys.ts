@@ -129,7 +129,7 @@ function requireKeys({ all }: KeyRing, known: readonly KnownKey[]): void {
   }
 }
 
-function neededText(known: readonly Pick<KnownKey, "version">[]): string {
+function neededText(known: readonly { readonly version: string }[]): string {
   if (known.length === 0) return "";
   return `: give the one it was sealed with (${known.map(({ version }) => version).join(", ")}); a new key, if any, comes before it`;
 }

@@ -28,7 +28,7 @@ export type SeedRule = {
 /** Seeds a resource when a dry run shows that it is new: its reply has no `id` (or no other given member). */
 export function seedByDryRun(
   operation: OperationName,
-  { id = "id", ...more }: { readonly id?: string } & Pick<ExistenceCheck, "refusedAs"> = {},
+  { id = "id", ...more }: { readonly id?: string; readonly refusedAs?: string } = {},
 ): SeedRule {
   return {
     operation,

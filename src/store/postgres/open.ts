@@ -30,13 +30,6 @@ const ANSWER_MS = 15_000;
 const IDLE_TRANSACTION_MS = 30_000;
 const BIGINT = types.builtins.INT8;
 
-/** Options of a pool. */
-export type PoolOptions = {
-  readonly connections: number;
-  /** No time limits, for migrations. @default false */
-  readonly isUnlimited?: boolean;
-};
-
 /** Opens a PostgreSQL database, which other servers may use at the same time, and migrates its schema. */
 export async function openPostgresStore<Tables>(
   address: Secret,
@@ -52,8 +45,8 @@ export async function openPostgresStore<Tables>(
     throw new StoreError(code, `${place}: ${reasons[code] ?? "it could not be opened"}${why}`, { cause: error });
   }
   const pools = {
-    read: openPool(address, { connections: READERS }),
-    write: openPool(address, { connections: WRITERS }),
+    read: openPool(address, READERS),
+    write: openPool(address, WRITERS),
   };
   const read = new Kysely<Tables>({ dialect: postgresDialect(pools.read) });
   const writer = new PostgresWriter<Tables>(
@@ -118,7 +111,7 @@ async function unwritable<Tables>(
 }
 
 async function prepare(address: Secret, migrations: Migrations, schema: SchemaMode): Promise<void> {
-  const pool = openPool(address, { connections: 1, isUnlimited: true });
+  const pool = openPool(address, 1, true);
   await using database = new Kysely<unknown>({ dialect: postgresDialect(pool) });
   const { rows } = await sql<{
     version: number;
@@ -166,8 +159,8 @@ const reasons: { readonly [fault in StoreErrorCode]?: string } = {
   absent: "there is no such database",
 };
 
-/** A pool of connections to PostgreSQL, opened when they are needed. */
-function openPool(address: Secret, { connections, isUnlimited = false }: PoolOptions): Pool {
+/** A pool of connections to PostgreSQL, opened when they are needed; migrations have no time limits. */
+function openPool(address: Secret, connections: number, isUnlimited = false): Pool {
   const pool = new Pool({
     connectionString: connectionString(address),
     max: connections,

@@ -76,7 +76,7 @@ describe("a field that is unknown", () => {
 
   it("may be carried with a warning", () => {
     const value = manifest("service", { hoost: 1, ports: [{ port: 80, zap: 2 }] });
-    const found = validateManifest("service", value, { unknownFields: "warn" });
+    const found = validateManifest("service", value, "warn");
     expect(found.map(({ severity, pointer }) => `${severity} ${pointer}`)).toEqual([
       "warning /hoost",
       "warning /ports/0/zap",

@@ -37,10 +37,10 @@ test("a proposal is applied by a manifest that requests as much", () => {
   const [recommendation = { recommendationData: {} }] = proposeRecommendations({
     resources: { cpu_request: 0.1, cpu_limit: 4 },
   });
-  expect(isApplied(recommendation, { resources: { cpu_request: 1 } })).toBe(true);
-  expect(isApplied(recommendation, { resources: { cpu_request: 0.5 } })).toBe(false);
-  expect(isApplied(recommendation, { resources: null })).toBe(false);
-  expect(isApplied({ recommendationData: {} }, {})).toBe(false);
+  expect(isApplied(recommendation.recommendationData, { resources: { cpu_request: 1 } })).toBe(true);
+  expect(isApplied(recommendation.recommendationData, { resources: { cpu_request: 0.5 } })).toBe(false);
+  expect(isApplied(recommendation.recommendationData, { resources: null })).toBe(false);
+  expect(isApplied({}, {})).toBe(false);
 });
 
 const application = { applicationId: "a", clusterId: "c", tenantName: "holdfast" };

@@ -20,7 +20,7 @@ const ADMIN = "admin";
 const principal = systemPrincipal("bootstrap");
 
 /** Whether a subject is the administrator. */
-export function isAdministrator({ subjectType, subjectId }: Pick<Subject, "subjectType" | "subjectId">): boolean {
+export function isAdministrator(subjectType: string, subjectId: string): boolean {
   return subjectType === "user" && subjectId === ADMIN;
 }
 

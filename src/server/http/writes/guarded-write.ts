@@ -9,7 +9,7 @@ import { checkFencingToken } from "../../resources/lease/rows.ts";
 import { rootScope, type ScopePath, scopePath } from "../../resources/lease/scope.ts";
 import type { OperationRequest, ServedOperation } from "../define-operation.ts";
 import { findStoredReply, type ReplayKey, requestKeyOf, storeReply } from "./stored-replies.ts";
-import type { WriteHeaders } from "./write-headers.ts";
+import type { FencingToken, WriteHeaders } from "./write-headers.ts";
 
 /** The reply to a request as JSON text in pieces; `isReplay` when it is a stored one. */
 export type OperationReply = {
@@ -51,7 +51,8 @@ type Write = {
   readonly replayKey: ReplayKey | null;
   readonly served: ServedOperation;
   readonly request: OperationRequest;
-} & Pick<WriteHeaders, "fence">;
+  readonly fence: FencingToken | null;
+};
 
 async function runInTransaction(write: Write, context: Context): Promise<OperationReply> {
   const { served, request, replayKey, fence } = write;

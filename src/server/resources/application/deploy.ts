@@ -153,7 +153,7 @@ function requireValidApplication(context: Context, manifest: JsonObject): JsonOb
     throw unprocessable([{ pointer: "/type", message, code: "type" }]);
   }
   if (typeof type === "string" && Object.hasOwn(shapes, type)) return requireValidManifest(context, [type], manifest);
-  refuseErrors(checkApplication(manifest, { unknownFields: context.unknownFields === "allow" ? "warn" : "refuse" }));
+  refuseErrors(checkApplication(manifest, context.unknownFields === "allow" ? "warn" : "refuse"));
   return manifest;
 }
 

@@ -36,7 +36,9 @@ export function plannedDeployment(wanted: NewDeployment): PlannedDeployment {
     updatedAt: now,
     deploymentBuilds: [],
     deploymentStatuses: [],
-    appliedRecommendations: recommended.filter((recommendation) => isApplied(recommendation, manifest)),
+    appliedRecommendations: recommended.filter((recommendation) =>
+      isApplied(recommendation.recommendationData, manifest),
+    ),
   };
 }
 

@@ -55,11 +55,7 @@ export function proposeRecommendations({
 }
 
 /** Whether a manifest has reached the value of a recommendation. */
-export function isApplied(
-  { recommendationData }: Pick<Recommendation, "recommendationData">,
-  manifest: JsonObject,
-): boolean {
-  const { path, proposed } = recommendationData;
+export function isApplied({ path, proposed }: Recommendation["recommendationData"], manifest: JsonObject): boolean {
   const value = typeof path === "string" ? valueAt(manifest, path) : undefined;
   return typeof value === "number" && typeof proposed === "number" && value >= proposed;
 }

@@ -5,7 +5,7 @@ import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import type { Tables } from "../../database/tables.ts";
 import { requiredName } from "../../manifest/require-valid-manifest.ts";
-import type { StoredDeployment } from "../application/rows.ts";
+import type { DeploymentRow, StoredDeployment } from "../application/rows.ts";
 import { countRuns, deleteTrigger, insertRun, insertTrigger, type RunTrigger } from "./rows.ts";
 import type { RunState, StartedRun } from "./run-driver.ts";
 
@@ -45,10 +45,7 @@ function newRun({ deployment, before, subject, now }: NewRun): JobRun {
 }
 
 /** A run as the driver needs it. */
-export function toDriverRun(
-  { name, status, createdAt }: JobRun,
-  { fqn, manifest }: Pick<StoredDeployment, "fqn" | "manifest">,
-): StartedRun {
+export function toDriverRun({ name, status, createdAt }: JobRun, { fqn, manifest }: DeploymentRow): StartedRun {
   return { name, status, manifest, startedAt: createdAt, applicationFqn: fqn.slice(0, fqn.lastIndexOf(":")) };
 }
 

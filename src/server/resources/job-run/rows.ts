@@ -24,7 +24,7 @@ declare module "../../database/tables.ts" {
 }
 
 /** Who triggers a run after a deployment. */
-export type RunTrigger = Pick<Principal, "name" | "subject">;
+export type RunTrigger = { readonly name: string; readonly subject: Subject };
 
 /** Stores that a run starts after the deployment. */
 export async function insertTrigger(

@@ -29,7 +29,7 @@ declare module "../../database/tables.ts" {
 }
 
 /** The owner of a personal access token. */
-export type TokenOwner = Pick<Subject, "subjectType" | "subjectId">;
+export type TokenOwner = { readonly subjectType: string; readonly subjectId: string };
 
 const validToken = preparedQuery(
   (database: Kysely<Tables>, { hash, now }: { readonly hash: string; readonly now: number }) =>
@@ -89,18 +89,20 @@ export function subjectOf(json: Tables["personal_tokens"]["json"]): string {
   return `${subjectType}:${subjectSlug}`;
 }
 
+type RevokedToken = { readonly id: string; readonly json: Tables["personal_tokens"]["json"] };
+
 /** Deletes a token and those that were created with it; returns all of them. */
 export async function revokeToken(
   transaction: Transaction<Tables>,
-  token: Pick<Tables["personal_tokens"], "id" | "json">,
-): Promise<readonly Pick<Tables["personal_tokens"], "id" | "json">[]> {
+  token: RevokedToken,
+): Promise<readonly RevokedToken[]> {
   await transaction.deleteFrom("personal_tokens").where("id", "=", token.id).execute();
   const made = await transaction
     .selectFrom("personal_tokens")
     .select(["id", "json"])
     .where("made_with", "=", personalTokenName(token.id))
     .execute();
-  const revoked: Pick<Tables["personal_tokens"], "id" | "json">[] = [token];
+  const revoked: RevokedToken[] = [token];
   for (const one of made) revoked.push(...(await revokeToken(transaction, one)));
   return revoked;
 }
