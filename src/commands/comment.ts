@@ -88,7 +88,7 @@ async function post(
   forge: Forge,
   { pullRequest }: ForgeChoice,
   comment: StickyComment,
-): Promise<Pick<PostedComment, "what"> & { readonly message: string }> {
+): Promise<{ readonly what: PostedComment["what"]; readonly message: string }> {
   if (pullRequest === null) {
     throw new HoldfastError("invalid", "the pull request is not named", { hint: "name it with --pull-request NUMBER" });
   }

@@ -152,7 +152,7 @@ function createCommand(entry: CommandEntry, process: ProcessTerminal, { begun, d
       const flags = command.opts<Flags>();
       endAfter(flags.timeout, process);
       const { run } = await entry.load();
-      const warnings = createWarnings(process, { isStrict: flags.strict ?? false });
+      const warnings = createWarnings(process.stderr, { isStrict: flags.strict ?? false });
       begun?.(warnings);
       const invocation = {
         args: command.args,

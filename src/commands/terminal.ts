@@ -63,14 +63,14 @@ export function isInteractive({ stdin, stderr, env }: Terminal): boolean {
 }
 
 /** Stops the command when its time limit is reached. */
-export function endAfter(seconds: number | null | undefined, { clock, stop }: Pick<Terminal, "clock" | "stop">): void {
+export function endAfter(seconds: number | null | undefined, { clock, stop }: ProcessTerminal): void {
   if (seconds === null || seconds === undefined) return;
   const end = (): void => stop(new HoldfastError("timeout", `the time limit of ${seconds} s is over`));
   clock.after(seconds * 1000, end, { ref: false });
 }
 
 /** The signal or time limit that stopped the command, and so caused its failure; null if none did. */
-export function stoppedBy({ stopping, signal }: Pick<ProcessTerminal, "stopping" | "signal">): HoldfastError | null {
+export function stoppedBy({ stopping, signal }: ProcessTerminal): HoldfastError | null {
   const { reason } = stopping.aborted ? stopping : signal;
   return reason instanceof HoldfastError ? reason : null;
 }
@@ -83,7 +83,7 @@ export function columnsOn({ columns = COLUMNS }: { readonly columns?: number }):
 }
 
 /** Prints a sentence on stderr, wrapped to its width. */
-export function say({ stderr }: Pick<Terminal, "stderr">, text: string): void {
+export function say({ stderr }: ProcessTerminal, text: string): void {
   stderr.write(sentence(text, stderr));
 }
 
@@ -116,7 +116,7 @@ export async function confirm(question: string, { stdin, stderr, stopping }: Ter
 const streamsWithResult = new WeakSet<Writable>();
 
 /** Whether a result was written to stdout. */
-export function hasResult({ stdout }: Pick<Terminal, "stdout">): boolean {
+export function hasResult({ stdout }: ProcessTerminal): boolean {
   return streamsWithResult.has(stdout);
 }
 
@@ -126,7 +126,7 @@ export function markAnswered({ stdout }: Terminal): void {
 }
 
 /** Writes a result to stdout and waits until it is flushed, so that a pipe receives all of it. */
-export async function writeResult({ stdout }: Pick<Terminal, "stdout">, text: string): Promise<void> {
+export async function writeResult({ stdout }: ProcessTerminal, text: string): Promise<void> {
   if (text === "") return;
   streamsWithResult.add(stdout);
   // A failure is an event of the stream, for which the process decides whether it is an error.

@@ -22,8 +22,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   if (stdoutFormat(invocation.flags.output) === "json") terminal.warnings.follow(writeWarning(terminal));
   await using http = await openWatchServer(invocation);
   await using notifier = createWatchNotifier({ ...terminal, meter: http.meter });
-  const open = (operatorFile: OperatorFile): Promise<OpenWatch> =>
-    openWatch(invocation, { operatorFile, meter: http.meter });
+  const open = (operatorFile: OperatorFile): Promise<OpenWatch> => openWatch(invocation, operatorFile, http.meter);
   let current = await open(await readOperatorFile(invocation));
   await logStart(invocation, current);
   logStopRequest(terminal, logOf(terminal.stderr));

@@ -59,7 +59,7 @@ export function changeLines(changes: readonly Change[], view: ChangeView): reado
 }
 
 function causedGrantLines(grant: GrantChange, { paint, width }: ChangeView): readonly string[] {
-  const lines = grantLines(grant, { indent: " ".repeat(labelStart), paint, width });
+  const lines = grantLines(grant.sign, grant.text, { indent: " ".repeat(labelStart), paint, width });
   const cause = `${INDENT}${paint(styles[grant.cause], padColumns(grant.cause, CAUSE_COLUMNS))} `;
   return lines.map((line, index) => (index === 0 ? cause + line.slice(labelStart) : line));
 }

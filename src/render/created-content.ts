@@ -22,7 +22,7 @@ export function contentLines(
   const lines = packIntoLines([...contentFields(others, identity)], { columns, mostLines: MAX_LINES, rest });
   return [
     ...lines.map((line) => INDENT + paint("dim", line)),
-    ...grants.flatMap((grant) => grantLines({ sign: "+", text: grant }, { indent: INDENT, paint, width })),
+    ...grants.flatMap((grant) => grantLines("+", grant, { indent: INDENT, paint, width })),
   ];
 }
 

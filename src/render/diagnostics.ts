@@ -64,7 +64,7 @@ const NEXT_INDENT = "  ";
 // The position is never cut, since editors and people search for it.
 function headLines(
   diagnostic: Diagnostic,
-  { paint, width }: Pick<DiagnosticView, "paint" | "width">,
+  { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
   const { severity, code, file, line, column } = diagnostic;
   const place = file === null ? [] : [paint("bold", `${printable(file)}:${line ?? 1}:${column ?? 1}:`)];

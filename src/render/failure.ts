@@ -9,7 +9,8 @@ import { linesText, sentenceText, wordsIn } from "./wrap.ts";
 /** Why a command ended without a result. */
 export type Ending = Pick<HoldfastError, "code" | "message" | "hint" | "diagnostics">;
 
-type Said = Pick<Ending, "message" | "hint"> & Partial<Pick<Ending, "code">>;
+/** What is said of a failure; a warning has no code. */
+export type SaidFailure = { readonly code?: Ending["code"]; readonly message: string; readonly hint: string | null };
 
 /** Whether the user has asked for this end. */
 export function isAsked({ code }: { readonly code?: Ending["code"] | undefined }): boolean {
@@ -17,7 +18,7 @@ export function isAsked({ code }: { readonly code?: Ending["code"] | undefined }
 }
 
 /** The failure and the next step. An end that the user requested is not shown as an error. */
-export function failureText({ code, message, hint }: Said, width: number): string {
+export function failureText({ code, message, hint }: SaidFailure, width: number): string {
   const words = wordsIn(printable(message), width);
   return sentenceText(isAsked({ code }) ? words : ["error:", ...words], width) + hintText(hint, width);
 }

@@ -88,7 +88,8 @@ function textsIn(value: Json | undefined): readonly string[] {
 
 /** A role or membership with its sign, on lines of a width: never cut, since a reader must see who may do what. */
 export function grantLines(
-  { sign, text }: Pick<GrantChange, "sign" | "text">,
+  sign: GrantChange["sign"],
+  text: string,
   { indent, paint, width }: { readonly indent: string; readonly paint: Paint; readonly width: number },
 ): readonly string[] {
   const words = [paint(styles[sign], sign), ...brokenWords(text, width - indent.length - 2)];

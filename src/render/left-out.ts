@@ -38,7 +38,7 @@ export function foreignText(
   if (documents === 0) return "";
   const each = diagnostics.map((one) => `  ${printable(`${one.file ?? ""}:${one.line ?? 1}: ${summaryText(one)}`)}\n`);
   const hint = lists ? "" : "; --show unmanaged lists them";
-  const lines = [`${countsText({ documents, types })}${hint}`, ...namedText(filesOfOurTypes)].flatMap((line) =>
+  const lines = [`${countsText(documents, types)}${hint}`, ...namedText(filesOfOurTypes)].flatMap((line) =>
     wrapWords(line, { indent: "", width }),
   );
   return [...(lists ? each : []), ...lines.map((line) => `${line}\n`)].join("");
@@ -52,7 +52,7 @@ function namedText(files: readonly string[]): readonly string[] {
   return [`Not ours, though of a type of ours: ${named}`];
 }
 
-function countsText({ documents, types }: Pick<ForeignSummary, "documents" | "types">): string {
+function countsText(documents: number, types: ForeignSummary["types"]): string {
   const typed = [...types.values()].reduce((sum, number) => sum + number, 0);
   const sorted = [...types].toSorted(([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1));
   const rest = sorted.length - MAX_TYPES;

@@ -6,7 +6,7 @@ import { hasBadRollout, type Outcome, type OutcomeResult } from "../core/report/
 import { changeSummary } from "./change.ts";
 import { contentFields } from "./created-content.ts";
 import { printable } from "./escape.ts";
-import { type GrantChange, grantLines, grantsIn, splitGrants } from "./grants.ts";
+import { grantLines, grantsIn, splitGrants } from "./grants.ts";
 import type { Paint, Style } from "./paint.ts";
 import { columnsOf, cutEnd, cutMiddle } from "./text-width.ts";
 import { packIntoLines, wrapWords } from "./wrap.ts";
@@ -54,15 +54,12 @@ export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly stri
   const [content] = step.changes;
   if (step.action === "create" && content?.path === "") {
     const { grants, rest } = grantsIn(content.after);
-    const roles = grants.map((text) => ({ sign: "+", text }) as const);
-    return [...withCreatedFields(heads, rest, { identity: step.identity, ...view }), ...grantsLines(roles, view)];
+    const roles = grants.flatMap((text) => grantLines("+", text, { ...view, indent: INDENT }));
+    return [...withCreatedFields(heads, rest, { identity: step.identity, ...view }), ...roles];
   }
   const { grants, others } = splitGrants(step.changes);
-  return [...withChangedFields(heads, others.map(changeSummary), view), ...grantsLines(grants, view)];
-}
-
-function grantsLines(grants: readonly Pick<GrantChange, "sign" | "text">[], view: OutcomeView): readonly string[] {
-  return grants.flatMap((grant) => grantLines(grant, { ...view, indent: INDENT }));
+  const roles = grants.flatMap(({ sign, text }) => grantLines(sign, text, { ...view, indent: INDENT }));
+  return [...withChangedFields(heads, others.map(changeSummary), view), ...roles];
 }
 
 // The fields stand behind the last line of the head if they fit there, and below it otherwise.

@@ -1,4 +1,3 @@
-import type { HistoryReach } from "../contract/generated/output.ts";
 import type { Access } from "../core/access.ts";
 import { groupOf } from "../core/kind.ts";
 import { splitIdentity } from "../core/manifest.ts";
@@ -56,13 +55,14 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     const shown = listed(plan, showUnchanged);
     // With the server-side fields, the steps are not the ones that would be executed.
     const document = withServerSide === null ? sealed(shown, event) : shown;
-    const beside = { ...counted, ...historyIn(event), ...unmanagedIn(unmanaged), ...foreignIn(event) };
+    const { history, notWritable, interrupted } = event;
+    const beside = { ...counted, history, ...unmanagedIn(unmanaged), ...foreignIn(event) };
     return jsonText({
       ...document,
       ...beside,
       ...accessIn(access),
-      ...notWritableIn(event),
-      ...interruptedIn(event),
+      notWritable,
+      interrupted,
       ...notUsedIn(notUsed),
     });
   }
@@ -70,9 +70,8 @@ export function planReport(event: PlanEvent, view: ReportView): string {
   const detailOf = ({ identity }: Step): string | null => details.get(identity) ?? null;
   if (output === "gitlab") return gitlabReport(plan);
   if (output === "markdown") {
-    const beside = { ...historyIn(event), ...notWritableIn(event), ...interruptedIn(event) };
     return planMarkdown(
-      { ...plan, ignored, ...beside },
+      { ...plan, ignored, ...notesOf(event) },
       { ...reviewed(view), groupOf: resourceGroup, detailOf, showPreflight },
     );
   }
@@ -90,9 +89,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     ignored,
     access,
     notUsed,
-    ...historyIn(event),
-    ...notWritableIn(event),
-    ...interruptedIn(event),
+    ...notesOf(event),
   });
   return unmanaged === null ? text : text + unmanagedText(unmanaged, view);
 }
@@ -122,7 +119,7 @@ export function driftReport(event: DriftEvent, base: string | null, view: Report
 export function applyReport(event: ApplyEvent, view: ReportView): string {
   const { report, notUsed } = event;
   if (view.output === "json")
-    return jsonText({ ...withOrphans(report, event.plan), ...historyIn(event), ...notUsedIn(notUsed) });
+    return jsonText({ ...withOrphans(report, event.plan), history: event.history, ...notUsedIn(notUsed) });
   return applyText(report, applyViewOf(event, view), notUsed);
 }
 
@@ -170,11 +167,6 @@ function withOrphans(report: ApplyReport, { steps, summary }: Plan): object {
   return { ...report, summary: { ...report.summary, orphan: summary.orphan }, ...listed };
 }
 
-// Left out when the history was not read.
-function historyIn({ history }: Pick<PlanEvent, "history">): { readonly history?: HistoryReach } {
-  return history === undefined ? {} : { history };
-}
-
 function hasWrites({ steps, complete }: Plan): boolean {
   return complete && steps.some(writes);
 }
@@ -206,14 +198,9 @@ function accessIn(access: Access | null): { readonly access?: Access } {
   return access === null ? {} : { access };
 }
 
-// Left out when the token may write every step.
-function notWritableIn({ notWritable }: PlanEvent): Pick<PlanEvent, "notWritable"> {
-  return notWritable === undefined ? {} : { notWritable };
-}
-
-// Left out when no write is open.
-function interruptedIn({ interrupted }: PlanEvent): Pick<PlanEvent, "interrupted"> {
-  return interrupted === undefined ? {} : { interrupted };
+// The history is left out when it was not read, the others when the token may write every step and no write is open.
+function notesOf({ history, notWritable, interrupted }: PlanEvent) {
+  return { ...(history && { history }), ...(notWritable && { notWritable }), ...(interrupted && { interrupted }) };
 }
 
 // Left out when the control plane lacks no extension.

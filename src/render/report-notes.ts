@@ -10,7 +10,7 @@ import { wrapWords } from "./wrap.ts";
 /** The part of a report that says whether it is complete. */
 type Completeness = {
   readonly complete: boolean;
-  readonly summary: Pick<Plan["summary"] | DriftReport["summary"], "invalid" | "notVisible">;
+  readonly summary: Plan["summary"] | DriftReport["summary"];
   readonly diagnostics: Plan["diagnostics"];
 };
 
@@ -36,8 +36,7 @@ export function incompleteTitle(complete: boolean, notVisible: number | undefine
 }
 
 /** Why a report is incomplete, for Markdown: by its numbers, since its diagnostics stand elsewhere. */
-export function incompleteMarkdown({ summary }: Pick<Completeness, "summary">, total: number): string {
-  const { notVisible, invalid } = summary;
+export function incompleteMarkdown({ notVisible, invalid }: Completeness["summary"], total: number): string {
   const reasons = [
     ...(notVisible === undefined ? [] : [notVisibleText(notVisible, total)]),
     ...(invalid > 0 ? [INVALID] : []),

@@ -100,8 +100,15 @@ export function recoveredEvent(milliseconds: number): WatchLogBody {
   return { level: "info", event: "recovered", revision: null, identity: null, message, durationMs: milliseconds };
 }
 
+/** Why a pass has failed. */
+export type PassFailure = {
+  readonly message: string;
+  readonly hint: string | null;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
 /** A pass has failed; the next one retries. */
-export function failedEvent(failure: Pick<WatchEventBody, "message" | "hint" | "diagnostics">): WatchEventBody {
+export function failedEvent(failure: PassFailure): WatchEventBody {
   return { ...infoEvent("failed", failure.message), ...failure, level: "error" };
 }
 

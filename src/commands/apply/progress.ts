@@ -92,7 +92,7 @@ function lineProgress({ flags, terminal }: Invocation, { output, paint, width }:
     silence?.[Symbol.dispose]();
     const speak = (): void => {
       const progress = counted.current();
-      if (progress !== null && progress.active.size > 0) say({ stderr }, waitingText(progress, clock.now()));
+      if (progress !== null && progress.active.size > 0) say(terminal, waitingText(progress, clock.now()));
       listen(Math.min(2 * afterMs, MAX_SILENCE_MS));
     };
     silence = clock.after(afterMs, speak, { ref: false });

@@ -55,7 +55,9 @@ function named({ flags, terminal: { env } }: Invocation) {
   return { forge, job, repository: (flags.repository ?? job?.repository) || undefined };
 }
 
-type Job = Pick<ForgeChoice, "pullRequest" | "revision"> & {
+type Job = {
+  readonly pullRequest: ForgeChoice["pullRequest"];
+  readonly revision: string | null;
   readonly repository: string | undefined;
   readonly apiUrl: string | undefined;
 };
@@ -79,7 +81,7 @@ function githubJob({ GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_EVENT_PATH, GITHU
 }
 
 // The forge writes the event file, so the files of a pull request cannot change it.
-function eventOf(event: Json): Pick<Job, "pullRequest" | "revision"> {
+function eventOf(event: Json): { readonly pullRequest: ForgeChoice["pullRequest"]; readonly revision: string | null } {
   const { pull_request: pull, workflow_run: run } = isObject(event) ? event : {};
   if (isObject(pull) && isObject(pull.head) && typeof pull.number === "number" && typeof pull.head.sha === "string") {
     return { pullRequest: { number: pull.number }, revision: pull.head.sha };

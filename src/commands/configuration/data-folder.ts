@@ -6,13 +6,14 @@ import type { Invocation } from "../command.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The data folder of the control plane to serve or to administer offline; refuses one owned by another user. */
-export async function dataFolder({ flags, terminal }: Invocation): Promise<string> {
+export async function dataFolder(invocation: Invocation): Promise<string> {
+  const { flags, terminal } = invocation;
   if (flags.data !== undefined) return requireFolder(flags.data, terminal);
-  return join(await stateFolder({ flags, terminal }), "control-plane");
+  return join(await stateFolder(invocation), "control-plane");
 }
 
 /** The state folder of a command without a source; refuses one owned by another user. */
-export function stateFolder({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): Promise<string> {
+export function stateFolder({ flags, terminal }: Invocation): Promise<string> {
   return requireFolder(flags.state ?? ".holdfast", terminal);
 }
 

@@ -54,7 +54,7 @@ async function honouredKeys(config: ConfigFile, context: PromptContext, terminal
   const { tokenFile: _, ...honoured } = operator;
   const keys: JsonObject = Object.fromEntries(Object.entries(operator));
   const confirmation = { path: realpathSync(resolve(terminal.cwd, file)), keys };
-  const folder = confirmationFolder(terminal, contentTop(context.root));
+  const folder = confirmationFolder(terminal.env, contentTop(context.root));
   if (folder !== null && isConfirmed(folder, confirmation)) return honoured;
   if (!context.mayAsk)
     throw refusal(config, context, "which are not confirmed yet", "run `holdfast validate` here first");
@@ -108,7 +108,7 @@ function refusal(
  * The folder that stores confirmations: `$XDG_STATE_HOME/holdfast/confirmed`, by default below `~/.local/state`.
  * Null if there is none outside the checkout, because a checkout must not be able to bring its own confirmations.
  */
-export function confirmationFolder({ env }: Pick<Terminal, "env">, checkout: string): string | null {
+export function confirmationFolder(env: Terminal["env"], checkout: string): string | null {
   const { XDG_STATE_HOME: given = "", HOME: home = "" } = env;
   const base = isAbsolute(given) ? given : isAbsolute(home) ? join(home, ".local", "state") : null;
   if (base === null || isAtOrBelow(checkout, realPathOutside(null, base))) return null;

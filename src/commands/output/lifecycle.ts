@@ -29,11 +29,11 @@ function isDefault(name: string, value: unknown): boolean {
 const NO_PLACE = { revision: null, identity: null };
 
 /** Logs the request to stop when it comes. */
-export function logStopRequest({ stopping, signal }: Terminal, log: Log | null): void {
-  stopping.addEventListener(
+export function logStopRequest(terminal: Terminal, log: Log | null): void {
+  terminal.stopping.addEventListener(
     "abort",
     () => {
-      const reason = stoppedBy({ stopping, signal })?.message ?? null;
+      const reason = stoppedBy(terminal)?.message ?? null;
       log?.info({ event: "stopping", ...NO_PLACE, reason }, "stopping: what is in progress is finished");
     },
     { once: true },

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import type { Log } from "../../log/log.ts";
-import { type Ending, failureText, isAsked } from "../../render/failure.ts";
+import { failureText, isAsked, type SaidFailure } from "../../render/failure.ts";
 import { columnsOn, sentence, type Terminal } from "../terminal.ts";
 
 const logs = new WeakMap<Terminal["stderr"], Log>();
@@ -38,11 +38,7 @@ export function tell(
 }
 
 /** Tells a failure with its next step under this event, unless the user has asked for the end: that is none. */
-export function tellFailure(
-  stream: Terminal["stderr"],
-  event: string,
-  failure: Pick<Ending, "message" | "hint"> & Partial<Pick<Ending, "code">>,
-): void {
+export function tellFailure(stream: Terminal["stderr"], event: string, failure: SaidFailure): void {
   const { code, message, hint } = failure;
   const fields = { event, message, hint, ...(code === undefined ? {} : { code }) };
   tell(stream, { level: isAsked(failure) ? "info" : "error", ...fields }, () =>

@@ -9,14 +9,11 @@ import { generalFlags } from "../flags/flags.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { isInteractive, type Terminal } from "../terminal.ts";
 
-/** Where a plan was made. */
-type Place = Pick<CommandTarget, "choice" | "rules" | "source" | "state">;
-
 /** The command that applies a plan, or that seals it, with the flags that it needs; null where none would work, or on the branch of a pull request. */
 export function nextCommand(
   end: PlanEvent,
   { args, flags, terminal, spelled = new Map() }: InvocationOf<typeof plan>,
-  target: Place,
+  target: CommandTarget,
 ): string | null {
   const isAsked = isInteractive(terminal);
   if (!end.plan.complete || isNotReady(end) || isReviewed(flags, terminal, target)) return null;
@@ -63,7 +60,7 @@ function isNotReady({ plan: { diagnostics } }: PlanEvent): boolean {
 
 // A pull request is applied after its merge: `--base` compares with it, and CI names it. At a branch that the configuration
 // requires, or at the default branch, there is none.
-function isReviewed({ base }: Invocation["flags"], { env }: Terminal, { rules, source }: Place): boolean {
+function isReviewed({ base }: Invocation["flags"], { env }: Terminal, { rules, source }: CommandTarget): boolean {
   const isOfPullRequest = env.GITHUB_EVENT_NAME?.startsWith("pull_request") || env.CI_MERGE_REQUEST_IID !== undefined;
   if (base !== undefined || isOfPullRequest) return true;
   if (source.commits !== null || rules(source.config.repository).ref !== null) return false;

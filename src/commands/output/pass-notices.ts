@@ -26,7 +26,7 @@ export function passNotices({ flags, terminal }: Invocation, view: TerminalView)
         stderr.write(diagnosticsText(event.warnings, view.diagnosticView));
         return;
       case "read":
-        stderr.write(sourceText(event, { flags, printed: terminal.warnings.all() }, view));
+        stderr.write(sourceText(event, flags, terminal.warnings.all(), view));
     }
   };
 }
@@ -53,7 +53,8 @@ export function showUnreadable(diagnostics: readonly Diagnostic[], { terminal }:
 /** The diagnostics of a source, and whether they stop the pass. */
 function sourceText(
   event: Extract<PassEvent, { readonly what: "read" }>,
-  { flags, printed }: Pick<Invocation, "flags"> & { readonly printed: readonly Diagnostic[] },
+  flags: Invocation["flags"],
+  printed: readonly Diagnostic[],
   { diagnosticView }: TerminalView,
 ): string {
   const { strict = false, show = [] } = flags;

@@ -14,10 +14,7 @@ export function loggingStderr(
 }
 
 /** The log of a command on stderr, with the level and format of its flags. */
-export function terminalLog(
-  { flags, terminal: { stderr } }: Pick<Invocation, "flags" | "terminal">,
-  level: LogLevel = "warn",
-): Log {
+export function terminalLog({ flags, terminal: { stderr } }: Invocation, level: LogLevel = "warn"): Log {
   const log = logOf(stderr);
   if (log !== null) return log.child({}, { level: flags.logLevel ?? level });
   return createLog({

@@ -10,7 +10,7 @@ const MAX_KEPT = 100;
 
 /** Creates the warnings of a command that has none yet. */
 export function createWarnings(
-  stream: Pick<Terminal, "stderr">,
+  stream: Terminal["stderr"],
   { isStrict = false }: { readonly isStrict?: boolean } = {},
 ): Warnings {
   const listeners: ((warning: Diagnostic) => void)[] = [];
@@ -38,5 +38,5 @@ export function createWarnings(
       printedOn,
     };
   };
-  return printedOn(stream.stderr);
+  return printedOn(stream);
 }

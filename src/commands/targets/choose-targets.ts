@@ -36,10 +36,10 @@ export type TargetChoice = {
 };
 
 /** The targets of a configuration; empty if it names neither targets nor a source. */
-export function chooseTargets({ sources, targets }: OperatorConfig, { cwd, env }: Terminal): readonly TargetChoice[] {
-  const known = (sources ?? []).map((entry) => sourceChoice(entry, cwd, env));
+export function chooseTargets({ sources, targets }: OperatorConfig, terminal: Terminal): readonly TargetChoice[] {
+  const known = (sources ?? []).map((entry) => sourceChoice(entry, terminal));
   requireDistinct("source", known);
-  const chosen = entriesOf(known, targets ?? []).map((entry) => targetChoice(entry, known, { cwd, env }));
+  const chosen = entriesOf(known, targets ?? []).map((entry) => targetChoice(entry, known, terminal));
   requireDistinct("target", chosen);
   return chosen;
 }
@@ -52,7 +52,7 @@ function entriesOf(sources: readonly SourceChoice[], targets: readonly TargetEnt
   throw refused("there are several sources and no targets", "give each source a target");
 }
 
-function sourceChoice(entry: SourceEntry, cwd: string, env: Terminal["env"]): SourceChoice {
+function sourceChoice(entry: SourceEntry, { cwd, env }: Terminal): SourceChoice {
   const { name, url, ref = null, paths = null, credentials, caFile, knownHosts, webhookSecretFile } = entry;
   const file = fileIn(cwd);
   const address = parseRemoteAddress(url);
@@ -72,13 +72,9 @@ function sourceChoice(entry: SourceEntry, cwd: string, env: Terminal["env"]): So
   };
 }
 
-function targetChoice(
-  entry: TargetEntry,
-  sources: readonly SourceChoice[],
-  { cwd, env }: Pick<Terminal, "cwd" | "env">,
-): TargetChoice {
+function targetChoice(entry: TargetEntry, sources: readonly SourceChoice[], terminal: Terminal): TargetChoice {
   const { name, paths, server, tokenFile, caFile, sync, interval, driftInterval, confirm } = entry;
-  const file = fileIn(cwd);
+  const file = fileIn(terminal.cwd);
   const source = sourceOf(entry, sources);
   requireWithin(name, paths ?? [], source?.paths ?? null);
   return {
@@ -92,7 +88,7 @@ function targetChoice(
     interval: interval ?? null,
     driftInterval: driftInterval ?? null,
     confirm: confirm ?? false,
-    publish: entry.publishRef ? publishOptions(entry, source, { cwd, env }) : null,
+    publish: entry.publishRef ? publishOptions(entry, source, terminal) : null,
   };
 }
 
@@ -100,7 +96,7 @@ function targetChoice(
 function publishOptions(
   { name, publishUrl, publishCredentials }: TargetEntry,
   source: SourceChoice | null,
-  { cwd, env }: Pick<Terminal, "cwd" | "env">,
+  { cwd, env }: Terminal,
 ): PublishOptions {
   const address = publishUrl ? parseRemoteAddress(publishUrl) : source?.address;
   if (address === undefined) {

@@ -105,7 +105,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   };
 }
 
-function holdsIn({ target }: Pick<TargetState, "target">, now: () => number): HoldsInForce {
+function holdsIn({ target }: TargetState, now: () => number): HoldsInForce {
   return async (contentsOf) => {
     const store = await target();
     const held = heldResources(decisionsAt(await store.decisions(), now()));
@@ -156,7 +156,7 @@ function withDecisions(rulesBy: Target["rules"], isNewestReleased: () => boolean
 
 type Following = {
   readonly target: string;
-  readonly state: Pick<TargetState, "target">;
+  readonly state: TargetState;
   readonly terminal: Terminal;
 };
 
@@ -293,7 +293,7 @@ function acceptor(
     operatorKeysIn(isCommitted ? files.filter(({ file, isInSource }) => file !== null && !isInSource) : files);
   const accepted = keysOf(first);
   return (config) => {
-    if (!reportsConfig) requireValidConfig(config);
+    if (!reportsConfig) requireValidConfig(config.diagnostics);
     if (isCommitted) refuseOperatorKeys(config);
     if (keysOf(config) === accepted) return;
     const files = config.files.flatMap(({ file }) => file ?? []).join(", ");
@@ -317,7 +317,7 @@ function operatorKeysIn(files: SourceConfig["files"]): string {
 }
 
 /** Refuses a configuration with errors. */
-export function requireValidConfig({ diagnostics }: Pick<SourceConfig, "diagnostics">): void {
+export function requireValidConfig(diagnostics: SourceConfig["diagnostics"]): void {
   if (!hasErrors(diagnostics)) return;
   const files = [...new Set(diagnostics.map(({ file }) => file))].join(", ");
   throw new HoldfastError("invalid", `the configuration is refused: ${files}`, {

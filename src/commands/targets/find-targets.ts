@@ -49,7 +49,7 @@ export class TargetNeededError extends HoldfastError {
 export async function findTarget(
   invocation: Invocation,
   use: TargetUse,
-): Promise<CommandTarget & AsyncDisposable & Pick<FoundTargets, "stateFolder">> {
+): Promise<CommandTarget & AsyncDisposable & { readonly stateFolder: string }> {
   const opened = await findTargets(invocation, use);
   const [target, other] = opened.targets;
   if (target === undefined || other !== undefined) {
@@ -71,7 +71,7 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   const config = await readSourceConfig(here, { clock: terminal.clock, signal });
   // Without the file that --config names, it is unknown which folder is the source.
   const [, ...operatorFiles] = config.files;
-  for (const file of use.reportsConfig ? operatorFiles : [config]) requireValidConfig(file);
+  for (const file of use.reportsConfig ? operatorFiles : [config]) requireValidConfig(file.diagnostics);
   const prompt = { root, why: sourceReason({ cwd, source: flags.source }), mayAsk: !use.unattended };
   const operator = await honouredOperatorKeys(config.files, prompt, terminal);
   const state = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
@@ -142,10 +142,11 @@ function namedIn(choices: readonly TargetChoice[], name: string | undefined): re
 
 /** Returns a function that finds the embedded control plane of a state folder, or starts it once for all targets. */
 function embeddedFinder(
-  { flags, terminal }: Invocation,
+  invocation: Invocation,
   folder: string,
   resources: AsyncDisposableStack,
 ): () => Promise<ServerChoice> {
+  const { flags, terminal } = invocation;
   let finding: Promise<ServerChoice> | null = null;
   let isAnnounced = false;
   const find = async (): Promise<ServerChoice> => {
@@ -161,7 +162,7 @@ function embeddedFinder(
     // Loaded here, so that a command that attaches to it does not load the server.
     const { startEmbedded } = await import("../connection/start-embedded.ts");
     const { terminalLog } = await import("../output/terminal-log.ts");
-    return resources.use(await startEmbedded(folder, terminalLog({ flags, terminal }), terminal)).choice;
+    return resources.use(await startEmbedded(folder, terminalLog(invocation), terminal)).choice;
   };
   return () => {
     finding ??= find();

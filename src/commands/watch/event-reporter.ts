@@ -8,6 +8,7 @@ import {
   failedEvent,
   idleEvent,
   orphansEvent,
+  type PassFailure,
   startedEvent,
   stoppedEvent,
   toWatchEvents,
@@ -27,7 +28,7 @@ export type WatchReporter = PassObserver & {
 };
 
 /** The message, hint and diagnostics of a failed pass. */
-export function failureIn(error: unknown): Required<Pick<WatchEventBody, "message" | "hint" | "diagnostics">> {
+export function failureIn(error: unknown): PassFailure {
   const { hint = null, diagnostics = [] } = toHoldfastError(error) ?? {};
   const message = errorMessage(error);
   return { message, hint, diagnostics };

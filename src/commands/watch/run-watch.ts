@@ -63,7 +63,8 @@ function daemonTarget(target: CommandTarget, invocation: Invocation): DaemonTarg
 /** Opens the targets of a configuration and refuses an invalid one; no pass runs yet. */
 export async function openWatch(
   invocation: Invocation,
-  { operatorFile, meter }: Pick<OpenWatch, "operatorFile"> & { readonly meter: Meter | undefined },
+  operatorFile: OperatorFile,
+  meter: Meter | undefined,
 ): Promise<OpenWatch> {
   const { terminal } = invocation;
   // One bad manifest does not stop the others.
@@ -193,10 +194,7 @@ async function openChanged(
     notifier.send({ event, target: null, revision: null, summary, details: changed });
   try {
     requireUsable(files);
-    const next = await openWatch(invocation, {
-      operatorFile: await readOperatorFile(invocation),
-      meter: http.meter,
-    });
+    const next = await openWatch(invocation, await readOperatorFile(invocation), http.meter);
     requireUsable(next.files);
     const message = `configuration reloaded: ${names} has changed`;
     tell(stderr, { event: "configuration-reloaded", message }, () => `${message}\n`);

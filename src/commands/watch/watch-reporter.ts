@@ -13,7 +13,7 @@ import { needsAttention } from "../../render/outcome.ts";
 import { applyViewOf, planReport } from "../../render/pass-report.ts";
 import { planLine } from "../../render/plan.ts";
 import { missingExtensionsText } from "../../render/report-notes.ts";
-import { idleEvent, startedEvent } from "../../render/watch-events.ts";
+import { idleEvent, type PassFailure, startedEvent } from "../../render/watch-events.ts";
 import type { Invocation } from "../command.ts";
 import { logOf } from "../output/log-stream.ts";
 import { notPrinted, passNotices } from "../output/pass-notices.ts";
@@ -241,7 +241,7 @@ type PassTexts = {
   readonly diagnostics: (diagnostics: readonly Diagnostic[]) => string;
   readonly source: (event: ReadEvent) => string;
   readonly kept: (event: KeptEvent) => string;
-  readonly failure: (failure: Pick<KeptEvent, "message" | "hint" | "diagnostics">) => string;
+  readonly failure: (failure: PassFailure) => string;
 };
 
 function passTexts(invocation: Invocation, view: TerminalView): PassTexts {

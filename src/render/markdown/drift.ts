@@ -31,7 +31,7 @@ export function driftMarkdown(
   const head = [
     `### Holdfast: ${moved === "" ? "no drift" : moved}${incompleteTitle(complete, notVisible, declared)}`,
     `${on} ${codeSpan(server)}.${rest === "" ? "" : ` ${rest}.`}`,
-    ...(complete ? [] : [incompleteMarkdown({ summary }, declared)]),
+    ...(complete ? [] : [incompleteMarkdown(summary, declared)]),
     ...diagnosticsMarkdown(diagnostics),
     ...orphanParagraphs(orphan - drift.filter(({ state }) => state === "orphan").length, history),
   ];

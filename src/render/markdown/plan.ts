@@ -31,7 +31,9 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
   const head = [
     `### ${planVerdict(plan, view.subject)}`,
     `${placeText(plan, view.target)}${restText(plan)}`,
-    ...(plan.complete ? [] : [`${incompleteMarkdown(plan, declaredIn(plan.summary))} This plan cannot be applied.`]),
+    ...(plan.complete
+      ? []
+      : [`${incompleteMarkdown(plan.summary, declaredIn(plan.summary))} This plan cannot be applied.`]),
     ...(steps.length === 0 ? [] : [countsTable(steps)]),
     ...dangerText(steps),
     ...diagnosticsMarkdown(plan.diagnostics),

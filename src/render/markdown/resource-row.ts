@@ -27,13 +27,13 @@ export function stepRow(step: Step, { groupOf, detailOf, subject, showPreflight 
     causedBy === "mixed" ? "also reverts what is not part of this change" : "",
     isOwn || causedBy === null ? "" : `not from this ${subject}`,
     reason === null ? "" : reason,
-    placeOf(step),
+    placeOf(step.file, step.line),
   ];
   const detail = reason === null ? null : detailOf(step);
   const notes = [
     reason === null ? "" : `${reasonText[reason]}${detail === null ? "" : `: ${codeSpan(detail)}`}`,
     notChecked === undefined || !showPreflight ? "" : codeSpan(notCheckedText(notChecked)),
-    writtenBy(step),
+    writtenBy(step.changedBy),
     orphanNote(step),
   ];
   return row(`${glyphs[action]} ${codeElement(nameIn(groupOf(step), identity))}`, marks, notes, changes);
@@ -44,7 +44,7 @@ export function driftRow(entry: DriftEntry, group: string | null): string {
   const { identity, state, changes } = entry;
   const fields = changes.length === 0 ? "" : count(changes.length, "field");
   const head = `${state} ${codeElement(nameIn(group, identity))}`;
-  return row(head, [fields, placeOf(entry)], [writtenBy(entry), orphanNote(entry)], changes);
+  return row(head, [fields, placeOf(entry.file, entry.line)], [writtenBy(entry.changedBy), orphanNote(entry)], changes);
 }
 
 // Names of authors are foreign text.
@@ -64,11 +64,11 @@ function row(head: string, marks: readonly string[], notes: readonly string[], c
   return [`<details><summary>${summary}</summary>`, ...content, "</details>"].join("\n\n");
 }
 
-function placeOf({ file, line }: Pick<Step, "file" | "line">): string {
+function placeOf(file: string | null, line: number | null): string {
   return file === null ? "" : codeElement(`${file}:${line ?? 1}`);
 }
 
-function writtenBy({ changedBy }: Pick<Step, "changedBy">): string {
+function writtenBy(changedBy: Step["changedBy"]): string {
   if (changedBy === undefined) return "";
   const { subject, at } = changedBy;
   const who = subject === null ? "" : ` by ${codeSpan(subject)}`;

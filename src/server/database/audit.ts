@@ -2,7 +2,6 @@ import type { Kysely, Transaction } from "kysely";
 import { type OperationName, operation } from "../../contract/operations.ts";
 import { escapeUnprintable } from "../../model/unprintable.ts";
 import { preparedQuery } from "../../store/prepared-query.ts";
-import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "./tables.ts";
 

@@ -39,7 +39,7 @@ export function terminalOf({ cwd, env = {}, answers }: Person): TestTerminal {
     stdin,
     stdout,
     stderr,
-    warnings: createWarnings({ stderr }),
+    warnings: createWarnings(stderr),
     env,
     cwd,
     version: "0.0.0",

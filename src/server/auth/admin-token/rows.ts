@@ -1,5 +1,4 @@
 import type { Kysely, Transaction } from "kysely";
-import type { Subject } from "../../../contract/generated/resources.ts";
 import type { Secret } from "../../../contract/secret.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";

@@ -1,6 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
 import type { JobRun, Subject } from "../../../contract/generated/resources.ts";
-import type { Principal } from "../../auth/principal.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
 import type { ResourceRow, Tables } from "../../database/tables.ts";
 import type { StoredDeployment } from "../application/rows.ts";

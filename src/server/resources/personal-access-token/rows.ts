@@ -1,7 +1,6 @@
 // biome-ignore-all lint/plugin: a token must not be foreseen
 import { randomBytes } from "node:crypto";
 import type { Kysely, Transaction } from "kysely";
-import type { Subject } from "../../../contract/generated/resources.ts";
 import { Secret } from "../../../contract/secret.ts";
 import { preparedQuery } from "../../../store/prepared-query.ts";
 import { type Authenticator, tokenHash, userPrincipal } from "../../auth/authenticate.ts";

@@ -121,7 +121,7 @@ describe("what was confirmed is kept outside the checkout", () => {
     const confirmation = { path: join(root, "holdfast.yaml"), keys: { server, state: "elsewhere" } };
     expect(await keepConfirmation(join(root, ".local/state/holdfast/confirmed"), confirmation)).toBe(true);
     for (const env of [{ HOME: root }, { XDG_STATE_HOME: join(root, ".local/state") }, {}]) {
-      expect(confirmationFolder({ env }, root)).toBeNull();
+      expect(confirmationFolder(env, root)).toBeNull();
       const person = at(["y"], env);
       await read(person);
       expect(person.stderr()).toContain("you will be asked again");
@@ -151,7 +151,7 @@ describe("what was confirmed is kept outside the checkout", () => {
   });
 
   test("S41 it is where XDG_STATE_HOME says, unless that is relative", () => {
-    const folder = (env: TestTerminal["terminal"]["env"]) => confirmationFolder({ env }, "/source");
+    const folder = (env: TestTerminal["terminal"]["env"]) => confirmationFolder(env, "/source");
     expect(folder({ XDG_STATE_HOME: "/var/state", HOME: "/home/a" })).toBe("/var/state/holdfast/confirmed");
     expect(folder({ XDG_STATE_HOME: "state", HOME: "/home/a" })).toBe("/home/a/.local/state/holdfast/confirmed");
   });

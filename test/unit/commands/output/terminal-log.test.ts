@@ -12,7 +12,7 @@ function logged(flags: Flags, say: (log: ReturnType<typeof terminalLog>) => void
   const stderr = new PassThrough().setEncoding("utf8").on("data", (line: string) => {
     text += line;
   });
-  say(terminalLog({ flags, terminal: { ...terminal, stderr } }));
+  say(terminalLog({ args: [], flags, terminal: { ...terminal, stderr } }));
   return text;
 }
 

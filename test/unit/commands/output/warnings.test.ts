@@ -7,7 +7,7 @@ import { keptLog } from "../../../support/kept-log.ts";
 test("in a log a warning has its code as event, its hint, and the target that it is about", () => {
   const { log, entries } = keptLog();
   const stderr = logStream(log);
-  const warnings = createWarnings({ stderr });
+  const warnings = createWarnings(stderr);
   warnings.add(runWarning("no-socket", "the daemon has no socket for commands: full"));
   warnings.printedOn(withTarget(stderr, "web") ?? stderr).add(runWarning("not-published", "not published", "look"));
   expect(entries()).toMatchObject([
