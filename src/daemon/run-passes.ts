@@ -4,11 +4,12 @@ import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
 import type { PassEnd, PassEvent } from "../core/report/events.ts";
 import type { Leader } from "../engine/lease/leader.ts";
-import type { LastGood } from "../engine/load/last-good-revision.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
+import { NO_MEMORY } from "../engine/load/pass-memory.ts";
 import type { Run } from "../engine/pass.ts";
-import type { PassScope } from "../engine/passes/apply-pass.ts";
-import { type Mode, reconcile } from "../engine/reconcile.ts";
+import type { ApplyMode, PassScope } from "../engine/passes/apply-pass.ts";
+import type { PlanMode } from "../engine/passes/plan-pass.ts";
+import { reconcileAgain } from "../engine/reconcile.ts";
 import type { LockState, Target, TargetConnection } from "../engine/target.ts";
 import { claimsType } from "../manifests/claims-type.ts";
 import { SourceError } from "../source/source-error.ts";
@@ -171,14 +172,14 @@ function createPass(
 ): (due: Due) => Promise<void> {
   const { intervalMs, driftIntervalMs, trigger, leader, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
-  const lastGood: LastGood = { read: null, unfinished: null };
+  let memory = NO_MEMORY;
   let lastFullPassAt = Number.NEGATIVE_INFINITY;
   let defaultCause: PassCause = isReloaded ? "configuration" : "start";
   let hasWorked = isReloaded;
-  const modeOf = (scope: PassScope, stopWaiting: AbortSignal): Mode =>
+  const modeOf = (scope: PassScope, stopWaiting: AbortSignal): ApplyMode | PlanMode =>
     sync === "heal"
-      ? { is: "apply", approve: null, sealed: null, lastGood, scope, leader, waiting: { stopWaiting, onLeft } }
-      : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood };
+      ? { is: "apply", approve: null, sealed: null, scope, leader, waiting: { stopWaiting, onLeft } }
+      : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false };
   const handleFailure = (error: unknown): void => {
     const code = error instanceof HoldfastError ? error.code : "error";
     const isFatal = !hasWorked && FATAL.includes(code) && !(error instanceof SourceError);
@@ -200,7 +201,9 @@ function createPass(
       // Before the source is read, so that no change in a new folder is missed.
       await follow();
       await settled();
-      const end = await reconcile(target, modeOf(scope, stopWaiting), { ...context, stopping: signal, emit });
+      const mode = modeOf(scope, stopWaiting);
+      const { end, memory: after } = await reconcileAgain(target, mode, memory, { ...context, stopping: signal, emit });
+      memory = after;
       hasWorked = true;
       if (scope === "all") lastFullPassAt = begunAt;
       requireNoOtherWriter(end);

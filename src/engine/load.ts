@@ -32,8 +32,8 @@ import type { Rules, Target } from "./target.ts";
 
 /** The desired state of a source, with the rules from its configuration. */
 export type DesiredRead = {
-  /** Whether it is the last good revision, in place of a refused one. @default false */
-  readonly isLastGood?: boolean;
+  /** Whether it is the revision applied last, in place of a refused one. @default false */
+  readonly isLastApplied?: boolean;
   readonly rules: Rules;
   /** Whether the source has a configuration. */
   readonly isConfigured: boolean;

@@ -3,7 +3,7 @@ import type { PassEnd, PassEvent } from "../core/report/events.ts";
 import { strictRefusal, withWarnings } from "../core/run-warning.ts";
 import { SourceError } from "../source/source-error.ts";
 import { changedManifests } from "./load/changed-manifests.ts";
-import { isAboutSource, keepAsGood, type LastGood, lastGoodInstead } from "./load/last-good-revision.ts";
+import { isAboutSource, lastAppliedInstead, memoryAfter, type PassMemory } from "./load/pass-memory.ts";
 import { requireConfiguration, ShrunkSourceError } from "./load/source-guards.ts";
 import { type DesiredRead, type ReadContext, readDesired } from "./load.ts";
 import type { Pass, Run } from "./pass.ts";
@@ -33,43 +33,64 @@ export type Mode =
 
 /** Runs one pass over a target: reads its source, compares it with live, and does what the mode says. */
 export async function reconcile(target: Target, mode: Mode, run: Run): Promise<PassEnd> {
-  const lastGood = mode.is === "plan" || mode.is === "apply" ? (mode.lastGood ?? null) : null;
-  const read = await readNewest(target, { mode, lastGood }, run);
-  if (read.event.isRefused) return read.event;
+  return (await reconcileOnce(target, mode, null, run)).end;
+}
+
+/**
+ * Runs one of a daemon's passes: while the source is refused, it continues with the revision that its memory has. Returns
+ * the memory for the next pass.
+ */
+export async function reconcileAgain(
+  target: Target,
+  mode: PlanMode | ApplyMode,
+  memory: PassMemory,
+  run: Run,
+): Promise<{ readonly end: PassEnd; readonly memory: PassMemory }> {
+  const { end, memory: after } = await reconcileOnce(target, mode, memory, run);
+  return { end, memory: after ?? memory };
+}
+
+/** The end of a pass, and what is to be remembered of it; null where nothing is. */
+type Ended = { readonly end: PassEnd; readonly memory: PassMemory | null };
+
+async function reconcileOnce(target: Target, mode: Mode, memory: PassMemory | null, run: Run): Promise<Ended> {
+  const read = await readNewest(target, { mode, memory }, run);
+  if (read.event.isRefused) return { end: read.event, memory };
   try {
-    return await runPass(read, { target, mode, lastGood, run });
+    return await runPass(read, { target, mode, memory, run });
   } catch (error) {
     // Only the comparison with the ledger shows that a source has shrunk.
     if (!(error instanceof ShrunkSourceError)) throw error;
-    const kept = await lastGoodInstead(error, lastGood, target, run);
-    return runPass(kept, { target, mode, lastGood, run });
+    const kept = await lastAppliedInstead(error, memory, target, run);
+    return runPass(kept, { target, mode, memory, run });
   }
 }
 
 type PassInput = {
   readonly target: Target;
   readonly mode: Mode;
-  readonly lastGood: LastGood | null;
+  readonly memory: PassMemory | null;
   readonly run: Run;
 };
 
-async function runPass(found: DesiredRead, { target, mode, lastGood, ...input }: PassInput): Promise<PassEnd> {
+async function runPass(found: DesiredRead, { target, mode, memory, ...input }: PassInput): Promise<Ended> {
   const { run, warnings } = collectWarnings(found, target, input.run);
   const connection = await target.server.connect(found.rules);
   const read = withSealedConsent(found, mode, connection);
-  const isPart = mode.is === "apply" && mode.scope === "changes" && lastGood !== null;
+  const isPart = mode.is === "apply" && mode.scope === "changes" && memory !== null;
   requireConfiguration(connection.session.serverFacts, read);
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
-  if (lastGood === null) target.sourceCache?.release();
-  const part = isPart ? changedManifests(read, lastGood) : null;
+  if (memory === null) target.sourceCache?.release();
+  const part = isPart ? changedManifests(read, memory) : null;
   const end = withDiagnostics(
     await runMode(mode, { connection, read, part, run, holds: target.holds, warnings }, target),
     [...read.event.selected, ...warnings()],
   );
   // A superseded pass has written nothing: its plan became outdated while it waited for another writer.
-  if (lastGood !== null && end.what !== "superseded") await keepAsGood(lastGood, { read, end }, target);
+  const isRemembered = memory !== null && end.what !== "superseded";
+  const after = isRemembered ? await memoryAfter(memory, { read, end }, target) : memory;
   run.emit(end);
-  return end;
+  return { end, memory: after };
 }
 
 // Warnings before a write are errors under `--strict`.
@@ -121,30 +142,30 @@ function withSealedConsent(read: DesiredRead, mode: Mode, connection: TargetConn
   return { ...read, rules: { ...read.rules, allowShrink: true } };
 }
 
-// When its source is refused, a daemon continues with its last good revision.
+// When its source is refused, a daemon continues with the revision applied last.
 async function readNewest(
   target: Target,
-  { mode, lastGood }: Pick<PassInput, "mode" | "lastGood">,
+  { mode, memory }: Pick<PassInput, "mode" | "memory">,
   run: Run,
 ): Promise<DesiredRead> {
   try {
     const onConfig: ReadContext["onConfig"] = (config) => requireConfigIn(target, config);
     const checksBranch = mode.is === "plan" || mode.is === "apply";
-    const read = await readDesired(target, { ...run, ...readingAgain(lastGood, target), checksBranch, onConfig });
+    const read = await readDesired(target, { ...run, ...readingAgain(memory, target), checksBranch, onConfig });
     // A plan outside a daemon only warns about the checkout.
-    if (mode.is === "apply" || lastGood !== null) requireCheckout(read);
+    if (mode.is === "apply" || memory !== null) requireCheckout(read);
     run.emit(read.event);
     return read;
   } catch (error) {
     if (!isAboutSource(error)) throw error;
-    return lastGoodInstead(error, lastGood, target, run);
+    return lastAppliedInstead(error, memory, target, run);
   }
 }
 
 // Only a daemon reads another revision later; other commands need not keep this one in memory.
-function readingAgain(lastGood: LastGood | null, { sourceCache }: Target): Pick<ReadContext, "before"> {
-  if (lastGood === null) return {};
-  return { before: sourceCache === null ? null : lastGood.read };
+function readingAgain(memory: PassMemory | null, { sourceCache }: Target): Pick<ReadContext, "before"> {
+  if (memory === null) return {};
+  return { before: sourceCache === null ? null : memory.lastApplied };
 }
 
 function requireCheckout({ checkoutFault }: DesiredRead): void {

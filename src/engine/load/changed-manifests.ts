@@ -3,16 +3,16 @@ import type { Identity } from "../../core/manifest.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
 import type { DesiredRead, ReadRevision } from "../load.ts";
 import type { Desired } from "./desired.ts";
-import type { LastGood } from "./last-good-revision.ts";
+import type { PassMemory } from "./pass-memory.ts";
 
 /** For more resources than this, reading whole lists costs less than reading each one. */
 const MAX_SINGLE_READS = 100;
 
 /**
- * The part of a source that a commit pass reconciles: changes since the last good revision, unfinished resources of its
+ * The part of a source that a commit pass reconciles: changes since the revision applied last, unfinished resources of its
  * pass, and resources that refer to either. Null where the pass must reconcile everything.
  */
-export function changedManifests(read: DesiredRead, { read: before, unfinished }: LastGood): Desired | null {
+export function changedManifests(read: DesiredRead, { lastApplied: before, unfinished }: PassMemory): Desired | null {
   const { desired, rules, from } = read;
   if (before === null || unfinished === null || from === null || before.from === null) return null;
   const changed = changedPaths(from.revision, before.from.revision);

@@ -18,7 +18,6 @@ import type { Leader } from "../lease/leader.ts";
 import { accessOfLeader, accessOfRun, type WriteAccess } from "../lease/write-access.ts";
 import type { Desired } from "../load/desired.ts";
 import { heldContents } from "../load/held-contents.ts";
-import type { LastGood } from "../load/last-good-revision.ts";
 import { agreedFacts, requireUnshrunk } from "../load/source-guards.ts";
 import { removedToKeep } from "../observe/removed-manifests.ts";
 import { EVERYTHING, observe } from "../observe.ts";
@@ -29,7 +28,7 @@ import type { ServerSession } from "../session.ts";
 import type { Rules } from "../target.ts";
 import { planEvent } from "./plan-pass.ts";
 
-/** The scope of a pass: everything, or the changes since the last good revision. */
+/** The scope of a pass: everything, or the changes since the revision applied last. */
 export type PassScope = "all" | "changes";
 
 /** A pass that applies a plan. */
@@ -39,8 +38,6 @@ export type ApplyMode = {
   readonly approve: ((planned: PlanEvent) => Promise<Approval>) | null;
   /** The plan that was approved in advance; null without one. */
   readonly sealed: SealedPlan | null;
-  /** The last good revision of a daemon, used while its source is refused; absent outside a daemon. */
-  readonly lastGood?: LastGood;
   /** @default "all" */
   readonly scope?: PassScope;
   /** The leader of a daemon, which holds its lease over many passes; absent where each pass acquires its own lease. */
@@ -186,7 +183,7 @@ async function recordedFor(desired: Desired, { ledger, heads }: ServerSession): 
 
 // After the source was accepted: a refused commit ends no hold.
 async function heldIn({ read, holds, connection, run }: Pass): Promise<ReadonlyMap<Identity, string>> {
-  if (read.isLastGood === true) return holds(null);
+  if (read.isLastApplied === true) return holds(null);
   const { key } = connection.state;
   return holds((held) => heldContents(read, held, { ...run, key }));
 }

@@ -15,7 +15,6 @@ import type { GuardRefusal, PlanEvent, Unmanaged } from "../../core/report/event
 import { kindOf, kinds, kindsByType } from "../../kinds/index.ts";
 import { guardRefusal } from "../guard.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
-import type { LastGood } from "../load/last-good-revision.ts";
 import { findShrunk, requireUnemptied, type ShrunkSource } from "../load/source-guards.ts";
 import { EVERYTHING, observe, type Records } from "../observe.ts";
 import type { Pass } from "../pass.ts";
@@ -33,8 +32,6 @@ export type PlanMode = {
   readonly gate: Gate | null;
   /** Whether the plan is sealed, to be applied later. */
   readonly seals: boolean;
-  /** The last good revision of a daemon that only reports. */
-  readonly lastGood?: LastGood;
 };
 
 /** Plans what an apply would do. */

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { findTarget } from "../../../src/commands/targets/find-targets.ts";
 import type { Plan } from "../../../src/core/plan/plan.ts";
 import type { PassEvent } from "../../../src/core/report/events.ts";
-import type { LastGood } from "../../../src/engine/load/last-good-revision.ts";
-import { reconcile } from "../../../src/engine/reconcile.ts";
+import { NO_MEMORY } from "../../../src/engine/load/pass-memory.ts";
+import { reconcile, reconcileAgain } from "../../../src/engine/reconcile.ts";
 import { planReport } from "../../../src/render/pass-report.ts";
 import type { CommitSource } from "../../../src/source/read-source.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -122,12 +122,11 @@ test.each([
     retryNow: () => undefined,
   };
   const following = { ...target, source: { ...target.source, commits } };
-  const lastGood: LastGood = { read: null, unfinished: null };
-  const mode = { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood } as const;
-  await reconcile(following, mode, context);
+  const mode = { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false } as const;
+  const first = await reconcileAgain(following, mode, NO_MEMORY, context);
   write(folder, { "a.yaml": team("red", "eve@example.com") });
   await commitAll(folder, "second");
-  await reconcile(following, mode, context);
-  await reconcile(following, mode, context);
+  const second = await reconcileAgain(following, mode, first.memory, context);
+  await reconcileAgain(following, mode, second.memory, context);
   expect(events.flatMap((event) => (event.what === "read" ? event.knownFiles : []))).toEqual(known);
 });

@@ -8,51 +8,53 @@ import type { Run } from "../pass.ts";
 import type { Target } from "../target.ts";
 import { ShrunkSourceError } from "./source-guards.ts";
 
-/** The last revision that a daemon applied; it stays in use while a newer one is refused. */
-export type LastGood = {
-  read: DesiredRead | null;
+/** What a daemon remembers from one pass over a target to the next. */
+export type PassMemory = {
+  /** The revision that was applied last, or planned by a daemon that only reports; null before the first pass. */
+  readonly lastApplied: DesiredRead | null;
   /** Resources that the last pass over it did not finish; null where they are unknown and everything must be reconciled. */
-  unfinished: ReadonlySet<Identity> | null;
+  readonly unfinished: ReadonlySet<Identity> | null;
 };
 
-/** Keeps a revision as the last good one; an applied commit is also kept for the next process. */
-export async function keepAsGood(
-  lastGood: LastGood,
+/** What a daemon remembers before its first pass. */
+export const NO_MEMORY: PassMemory = { lastApplied: null, unfinished: null };
+
+/** What a daemon remembers after a pass over a revision; an applied commit is also kept for the next process. */
+export async function memoryAfter(
+  { lastApplied }: PassMemory,
   { read, end }: { readonly read: DesiredRead; readonly end: PassEnd },
   { source }: Target,
-): Promise<void> {
+): Promise<PassMemory> {
   const { revision } = read.desired;
-  const isNew = lastGood.read?.desired.revision !== revision;
-  lastGood.read = read;
-  lastGood.unfinished = unfinishedIn(end);
+  const isNew = lastApplied?.desired.revision !== revision;
   // Nobody has agreed to a commit that was only planned, so a later process must not fall back on it.
   if (isNew && revision !== null && end.what === "applied") await source.commits?.keep(revision);
+  return { lastApplied: read, unfinished: unfinishedIn(end) };
 }
 
-function unfinishedIn(end: PassEnd): LastGood["unfinished"] {
+function unfinishedIn(end: PassEnd): PassMemory["unfinished"] {
   if (end.what !== "applied" || !end.plan.complete) return null;
   const left = end.report.outcomes.filter(({ result }) => !isSuccess(result));
   return new Set(left.map(({ identity }) => identity));
 }
 
-/** Returns the last good revision in place of a refused one and reports that; throws the refusal where there is none. */
-export async function lastGoodInstead(
+/** Returns the revision applied last in place of a refused one and reports that; throws the refusal where there is none. */
+export async function lastAppliedInstead(
   error: unknown,
-  lastGood: LastGood | null,
+  memory: PassMemory | null,
   target: Target,
   run: Run,
 ): Promise<DesiredRead> {
-  if (lastGood === null || !(error instanceof HoldfastError) || run.stopping.aborted) throw error;
-  const kept = lastGood.read ?? (await readKept(target, run));
+  if (memory === null || !(error instanceof HoldfastError) || run.stopping.aborted) throw error;
+  const kept = memory.lastApplied ?? (await readKept(target, run));
   if (kept === null) throw error;
-  lastGood.read = kept;
   const { message, hint, diagnostics } = error;
   const reason = error instanceof SourceError ? error.reason : "SourceRefused";
   run.emit({ what: "kept", revision: kept.desired.revision, reason, message, hint, diagnostics });
-  return { ...kept, isLastGood: true };
+  return { ...kept, isLastApplied: true };
 }
 
-/** Whether an error is about the source, so that its last good revision may replace it. */
+/** Whether an error is about the source, so that the revision applied last may replace it. */
 export function isAboutSource(error: unknown): boolean {
   if (error instanceof SourceError || error instanceof ShrunkSourceError) return true;
   return error instanceof HoldfastError && (error.code === "invalid" || error.code === "refused");
