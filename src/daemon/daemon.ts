@@ -51,7 +51,7 @@ export type DaemonView = {
   readonly source: string | null;
   readonly status: () => Promise<TargetStatus>;
   /** The latest records of its passes, oldest first. */
-  readonly latest: () => readonly PassRecord[];
+  readonly latest: () => Promise<readonly PassRecord[]>;
   readonly hasLease: () => boolean;
   /** Starts a pass for a cause that can only have changed the source. */
   readonly fireForChanges: (cause: PassCause) => void;

@@ -9,7 +9,7 @@ import { storageErrorAt, storeErrorCode } from "../store/store-error.ts";
 import type { EndedPass, PassSeen, PassTimes } from "./ended-pass.ts";
 import type { PassObserver } from "./pass-observer.ts";
 import { resourcesSeen } from "./resource-statuses.ts";
-import { isWorthRecording, newStatus, standbyStatus, statusAfter } from "./status-after-pass.ts";
+import { isWorthRecording, newStatus, standbyStatus, startingStatus, statusAfter } from "./status-after-pass.ts";
 
 /** The inputs of a pass recorder. */
 export type RecorderOptions = {
@@ -33,7 +33,7 @@ export type PassRecorder = {
   readonly observer: PassObserver;
   readonly status: () => Promise<TargetStatus>;
   /** The latest records, oldest first. */
-  readonly latest: () => readonly PassRecord[];
+  readonly latest: () => Promise<readonly PassRecord[]>;
   /** Resolves when a pass that starts after this call has ended. */
   readonly nextPass: () => Promise<void>;
 };
@@ -50,7 +50,9 @@ export function createPassRecorder({
 }: RecorderOptions): PassRecorder {
   let status = newStatus(target, source);
   let latest: readonly PassRecord[] = [];
+  let hasEnded = false;
   let isContinued = false;
+  let held: readonly string[] = [];
   const rollouts = rolloutsBetweenPasses();
   let storing = Promise.resolve();
   let waiting: { readonly since: number; readonly resolve: () => void }[] = [];
@@ -58,16 +60,22 @@ export function createPassRecorder({
   const continueEarlier = (): Promise<void> =>
     tolerant(async (store) => {
       const stored = await store.status();
+      latest = await latestIn(store);
       if (stored !== null) status = { ...stored, target, source };
-      latest = (await store.passes({ limit: MAX_LATEST })).entries.toReversed();
       isContinued = true;
     });
   return {
     status: async () => {
-      const { holds } = decisionsAt(await (await state.target()).decisions(), now());
-      return { ...status, ...standbyStatus(standsBy()), held: holds.map(holdText) };
+      await unlessUnreadable(state, async (store) => {
+        held = decisionsAt(await store.decisions(), now()).holds.map(holdText);
+      });
+      const shown = hasEnded
+        ? status
+        : startingStatus((await unlessUnreadable(state, (store) => store.status())) ?? status);
+      return { ...shown, target, source, ...standbyStatus(standsBy()), held };
     },
-    latest: () => latest,
+    // Until the first pass has ended, another process may be recording passes.
+    latest: async () => (hasEnded ? latest : ((await unlessUnreadable(state, latestIn)) ?? [])),
     nextPass: () =>
       new Promise((resolve) => {
         waiting.push({ since: now(), resolve });
@@ -87,6 +95,7 @@ export function createPassRecorder({
       if (!isContinued) await continueEarlier();
       const before = status;
       status = statusAfter(before, pass);
+      hasEnded = true;
       if (status.appliedRevision !== before.appliedRevision) onApplied?.(waitedMs(before, pass.times));
       const last = status.lastPass;
       const isRecorded = last !== null && isWorthRecording(last, before.lastPass);
@@ -144,6 +153,23 @@ function rolloutsBetweenPasses() {
 }
 
 type RolledOut = { readonly identity: Identity; readonly rollout: RolloutResult };
+
+// The next pass tells that the state cannot be read; what is shown of the daemon must not depend on it.
+async function unlessUnreadable<Stored>(
+  { target }: RecorderOptions["state"],
+  read: (store: TargetStore) => Promise<Stored>,
+): Promise<Stored | null> {
+  try {
+    return await read(await target());
+  } catch (error) {
+    if (storeErrorCode(error) === null) throw error;
+    return null;
+  }
+}
+
+async function latestIn(store: TargetStore): Promise<readonly PassRecord[]> {
+  return (await store.passes({ limit: MAX_LATEST })).entries.toReversed();
+}
 
 const MAX_LATEST = 10;
 

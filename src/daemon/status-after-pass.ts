@@ -11,10 +11,7 @@ export function newStatus(target: string, source: string | null): TargetStatus {
   return {
     target,
     source,
-    sync: "Unknown",
-    condition: "Reconciling",
-    reason: "Starting",
-    message: null,
+    ...STARTING,
     invalid: [],
     wantedRevision: null,
     appliedRevision: null,
@@ -25,6 +22,13 @@ export function newStatus(target: string, source: string | null): TargetStatus {
     lastPass: null,
     nextPassAt: null,
   };
+}
+
+const STARTING = { sync: "Unknown", condition: "Reconciling", reason: "Starting", message: null } as const;
+
+/** The status of a target until the first pass of a daemon has ended, given the status that was stored last. */
+export function startingStatus(stored: TargetStatus): TargetStatus {
+  return { ...stored, ...STARTING, nextPassAt: null };
 }
 
 /** The status of a target of which nothing has run yet. */

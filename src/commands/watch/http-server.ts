@@ -52,7 +52,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
         Promise.all(
           shown.map(async ({ status, latest, hasLease }) => ({
             status: await status(),
-            passes: latest(),
+            passes: await latest(),
             hasLease: hasLease(),
           })),
         ),

@@ -1,28 +1,37 @@
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createPassRecorder } from "../../../src/daemon/pass-recorder.ts";
 import { createPassWatch } from "../../../src/daemon/pass-watch.ts";
+import { newStatus } from "../../../src/daemon/status-after-pass.ts";
 import { stateAt } from "../../../src/state/open-state.ts";
+import type { StateAccess } from "../../../src/state/state.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { machine } from "../../support/machine.ts";
 import { memoryState } from "../../support/memory-state.ts";
 import { observedPass } from "../../support/observed-pass.ts";
 import { sampleApplyEvent } from "../../support/sample-apply-event.ts";
 
-test("a pass that cannot be stored is no failure: it is told, and who waits for the pass goes on", async () => {
-  const folder = await temporaryFolder();
-  await using state = stateAt(folder, machine);
-  const told: string[] = [];
-  const recorder = createPassRecorder({
+const times = { startedAt: 1, endedAt: 2, nextAt: null, wanted: null };
+
+/** A recorder of the target `prod` in a folder. */
+function recorderIn(folder: string, { target }: Pick<StateAccess, "target">, told: string[] = []) {
+  return createPassRecorder({
     target: "prod",
     source: null,
-    state: { folder, target: state.target, onForgotten: (what, why) => told.push(`${what}: ${why}`) },
+    state: { folder, target, onForgotten: (what, why) => told.push(`${what}: ${why}`) },
     now: () => 0,
     standsBy: () => null,
     between: async () => [],
   });
+}
+
+test("a pass that cannot be stored is no failure: it is told, and who waits for the pass goes on", async () => {
+  const folder = await temporaryFolder();
+  await using state = stateAt(folder, machine);
+  const told: string[] = [];
+  const recorder = recorderIn(folder, state, told);
   const watch = createPassWatch();
-  const times = { startedAt: 1, endedAt: 2, nextAt: null, wanted: null };
   await recorder.onPassEnd(watch.end(times));
   expect(told).toEqual([]);
   await rm(folder, { recursive: true });
@@ -59,4 +68,42 @@ test("a rollout that ends after its pass, or before the pass does, is an event o
     ["service/late", "updated", "progressing"],
   ]);
   expect((await store.unsettled({}, { limit: 10 })).entries.map(({ identity }) => identity)).toEqual(["service/late"]);
+});
+
+test("until its first pass has ended, a daemon shows what was stored last, as it may be outdated", async () => {
+  const folder = await temporaryFolder();
+  await using state = stateAt(folder, machine);
+  const lastPass = { startedAt: "2026-11-27T11:00:00.000Z", endedAt: "2026-11-27T11:00:01.000Z", commit: "c1" };
+  const record = { ...lastPass, result: "applied", reason: null, message: null, counts: { unchanged: 3 } } as const;
+  const stored = { ...newStatus("prod", null), sync: "Synced", condition: "Ready", reason: null } as const;
+  const store = await state.target();
+  await store.keep({ status: { ...stored, appliedRevision: "c1", lastPass: record }, records: [record] });
+  await store.decide((decisions) => ({
+    ...decisions,
+    holds: [{ what: "team/ml", reason: "incident", until: "commit" }],
+  }));
+  const recorder = recorderIn(folder, state);
+  expect(await recorder.status()).toMatchObject({
+    sync: "Unknown",
+    condition: "Reconciling",
+    reason: "Starting",
+    appliedRevision: "c1",
+    lastPass: record,
+    held: [expect.stringContaining("team/ml")],
+  });
+  expect(await recorder.latest()).toEqual([record]);
+  await recorder.onPassEnd(createPassWatch().end(times));
+  expect((await recorder.status()).appliedRevision).toBe("c1");
+  expect(await recorder.latest()).toHaveLength(2);
+});
+
+test("the status of a daemon is shown while its state cannot be read", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "ledger.db"), "no database", { mode: 0o600 });
+  await using state = stateAt(folder, machine);
+  const recorder = recorderIn(folder, state);
+  expect(await recorder.status()).toEqual(newStatus("prod", null));
+  expect(await recorder.latest()).toEqual([]);
+  await recorder.onPassEnd(createPassWatch().end(times));
+  expect(await recorder.status()).toMatchObject({ lastPass: { result: expect.any(String) }, held: [] });
 });
