@@ -18,6 +18,7 @@ export function toHoldfastError(error: unknown): HoldfastError | null {
 const hints: { readonly [fault in StoreErrorCode]?: string } = {
   full: "free space there, and run it again; nothing was lost",
   inaccessible: "free space there, or make it writable, and run it again",
+  locked: "wait until that process ends, or stop it, and run it again",
   "older-schema": "free space there, or make it writable, so that it can be upgraded, and run it again",
   "newer-schema": "run the release that created it, or a newer one; nothing was changed",
   "no-backup": "free space there, and run it again; nothing was changed",

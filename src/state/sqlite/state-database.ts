@@ -31,12 +31,13 @@ export type StateDatabaseOptions = {
 export function stateDatabase(folder: string, { clock, notify, isLockedByOther }: StateDatabaseOptions): StateDatabase {
   const path = join(folder, LEDGER_NAME);
   let writer: Promise<StatementStore<StateTables>> | null = null;
-  let reader: StatementStore<StateTables> | null = null;
+  let reader: Promise<StatementStore<StateTables> | null> | null = null;
   const openWriter = async (): Promise<StatementStore<StateTables>> => {
     await makeStateFolder(folder);
     const schema = ownDatabaseExists(path) && isLockedByOther() ? "leave" : "migrate";
     const options = { clock, schema, ...(notify === undefined ? {} : { notify }) } as const;
-    const store = await openStatementStore<StateTables>(path, stateMigrations(folder), options);
+    const opening = openStatementStore<StateTables>(path, stateMigrations(folder), options);
+    const store = await (schema === "leave" ? opening.catch((error: unknown) => throwInUse(path, error)) : opening);
     if (schema === "migrate" && hasEarlierFiles(folder)) retireEarlierFiles(folder);
     return store;
   };
@@ -52,22 +53,31 @@ export function stateDatabase(folder: string, { clock, notify, isLockedByOther }
     writable,
     readable: async () => {
       if (writer !== null) return writer;
-      if (reader !== null) return reader;
-      if (!ownDatabaseExists(path)) return hasEarlierFiles(folder) ? writable() : null;
-      try {
-        reader = await openSqliteReadOnly<StateTables>(path, stateMigrations());
-        return reader;
-      } catch (error) {
-        if (error instanceof StoreError && OLDER.includes(error.code)) return upgraded(error);
+      if (reader === null && !ownDatabaseExists(path)) return hasEarlierFiles(folder) ? writable() : null;
+      // Reads that come at the same time share one connection.
+      reader ??= openReader();
+      const opened = await reader.catch((error: unknown) => {
+        reader = null;
         throw error;
-      }
+      });
+      if (opened === null) reader = null;
+      return opened;
     },
     [Symbol.asyncDispose]: async () => {
-      await reader?.close();
+      await (await reader)?.close();
       await (await writer)?.close();
       [reader, writer] = [null, null];
     },
   };
+
+  async function openReader(): Promise<StatementStore<StateTables> | null> {
+    try {
+      return await openSqliteReadOnly<StateTables>(path, stateMigrations());
+    } catch (error) {
+      if (error instanceof StoreError && OLDER.includes(error.code)) return upgraded(error);
+      throw error;
+    }
+  }
 
   async function upgraded(older: StoreError): Promise<StatementStore<StateTables> | null> {
     try {
@@ -79,6 +89,14 @@ export function stateDatabase(folder: string, { clock, notify, isLockedByOther }
       throw older;
     }
   }
+}
+
+function throwInUse(path: string, error: unknown): never {
+  if (!(error instanceof StoreError) || error.code !== "older-schema") throw error;
+  throw new StoreError(
+    "locked",
+    `${path}: it was written by an older release, and a process of that release is using it`,
+  );
 }
 
 const OLDER: readonly string[] = ["older-schema", "empty"];

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -112,10 +112,29 @@ test("a state folder with which a process of an earlier release writes is not ta
     await using _lock = holdExclusiveLock(join(folder, "lock.db")) ?? undefined;
     await using access = stateAt(folder, machine);
     const target = await access.target();
-    await expect(target.decisions()).rejects.toMatchObject({ code: "older-schema" });
-    await expect(target.decide((decisions) => decisions)).rejects.toMatchObject({ code: "older-schema" });
+    await expect(target.decisions()).rejects.toMatchObject({ code: "locked" });
+    await expect(target.decide((decisions) => decisions)).rejects.toMatchObject({ code: "locked" });
     expect(existsSync(join(folder, "holds.json.before-007.backup"))).toBe(false);
   }
   await using access = stateAt(folder, machine);
   expect((await (await access.target()).decisions()).holds).toEqual([hold]);
 });
+
+test("reads that come at the same time share one connection, which is closed with the state", async () => {
+  const { folder } = await earlierFolder();
+  for (const _release of ["earlier", "this"]) {
+    await using access = stateAt(folder, machine);
+    const target = await access.target();
+    await Promise.all([target.status(), target.decisions(), target.passes({ limit: 1 }), target.lastApplied()]);
+  }
+  const open = readdirSync("/proc/self/fd").flatMap((fd) => readlinkOrNull(`/proc/self/fd/${fd}`) ?? []);
+  expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
+});
+
+function readlinkOrNull(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
