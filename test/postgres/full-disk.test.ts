@@ -81,7 +81,9 @@ test("F82 a PostgreSQL on a full disk is 507, and used again once there is room"
     disk.free();
     expect(await readyAt(plane.url)).toEqual([200, { status: "ready" }]);
     expect((await plane.admin.put(APPS, { manifest: large })).status).toBe(200);
-    expect(errors).toEqual([expect.stringMatching(/No space left on device$/)]);
+    // What is small may find room between the two, which begins the condition anew.
+    expect(new Set(errors)).toEqual(new Set([expect.stringMatching(/No space left on device$/)]));
+    expect(errors.length).toBeLessThanOrEqual(replies.length);
   } finally {
     await plane.close();
     await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
