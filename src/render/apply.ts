@@ -43,9 +43,6 @@ const order = ["created", "updated", "unchanged", "skipped", "blocked", "unknown
 
 type Group = { readonly alike: readonly Outcome[]; readonly first: Outcome };
 
-/** The location of a stored one-time token. */
-export type TokenLocation = { readonly identity: Identity; readonly location: string };
-
 /** Maximum number of tokens listed one by one; for the rest, only their folders. */
 const SHOWN = 10;
 
@@ -162,7 +159,10 @@ function firstStep({ result, error }: Outcome): string | null {
 }
 
 /** The locations of stored one-time tokens, one per line; a path is never broken. */
-export function tokenLocationsText(tokens: readonly TokenLocation[], width: number): string {
+export function tokenLocationsText(
+  tokens: readonly { readonly identity: Identity; readonly location: string }[],
+  width: number,
+): string {
   const shown = tokens
     .slice(0, SHOWN)
     .map(({ identity, location }) => sentenceText(`token of ${printable(identity)}: ${printable(location)}`, width));

@@ -7,7 +7,6 @@ import type { PublishOptions } from "../../source/remote/published-ref.ts";
 import type { RemoteOptions } from "../../source/remote/remote.ts";
 import type { Terminal } from "../terminal.ts";
 
-type SourceEntry = NonNullable<OperatorConfig["sources"]>[number];
 type TargetEntry = NonNullable<OperatorConfig["targets"]>[number];
 
 /** A source of the operator's configuration. */
@@ -52,7 +51,7 @@ function entriesOf(sources: readonly SourceChoice[], targets: readonly TargetEnt
   throw refused("there are several sources and no targets", "give each source a target");
 }
 
-function sourceChoice(entry: SourceEntry, { cwd, env }: Terminal): SourceChoice {
+function sourceChoice(entry: NonNullable<OperatorConfig["sources"]>[number], { cwd, env }: Terminal): SourceChoice {
   const { name, url, ref = null, paths = null, credentials, caFile, knownHosts, webhookSecretFile } = entry;
   const file = fileIn(cwd);
   const address = parseRemoteAddress(url);

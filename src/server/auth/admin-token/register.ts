@@ -28,8 +28,6 @@ export type AdminTokenChoice = {
 /** Tokens that have ended, and how many personal tokens with them. */
 export type EndedTokens = { readonly ended: readonly AdminTokenRow[]; readonly personal: number };
 
-type Registered = EndedTokens & { readonly token: Secret; readonly isOutdated: boolean };
-
 /**
  * Registers the administrator's token: the given ones, else the one in the file, which is created at the first start.
  * The given ones replace all others when the first of them is the newest: a server with an earlier setting changes
@@ -79,7 +77,9 @@ type Registration = {
   readonly fresh: Secret;
 };
 
-async function register(registration: Registration): Promise<Registered> {
+async function register(
+  registration: Registration,
+): Promise<EndedTokens & { readonly token: Secret; readonly isOutdated: boolean }> {
   const { transaction, context, choice, fresh } = registration;
   await lockAdministrator(transaction);
   const valid = await validAdminTokens(transaction);
