@@ -76,12 +76,7 @@ export function knownInSync(facts: LiveFacts, toRead: ReadonlySet<Identity>, bas
 /** Resources that are declared, recorded or named in `alsoRead`, and not known to be in sync with the same manifest and receipt. */
 export function resourcesToRead(
   facts: LiveFacts,
-  {
-    manifests,
-    recorded,
-    records,
-    alsoRead = [],
-  }: Pick<SyncBasis, "manifests" | "recorded" | "records"> & { readonly alsoRead?: Iterable<Identity> },
+  { manifests, recorded, records, alsoRead = [] }: SyncBasis & { readonly alsoRead?: Iterable<Identity> },
 ): ReadonlySet<Identity> {
   const toRead = new Set(alsoRead);
   let declaredAndRecorded = 0;

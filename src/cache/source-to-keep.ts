@@ -10,7 +10,7 @@ import type { SourceFacts } from "./source-facts.ts";
 /** Returns what a file contributes if its content is known; null if it must be read. */
 export function knownContent(
   { outlines }: SourceFacts,
-  { rules, limits }: Pick<LoadOptions, "rules" | "limits">,
+  { rules, limits }: LoadOptions,
 ): (file: SourceFile) => KnownContent | null {
   const reading = { limits, defaultWorkspace: rules.defaults?.workspace_fqn ?? null };
   return (file) => {

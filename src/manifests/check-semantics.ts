@@ -149,7 +149,7 @@ const PARENT_FIELDS = new Set(["/workspace_fqn", "/cluster_fqn"]);
 const isParent = ({ pointer }: Reference) => PARENT_FIELDS.has(pointer);
 
 /** Whether a manifest names a parent. Then it is not a cluster, and checks of other manifests do not depend on it. */
-export function hasParent({ references }: Pick<SourceManifest, "references">): boolean {
+export function hasParent({ references }: SourceManifest): boolean {
   return references.some(isParent);
 }
 

@@ -39,7 +39,7 @@ const FIRST_BYTES = new Set(Buffer.from("v/.#b\0SUa-$\xef", "latin1"));
 const MARK = /^\xef\xbb\xbf/;
 
 /** The error for a file whose content is behind a pointer or encrypted as a whole; null for other files. */
-export function envelopeFault({ display }: Pick<SourceFile, "display">, bytes: Uint8Array): SourceDiagnostic | null {
+export function envelopeFault({ display }: SourceFile, bytes: Uint8Array): SourceDiagnostic | null {
   // Most files begin with a key, such as `type` or `name`.
   if (!FIRST_BYTES.has(bytes[0] ?? -1)) return null;
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_LENGTH)).toString("latin1");

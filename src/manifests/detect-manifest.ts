@@ -92,11 +92,7 @@ export const worthReading: RegExp = new RegExp(
 
 type Foreign = Detected & { readonly is: "foreign" };
 
-function foreign(
-  code: string,
-  summary: string,
-  more: Partial<Pick<Foreign, "detail" | "type" | "mayBeOurs" | "hasOurType">> = {},
-): Foreign {
+function foreign(code: string, summary: string, more: Partial<Foreign> = {}): Foreign {
   return { is: "foreign", code, summary, detail: null, type: null, mayBeOurs: false, hasOurType: false, ...more };
 }
 

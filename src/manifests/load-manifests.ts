@@ -142,7 +142,7 @@ export async function loadManifests(
 }
 
 /** Whether a file holds nothing but a plan or a report of ours: every other file declares or is told of something. */
-export function isOurReport({ content, diagnostics }: Pick<ReadFile, "content" | "diagnostics">): boolean {
+export function isOurReport({ content, diagnostics }: ReadFile): boolean {
   return content.declarations.length === 0 && diagnostics.length === 0;
 }
 

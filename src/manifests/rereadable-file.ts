@@ -14,7 +14,7 @@ export type Rereading = { readonly exact: ExactProcess; readonly signal: AbortSi
 export type LocateField = (pointer: string, reading: Rereading, at?: "key" | "value") => Promise<Position>;
 
 /** The options for parsing a file. */
-export function readOptionsOf({ path }: Pick<SourceFile, "path">, limits: Limits): ReadOptions {
+export function readOptionsOf({ path }: SourceFile, limits: Limits): ReadOptions {
   return { format: formatOf(path) ?? "yaml", limits, worthy: worthReading };
 }
 

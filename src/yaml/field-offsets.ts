@@ -10,7 +10,7 @@ export type FieldOffsets = {
 };
 
 /** The offsets of at most so many fields and levels; the deepest levels are dropped first. */
-export function limitFieldOffsets(offsets: FieldOffsets, limits: Pick<YamlLimits, "nodes" | "depth">): FieldOffsets {
+export function limitFieldOffsets(offsets: FieldOffsets, limits: YamlLimits): FieldOffsets {
   let [count, depth, level] = [1, 0, [offsets]];
   while (level.length > 0) {
     level = level.flatMap(({ inside }) => (inside === null ? [] : [...inside.values()]));

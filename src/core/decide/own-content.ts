@@ -35,9 +35,6 @@ function expectedOf(check: OwnCheck, earlier: JsonObject): Json | undefined {
 }
 
 /** Whether one of these subjects, named by id or as reports show them, created a version or a resource. */
-export function isWrittenBy(
-  { createdBy, author }: Pick<LiveRow, "createdBy" | "author">,
-  writers: ReadonlySet<string>,
-): boolean {
+export function isWrittenBy({ createdBy, author }: LiveRow, writers: ReadonlySet<string>): boolean {
   return [createdBy, author].some((subject) => subject !== undefined && writers.has(subject));
 }

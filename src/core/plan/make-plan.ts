@@ -54,7 +54,7 @@ function withChecksum(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
 }
 
 // The fields are listed one by one: a spread of the whole plan would compute its checksum.
-function withParts(plan: Plan, parts: Partial<Pick<Plan, "complete" | "steps" | "summary" | "diagnostics">>): Plan {
+function withParts(plan: Plan, parts: Partial<Plan>): Plan {
   const { format_version, revision, server, complete, summary, steps, diagnostics } = plan;
   const same = { format_version, revision, server, complete, summary, steps, diagnostics, ...parts };
   return withChecksum(same, () => plan.checksum);

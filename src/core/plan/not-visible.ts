@@ -12,10 +12,7 @@ export type NotVisible = { readonly count: number; readonly diagnostic: Diagnost
 const MAX_ROLES = 3;
 
 /** What the token may not see of a plan's resources, which is why the plan is incomplete; null where it sees all. */
-export function notVisible(
-  input: Seen & Pick<PlanInput, "desired" | "outOfScope" | "onlyReferredTo">,
-  decisions: ReadonlyMap<Identity, Decision>,
-): NotVisible | null {
+export function notVisible(input: Seen & PlanInput, decisions: ReadonlyMap<Identity, Decision>): NotVisible | null {
   // What a selection does not name itself is not what it wants to see.
   const { desired, outOfScope = 0, onlyReferredTo } = input;
   const hidden = [...decisions].flatMap(([identity, { reason }]) =>

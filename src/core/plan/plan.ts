@@ -55,7 +55,7 @@ export function writes({ action }: Pick<Step, "action">): boolean {
 }
 
 /** Whether a resource has changed in live since the last write. */
-export function isDrifted({ changes }: Pick<Step, "changes">): boolean {
+export function isDrifted({ changes }: Step): boolean {
   return changes.some(({ cause }) => cause === "drift" || cause === "conflict");
 }
 

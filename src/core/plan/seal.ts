@@ -72,9 +72,9 @@ const BUCKETS = 64;
 
 /** Digests of the documents without a step, one per bucket. They are keyed, since documents may hold secrets. */
 export function keptDigests(
-  { documents }: Pick<Sealable, "documents">,
+  { documents }: Sealable,
   hasStep: (identity: Identity) => boolean,
-  { keyed }: Pick<Sealing, "keyed">,
+  { keyed }: Sealing,
 ): readonly string[] {
   const buckets = Array.from({ length: BUCKETS }, (): string[] => []);
   for (const [identity, document = ""] of documents()) {
@@ -91,7 +91,7 @@ export function bucketOf(identity: Identity): number {
 }
 
 /** Signs a seal together with its plan as the file shows it. */
-export function signSeal(plan: JsonObject, seal: Seal, { keyed }: Pick<Sealing, "keyed">): SignedSeal {
+export function signSeal(plan: JsonObject, seal: Seal, { keyed }: Sealing): SignedSeal {
   const content = contentDigest({ ...plan, seal });
   return { ...seal, content, signature: keyed(content) };
 }
@@ -99,8 +99,8 @@ export function signSeal(plan: JsonObject, seal: Seal, { keyed }: Pick<Sealing, 
 /** The digest of a manifest without its secrets, and the keyed digest with them; null when it has none. */
 export function digestsOf(
   { kind, identity, value }: Manifest,
-  { kinds }: Pick<Sealable, "kinds">,
-  { keyed }: Pick<Sealing, "keyed">,
+  { kinds }: Sealable,
+  { keyed }: Sealing,
 ): { readonly open: string; readonly keyed: string | null } {
   let hasSecrets = false;
   const mask = (): Json => {
