@@ -30,8 +30,12 @@ export function resourceChanges(
   const events: ResourceEvent[] = [];
   const unsettled: ResourceEvent[] = [];
   const settled = new Set(isWhole ? before.keys() : []);
+  const seen = new Set<Identity>();
   for (const status of statuses) {
     const { identity } = status;
+    // A resource that is declared twice is invalid at each place; the first one stands for it.
+    if (seen.has(identity)) continue;
+    seen.add(identity);
     const earlier = before.get(identity);
     if (isEvent(status, earlier)) events.push({ ...status, at, commit });
     if (!isSettled(status)) {

@@ -411,6 +411,18 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     expect((await target.events({}, { limit: 3, after: String(first.next) })).entries).toHaveLength(1);
   });
 
+  test("has one event of a resource that is invalid at two places, while it stays so", async () => {
+    const target = await (await targets())();
+    const invalid = ["a.yaml:1", "b.yaml:1"].map(
+      (place) => ({ state: "invalid", why: `${place}: declared twice` }) as const,
+    );
+    await target.keep(seen(START, invalid));
+    await target.keep(seen(START + 1000, invalid));
+    const { entries } = await target.events({}, PAGE);
+    expect(entries.map(({ at, why }) => [Date.parse(at) - START, why])).toEqual([[0, "a.yaml:1: declared twice"]]);
+    expect((await target.unsettled({}, PAGE)).entries).toEqual(entries);
+  });
+
   test("lists what is not as declared by state, until it is, or until a whole pass no longer finds it", async () => {
     const open = await targets();
     const target = await open();
