@@ -167,12 +167,20 @@ async function storeResources(database: Kysely<StateTables>, seen: ResourcesSeen
     await database.insertInto("resource_event").values(values).execute();
   }
   for (const part of parts(settled)) await database.deleteFrom("unsettled").where("identity", "in", part).execute();
-  for (const event of unsettled) {
-    const row = { identity: event.identity, state: event.state, event: JSON.stringify(event) };
+  for (const part of parts(unsettled)) {
+    const values = part.map((event) => ({
+      identity: event.identity,
+      state: event.state,
+      event: JSON.stringify(event),
+    }));
     await database
       .insertInto("unsettled")
-      .values(row)
-      .onConflict((conflict) => conflict.column("identity").doUpdateSet(row))
+      .values(values)
+      .onConflict((conflict) =>
+        conflict
+          .column("identity")
+          .doUpdateSet(({ ref }) => ({ state: ref("excluded.state"), event: ref("excluded.event") })),
+      )
       .execute();
   }
   if (events.length > 0) await removeOldEvents(database, seen);
