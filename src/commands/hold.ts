@@ -4,7 +4,7 @@ import { type Hold, holdText, isCommitPrefix, UNTIL_COMMIT } from "../core/holds
 import { type Identity, splitIdentity } from "../core/manifest.ts";
 import { addHold } from "../daemon/carry-out.ts";
 import { heldContents } from "../engine/load/held-contents.ts";
-import { type DesiredRead, readDesired } from "../engine/load.ts";
+import { type DesiredRead, load } from "../engine/load.ts";
 import { kindOf } from "../kinds/index.ts";
 import { printable } from "../render/escape.ts";
 import { wrappedLines } from "../render/wrap.ts";
@@ -99,7 +99,7 @@ async function readDeclared(
   context: { readonly clock: Clock; readonly stopping: AbortSignal },
 ): Promise<DesiredRead | null> {
   try {
-    return await readDesired(target, context);
+    return await load(target, context);
   } catch (error) {
     if (error instanceof SourceError) return null;
     throw error;

@@ -1,4 +1,4 @@
-import { readDesired } from "../engine/load.ts";
+import { load } from "../engine/load.ts";
 import { printable } from "../render/escape.ts";
 import { wrappedLines } from "../render/wrap.ts";
 import { contentTop, findRoot } from "../source/source-root.ts";
@@ -31,7 +31,7 @@ export async function run(invocation: InvocationOf<typeof snapshot>): Promise<nu
 // The names in a public repository are already public.
 async function declaredHere(invocation: InvocationOf<typeof snapshot>): Promise<(identity: string) => boolean> {
   await using target = await findTarget(invocation, { reading: true, isCommitOptional: true });
-  const { desired } = await readDesired(target, invocation.terminal);
+  const { desired } = await load(target, invocation.terminal);
   const named = new Set(
     desired.manifests.flatMap(({ identity, references }) => [
       identity,

@@ -3,7 +3,7 @@ import { sortDiagnostics } from "../core/diagnostic.ts";
 import { exitCodes } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { ValidationReport } from "../core/report/report.ts";
-import { readDesired } from "../engine/load.ts";
+import { load } from "../engine/load.ts";
 import { diagnosticRemarks } from "../render/ci/annotations.ts";
 import { sarifReport } from "../render/ci/sarif.ts";
 import { diagnosticsText, severityCounts, validationText } from "../render/diagnostics.ts";
@@ -26,7 +26,7 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   const view = terminalViewOf(invocation);
   await using target = await findTarget(invocation, { reading: true, reportsConfig: true, isCommitOptional: true });
   const write = openOutputs(invocation, contentTop(target.source.root));
-  const { counts, event, rules } = await readDesired(target, terminal);
+  const { counts, event, rules } = await load(target, terminal);
   const { selected: diagnostics, foreign } = event;
   const lists = invocation.flags.show?.includes("unmanaged") ?? false;
   const report: ValidationReport = {

@@ -5,7 +5,7 @@ import { HoldfastError } from "../core/errors.ts";
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { runWarning } from "../core/run-warning.ts";
 import { createLeader, type Leader } from "../engine/lease/leader.ts";
-import type { Run } from "../engine/pass.ts";
+import type { Run } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
 import { carryOut, type WatchedTarget } from "./carry-out.ts";
 import { type DaemonControl, serveControl } from "./control-socket.ts";

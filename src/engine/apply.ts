@@ -1,13 +1,16 @@
 import { FORMAT_VERSION } from "../core/format-version.ts";
 import { type Identity, type Manifest, requireRead } from "../core/manifest.ts";
+import { equalRecorded, isRecordOf, type Recorded, requireOpened } from "../core/recorded.ts";
 import { type ApplyReport, summariseOutcomes } from "../core/report/report.ts";
+import { kindOf } from "../kinds/index.ts";
+import type { Ledger } from "../state/ledger.ts";
 import { applySteps } from "./apply/apply-steps.ts";
 import { type CurrentPass, interruptedOutcomes, isFinished } from "./apply/interrupted-outcomes.ts";
 import { uncachedReading } from "./apply/read-again.ts";
-import { recordEqual } from "./apply/record-equal.ts";
+import { createReceipt } from "./apply/receipt.ts";
 import type { Recovered } from "./apply/recover.ts";
-import type { RolloutWaiting, Run } from "./pass.ts";
 import type { LivePlan } from "./plan.ts";
+import type { RolloutWaiting, Run } from "./run.ts";
 import type { ServerSession } from "./session.ts";
 import type { ApplyRules } from "./target.ts";
 
@@ -78,4 +81,30 @@ async function dropGoneRecords(
     .filter((identity) => !desired.declared.has(identity) && live.get(identity)?.state === "absent")
     .toArray();
   if (gone.length > 0) await ledger.forget(gone);
+}
+
+/**
+ * Records equal resources that have no record, or another one: later drift is then distinguishable from a later change of
+ * the manifest.
+ */
+async function recordEqual(
+  { plan, decisions, desired, observation: { live }, recorded }: LivePlan,
+  ledger: Ledger,
+  at: number,
+): Promise<void> {
+  const manifests = new Map(desired.manifests.map((manifest) => [manifest.identity, manifest]));
+  const receipts = plan.steps.flatMap(({ action, identity, kind: type }): Recorded[] => {
+    const [manifest, found, head] = [manifests.get(identity), live.get(identity), recorded.get(identity)];
+    if (action !== "keep" || manifest === undefined || found?.state !== "present") return [];
+    const { row } = found;
+    const known = head === undefined ? null : requireOpened(head);
+    if (known !== null && isRecordOf(known, requireRead(manifest).value, row.manifest)) return [];
+    const kind = kindOf(type);
+    if (kind === undefined) return [];
+    const ignored = decisions.get(identity)?.ignored ?? [];
+    const sent = { kind, identity, written: requireRead(manifest).value, ignored };
+    const receipt = createReceipt(sent, row, { known, at });
+    return known !== null && equalRecorded(known, receipt) ? [] : [receipt];
+  });
+  if (receipts.length > 0) await ledger.record(receipts);
 }

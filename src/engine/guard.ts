@@ -1,41 +1,61 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { HoldfastError } from "../core/errors.ts";
 import { guardedSteps, guardMessages } from "../core/guards/guarded-steps.ts";
-import type { Risk } from "../core/plan/plan.ts";
-import type { GuardRefusal } from "../core/report/events.ts";
-import { locateFields } from "../manifests/read-manifests.ts";
+import { SHRUNK_SOURCE } from "../core/guards/mass-change-guards.ts";
+import { withGuards, withRunWarnings } from "../core/plan/make-plan.ts";
+import type { Plan, Risk } from "../core/plan/plan.ts";
+import type { UnlocatedRefusal } from "./guard/locate-refusal.ts";
+import type { ShrunkSource } from "./load/source-guards.ts";
 import type { LivePlan } from "./plan.ts";
 
-/** Why guards refuse a plan to an apply without a person, each message at the line of its field; null where they do not. */
-export async function guardRefusal(
-  planned: LivePlan,
-  refused: ReadonlySet<Risk>,
-  { signal }: { readonly signal: AbortSignal },
-): Promise<GuardRefusal | null> {
+/** A plan that names the guards of its steps, and why they refuse it to an apply without a person; null where they do not. */
+export type GuardedPlan = { readonly plan: Plan; readonly refusal: UnlocatedRefusal | null };
+
+/** Says which guards refuse a plan: those of its steps, and that of a source that has shrunk. */
+export function guard(planned: LivePlan, refused: ReadonlySet<Risk>, shrunk: ShrunkSource | null): GuardedPlan {
   const guarded = guardedSteps(planned, refused);
+  const missing = shrunk?.missing ?? [];
+  const guards = new Map([
+    ...guarded.map(({ step, guard }) => [step.identity, guard] as const),
+    ...missing.map((identity) => [identity, SHRUNK] as const),
+  ]);
+  const plan = withGuards(planned.plan, guards, guarded.length + missing.length);
+  const refusal = refusalOf(guarded, planned);
+  if (shrunk === null) return { plan, refusal };
+  return { plan: withRunWarnings(plan, [shrunkError(shrunk)]), refusal: withShrunk(refusal, shrunk) };
+}
+
+const SHRUNK = { flags: ["--allow-shrink"], dangers: [] };
+
+function refusalOf(guarded: ReturnType<typeof guardedSteps>, { waved }: LivePlan): UnlocatedRefusal | null {
   if (guarded.length === 0) return null;
-  const manifests = new Map(planned.waved.map(({ manifest }) => [manifest.identity, manifest]));
-  const fields = guarded.flatMap(guardMessages).flatMap(({ step, ...message }) => {
-    const manifest = manifests.get(step.identity);
-    return manifest === undefined ? [] : [{ ...message, manifest }];
-  });
-  const located = await locateFields(fields, { signal });
+  const manifests = new Map(waved.map(({ manifest }) => [manifest.identity, manifest]));
   return {
     message: `guards refuse ${guarded.length === 1 ? "one step" : `${guarded.length} steps`} of this plan`,
     flags: [...new Set(guarded.flatMap(({ guard }) => guard.flags))],
     needsPerson: guarded.some(({ guard: { dangers, flags } }) => flags.length < riskCount(dangers)),
-    diagnostics: located.map(({ diagnostic, position }): Diagnostic => ({ ...diagnostic, ...position })),
+    fields: guarded.flatMap(guardMessages).flatMap(({ step, ...message }) => {
+      const manifest = manifests.get(step.identity);
+      return manifest === undefined ? [] : [{ ...message, manifest }];
+    }),
   };
-}
-
-/** The error of an apply that guards refuse. */
-export function refusedByGuards({ message, diagnostics }: GuardRefusal, isVerified: boolean): HoldfastError {
-  const hint = isVerified
-    ? "nothing was written: review the steps; each names what allows it"
-    : "nothing was written: another key has sealed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY";
-  return new HoldfastError("refused", message, { hint, diagnostics });
 }
 
 function riskCount(dangers: readonly { readonly risk: Risk }[]): number {
   return new Set(dangers.map(({ risk }) => risk)).size;
+}
+
+function shrunkError({ error: { message, hint } }: ShrunkSource): Diagnostic {
+  const place = { file: null, line: null, column: null };
+  return {
+    severity: "error",
+    code: SHRUNK_SOURCE,
+    summary: `apply refuses this: ${message}`,
+    detail: hint,
+    ...place,
+  };
+}
+
+function withShrunk(refusal: UnlocatedRefusal | null, { error: { message } }: ShrunkSource): UnlocatedRefusal {
+  const { flags = [], needsPerson = false, fields = [] } = refusal ?? {};
+  return { message, flags: [...SHRUNK.flags, ...flags], needsPerson, fields };
 }

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { NO_SOURCE_FACTS } from "../cache/source-facts.ts";
 import { knownContent } from "../cache/source-to-keep.ts";
-import type { Clock } from "../clock/clock.ts";
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type SourceDiagnostic, summariseForeign } from "../core/foreign-documents.ts";
 import type { ReadEvent } from "../core/report/events.ts";
 import { isSourceRefused } from "../core/report/source-refusal.ts";
-import { isEverything, type Selection, select, selectNamed, unmatched } from "../core/selection/select.ts";
+import { isEverything, type Selection, unmatched } from "../core/selection/select.ts";
 import { loadChanged } from "../manifests/load-changed.ts";
 import { type Loaded, type LoadOptions, loadManifests } from "../manifests/load-manifests.ts";
 import type { SourceManifest } from "../manifests/source-manifest.ts";
@@ -20,14 +19,21 @@ import type { SourceConfig } from "../source/read-source-config.ts";
 import type { RevisionFiles } from "../source/revision.ts";
 import { existingKey } from "../state/open-state.ts";
 import { appliedWarnings, behindWarnings, requireMerged } from "./load/check-merged-base.ts";
-import type { Desired } from "./load/desired.ts";
-import { valuesOf } from "./load/manifest-values.ts";
-import { nearMatch } from "./load/near-match.ts";
-import { ownHistory } from "./load/own-history.ts";
+import {
+  changesOf,
+  commitWithout,
+  countSelection,
+  type Desired,
+  desiredOf,
+  ofSelection,
+  type Reported,
+  type SelectionCounts,
+  withoutReports,
+} from "./load/desired.ts";
+import { ownHistory, valuesOf } from "./load/own-history.ts";
 import { hasOwnState } from "./load/own-state.ts";
-import { countSelection, ofSelection, refusedOf, type SelectionCounts } from "./load/selected-part.ts";
-import { changesOf, commitWithout, uncommittedIn, withoutReports } from "./load/uncommitted-files.ts";
-import { unusedRules } from "./load/unused-rules.ts";
+import { nearMatch, unusedRules } from "./load/unused-rules.ts";
+import type { Run } from "./run.ts";
 import type { Rules, Target } from "./target.ts";
 
 /** The desired state of a source, with the rules from its configuration. */
@@ -51,10 +57,8 @@ export type DesiredRead = {
 /** A revision as it was read and loaded. */
 export type ReadRevision = { readonly revision: Revision; readonly loaded: Loaded; readonly day: string };
 
-/** The context for reading a source. */
-export type ReadContext = {
-  readonly clock: Clock;
-  readonly stopping: AbortSignal;
+/** How a source is read. */
+export type SourceReading = {
   /**
    * The previous read, so that only the differences of a commit are read; null for the first of several revisions. Absent
    * where only one revision is read.
@@ -69,21 +73,25 @@ export type ReadContext = {
 type ReadTarget = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "claim" | "declaredElsewhere">;
 
 /** Reads, validates and selects what a target's source declares. */
-export async function readDesired(target: ReadTarget, context: ReadContext): Promise<DesiredRead> {
-  const { clock, stopping, before = null } = context;
+export async function load(
+  target: ReadTarget,
+  { clock, stopping }: Pick<Run, "clock" | "stopping">,
+  reading: SourceReading = {},
+): Promise<DesiredRead> {
   const pace = { clock, signal: stopping };
+  const { before = null } = reading;
   using source = await readSource(
     { ...target.source, limits: defaultLimits, before: before?.from?.revision ?? null },
-    (config) => prepareRead(target, config, context),
+    (config) => prepareRead(target, config, reading, stopping),
     pace,
   );
   const { revision, prepared } = source;
   const { rules, cache, knownFiles: facts } = prepared;
   const loading = { rules: rules.load, limits: defaultLimits, now: new Date(clock.now()) };
-  const reading = { ...loading, knownContent: knownContent(facts, loading) };
+  const known = { ...loading, knownContent: knownContent(facts, loading) };
   const from = { revision, day: loading.now.toISOString().slice(0, 10) };
-  const reloaded = before === null ? null : await loadAgain(before, { ...from, rules }, reading, pace);
-  const loaded = reloaded ?? (await loadManifests(revision, reading, pace));
+  const reloaded = before === null ? null : await loadAgain(before, { ...from, rules }, known, pace);
+  const loaded = reloaded ?? (await loadManifests(revision, known, pace));
   const { contents } = loaded;
   const found = withConfigFaults(loaded, revision.config);
   const general = [...emptySource(found), ...unused(found, revision, rules)];
@@ -92,7 +100,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
   if (loaded.declared !== before?.from?.loaded.declared) await target.claim?.(loaded.declared);
   const base = source.base && {
     ...source.base,
-    loaded: await loadManifests(await source.base.read(), reading, pace),
+    loaded: await loadManifests(await source.base.read(), known, pace),
   };
   // A pass that reads only changes does not write the cache: the next process reads those few files again.
   if (reloaded === null) cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
@@ -101,7 +109,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
   const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
   const warnings = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
   const behind = fault === null ? warnings : [...warnings, checkoutWarning(fault)];
-  const loadFiles = (files: RevisionFiles) => loadManifests(files, reading, pace);
+  const loadFiles = (files: RevisionFiles) => loadManifests(files, known, pace);
   const applied = base && (await readApplied(base, loadFiles, pace));
   const desired = desiredOf(
     reported,
@@ -128,7 +136,7 @@ export async function readDesired(target: ReadTarget, context: ReadContext): Pro
       ...followedCommit(revision),
       knownFiles: reloaded === null ? knownIn(contents) : notReadIn(revision),
     },
-    from: context.before === undefined ? null : { ...from, loaded },
+    from: reading.before === undefined ? null : { ...from, loaded },
   };
 }
 
@@ -148,13 +156,11 @@ async function loadAgain(
     : loadChanged(before.loaded, { ...revision, since }, options, pace);
 }
 
-/** A loaded source with the faults of its configuration; diagnostics about foreign documents are separate. */
-type Reported = Omit<Loaded, "contents"> & { readonly foreign: readonly SourceDiagnostic[] };
-
 async function prepareRead(
   { source, sourceCache, state, rules: rulesBy }: ReadTarget,
   config: SourceConfig,
-  { stopping, checksBranch = false, onConfig = () => undefined }: ReadContext,
+  { checksBranch = false, onConfig = () => undefined }: SourceReading,
+  stopping: AbortSignal,
 ) {
   source.accept(config);
   const rules = rulesBy(config.repository);
@@ -210,47 +216,7 @@ function requireMatches(selection: Selection, { declared }: Reported, { files, r
   });
 }
 
-function desiredOf(
-  { manifests, waves, declared, invalid, refused, diagnostics }: Reported,
-  revision: Revision,
-  {
-    rules: { selection },
-    base,
-    applied,
-    declaredElsewhere,
-    history,
-    behind,
-  }: Pick<Desired, "base" | "applied" | "history" | "declaredElsewhere"> & {
-    readonly rules: Rules;
-    readonly behind: readonly Diagnostic[];
-  },
-): Desired {
-  const { commit, changedSince, branch } = revision;
-  const isWhole = isEverything(selection);
-  const selected = select(manifests, selection);
-  const named = isWhole ? null : new Set(selectNamed(manifests, selection).map(({ identity }) => identity));
-  const since = commit !== null || changedSince === undefined ? {} : { changedSince, ...uncommittedIn(revision) };
-  return {
-    revision: commit,
-    ...since,
-    ...(branch === undefined ? {} : { branch }),
-    manifests: selected,
-    ...(named && { onlyReferredTo: new Set(waves.keys()).difference(named) }),
-    waves,
-    declared,
-    invalid,
-    refused: isWhole ? refused : refusedOf(refused, selection),
-    nameless: refused.filter(({ identity }) => identity === ""),
-    isWhole,
-    base,
-    applied,
-    declaredElsewhere,
-    history,
-    diagnostics: [...behind, ...diagnostics],
-  };
-}
-
-type HistoryContext = {
+type HistoryReading = {
   readonly base: ComparedBase | null;
   readonly rules: Rules;
   readonly loading: LoadOptions;
@@ -262,7 +228,7 @@ type HistoryContext = {
 function historyOf(
   { source }: ReadTarget,
   revision: Revision,
-  { base, rules, loading, load, pace }: HistoryContext,
+  { base, rules, loading, load, pace }: HistoryReading,
 ): Desired["history"] {
   const tip = base?.commit ?? revision.commit ?? revision.changedSince?.commit ?? null;
   if (tip === null) return null;

@@ -13,12 +13,11 @@ import type { Desired } from "./load/desired.ts";
 import { createDryRun } from "./observe/dry-run.ts";
 import { concluded, guardLive, withoutStale } from "./observe/judge-live.ts";
 import { liveQueries } from "./observe/live-queries.ts";
-import { readCaller } from "./observe/read-caller.ts";
-import { type Observation, readLive, type WavedSource } from "./observe/read-live.ts";
+import { type Observation, readCaller, readLive, type WavedSource } from "./observe/read-live.ts";
 import { readUndecided, withValues, withWaves } from "./observe/read-undecided.ts";
 import { elsewhereOf, type OrphanSearch, orphansIn, removedFromSource } from "./observe/removed-manifests.ts";
 import { withTakenNames } from "./observe/taken-names.ts";
-import type { Run } from "./pass.ts";
+import type { Run } from "./run.ts";
 import type { ReadAccess } from "./session.ts";
 import type { PlanRules } from "./target.ts";
 

@@ -18,10 +18,10 @@ import { createDryRun } from "./observe/dry-run.ts";
 import { concluded, withoutStale } from "./observe/judge-live.ts";
 import { readUndecided } from "./observe/read-undecided.ts";
 import { appliedIn, type Observed, type Records } from "./observe.ts";
-import type { Run } from "./pass.ts";
 import { askAboutOrphans, withAnswers } from "./plan/ask-about-orphans.ts";
 import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./plan/find-own-content.ts";
 import { type CreateChecks, distinct, type PreflightResult, preflight, withExisting } from "./plan/preflight.ts";
+import type { Run } from "./run.ts";
 import type { ReadAccess } from "./session.ts";
 import type { PlanRules } from "./target.ts";
 

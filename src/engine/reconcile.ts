@@ -5,8 +5,8 @@ import { SourceError } from "../source/source-error.ts";
 import { changedManifests } from "./load/changed-manifests.ts";
 import { isAboutSource, lastAppliedInstead, memoryAfter, type PassMemory } from "./load/pass-memory.ts";
 import { requireConfiguration, ShrunkSourceError } from "./load/source-guards.ts";
-import { type DesiredRead, type ReadContext, readDesired } from "./load.ts";
-import type { Pass, Run } from "./pass.ts";
+import { type DesiredRead, load, type SourceReading } from "./load.ts";
+import type { Pass } from "./pass.ts";
 import { type AdoptMode, adoptPass } from "./passes/adopt-pass.ts";
 import type { ApplyMode } from "./passes/apply-pass.ts";
 import { driftPass } from "./passes/drift-pass.ts";
@@ -16,6 +16,7 @@ import type { RedeployMode } from "./passes/redeploy-pass.ts";
 import type { ResolveMode } from "./passes/resolve-pass.ts";
 import type { UnlockMode } from "./passes/unlock-pass.ts";
 import type { WhyMode } from "./passes/why-pass.ts";
+import type { Run } from "./run.ts";
 import { isSealedBy, sealingOf } from "./seal-inputs.ts";
 import type { Target, TargetConnection } from "./target.ts";
 
@@ -149,9 +150,9 @@ async function readNewest(
   run: Run,
 ): Promise<DesiredRead> {
   try {
-    const onConfig: ReadContext["onConfig"] = (config) => requireConfigIn(target, config);
+    const onConfig: SourceReading["onConfig"] = (config) => requireConfigIn(target, config);
     const checksBranch = mode.is === "plan" || mode.is === "apply";
-    const read = await readDesired(target, { ...run, ...readingAgain(memory, target), checksBranch, onConfig });
+    const read = await load(target, run, { ...readingAgain(memory, target), checksBranch, onConfig });
     // A plan outside a daemon only warns about the checkout.
     if (mode.is === "apply" || memory !== null) requireCheckout(read);
     run.emit(read.event);
@@ -163,7 +164,7 @@ async function readNewest(
 }
 
 // Only a daemon reads another revision later; other commands need not keep this one in memory.
-function readingAgain(memory: PassMemory | null, { sourceCache }: Target): Pick<ReadContext, "before"> {
+function readingAgain(memory: PassMemory | null, { sourceCache }: Target): Pick<SourceReading, "before"> {
   if (memory === null) return {};
   return { before: sourceCache === null ? null : memory.lastApplied };
 }

@@ -7,9 +7,8 @@ import type { Step } from "../core/plan/plan.ts";
 import type { RolloutResult } from "../core/report/report.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { WriteResult } from "./apply/write-job.ts";
-import type { RolloutWaiting, Run } from "./pass.ts";
-import { followRollout, type Rollout } from "./rollout/follow-rollout.ts";
-import { type DeployedRun, followRun } from "./rollout/follow-run.ts";
+import { type DeployedRun, followRollout, followRun, type Rollout } from "./rollout/follow-rollout.ts";
+import type { RolloutWaiting, Run } from "./run.ts";
 import type { ApplyRules } from "./target.ts";
 
 /** How the rollouts of steps are followed. */

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
-import { readDesired } from "../../engine/load.ts";
+import { load } from "../../engine/load.ts";
 import type { Target } from "../../engine/target.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -20,7 +20,7 @@ export function claimsOf(
     const known = claimed.get(name);
     if (known !== undefined) return known;
     try {
-      return (await readDesired(target, { clock, stopping })).desired.declared;
+      return (await load(target, { clock, stopping })).desired.declared;
     } catch {
       // The passes of that target report the error.
       stopping.throwIfAborted();

@@ -7,8 +7,9 @@ import { kindsByType } from "../../kinds/index.ts";
 import type { SourceHead } from "../../manifests/source-manifest.ts";
 import type { ApplyResult } from "../apply.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
-import type { Pass, Run } from "../pass.ts";
+import type { Pass } from "../pass.ts";
 import type { LivePlan } from "../plan.ts";
+import type { Run } from "../run.ts";
 import { locateOutcome } from "./locate-outcome.ts";
 
 /** The event that reports an applied plan. Invalid manifests are in it even if only a part of the source was processed. */

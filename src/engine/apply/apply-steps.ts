@@ -3,6 +3,8 @@ import { ClientError } from "../../client/client-error.ts";
 import { errorMessage } from "../../contract/error-message.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
 import type { Decision } from "../../core/decide/decision.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
 import { keepIgnored } from "../../core/ignore/keep-ignored.ts";
 import type { Kind } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
@@ -11,10 +13,9 @@ import { type Step, writes } from "../../core/plan/plan.ts";
 import { isSuccess, type OutcomeError } from "../../core/report/report.ts";
 import { kindOf } from "../../kinds/index.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
-import { announceLongWait } from "../announce-long-wait.ts";
-import { isCreatedSince } from "../observe/created-since.ts";
 import type { LivePlan } from "../plan.ts";
 import { rollout } from "../rollout.ts";
+import { announceLongWait } from "./announce-long-wait.ts";
 import { locateOutcome } from "./locate-outcome.ts";
 import type { Recovered } from "./recover.ts";
 import { schedule, type Task } from "./schedule.ts";
@@ -27,10 +28,17 @@ import {
   unwrittenEnd,
   writtenEnd,
 } from "./step-end.ts";
-import { interruptedStop, stopAfter } from "./stop-conditions.ts";
-import { hasContentOf } from "./verify-write.ts";
+import { hasContentOf, isCreatedSince } from "./verify-write.ts";
 import { write } from "./write.ts";
-import { failedWrite, readBack, receiptOfJob, type WriteJob, type WriteResult, type Writing } from "./write-job.ts";
+import {
+  failedWrite,
+  LEDGER_UNWRITABLE,
+  readBack,
+  receiptOfJob,
+  type WriteJob,
+  type WriteResult,
+  type Writing,
+} from "./write-job.ts";
 
 /** The ends of all declared steps, and the ids of earlier runs' intents whose requests were sent again. */
 export type AppliedSteps = { readonly ends: readonly StepEnd[]; readonly resumed: ReadonlySet<string> };
@@ -206,4 +214,29 @@ async function followStep(
   const place = outcome.error === null ? null : await locateOutcome(outcome, manifests, run);
   run.emit({ what: "finished", step, outcome, place });
   return { ...end, outcome };
+}
+
+/** Why no further writes are sent after this one; null when others may still succeed. */
+function stopAfter(written: WriteResult, { failFast }: { readonly failFast: boolean }): OutcomeError | null {
+  if (written.state === "done") return written.notice?.code === OTHER_WRITER ? stopped(otherWriter) : null;
+  if (written.state !== "failed" && written.state !== "unknown") return null;
+  const { status, code } = written.error;
+  // Every further write would be refused too, or could not be recorded.
+  if (status === 401) return stopped("the control plane has refused the token");
+  if (status === 412) return stopped("the lease was lost");
+  if (code === LEDGER_UNWRITABLE) return stopped("the ledger cannot be written");
+  if (code === OTHER_WRITER) return stopped(otherWriter);
+  return failFast ? stopped("another step has failed, and --fail-fast ends the apply there") : null;
+}
+
+const otherWriter = "another writer is at work";
+
+/** Why no further writes are sent after a stop request; null before one. */
+function interruptedStop({ aborted, reason }: AbortSignal): OutcomeError | null {
+  if (!aborted) return null;
+  return stopped(reason instanceof HoldfastError ? reason.message : "the run was asked to end");
+}
+
+function stopped(why: string): OutcomeError {
+  return { code: "stopped", message: `not sent: ${why}` };
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../contract/json.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { type Recorded, withoutIgnored } from "../../core/recorded.ts";
+import type { Ledger } from "../../state/ledger.ts";
 
 /** What was written. */
 type Sent = {
@@ -24,4 +25,16 @@ export function createReceipt(
   const version = row.version ?? null;
   const receipt = { identity, kind: kind.type, id: row.id, written, returned: row.manifest, version, at };
   return withoutIgnored(kind.shape, receipt, { ignored, known });
+}
+
+/**
+ * Whether the ledger has a live resource by its id: then it existed before, and its one-time token was delivered or reported
+ * as lost.
+ */
+export async function isRecorded(
+  identity: Identity,
+  { id }: Pick<LiveRow, "id">,
+  { recorded }: Pick<Ledger, "recorded">,
+): Promise<boolean> {
+  return id !== null && (await recorded([identity])).get(identity)?.id === id;
 }

@@ -7,20 +7,18 @@ import type { OutcomeError } from "../../core/report/report.ts";
 import { isShown, type Sight, sightOf } from "../../core/sight.ts";
 import { kindOf, kindsByType } from "../../kinds/index.ts";
 import type { PendingIntent, ReceiptHead } from "../../state/ledger.ts";
-import { announceLongWait } from "../announce-long-wait.ts";
-import { isCreatedSince } from "../observe/created-since.ts";
 import { isDryRunSafe } from "../observe/dry-run.ts";
-import { readCaller } from "../observe/read-caller.ts";
 import type { LiveReading } from "../observe/read-live.ts";
+import { readCaller } from "../observe/read-live.ts";
 import { createdVersion } from "../observe/versions-since.ts";
-import type { Run } from "../pass.ts";
+import type { Run } from "../run.ts";
 import type { ServerSession } from "../session.ts";
-import { isRecorded } from "./is-recorded.ts";
+import { announceLongWait } from "./announce-long-wait.ts";
 import { readAgain, uncachedReading } from "./read-again.ts";
-import { createReceipt } from "./receipt.ts";
+import { createReceipt, isRecorded } from "./receipt.ts";
 import { canReplayToken, replayForToken, sendIntent } from "./send-intent.ts";
 import { lostToken, rowIn, tokenIn } from "./stored-reply.ts";
-import { verifyWrite, type WriteEffect } from "./verify-write.ts";
+import { isCreatedSince, verifyWrite, type WriteEffect } from "./verify-write.ts";
 
 /** How writes that an earlier run left open are looked for. */
 export type Recovery = {

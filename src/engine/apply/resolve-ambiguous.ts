@@ -3,14 +3,13 @@ import type { Secret } from "../../contract/secret.ts";
 import type { LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import type { Intent } from "../../state/ledger.ts";
-import { announceLongWait } from "../announce-long-wait.ts";
-import { isCreatedSince, type Times } from "../observe/created-since.ts";
 import { createdVersion } from "../observe/versions-since.ts";
+import { announceLongWait } from "./announce-long-wait.ts";
 import { findDuplicateVersion, mayBeDuplicated } from "./concurrent-write.ts";
-import { isRecorded } from "./is-recorded.ts";
+import { isRecorded } from "./receipt.ts";
 import { canReplayToken, replayForToken } from "./send-intent.ts";
 import { lostToken } from "./stored-reply.ts";
-import { verifyWrite } from "./verify-write.ts";
+import { isCreatedSince, type Times, verifyWrite } from "./verify-write.ts";
 import {
   failedWrite,
   type RetryWrite,

@@ -10,7 +10,7 @@ import { redactMessage } from "../../core/redact/redact-message.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
 import type { Intent } from "../../state/ledger.ts";
 import type { LiveReading } from "../observe/read-live.ts";
-import type { RolloutWaiting, Run } from "../pass.ts";
+import type { RolloutWaiting, Run } from "../run.ts";
 import type { ServerSession } from "../session.ts";
 import type { ApplyRules } from "../target.ts";
 import { readAgain } from "./read-again.ts";
@@ -91,6 +91,9 @@ export type RetryWrite = {
   /** The intent that stays in the journal, since its request may still take effect; null where it was refused. */
   readonly open: Intent | null;
 };
+
+/** The code of a write whose record could not be stored. */
+export const LEDGER_UNWRITABLE = "ledger-unwritable";
 
 /** The result of a failed or unknown write; redacts the manifest's secrets in its message. */
 export function failedWrite(

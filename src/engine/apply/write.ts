@@ -14,11 +14,11 @@ import type { Recovered } from "./recover.ts";
 import { ambiguousWrite, resolveAmbiguous, settleWrite } from "./resolve-ambiguous.ts";
 import { sendIntent } from "./send-intent.ts";
 import { settleRefused } from "./settle-refused.ts";
-import { LEDGER_UNWRITABLE } from "./stop-conditions.ts";
 import { tokenIn } from "./stored-reply.ts";
 import { verifyWrite } from "./verify-write.ts";
 import {
   failedWrite,
+  LEDGER_UNWRITABLE,
   type RetryWrite,
   rereadLive,
   type WriteJob,

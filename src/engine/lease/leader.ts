@@ -5,7 +5,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Intent } from "../../state/ledger.ts";
 import type { State, StateLock } from "../../state/state.ts";
 import type { DesiredRead } from "../load.ts";
-import type { Run } from "../pass.ts";
+import type { Run } from "../run.ts";
 import type { ServerSession } from "../session.ts";
 import type { LockState, TargetConnection } from "../target.ts";
 import { acquireLease, type HeldLease, type LeaseResult, standByMs } from "./lease.ts";

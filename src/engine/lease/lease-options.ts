@@ -4,7 +4,7 @@ import type { PassEvent } from "../../core/report/events.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import type { DesiredRead } from "../load.ts";
-import type { Run } from "../pass.ts";
+import type { Run } from "../run.ts";
 import type { ServerSession } from "../session.ts";
 import type { TargetConnection } from "../target.ts";
 import type { LeaseOptions } from "./lease.ts";

@@ -1,8 +1,14 @@
 import type { JsonObject } from "../../contract/json.ts";
-import type { Diagnostic } from "../../core/diagnostic.ts";
+import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
+import type { SourceDiagnostic } from "../../core/foreign-documents.ts";
 import type { InvalidManifest } from "../../core/invalid-manifest.ts";
 import type { Identity } from "../../core/manifest.ts";
+import { isEverything, isUnder, type Selection, select, selectNamed } from "../../core/selection/select.ts";
+import { isOurReport, type Loaded } from "../../manifests/load-manifests.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
+import type { Revision } from "../../source/read-source.ts";
+import type { RevisionFiles } from "../../source/revision.ts";
+import type { Rules } from "../target.ts";
 import type { OwnHistory } from "./own-history.ts";
 
 /** The desired state, as the source declares it. */
@@ -40,3 +46,116 @@ export type Desired = {
   readonly history: OwnHistory | null;
   readonly diagnostics: readonly Diagnostic[];
 };
+
+/** A loaded source with the faults of its configuration; diagnostics about foreign documents are separate. */
+export type Reported = Omit<Loaded, "contents"> & { readonly foreign: readonly SourceDiagnostic[] };
+
+/** What a loaded source declares, as far as it is selected. */
+export function desiredOf(
+  { manifests, waves, declared, invalid, refused, diagnostics }: Reported,
+  revision: Revision,
+  {
+    rules: { selection },
+    base,
+    applied,
+    declaredElsewhere,
+    history,
+    behind,
+  }: Pick<Desired, "base" | "applied" | "history" | "declaredElsewhere"> & {
+    readonly rules: Rules;
+    readonly behind: readonly Diagnostic[];
+  },
+): Desired {
+  const { commit, changedSince, branch } = revision;
+  const isWhole = isEverything(selection);
+  const selected = select(manifests, selection);
+  const named = isWhole ? null : new Set(selectNamed(manifests, selection).map(({ identity }) => identity));
+  const since = commit !== null || changedSince === undefined ? {} : { changedSince, ...uncommittedIn(revision) };
+  return {
+    revision: commit,
+    ...since,
+    ...(branch === undefined ? {} : { branch }),
+    manifests: selected,
+    ...(named && { onlyReferredTo: new Set(waves.keys()).difference(named) }),
+    waves,
+    declared,
+    invalid,
+    refused: isWhole ? refused : refusedOf(refused, selection),
+    nameless: refused.filter(({ identity }) => identity === ""),
+    isWhole,
+    base,
+    applied,
+    declaredElsewhere,
+    history,
+    diagnostics: [...behind, ...diagnostics],
+  };
+}
+
+/** How much of a source is selected. */
+export type SelectionCounts = {
+  /** Files that were read: those under the selected paths, and those of the selected manifests. */
+  readonly files: number;
+  /** Valid manifests. */
+  readonly manifests: number;
+  /** Invalid manifests. */
+  readonly faulty: number;
+};
+
+/** The selected ones of the invalid manifests. What cannot be read may be of any kind. */
+function refusedOf(refused: readonly InvalidManifest[], selection: Selection): readonly InvalidManifest[] {
+  const ofKnownKind = refused.filter(({ kind }) => kind !== "");
+  const others = refused.filter(({ kind }) => kind === "");
+  return [...selectNamed(ofKnownKind, selection), ...selectNamed(others, { ...selection, kinds: [] })];
+}
+
+/** Counts what is selected. */
+export function countSelection(
+  { files }: Pick<RevisionFiles, "files">,
+  { manifests, refused: faulty, isWhole }: Desired,
+  selection: Selection,
+): SelectionCounts {
+  if (isWhole) return { files: files.length, manifests: manifests.length, faulty: faulty.length };
+  const below = files.filter(({ display }) => selection.paths.some((path) => isUnder(path, display)));
+  const read = new Set([...below.map(({ display }) => display), ...[...manifests, ...faulty].map(({ file }) => file)]);
+  return { files: read.size, manifests: manifests.length, faulty: faulty.length };
+}
+
+/** Diagnostics of the selected files; all of them where everything is selected. */
+export function ofSelection<One extends Diagnostic>(diagnostics: readonly One[], { paths }: Selection): readonly One[] {
+  if (paths.length === 0) return diagnostics;
+  const isSelected = (file: string): boolean => paths.some((path) => isUnder(path, file));
+  return diagnostics.filter(
+    ({ file, related = [] }) => file === null || isSelected(file) || related.some((other) => isSelected(other.file)),
+  );
+}
+
+/** The commit that still identifies the plan: untracked files without manifests, such as a report, do not change it. */
+export function commitWithout({ untracked }: RevisionFiles, { files }: Loaded["contents"]): string | null {
+  if (untracked === undefined) return null;
+  const others = files.filter(({ file }) => untracked.paths.has(file.path));
+  const isEmpty = others.every(
+    ({ content, diagnostics }) => content.declarations.length === 0 && !hasErrors(diagnostics),
+  );
+  return isEmpty ? untracked.commit : null;
+}
+
+/** The files that differ from the commit of the folder, as reports name them. */
+function uncommittedIn({ differing, files }: RevisionFiles): Pick<Desired, "uncommitted"> {
+  if (differing === undefined) return {};
+  return { uncommitted: new Set(files.flatMap(({ path, display }) => (differing.has(path) ? [display] : []))) };
+}
+
+/** The files of a source without the plans and reports of ours among them. */
+export function withoutReports({ files }: Loaded["contents"]): Pick<RevisionFiles, "files"> {
+  return { files: files.flatMap((each) => (isOurReport(each) ? [] : [each.file])) };
+}
+
+/** How far a folder is from its commit: a plan or report of ours that lies in it is no change. */
+export function changesOf(
+  { added, changedSince }: RevisionFiles,
+  { files }: Loaded["contents"],
+): Pick<RevisionFiles, "changedSince"> {
+  if (added === undefined || changedSince === undefined) return {};
+  const reports = files.filter((each) => added.has(each.file.path) && isOurReport(each));
+  return { changedSince: { ...changedSince, files: changedSince.files - reports.length } };
+}

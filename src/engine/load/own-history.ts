@@ -3,6 +3,7 @@ import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { DeclaredHistory } from "../../manifests/declared-history.ts";
 import type { Loaded, LoadOptions } from "../../manifests/load-manifests.ts";
+import { readManifests } from "../../manifests/read-manifests.ts";
 import { once } from "../../model/once.ts";
 import type { AppliedRef } from "../../source/git/applied-commit.ts";
 import type { Pace } from "../../source/pacer.ts";
@@ -10,7 +11,6 @@ import { readApplied } from "../../source/read-applied.ts";
 import { type HistoryOptions, readCommitHistory } from "../../source/read-commit-history.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
 import { appliedWarnings } from "./check-merged-base.ts";
-import { valuesOf } from "./manifest-values.ts";
 
 /** What the repository of a source tells of resources that the ledger does not know. Nothing is read before it is asked. */
 export type OwnHistory = {
@@ -50,4 +50,13 @@ export function ownHistory({ applied, loading, load, ...options }: Options, pace
       return history && new DeclaredHistory(history, { ...loading, clock: pace.clock });
     }),
   };
+}
+
+/** The values of every valid manifest, by identity. */
+export async function valuesOf(
+  { manifests }: Pick<Loaded, "manifests">,
+  pace: Pace,
+): Promise<ReadonlyMap<Identity, JsonObject>> {
+  const read = await readManifests(manifests, pace);
+  return new Map(read.map(({ identity, value }) => [identity, value]));
 }

@@ -3,8 +3,8 @@ import type { Identity } from "../../core/manifest.ts";
 import type { PassEnd } from "../../core/report/events.ts";
 import { isSuccess } from "../../core/report/report.ts";
 import { SourceError } from "../../source/source-error.ts";
-import { type DesiredRead, readDesired } from "../load.ts";
-import type { Run } from "../pass.ts";
+import { type DesiredRead, load } from "../load.ts";
+import type { Run } from "../run.ts";
 import type { Target } from "../target.ts";
 import { ShrunkSourceError } from "./source-guards.ts";
 
@@ -66,5 +66,5 @@ async function readKept(target: Target, run: Run): Promise<DesiredRead | null> {
   const commit = (await source.commits?.kept()) ?? null;
   if (source.commits === null || commit === null) return null;
   const commits = { ...source.commits, resolve: async () => commit };
-  return readDesired({ ...target, source: { ...source, commits } }, { ...run, before: null });
+  return load({ ...target, source: { ...source, commits } }, run, { before: null });
 }

@@ -1,7 +1,8 @@
 import { ClientError } from "../../client/client-error.ts";
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
-import { isObject } from "../../contract/json.ts";
+import { isObject, text } from "../../contract/json.ts";
 import { operations } from "../../contract/operations.ts";
+import { type Access, readAccess } from "../../core/access.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import type { Kind, LiveRow, SingleReading } from "../../core/kind.ts";
@@ -81,7 +82,8 @@ export async function readLive(asked: readonly LiveQuery[], context: LiveReading
   const unresolved = await Promise.all(
     asked.map(async (group) => ((await byLists(group, context, found)) ? [] : byIds(wantedOf(group), context, found))),
   );
-  await byDryRuns(unresolved.flat(), context, found);
+  // Read before the dry runs, so that these ask the control plane and nothing else.
+  await byDryRuns(await withManifests(unresolved.flat(), context.signal), context, found);
   return { ...found, complete: found.diagnostics.length === 0 };
 }
 
@@ -99,7 +101,7 @@ export async function observeOne(one: Wanted, context: LiveReading): Promise<Liv
     readsEach: false,
   };
   if (!(await byList(asked, context, found, narrow)))
-    await byDryRuns(await byIds([one], context, found), context, found);
+    await byDryRuns(await withManifests(await byIds([one], context, found), context.signal), context, found);
   return found.live.get(one.identity) ?? { state: "unknown", reason: "no-read" };
 }
 
@@ -200,9 +202,17 @@ async function byIds(
   return unresolved;
 }
 
+async function withManifests(unresolved: readonly Unresolved[], signal: AbortSignal): Promise<readonly Resolvable[]> {
+  const read: Resolvable[] = [];
+  for (const one of unresolved) read.push({ ...one, manifest: await readManifest(one.manifest, { signal }) });
+  return read;
+}
+
+type Resolvable = Unresolved & { readonly manifest: Manifest };
+
 // In the order of references, so that a refused dry run is distinguishable from a missing reference.
 async function byDryRuns(
-  unresolved: readonly Unresolved[],
+  unresolved: readonly Resolvable[],
   context: LiveReading,
   found: ObservationDraft,
 ): Promise<void> {
@@ -229,11 +239,11 @@ async function readEach<One extends Wanted>(
 }
 
 async function byDryRun(
-  { kind, identity, manifest, reading }: Unresolved,
+  { kind, identity, manifest, reading }: Resolvable,
   context: LiveReading,
   found: ObservationDraft,
 ): Promise<Live> {
-  const tried = await context.dryRun(kind, await readManifest(manifest, context), { signal: context.signal });
+  const tried = await context.dryRun(kind, manifest, { signal: context.signal });
   switch (tried.state) {
     case "impossible":
       return { state: "unknown", reason: "no-read" };
@@ -285,4 +295,18 @@ function unreadable(error: unknown, identities: readonly Identity[], found: Obse
 export function unreadableDiagnostic(what: string, { message }: Error, detail: string): Diagnostic {
   const summary = `live could not be read (${what}): ${message}`;
   return { severity: "error", code: "unreadable", summary, detail, file: null, line: null, column: null };
+}
+
+/** Reads whose token it is and what it may do; null where the control plane does not tell. */
+export async function readCaller({ reader, serverFacts, signal }: LiveReading): Promise<Access | null> {
+  if (!serverFacts.has("getCaller")) return null;
+  try {
+    const caller = await reader.get("getCaller", {}, { signal });
+    serverFacts.subject = text(caller.subjectId) ?? serverFacts.subject;
+    return readAccess(caller);
+  } catch (error) {
+    // Without the roles the plan concludes less, so it needs no further note.
+    if (isResourceError(error)) return null;
+    throw error;
+  }
 }

@@ -13,7 +13,8 @@ import type { PendingIntent } from "../../state/ledger.ts";
 import { applyEvent } from "../apply/apply-event.ts";
 import { type Recovered, recover, startRecovery } from "../apply/recover.ts";
 import { apply } from "../apply.ts";
-import { guardRefusal, refusedByGuards } from "../guard.ts";
+import { locateRefusal, refusedByGuards } from "../guard/locate-refusal.ts";
+import { guard } from "../guard.ts";
 import type { Leader } from "../lease/leader.ts";
 import { accessOfLeader, accessOfRun, type WriteAccess } from "../lease/write-access.ts";
 import type { Desired } from "../load/desired.ts";
@@ -21,8 +22,9 @@ import { heldContents } from "../load/held-contents.ts";
 import { agreedFacts, requireUnshrunk } from "../load/source-guards.ts";
 import { removedToKeep } from "../observe/removed-manifests.ts";
 import { EVERYTHING, observe } from "../observe.ts";
-import type { Pass, RolloutWaiting } from "../pass.ts";
+import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
+import type { RolloutWaiting } from "../run.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
 import type { ServerSession } from "../session.ts";
 import type { Rules } from "../target.ts";
@@ -108,8 +110,8 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: Ap
     // Under another key the flags of the plan cannot be verified, so apply must have them too.
     const isVerified = sealed === null || sealed.seal.key === sealingOf(pass).key;
     const allows = isVerified ? approval.allows : rules.allowedRisks.filter((risk) => approval.allows.includes(risk));
-    const refusal = await guardRefusal(planned, without(rules.refusedRisks, allows), pass.run);
-    if (refusal !== null) throw refusedByGuards(refusal, isVerified);
+    const { refusal } = guard(planned, without(rules.refusedRisks, allows), null);
+    if (refusal !== null) throw refusedByGuards(await locateRefusal(refusal, pass.run), isVerified);
   }
   return approval.is !== "declined";
 }

@@ -1,21 +1,19 @@
 import type { InterruptedWrite } from "../../contract/generated/output.ts";
 import { compareText } from "../../contract/json.ts";
-import type { Diagnostic } from "../../core/diagnostic.ts";
 import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { guardedSteps } from "../../core/guards/guarded-steps.ts";
-import { SHRUNK_SOURCE } from "../../core/guards/mass-change-guards.ts";
 import { sealRefusal } from "../../core/guards/seal-refusal.ts";
 import type { Kind } from "../../core/kind.ts";
-import { incompleteIfInvalid, withGuards, withRunWarnings } from "../../core/plan/make-plan.ts";
+import { incompleteIfInvalid, withRunWarnings } from "../../core/plan/make-plan.ts";
 import { notWritable } from "../../core/plan/not-writable.ts";
-import type { Gate, Plan } from "../../core/plan/plan.ts";
+import type { Gate } from "../../core/plan/plan.ts";
 import { makeSeal, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
-import type { GuardRefusal, PlanEvent, Unmanaged } from "../../core/report/events.ts";
+import type { PlanEvent, Unmanaged } from "../../core/report/events.ts";
 import { kindOf, kinds, kindsByType } from "../../kinds/index.ts";
-import { guardRefusal } from "../guard.ts";
+import { locateRefusal } from "../guard/locate-refusal.ts";
+import { guard } from "../guard.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
-import { findShrunk, requireUnemptied, type ShrunkSource } from "../load/source-guards.ts";
+import { findShrunk, requireUnemptied } from "../load/source-guards.ts";
 import { EVERYTHING, observe, type Records } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
@@ -56,7 +54,10 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   const livePlan = await planAgainstLive(observed, { ...given, checks });
   const { plan: found, ...event } = planEvent(livePlan);
   const made = withRunWarnings(incompleteIfInvalid(found), pass.warnings());
-  const { plan: guarded, refusal } = await guardPlan(made, livePlan, findShrunk(counted, rules), pass);
+  const refused = rules.refusedRisks.difference(new Set(rules.allowedRisks));
+  // The same guards as those of an apply without a person.
+  const { plan: guarded, refusal: why } = guard({ ...livePlan, plan: made }, refused, findShrunk(counted, rules));
+  const refusal = why && (await locateRefusal(why, pass.run));
   const allows = [...rules.allowedRisks, ...(rules.allowShrink ? (["shrink"] as const) : [])];
   const plan = allows.length === 0 ? guarded : { ...guarded, allows };
   const { access, observation } = livePlan;
@@ -101,46 +102,6 @@ async function withInterrupted(
     records: recordsAfter(foreseen, records),
     writesOf: (livePlan) => interruptedWrites(foreseen, livePlan, run.clock.now()),
   };
-}
-
-type Guarded = { readonly plan: Plan; readonly refusal: GuardRefusal | null };
-
-// The same guards as those of an apply without a person.
-async function guardPlan(
-  plan: Plan,
-  livePlan: LivePlan,
-  shrunk: ShrunkSource | null,
-  { read: { rules }, run }: Pass,
-): Promise<Guarded> {
-  const refused = rules.refusedRisks.difference(new Set(rules.allowedRisks));
-  const refusal = await guardRefusal(livePlan, refused, run);
-  const guarded = guardedSteps(livePlan, refused);
-  const missing = shrunk?.missing ?? [];
-  const guards = new Map([
-    ...guarded.map(({ step, guard }) => [step.identity, guard] as const),
-    ...missing.map((identity) => [identity, SHRUNK] as const),
-  ]);
-  const made = withGuards(plan, guards, guarded.length + missing.length);
-  if (shrunk === null) return { plan: made, refusal };
-  return { plan: withRunWarnings(made, [shrunkError(shrunk)]), refusal: withShrunk(refusal, shrunk) };
-}
-
-const SHRUNK = { flags: ["--allow-shrink"], dangers: [] };
-
-function shrunkError({ error: { message, hint } }: ShrunkSource): Diagnostic {
-  const place = { file: null, line: null, column: null };
-  return {
-    severity: "error",
-    code: SHRUNK_SOURCE,
-    summary: `apply refuses this: ${message}`,
-    detail: hint,
-    ...place,
-  };
-}
-
-function withShrunk(refusal: GuardRefusal | null, { error: { message } }: ShrunkSource): GuardRefusal {
-  const { flags = [], needsPerson = false, diagnostics = [] } = refusal ?? {};
-  return { message, flags: [...SHRUNK.flags, ...flags], needsPerson, diagnostics };
 }
 
 function sealOf(plan: PlanEvent["plan"], livePlan: LivePlan, pass: Pass): SignedSeal {

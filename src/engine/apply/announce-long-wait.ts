@@ -1,6 +1,6 @@
-import { TOLD_AFTER_MS } from "../client/wait-notice.ts";
-import { timestampText } from "../core/timestamp-text.ts";
-import type { Run } from "./pass.ts";
+import { TOLD_AFTER_MS } from "../../client/wait-notice.ts";
+import { timestampText } from "../../core/timestamp-text.ts";
+import type { Run } from "../run.ts";
 
 /** A wait: what it is for, null once that has ended, and its latest end in epoch milliseconds. */
 export type LongWait = { readonly text: () => string | null; readonly until: number };
