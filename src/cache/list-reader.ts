@@ -46,7 +46,7 @@ export function createListReader(kind: Kind, list: ListReading, options: ListRea
   const known = new Map(options.pages.map((page) => [page.digest, page]));
   const rows = knownRows(options.pages);
   const isReusable = reusableRows(kind, options);
-  const parsed = new Map<unknown, ParsedRow>();
+  const parsed = new Map<unknown, { readonly row: LiveRow | null; readonly unparsed: UnparsedRow }>();
   const read = new Map<string, CachedPage>();
   const parseRow = (bytes: Buffer, seen: UnparsedRow[]): JsonObject => {
     const digest = rowDigest(bytes);
@@ -95,9 +95,6 @@ export function createListReader(kind: Kind, list: ListReading, options: ListRea
     end: () => options.noteList([...read.values()]),
   };
 }
-
-/** A row that was parsed, and the unparsed one that can replace it. */
-type ParsedRow = { readonly row: LiveRow | null; readonly unparsed: UnparsedRow };
 
 // Built on first use: rows are looked up only if some page has changed.
 function knownRows(pages: readonly CachedPage[]): () => ReadonlyMap<string, UnparsedRow> {

@@ -1,10 +1,7 @@
 import { isObject, type Json, text } from "../contract/json.ts";
 
-/** Who wrote a resource: the id, and the name as reports show it. */
-export type Author = { readonly createdBy?: string; readonly author?: string };
-
 /** The subject of a reply: its id, and its type with its short name, such as `virtualaccount:ci-deployer`. */
-export function authorIn(subject: unknown): Author {
+export function authorIn(subject: unknown): { readonly createdBy?: string; readonly author?: string } {
   if (!isObject(subject)) return {};
   const { subjectId, subjectType, subjectSlug, subjectDisplayName } = subject;
   const [id, type] = [text(subjectId), text(subjectType)];

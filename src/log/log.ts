@@ -14,9 +14,6 @@ export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" |
 /** One JSON object per line, or text for people. */
 export type LogFormat = "json" | "pretty";
 
-/** The destination of log lines. */
-export type LogStream = { write(text: string): unknown };
-
 /** Creates the log; it goes to stderr, since stdout is for results. */
 export function createLog({
   level = "info",
@@ -25,7 +22,8 @@ export function createLog({
 }: {
   readonly level?: LogLevel;
   readonly format?: LogFormat;
-  readonly stream?: LogStream;
+  /** The destination of log lines. */
+  readonly stream?: { write(text: string): unknown };
 } = {}): Log {
   return pino(
     {

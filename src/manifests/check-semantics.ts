@@ -56,9 +56,7 @@ export async function checkEverySemantics(
 /** A manifest, and what its checks in an earlier pass depended on. */
 type CheckedManifest = SourceManifest & { readonly checkedBy: CheckBasis | null };
 
-type FindCluster = () => SourceManifest | undefined;
-
-function isStillValid(known: CheckBasis, cluster: FindCluster, day: string): boolean {
+function isStillValid(known: CheckBasis, cluster: () => SourceManifest | undefined, day: string): boolean {
   return (known.cluster === null || known.cluster === digestOf(cluster())) && (known.day === null || known.day === day);
 }
 

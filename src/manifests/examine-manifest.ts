@@ -143,14 +143,12 @@ function isSame({ position }: PositionedFault, { line, column }: Position): bool
   return position.line === line && position.column === column;
 }
 
-type AtPointer = Wording & Pick<Literal, "pointer" | "isName">;
-
 function secretFaults(
   { hasCredentials }: ParsedDocument,
   type: string,
   value: JsonObject,
   { allowsSecrets }: ExamineOptions,
-): readonly AtPointer[] {
+): readonly (Wording & Pick<Literal, "pointer" | "isName">)[] {
   const shape = shapes[type];
   if (shape === undefined) return [];
   return literalSecrets(shape, value, { hasCredentials, allowsSecrets }).map(({ pointer, isName, is }) => {

@@ -3,7 +3,6 @@ import type { Shape } from "../../contract/manifest-shape.ts";
 import { fieldShape, itemToken } from "../../model/normal-form.ts";
 
 type Path = readonly string[];
-type List = Extract<Shape, { is: "list" }>;
 
 /**
  * The manifest to send when another system owns some of its fields: desired, with live's values for those fields, since
@@ -31,7 +30,7 @@ function replace(shape: Shape, mine: Json | undefined, theirs: Json | undefined,
 }
 
 function replaceItem(
-  shape: List,
+  shape: Extract<Shape, { is: "list" }>,
   mine: readonly Json[],
   theirs: readonly Json[],
   { step, rest }: { readonly step: string; readonly rest: Path },

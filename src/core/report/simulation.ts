@@ -15,12 +15,9 @@ export const UNKNOWN_TO_SIMULATION: readonly string[] = [
   "what policies of the real control plane refuse beyond the rules of this one",
 ];
 
-/** Three applies on a copy: the base, the change, and the base again. */
-export type SimulatedPhases = { readonly [phase in "base" | "change" | "revert"]: ApplyEvent };
-
 /** The result of a simulation. */
 export function makeSimulation(
-  { base, change, revert }: SimulatedPhases,
+  { base, change, revert }: { readonly [phase in "base" | "change" | "revert"]: ApplyEvent },
   { unseen, kinds }: { readonly unseen: readonly string[]; readonly kinds: Kinds },
 ): Simulation {
   const [changed, reverted] = [phaseOf(change), phaseOf(revert)];
