@@ -1,5 +1,7 @@
 import type { Kysely } from "kysely";
+import type { Addon, AddonHelmManifest, Recommendation } from "../../../contract/generated/resources.ts";
 import { text } from "../../../contract/json.ts";
+import { rolloutState } from "../../../contract/rollout-state.ts";
 import { notFound } from "../../../http/http-error.ts";
 import { isAllowed } from "../../auth/access.ts";
 import { fromText, toText } from "../../database/json-text.ts";
@@ -8,10 +10,11 @@ import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import type { ResourceDefinition } from "../../resource.ts";
+import type { ApplicationRow, DeploymentRow } from "../application/rows.ts";
 import { clustersSection, findCluster } from "../cluster.ts";
 import { type AddonEntry, catalogue } from "./catalogue.ts";
-import { describeAddon, type HelmInstallation, toHelmInstallation } from "./describe-addon.ts";
-import { isInstallationOf } from "./helm-manifest.ts";
+import { isInstallationOf, proposedManifest, readHelm } from "./helm-manifest.ts";
+import { previewUpgrade } from "./preview-upgrade.ts";
 
 const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page }, { store }) => {
   const cluster = isAllowed(principal, "read", { type: "cluster", fqn: id }) ? await findCluster(store.read, id) : null;
@@ -41,6 +44,26 @@ export const resource: ResourceDefinition = {
 // limit of a release, are ignored.
 const BATCH = 50;
 const MAX_MANIFEST_BYTES = 1024 * 1024;
+
+/** An application of type `helm`, with its newest deployment. */
+export type HelmApplication = { readonly application: ApplicationRow; readonly deployment: DeploymentRow };
+
+/** A Helm application with its parsed manifest. */
+type HelmInstallation = HelmApplication & { readonly helm: AddonHelmManifest };
+
+type InstallationState = Pick<
+  Addon,
+  | "appName"
+  | "namespace"
+  | "applicationId"
+  | "workspaceId"
+  | "version"
+  | "installationSource"
+  | "installed"
+  | "status"
+  | "manifest"
+  | "recommendations"
+>;
 
 /** The application that installs each addon; one with the addon's name takes precedence. */
 async function findInstalling(
@@ -81,4 +104,67 @@ async function helmApplications(database: Kysely<Tables>, clusterId: string, off
     application: fromText(application),
     deployment: fromText(deployment),
   }));
+}
+
+/** An addon of a cluster: its catalogue entry, and the state of the application that installs it. */
+function describeAddon(clusterType: string, entry: AddonEntry, found: HelmInstallation | null): Addon {
+  const { name, description, repoUrl, chart, unsupportedClusterTypes, knownCRDs, labels, releases } = entry;
+  const isSupported = !unsupportedClusterTypes.includes(clusterType);
+  return {
+    name,
+    description,
+    path: `addons/${entry.appName}`,
+    addonFolder: "addons",
+    required: entry.required && isSupported,
+    unsupportedClusterTypes,
+    knownCRDs,
+    labels,
+    source: { repo_url: repoUrl, chart },
+    upgrades: previewUpgrade(entry, found?.helm),
+    ...(found === null ? absent(entry, releases[0].version) : installed(found)),
+  };
+}
+
+/** Parses the manifest of an application, once for all addons. */
+function toHelmInstallation(application: HelmApplication): HelmInstallation {
+  return { ...application, helm: readHelm(application.deployment.manifest) };
+}
+
+function absent(entry: AddonEntry, version: string): InstallationState {
+  return {
+    appName: entry.appName,
+    namespace: entry.namespace,
+    version,
+    installed: false,
+    status: { healthStatus: "Missing", syncStatus: "Unknown", installed: false },
+    manifest: proposedManifest(entry, entry.releases[0]),
+    recommendations: [],
+  };
+}
+
+function installed({ application, deployment, helm }: HelmInstallation): InstallationState {
+  const { id, name, workspaceId, workspaceFqn, recommendations } = application;
+  return {
+    appName: name,
+    namespace: workspaceFqn.slice(workspaceFqn.indexOf(":") + 1),
+    applicationId: id,
+    workspaceId,
+    version: helm.source.version,
+    installationSource: "helm",
+    installed: true,
+    status: { ...healthOf(deployment), installed: true },
+    manifest: deployment.manifest,
+    recommendations: recommendations satisfies readonly Recommendation[],
+  };
+}
+
+function healthOf({ currentStatus }: DeploymentRow): { readonly healthStatus: string; readonly syncStatus: string } {
+  switch (rolloutState(currentStatus)) {
+    case "succeeded":
+      return { healthStatus: "Healthy", syncStatus: "Synced" };
+    case "progressing":
+      return { healthStatus: "Progressing", syncStatus: "OutOfSync" };
+    case "failed":
+      return { healthStatus: "Degraded", syncStatus: "OutOfSync" };
+  }
 }
