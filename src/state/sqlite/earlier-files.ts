@@ -63,16 +63,28 @@ export function readEarlierFiles(folder: string | null): EarlierFiles {
 export function retireEarlierFiles(folder: string): void {
   for (const name of [PASSES, STATUS, HOLDER, HOLDS]) {
     const path = join(folder, name);
-    if (lstatOrNull(path)?.isFile()) renameSync(path, path + BACKUP);
+    if (lstatOrNull(path)?.isFile()) unlessDoneByOther(() => renameSync(path, path + BACKUP));
   }
   const inPlace = join(folder, HOLDS);
   if (existsSync(inPlace)) return;
-  mkdirSync(inPlace, { mode: 0o700 });
+  unlessDoneByOther(() => mkdirSync(inPlace, { mode: 0o700 }));
   writeFileSync(
     join(inPlace, "README"),
     `A newer release has upgraded this state folder; holds are in ${LEDGER_NAME}.\n`,
   );
 }
+
+// Another process may rename the same files at the same moment.
+function unlessDoneByOther(change: () => void): void {
+  try {
+    change();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && DONE_BY_OTHER.includes(error.code))) throw error;
+  }
+}
+
+// The file is gone; the folder is there; the folder is in the place of the file.
+const DONE_BY_OTHER: readonly unknown[] = ["ENOENT", "EEXIST", "ENOTDIR"];
 
 // A line that a crash truncated is left out.
 function passesIn(text: string): readonly PassRecord[] {

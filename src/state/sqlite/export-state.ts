@@ -56,7 +56,7 @@ async function exportLedger(
   }
   const copy = join(to, LEDGER_NAME);
   await copyDatabase(join(folder, LEDGER_NAME), copy, random);
-  await resealLedger(copy, { from: key, to: exportKey }, clock);
+  await resealLedger(copy, { from: key, to: exportKey }, { clock, folder });
   // Resealing leaves a backup of an older schema, which the state itself still has.
   for (const name of await readdir(to)) if (name.endsWith(".backup")) await rm(join(to, name));
 }

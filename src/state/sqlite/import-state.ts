@@ -62,7 +62,7 @@ async function place(
     if (dirname(ledger) !== ".") await makeFolder(folder);
     const opened = await stack.use(sqliteStateAt(folder, { clock, random })).open({ keyText });
     stack.use(await opened.lock());
-    await resealLedger(join(draft, ledger), { from: exportKey, to: opened.key }, clock);
+    await resealLedger(join(draft, ledger), { from: exportKey, to: opened.key }, { clock });
   }
   for (const token of tokens) await placeToken(draft, state, token, exportKey);
   for (const ledger of ledgers) await rename(join(draft, ledger), join(state, ledger));

@@ -9,9 +9,16 @@ import { type StateTables, stateMigrations } from "./state-schema.ts";
 /** The old and the new key of a ledger. */
 export type KeyChange = { readonly from: SealKey; readonly to: SealKey };
 
-/** Seals everything in a ledger file with another key, in one transaction, and migrates its schema. */
-export async function resealLedger(path: string, keys: KeyChange, clock: Clock): Promise<void> {
-  await using store = await openSqliteStore<StateTables>(path, stateMigrations(), { clock });
+/**
+ * Seals everything in a ledger file with another key, in one transaction, and migrates its schema. What an earlier
+ * release kept beside the ledger is taken over from the folder, if it is given.
+ */
+export async function resealLedger(
+  path: string,
+  keys: KeyChange,
+  { clock, folder = null }: { readonly clock: Clock; readonly folder?: string | null },
+): Promise<void> {
+  await using store = await openSqliteStore<StateTables>(path, stateMigrations(folder), { clock });
   await store.write(async (database) => {
     await resealReceipts(database, keys);
     await resealIntents(database, keys);

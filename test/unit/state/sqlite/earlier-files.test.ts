@@ -1,10 +1,12 @@
-import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import fs, { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newStatus } from "../../../../src/daemon/status-after-pass.ts";
 import { parseKey } from "../../../../src/seal/seal-key.ts";
-import { stateAt } from "../../../../src/state/open-state.ts";
+import { exportState, importState, stateAt } from "../../../../src/state/open-state.ts";
+import { retireEarlierFiles } from "../../../../src/state/sqlite/earlier-files.ts";
 import { stateMigrations } from "../../../../src/state/sqlite/state-schema.ts";
 import { holdExclusiveLock } from "../../../../src/store/lock-file.ts";
 import { copyRows, firstOf, migrateLikeEarlierReleases } from "../../../support/database-schemas.ts";
@@ -118,6 +120,38 @@ test("a state folder with which a process of an earlier release writes is not ta
   }
   await using access = stateAt(folder, machine);
   expect((await (await access.target()).decisions()).holds).toEqual([hold]);
+});
+
+test("two processes may put the files away at the same moment", async () => {
+  const { folder, files } = await earlierFolder();
+  const { renameSync } = fs;
+  // The other process is always a step ahead.
+  fs.renameSync = (from, to) => {
+    fs.renameSync = renameSync;
+    syncBuiltinESMExports();
+    retireEarlierFiles(folder);
+    renameSync(from, to);
+  };
+  syncBuiltinESMExports();
+  retireEarlierFiles(folder);
+  for (const [name, text] of Object.entries(files))
+    expect(await readFile(join(folder, `${name}.before-007.backup`), "utf8")).toBe(text);
+  expect(readdirSync(join(folder, "holds.json"))).toEqual(["README"]);
+});
+
+test("the export of a state folder of an earlier release has what that release kept in files", async () => {
+  const { folder, files } = await earlierFolder();
+  const [to, imported] = [join(await temporaryFolder(), "exported"), join(await temporaryFolder(), "imported")];
+  const options = { ...machine, keyText, exportKey: parseKey("22".repeat(32)) };
+  await exportState(folder, to, options);
+  await importState(to, imported, options);
+  await using access = stateAt(imported, machine);
+  const target = await access.target();
+  expect(await target.decisions()).toEqual({ holds: [hold], released: ["abcdef1"] });
+  expect((await target.passes({ limit: 10 })).entries).toHaveLength(PASSES.length);
+  expect((await target.status())?.appliedRevision).toBe("c1");
+  // An export changes nothing in the folder.
+  expect(await readFile(join(folder, "holds.json"), "utf8")).toBe(files["holds.json"]);
 });
 
 test("reads that come at the same time share one connection, which is closed with the state", async () => {

@@ -19,7 +19,7 @@ async function resealed(): Promise<string> {
     await ledger.begin({ ...intent(), ignored: [["replicas"]] });
     await ledger.keepReply("intent-1", Buffer.from("a reply"));
   }
-  await resealLedger(path, { from, to }, machine.clock);
+  await resealLedger(path, { from, to }, machine);
   return path;
 }
 
