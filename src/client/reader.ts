@@ -1,4 +1,5 @@
 import PQueue from "p-queue";
+import type { Stop } from "../clock/clock.ts";
 import type { JsonObject } from "../contract/json.ts";
 import {
   type DryRunOperation,
@@ -18,7 +19,6 @@ import { readError } from "./read-error.ts";
 import { type Listing, type PageRange, readList } from "./read-list.ts";
 import { isSameResource } from "./same-resource.ts";
 
-type Stop = { readonly signal: AbortSignal };
 type Parsing = Stop & { readonly parse?: BodyParser };
 type Calling = Parsing & { readonly repeats?: boolean };
 type Condense = (row: unknown) => unknown;

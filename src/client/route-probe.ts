@@ -1,10 +1,11 @@
+import type { Stop } from "../clock/clock.ts";
 import type { WriteOperation } from "../contract/operations.ts";
 import type { Call } from "./call.ts";
 import { NO_MANIFEST } from "./missing-route.ts";
 import { readError } from "./read-error.ts";
 
 /** Determines, by a request without effect, whether the server has the route of a write; the capabilities keep it. */
-export type RouteProbe = (name: WriteOperation, stop: { readonly signal: AbortSignal }) => Promise<void>;
+export type RouteProbe = (name: WriteOperation, stop: Stop) => Promise<void>;
 
 /** Creates a probe that uses `call`. It rejects if the answer does not determine whether the route exists. */
 export function createRouteProbe(call: Call, origin: string): RouteProbe {

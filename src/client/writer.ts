@@ -1,4 +1,5 @@
 import type { Buffer } from "node:buffer";
+import type { Stop } from "../clock/clock.ts";
 import { type OperationName, operation, type Replies, type WriteOperation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Call, Called } from "./call.ts";
@@ -42,11 +43,7 @@ export type WriteContent = CallContent & {
 /** The requests that change a control plane. */
 export type Writer = {
   /** Sends one write. Each failure is an answer, not an exception. */
-  readonly send: <Name extends WriteOperation>(
-    name: Name,
-    content: WriteContent,
-    stop: { readonly signal: AbortSignal },
-  ) => Promise<Sent<Name>>;
+  readonly send: <Name extends WriteOperation>(name: Name, content: WriteContent, stop: Stop) => Promise<Sent<Name>>;
 };
 
 /** Creates a writer that uses `call`. It retries only what the retry class of the operation allows. */

@@ -23,3 +23,6 @@ export type TimerOptions = {
 };
 
 type SleepOptions = TimerOptions & { readonly signal?: AbortSignal };
+
+/** How work is stopped: it ends soon after the signal is aborted, and throws its reason. */
+export type Stop = { readonly signal: AbortSignal };

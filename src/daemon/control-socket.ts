@@ -2,7 +2,7 @@ import { chmodSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, request } from "node:http";
 import { join, relative } from "node:path";
 import { json } from "node:stream/consumers";
-import type { Clock } from "../clock/clock.ts";
+import type { Clock, Stop } from "../clock/clock.ts";
 import { errorMessage } from "../contract/error-message.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Hold } from "../core/holds.ts";
@@ -102,8 +102,6 @@ function refusal(error: unknown): CommandReply {
     error instanceof HoldfastError ? error : ({ code: "error", hint: null, diagnostics: [] } as const);
   return { is: "refused", code, message, hint, diagnostics };
 }
-
-type Stop = { readonly signal: AbortSignal };
 
 /** Sends a request to the daemon that runs on a state folder and returns its status; null if none runs. */
 export function askDaemon(

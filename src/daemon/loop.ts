@@ -1,7 +1,5 @@
-import type { Clock } from "../clock/clock.ts";
+import type { Clock, Stop } from "../clock/clock.ts";
 import type { PassScope } from "../engine/passes/apply-pass.ts";
-
-type Stop = { readonly signal: AbortSignal };
 
 /** The possible causes of a pass. */
 export const passCauses = [

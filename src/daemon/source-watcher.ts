@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { Stop } from "../clock/clock.ts";
 import { branchOf, locateRepository } from "../source/git/repository-paths.ts";
 import { fileStatus } from "../source/read-regular-file.ts";
 import { realRoot } from "../source/source-root.ts";
@@ -22,10 +23,7 @@ export type SourceWatcher = {
 };
 
 /** Creates a watcher; it watches from the first call of `follow` until the signal is aborted. */
-export function createSourceWatcher(
-  { watchesCommits, ...options }: WatcherOptions,
-  { signal }: { readonly signal: AbortSignal },
-): SourceWatcher {
+export function createSourceWatcher({ watchesCommits, ...options }: WatcherOptions, { signal }: Stop): SourceWatcher {
   let watched: { readonly root: string; readonly paths: readonly string[] | null } | null = null;
   let latest: string | null = null;
   let current = new AbortController();

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock/clock.ts";
+import type { Clock, Stop } from "../clock/clock.ts";
 import type { HistoryReach } from "../contract/generated/output.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
@@ -10,8 +10,6 @@ import type { SourceFile } from "../source/revision.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
 import type { Declaration } from "./declaration.ts";
 import { type LoadOptions, readAll, readingOf } from "./load-manifests.ts";
-
-type Stop = { readonly signal: AbortSignal };
 
 /** What earlier commits declared and the source no longer does, and how far back that was read. */
 export type RemovedManifests = {

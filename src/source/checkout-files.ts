@@ -1,9 +1,9 @@
+import type { Stop } from "../clock/clock.ts";
 import { compareText } from "../contract/json.ts";
 import { equalsHead, foldersTo, isIgnoredByGit, isWithin } from "./equals-head.ts";
 import type { FolderFile } from "./folder-file.ts";
 import { blobSizes } from "./git/blobs.ts";
 import { isBelow } from "./git/compare-to-commit.ts";
-import type { Stop } from "./git/git.ts";
 import type { IndexEntry } from "./git/index-entries.ts";
 import { type DifferingFile, type IndexView, isTakenFromIndex, openIndexView } from "./git/index-view.ts";
 import { readBlobFiles } from "./git/read-commit.ts";

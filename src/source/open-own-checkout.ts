@@ -1,4 +1,4 @@
-import type { Stop } from "./git/git.ts";
+import type { Stop } from "../clock/clock.ts";
 import { openCheckout } from "./git/open-checkout.ts";
 import type { Repository } from "./git/repository-paths.ts";
 import type { SourceOptions } from "./read-source.ts";

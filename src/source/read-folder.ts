@@ -1,3 +1,4 @@
+import type { Stop } from "../clock/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type CheckoutRead, readCheckout } from "./checkout-files.ts";
 import { countLeftOut } from "./count-left-out.ts";
@@ -5,7 +6,6 @@ import { isWithin } from "./equals-head.ts";
 import type { FolderFile } from "./folder-file.ts";
 import { changedFiles, type FileChange } from "./git/changed-files.ts";
 import { commitOfFolder } from "./git/compare-to-commit.ts";
-import type { Stop } from "./git/git.ts";
 import { type Head, headOf } from "./git/tree.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { openManifestFile } from "./open-manifest-file.ts";

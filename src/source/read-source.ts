@@ -1,11 +1,11 @@
 import { realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import type { Stop } from "../clock/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
 import { type AppliedCommit, type AppliedRef, findApplied } from "./git/applied-commit.ts";
 import { type BaseCommit, findBase, missingObjects, resolveBase } from "./git/base-commit.ts";
 import { type CheckoutFault, checkoutFault } from "./git/checkout-fault.ts";
-import type { Stop } from "./git/git.ts";
 import { type Conflict, mergeWithBase } from "./git/merge-with-base.ts";
 import { openCheckout, ownRepository } from "./git/open-checkout.ts";
 import { type CommitRead, readCommitFiles } from "./git/read-commit.ts";

@@ -1,3 +1,4 @@
+import type { Stop } from "../clock/clock.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { type NamedList, namedList } from "../model/named-list.ts";
 import type { Stamp } from "./file-stamp.ts";
@@ -12,7 +13,7 @@ export type SourceFile = {
    * Its content, or only the beginning if `size` is beyond the limit. Synchronous if it is in memory or in a folder;
    * otherwise git reads it. The content is released after the first call, and read again by later ones.
    */
-  bytes(stop: { readonly signal: AbortSignal }): Uint8Array | Promise<Uint8Array>;
+  bytes(stop: Stop): Uint8Array | Promise<Uint8Array>;
   /** Size of the whole file in bytes. */
   readonly size: number;
   /** Digest of the content; null if `size` is beyond the limit. */

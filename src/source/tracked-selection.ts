@@ -1,8 +1,9 @@
 import { join, relative, sep } from "node:path";
 import { basename } from "node:path/posix";
+import type { Stop } from "../clock/clock.ts";
 import { blobId, blobSizes, readBlobs } from "./git/blobs.ts";
 import { isBelow } from "./git/compare-to-commit.ts";
-import { objectFormatOf, type Stop } from "./git/git.ts";
+import { objectFormatOf } from "./git/git.ts";
 import { type IndexView, isTakenFromIndex } from "./git/index-view.ts";
 import { prefixIn } from "./git/repository-paths.ts";
 import { requirePresent, selectionOf, type TreeSelection } from "./git/select-tree-entries.ts";

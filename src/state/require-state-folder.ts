@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Stop } from "../clock/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { lstatOrNull } from "../files/lstat-or-null.ts";
 import { requireOwnFolder } from "../files/own-folder.ts";
@@ -13,7 +14,7 @@ export type StatePlace = {
   /** The real path of the folder whose files come from a repository; null if there is none. */
   readonly content: string | null;
   /** Whether git tracks anything at or below a path. */
-  readonly isTracked: (path: string, stop: { readonly signal: AbortSignal }) => Promise<boolean>;
+  readonly isTracked: (path: string, stop: Stop) => Promise<boolean>;
   readonly signal: AbortSignal;
 };
 

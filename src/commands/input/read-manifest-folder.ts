@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { Stop } from "../../clock/clock.ts";
 import { isObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { claimOf, claimsType, claimTester } from "../../manifests/claims-type.ts";
@@ -29,8 +30,6 @@ export async function readManifestFolder(
     throw new HoldfastError("invalid", `${refused}: ${error.message}`, { hint: error.hint, cause: error });
   }
 }
-
-type Stop = { readonly signal: AbortSignal };
 
 async function documentsOf(folder: string, pace: Pace): Promise<readonly SeedDocument[]> {
   if (!existsSync(folder)) {

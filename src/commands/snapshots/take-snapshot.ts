@@ -1,6 +1,7 @@
 import { ClientError, type FailureReason } from "../../client/client-error.ts";
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Reader } from "../../client/reader.ts";
+import type { Stop } from "../../clock/clock.ts";
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { type ListOperation, operation } from "../../contract/operations.ts";
 import { readAccess } from "../../core/access.ts";
@@ -14,8 +15,6 @@ const IN_FLIGHT = 16;
 
 /** The readable part of a control plane, and one line of text for each part that could not be read. */
 export type ReadSnapshot = { readonly snapshot: Snapshot; readonly unseen: readonly string[] };
-
-type Stop = { readonly signal: AbortSignal };
 
 /** Reads everything that lists return, and by name what no list returns. */
 export async function takeSnapshot(reader: Reader, named: readonly JsonObject[], stop: Stop): Promise<ReadSnapshot> {

@@ -1,3 +1,4 @@
+import type { Stop } from "../../clock/clock.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Outcome } from "../../core/report/report.ts";
 import { locateField } from "../../manifests/read-manifests.ts";
@@ -7,7 +8,7 @@ import type { SourceHead } from "../../manifests/source-manifest.ts";
 export async function locateOutcome(
   { identity, error }: Pick<Outcome, "identity" | "error">,
   manifests: ReadonlyMap<Identity, SourceHead>,
-  stop: { readonly signal: AbortSignal },
+  stop: Stop,
 ): Promise<string | null> {
   const manifest = error === null ? undefined : manifests.get(identity);
   if (manifest === undefined) return null;

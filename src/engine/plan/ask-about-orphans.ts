@@ -1,4 +1,5 @@
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
+import type { Stop } from "../../clock/clock.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
@@ -79,7 +80,7 @@ export function withAnswers(observation: Observation, { live, dryRuns }: OrphanA
 
 async function lastManifests(
   identities: readonly Identity[],
-  { recorded, history, signal }: Pick<Question, "recorded" | "history"> & { readonly signal: AbortSignal },
+  { recorded, history, signal }: Pick<Question, "recorded" | "history"> & Stop,
 ): Promise<ReadonlyMap<Identity, JsonObject>> {
   const manifests = new Map<Identity, JsonObject>();
   for (const identity of identities) {

@@ -1,5 +1,5 @@
+import type { Stop } from "../../clock/clock.ts";
 import { objectNamed, runInRepository } from "./base-commit.ts";
-import type { Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
 

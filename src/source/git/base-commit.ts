@@ -1,6 +1,7 @@
+import type { Stop } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type GitResult, runGit } from "../remote/run-git.ts";
-import { environmentOf, headCommit, isCommitName, resolveCommit, type Stop } from "./git.ts";
+import { environmentOf, headCommit, isCommitName, resolveCommit } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
 

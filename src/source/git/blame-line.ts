@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Stop } from "../../clock/clock.ts";
 import { localEnvironment } from "../remote/git-environment.ts";
 import { runGit } from "../remote/run-git.ts";
 import { commitTime } from "./first-parent-line.ts";
-import { environmentOf, type Stop } from "./git.ts";
+import { environmentOf } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 import { temporaryRepository } from "./temporary-repository.ts";
 

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import type { Stop } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { runGit } from "../remote/run-git.ts";
-import { environmentOf, folderOf, type ObjectFormat, type Stop } from "./git.ts";
+import { environmentOf, folderOf, type ObjectFormat } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
 /** The git blob id of the bytes. */

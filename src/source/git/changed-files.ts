@@ -1,8 +1,8 @@
 import { join, posix } from "node:path";
+import type { Stop } from "../../clock/clock.ts";
 import type { Stamp } from "../file-stamp.ts";
 import { fileStatus, readRegularFile } from "../read-regular-file.ts";
 import { blobId } from "./blobs.ts";
-import type { Stop } from "./git.ts";
 import { type IndexView, isTakenFromIndex, openIndexView } from "./index-view.ts";
 import { prefixIn } from "./repository-paths.ts";
 import type { Head } from "./tree.ts";

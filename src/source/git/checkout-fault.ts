@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Stop } from "../../clock/clock.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { defaultLimits } from "../limits.ts";
 import type { RevisionFiles } from "../revision.ts";
 import { CONFIG_NAME } from "../source-root.ts";
 import { objectNamed, runInRepository } from "./base-commit.ts";
 import { changedFiles } from "./changed-files.ts";
-import { objectFormatOf, type Stop } from "./git.ts";
+import { objectFormatOf } from "./git.ts";
 import type { Checkout } from "./open-checkout.ts";
 import { branchOf, locateRepository, prefixIn, type Repository } from "./repository-paths.ts";
 import { copyIndex } from "./temporary-repository.ts";

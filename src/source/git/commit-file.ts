@@ -1,8 +1,8 @@
+import type { Stop } from "../../clock/clock.ts";
 import { blobDigests } from "../content-digest.ts";
 import { type Pace, pacer } from "../pacer.ts";
 import type { SourceFile } from "../revision.ts";
 import { readBlobs } from "./blobs.ts";
-import type { Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
 /** What is known about a file of a commit without reading it again. */

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Stop } from "../../clock/clock.ts";
 import { runGit } from "../remote/run-git.ts";
-import { environmentForSettings, folderOf, outsideRepositories, type Stop } from "./git.ts";
+import { environmentForSettings, folderOf, outsideRepositories } from "./git.ts";
 import type { StampCheck } from "./index-entries.ts";
 import { quotedPath } from "./quoted-path.ts";
 import type { Repository } from "./repository-paths.ts";

@@ -1,8 +1,9 @@
 import { basename, dirname, join } from "node:path";
+import type { Stop } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
 import { fileStatus } from "../read-regular-file.ts";
-import { acceptsOwner, type Stop } from "./git.ts";
+import { acceptsOwner } from "./git.ts";
 import { locateRepository, type Repository } from "./repository-paths.ts";
 
 /** A repository, and whether another user owns it: then git must not read its configuration. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Stop } from "../../clock/clock.ts";
 import { runInRepository } from "./base-commit.ts";
-import type { Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
 /** Who made a commit, and when. */

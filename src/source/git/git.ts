@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import type { Stop } from "../../clock/clock.ts";
 import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Repository } from "./repository-paths.ts";
@@ -10,9 +11,6 @@ export type ObjectFormat = "sha1" | "sha256";
 export function objectFormatOf(id: string): ObjectFormat {
   return id.length === 64 ? "sha256" : "sha1";
 }
-
-/** A call that can be stopped. */
-export type Stop = { readonly signal: AbortSignal };
 
 // The only variables that git gets: no prompt, no transport, no system configuration, no locks, messages in English.
 function environment(): Environment {

@@ -1,6 +1,7 @@
+import type { Stop } from "../../clock/clock.ts";
 import type { Stamp } from "../file-stamp.ts";
 import { runGit } from "../remote/run-git.ts";
-import { environmentOf, folderOf, repositoryFailure, type Stop } from "./git.ts";
+import { environmentOf, folderOf, repositoryFailure } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
 /** What the index knows of a tracked path. */

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { basename } from "node:path/posix";
+import type { Stop } from "../../clock/clock.ts";
 import type { Stamp } from "../file-stamp.ts";
 import { fileStatus } from "../read-regular-file.ts";
 import { runGit } from "../remote/run-git.ts";
 import { type ConversionSettings, conversionSettings } from "./conversion-settings.ts";
-import { environmentOf, repositoryFailure, type Stop } from "./git.ts";
+import { environmentOf, repositoryFailure } from "./git.ts";
 import { hasIndexStamp, type IndexEntry, readGitIndex } from "./index-entries.ts";
 import { locateRepository, type Repository } from "./repository-paths.ts";
 import { copyIndex, type TemporaryRepository, temporaryRepository } from "./temporary-repository.ts";

@@ -1,6 +1,7 @@
 import { dirname, relative, sep } from "node:path";
+import type { Stop } from "../../clock/clock.ts";
 import { findRepository } from "./find-repository.ts";
-import { isTracked, type Stop } from "./git.ts";
+import { isTracked } from "./git.ts";
 import { copyIndex, temporaryRepository } from "./temporary-repository.ts";
 
 /** Whether git tracks a folder, or anything in it; false outside a checkout. */

@@ -1,5 +1,6 @@
 import { readlinkSync } from "node:fs";
 import { join } from "node:path";
+import type { Stop } from "../../clock/clock.ts";
 import { compareText } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { IGNORE_FILE_BYTES, OWN_IGNORE_FILE } from "../ignore-files.ts";
@@ -7,7 +8,6 @@ import type { FolderFiles } from "../read-folder.ts";
 import { fileStatus } from "../read-regular-file.ts";
 import { type BaseCommit, gitFailure, runInRepository } from "./base-commit.ts";
 import { changedFiles, type FileChange } from "./changed-files.ts";
-import type { Stop } from "./git.ts";
 import { quotedPath } from "./quoted-path.ts";
 import { prefixIn } from "./repository-paths.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";

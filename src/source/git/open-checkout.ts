@@ -1,9 +1,10 @@
+import type { Stop } from "../../clock/clock.ts";
 import { errorMessage } from "../../contract/error-message.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { SourceConfigOptions } from "../read-source-config.ts";
 import { findRepository } from "./find-repository.ts";
-import { noRepository, type Stop } from "./git.ts";
+import { noRepository } from "./git.ts";
 import { locateRepository, type Repository } from "./repository-paths.ts";
 import { type TemporaryRepository, temporaryRepository } from "./temporary-repository.ts";
 import { headOf } from "./tree.ts";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
+import type { Stop } from "../../clock/clock.ts";
 import { fileStatus, readRegularFile } from "../read-regular-file.ts";
 import { blobId, readBlobs } from "./blobs.ts";
-import { objectFormatOf, type Stop } from "./git.ts";
+import { objectFormatOf } from "./git.ts";
 import { readGitIndex } from "./index-entries.ts";
 import { isTakenFromIndex, openIndexView } from "./index-view.ts";
 import { locateRepository, prefixIn, type Repository } from "./repository-paths.ts";

@@ -1,5 +1,6 @@
 import { join, posix, relative, sep } from "node:path";
 import { basename } from "node:path/posix";
+import type { Stop } from "../../clock/clock.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import {
@@ -17,7 +18,6 @@ import { type Limits, tooMany } from "../limits.ts";
 import { type Pace, pacer } from "../pacer.ts";
 import { readBlobs } from "./blobs.ts";
 import { isBelow } from "./compare-to-commit.ts";
-import type { Stop } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 import { LINK_MODE, SUBMODULE_MODE, type TreeEntry } from "./tree.ts";
 

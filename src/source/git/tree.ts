@@ -1,19 +1,12 @@
 import { basename, relative } from "node:path/posix";
+import type { Stop } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { OWN_IGNORE_FILE } from "../ignore-files.ts";
 import { defaultLimits, tooMany } from "../limits.ts";
 import type { Pace } from "../pacer.ts";
 import { runGit } from "../remote/run-git.ts";
 import { CONFIG_NAME } from "../source-root.ts";
-import {
-  environmentOf,
-  folderOf,
-  headCommit,
-  type ObjectFormat,
-  objectFormatOf,
-  repositoryFailure,
-  type Stop,
-} from "./git.ts";
+import { environmentOf, folderOf, headCommit, type ObjectFormat, objectFormatOf, repositoryFailure } from "./git.ts";
 import { prefixIn, type Repository } from "./repository-paths.ts";
 
 /** The commit that is checked out, and its entries below a folder. */

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Stop } from "../../clock/clock.ts";
 import { ensureOwnFolder } from "../../files/own-folder.ts";
 import { createFile, replaceFile } from "../../files/write-file.ts";
 import { holdExclusiveLock } from "../../store/lock-file.ts";
@@ -8,8 +9,6 @@ import type { ObjectFormat } from "../git/git.ts";
 import type { Pace } from "../pacer.ts";
 import { localEnvironment } from "./git-environment.ts";
 import { runGit } from "./run-git.ts";
-
-type Stop = { readonly signal: AbortSignal };
 
 /** The interval between attempts to lock a repository that another process uses. */
 const BUSY_MS = 50;

@@ -1,12 +1,10 @@
-import type { Clock } from "../../clock/clock.ts";
+import type { Clock, Stop } from "../../clock/clock.ts";
 import { publishedRefOf } from "../git/applied-commit.ts";
 import { sourceFailure } from "./classify-failure.ts";
 import { readCredentials } from "./credentials.ts";
 import { remoteEnvironment } from "./git-environment.ts";
 import type { RemoteOptions } from "./remote.ts";
 import { type GitResult, runGit } from "./run-git.ts";
-
-type Stop = { readonly signal: AbortSignal };
 
 /** Where the applied commit of a target is published, and the credentials for it. */
 export type PublishOptions = Pick<RemoteOptions, "name" | "address" | "credentials" | "caFile" | "knownHosts" | "env">;

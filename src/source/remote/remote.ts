@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../../clock/clock.ts";
+import type { Clock, Stop } from "../../clock/clock.ts";
 import { objectFormatOf } from "../git/git.ts";
 import type { Repository } from "../git/repository-paths.ts";
 import { SourceError } from "../source-error.ts";
@@ -71,8 +71,6 @@ export type Remote = {
   /** Makes the next fetch start from scratch, because objects are unreadable. */
   readonly discard: () => void;
 };
-
-type Stop = { readonly signal: AbortSignal };
 
 const HEAD = "refs/holdfast/head";
 const PACKS = join("objects", "pack");
