@@ -22,7 +22,7 @@ const groups: { readonly [name: string]: readonly string[] } = {
   // The control plane shares it with a connection, and needs nothing else of one.
   log: ["src/commands/output/terminal-log.ts"],
   connection: ["src/commands/connection/open-connection.ts"],
-  ledger: ["src/state/sqlite/open-folder-ledger.ts"],
+  ledger: ["src/state/sqlite/open-folder-ledger.ts", "src/state/sqlite/state-database.ts"],
   passes: ["src/engine/passes/*-pass.ts"],
   server: [
     ...["backup", "revoke", "serve"].map(command),
