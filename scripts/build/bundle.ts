@@ -19,8 +19,8 @@ const groups: { readonly [name: string]: readonly string[] } = {
     "src/commands/output/write-outputs.ts",
     "src/contract/**/*.ts",
   ],
-  // The control plane shares it with a connection, and needs nothing else of one.
-  log: ["src/commands/output/terminal-log.ts"],
+  // The control plane shares them with a connection and with watch, and needs nothing else of these.
+  log: ["src/commands/output/terminal-log.ts", "src/commands/output/lifecycle.ts"],
   connection: ["src/commands/connection/open-connection.ts"],
   ledger: ["src/state/sqlite/open-folder-ledger.ts", "src/state/sqlite/state-database.ts"],
   passes: ["src/engine/passes/*-pass.ts"],
