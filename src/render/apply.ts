@@ -39,12 +39,12 @@ const INDENT = " ".repeat(12);
 /** Maximum number of resources named per cause; the rest is counted. */
 const MAX_NAMES = 20;
 
-const order = ["created", "updated", "unchanged", "skipped", "blocked", "unknown", "failed", "invalid"] as const;
+const resultOrder = ["created", "updated", "unchanged", "skipped", "blocked", "unknown", "failed", "invalid"] as const;
 
 type Group = { readonly alike: readonly Outcome[]; readonly first: Outcome };
 
 /** Maximum number of tokens listed one by one; for the rest, only their folders. */
-const SHOWN = 10;
+const MAX_TOKENS = 10;
 
 /** `Applied: 2 created, 1 updated, 40 unchanged`, or `Incomplete: …` if not everything is as declared. */
 export function applyLine(report: ApplyReport): string {
@@ -91,7 +91,7 @@ export function applyText(report: ApplyReport, view: ApplyView, notUsed: readonl
  * the same for several causes stands once, under the last of them.
  */
 function failedOutcomeLines(outcomes: readonly Outcome[], view: FailedOutcomesView): readonly string[] {
-  const sorted = outcomes.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result));
+  const sorted = outcomes.toSorted((a, b) => resultOrder.indexOf(a.result) - resultOrder.indexOf(b.result));
   const byCause = Map.groupBy(sorted, (outcome) => [outcome.result, causeOf(outcome), outcome.error?.role].join("\n"));
   const groups = [...byCause.values()].flatMap((alike) => {
     const [first] = alike;
@@ -164,9 +164,9 @@ export function tokenLocationsText(
   width: number,
 ): string {
   const shown = tokens
-    .slice(0, SHOWN)
+    .slice(0, MAX_TOKENS)
     .map(({ identity, location }) => sentenceText(`token of ${printable(identity)}: ${printable(location)}`, width));
-  const rest = tokens.slice(SHOWN);
+  const rest = tokens.slice(MAX_TOKENS);
   if (rest.length === 0) return shown.join("");
   const folders = [...new Set(rest.map(({ location }) => dirname(location)))].map((folder) =>
     linesText(printable(folder), { indent: "  ", width }),

@@ -29,7 +29,7 @@ const LABEL = /^(?<list>permissions|collaborators|managers|members)\[(?<item>.*)
 
 type GrantPart = { readonly change: Change; readonly list: GrantList; readonly item: string; readonly field: string };
 
-const styles: { readonly [sign in GrantChange["sign"]]: Style } = { "+": "green", "-": "red" };
+const signStyles: { readonly [sign in GrantChange["sign"]]: Style } = { "+": "green", "-": "red" };
 
 /** The grants that changes add or remove, one for each item, and the other changes. */
 export function splitGrants(changes: readonly Change[]): {
@@ -92,6 +92,6 @@ export function grantLines(
   text: string,
   { indent, paint, width }: { readonly indent: string; readonly paint: Paint; readonly width: number },
 ): readonly string[] {
-  const words = [paint(styles[sign], sign), ...brokenWords(text, width - indent.length - 2)];
+  const words = [paint(signStyles[sign], sign), ...brokenWords(text, width - indent.length - 2)];
   return wrapWords(words, { indent, nextIndent: `${indent}  `, width });
 }

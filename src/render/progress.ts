@@ -23,7 +23,7 @@ const NARROW = 60;
 /** Maximum number of names in the waiting text. */
 const MAX_NAMES = 3;
 
-const words: { readonly [status: string]: string } = {
+const statusWords: { readonly [status: string]: string } = {
   INITIALIZED: "starting",
   BUILDING: "building the image",
   BUILD_SUCCESS: "image built",
@@ -86,6 +86,6 @@ function durationText(ms: number): string {
 export function rolloutText(status: string): string {
   const [, run = "", name = ""] = /^(run )?(.*)$/s.exec(status) ?? [];
   // Other control planes have other statuses.
-  const known = run === "" && Object.hasOwn(words, name) ? words[name] : undefined;
+  const known = run === "" && Object.hasOwn(statusWords, name) ? statusWords[name] : undefined;
   return known ?? printable(run + name.toLowerCase().replaceAll("_", " "));
 }

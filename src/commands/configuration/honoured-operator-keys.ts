@@ -24,7 +24,7 @@ type Confirmation = {
   readonly keys: JsonObject;
 };
 
-const MAX_BYTES = 8192;
+const MAX_CONFIRMATION_BYTES = 8192;
 
 /** The honoured operator keys of a configuration; keys of a later file replace those of an earlier one. */
 export async function honouredOperatorKeys(
@@ -119,7 +119,7 @@ export function confirmationFolder(env: Terminal["env"], checkout: string): stri
 function isConfirmed(folder: string, confirmation: Confirmation): boolean {
   try {
     requireOwnFolder(folder, { isContent: true });
-    const content = readOwnFile(fileOf(folder, confirmation), { limit: MAX_BYTES });
+    const content = readOwnFile(fileOf(folder, confirmation), { limit: MAX_CONFIRMATION_BYTES });
     return content?.toString("utf8") === contentOf(confirmation);
   } catch {
     // A file that others can write proves nothing about what our user confirmed.
