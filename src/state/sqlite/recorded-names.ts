@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Identity } from "../../core/manifest.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
+import { openError } from "../../store/sqlite/open.ts";
 import { openSqliteConnection } from "../../store/sqlite/open-connection.ts";
 import { iterateRows, queryBuilder } from "../../store/sqlite/query-builder.ts";
 import { LEDGER_NAME } from "./ledger-folders.ts";
@@ -10,8 +11,12 @@ import type { StateTables } from "./state-schema.ts";
 export function recordedNames(folder: string): readonly Identity[] {
   const path = join(folder, LEDGER_NAME);
   if (!ownDatabaseExists(path)) return [];
-  using connection = openSqliteConnection(path, { readOnly: true });
-  const database = queryBuilder<StateTables>(connection);
-  const query = database.selectFrom("receipt").select("identity").distinct().compile();
-  return [...iterateRows<readonly [string]>(database.getExecutor(), query)].map(([identity]) => identity);
+  try {
+    using connection = openSqliteConnection(path, { readOnly: true });
+    const database = queryBuilder<StateTables>(connection);
+    const query = database.selectFrom("receipt").select("identity").distinct().compile();
+    return [...iterateRows<readonly [string]>(database.getExecutor(), query)].map(([identity]) => identity);
+  } catch (error) {
+    throw openError(path, error);
+  }
 }

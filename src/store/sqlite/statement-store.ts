@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Migrations } from "../migrate.ts";
 import type { Statement } from "../prepared-query.ts";
+import { StoreError, storageErrorAt, storeErrorCode } from "../store-error.ts";
 import { type OpenOptions, openSqliteStore } from "./open.ts";
 import { runStatement } from "./query-builder.ts";
 
@@ -23,14 +24,25 @@ export async function openStatementStore<Tables>(
   options: OpenOptions,
 ): Promise<StatementStore<Tables>> {
   const { read, write, close } = await openSqliteStore<Tables>(path, migrations, options);
+  const change: StatementStore<Tables>["change"] = (work) =>
+    write(work).catch((error: unknown) => {
+      throw writeError(path, error);
+    });
   return {
     read,
     write: (statements) =>
-      write(async (transaction) => {
+      change(async (transaction) => {
         for (const statement of statements) runStatement(transaction.getExecutor(), statement);
       }),
-    change: write,
+    change,
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+// An error of SQLite names neither the file nor, on a full disk, the cause.
+function writeError(path: string, error: unknown): unknown {
+  const code = storeErrorCode(error);
+  if (code === null || error instanceof StoreError) return error;
+  return new StoreError(code, storageErrorAt(path, error), { cause: error });
 }

@@ -126,17 +126,19 @@ describe("a store that is written by statements", () => {
       `const answered = [];
        const outcomes = [];
        for (let id = 1; id <= 40; id += 1) {
-         await add(id, "x".repeat(20_000)).then(() => answered.push(id), (error) => outcomes.push(storeErrorCode(error)));
+         await add(id, "x".repeat(20_000)).then(() => answered.push(id), (error) => outcomes.push(error));
        }
-       console.log(JSON.stringify({ answered, faults: [...new Set(outcomes)] }));`,
+       const each = (of) => [...new Set(outcomes.map(of))];
+       console.log(JSON.stringify({ answered, faults: each(storeErrorCode), messages: each((error) => error.message) }));`,
     );
     const child = startNode(["--input-type=module", "-e", script], { cwd: folder, mostBlocks: 512 });
     const { stdout, stderr } = await child.ended;
     expect(stderr).toBe("");
-    const { answered, faults } = JSON.parse(stdout);
+    const { answered, faults, messages } = JSON.parse(stdout);
     expect(answered.length).toBeGreaterThan(0);
     expect(answered.length).toBeLessThan(40);
     expect(faults).toEqual(["full"]);
+    expect(messages).toEqual([`${path}: no space is left on the disk, or a quota or limit is used up`]);
     const again = await opened(path);
     expect(await idsIn(again)).toEqual(answered);
     await again.write([adding(again)(100)]);
