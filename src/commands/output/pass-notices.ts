@@ -4,10 +4,11 @@ import type { PassEvent } from "../../core/report/events.ts";
 import { sourceRefusal } from "../../core/report/source-refusal.ts";
 import { diagnosticsText, severityCounts, validationText } from "../../render/diagnostics.ts";
 import { foreignText, leftOutText } from "../../render/left-out.ts";
+import { failedEvent, outcomeEvent, toWatchEvents, type WatchLogBody } from "../../render/watch-events.ts";
 import { sentenceText } from "../../render/wrap.ts";
 import type { Invocation } from "../command.ts";
 import { say, type Terminal } from "../terminal.ts";
-import { sayWait } from "./log-stream.ts";
+import { logOf, sayWait } from "./log-stream.ts";
 import type { TerminalView } from "./terminal-view.ts";
 
 /** A listener that writes the waits, warnings and source errors of a pass to stderr; the command shows the result. */
@@ -76,4 +77,35 @@ export function fullReportNote(env: Terminal["env"]): string {
   const url = server && repository && run ? `${server}/${repository}/actions/runs/${run}` : job;
   const isUrl = url !== undefined && /^https?:\/\/[\w./:%~-]+$/.test(url);
   return isUrl ? `[The job](${url}) has all of them.` : "`holdfast plan -o json` has all of them.";
+}
+
+/**
+ * A listener that writes a pass to the log with the events of a daemon, each outcome as soon as it is known; null if
+ * stderr is no log.
+ */
+export function passLog({ flags, terminal: { stderr, clock } }: Invocation): ((event: PassEvent) => void) | null {
+  const log = logOf(stderr);
+  if (log === null) return null;
+  const begunAt = clock.now();
+  const told = new Map<string, string | undefined>();
+  let revision: string | null = null;
+  const say = ({ level, message, ...fields }: WatchLogBody): void =>
+    log[level]({ ...fields, revision: fields.revision ?? revision }, message);
+  return (event) => {
+    if (event.what === "read") revision = event.revision;
+    if (event.what === "finished" && event.outcome.result !== "unchanged") {
+      told.set(event.outcome.identity, event.outcome.result);
+      say(outcomeEvent(event.outcome, { revision, token: null }));
+    }
+    for (const body of toWatchEvents(event)) {
+      const { event: name, identity, result } = body;
+      if (name === "outcome" && told.get(identity ?? "") === result) continue;
+      const isEnd = name === "applied" || name === "incomplete";
+      say(isEnd ? { ...body, durationMs: clock.now() - begunAt } : body);
+    }
+    if (event.what === "read" && event.isRefused) {
+      const { message, hint } = sourceRefusal(event.diagnostics, flags);
+      say(failedEvent({ message: `${message}, and nothing was sent`, hint, diagnostics: [] }));
+    }
+  };
 }
