@@ -1,5 +1,4 @@
-import type { KnownInSync } from "../cache/known-in-sync.ts";
-import { knownInSync, resourcesToRead } from "../cache/known-in-sync.ts";
+import { type KnownInSync, knownInSync, resourcesToRead } from "../cache/known-in-sync.ts";
 import type { LiveFacts } from "../cache/live-facts.ts";
 import type { LiveCache } from "../cache/live-facts-cache.ts";
 import type { Access } from "../core/access.ts";

@@ -3,6 +3,7 @@ import { ClientError } from "../../client/client-error.ts";
 import { errorMessage } from "../../contract/error-message.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
 import type { Decision } from "../../core/decide/decision.ts";
+import { hasContentOf } from "../../core/diff/compared-content.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { OTHER_WRITER } from "../../core/guards/other-writer.ts";
 import { keepIgnored } from "../../core/ignore/keep-ignored.ts";
@@ -28,7 +29,7 @@ import {
   unwrittenEnd,
   writtenEnd,
 } from "./step-end.ts";
-import { hasContentOf, isCreatedSince } from "./verify-write.ts";
+import { isCreatedSince } from "./verify-write.ts";
 import { write } from "./write.ts";
 import {
   failedWrite,

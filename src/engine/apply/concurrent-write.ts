@@ -1,9 +1,9 @@
+import { hasContentOf } from "../../core/diff/compared-content.ts";
 import { concurrentVersionError, OTHER_WRITER } from "../../core/guards/other-writer.ts";
 import type { LiveRow } from "../../core/kind.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
 import type { Intent } from "../../state/ledger.ts";
 import { versionsSince } from "../observe/versions-since.ts";
-import { hasContentOf } from "./verify-write.ts";
 import type { WriteJob, WriteRequest, Writing } from "./write-job.ts";
 
 /** The newest version before a write; null where unknown. */

@@ -1,7 +1,5 @@
-import { equal, type JsonObject } from "../../contract/json.ts";
 import { operations } from "../../contract/operations.ts";
-import { contentOf } from "../../core/diff/compared-content.ts";
-import { differences } from "../../core/diff/differences.ts";
+import { hasContentOf } from "../../core/diff/compared-content.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import type { Intent } from "../../state/ledger.ts";
@@ -25,13 +23,6 @@ export function verifyWrite(kind: Kind, intent: Intent, live: Live): WriteEffect
   if (isOld && !kind.hasVersions) return { effect: "not-applied" };
   if (hasContentOf(kind, intent.manifest, row.manifest)) return { effect: "applied", row };
   return isOld || operations[operation].retry !== "version" ? { effect: "not-applied" } : { effect: "superseded" };
-}
-
-/** Whether live contains everything that was sent; additions by the server are ignored. */
-export function hasContentOf(kind: Kind, written: JsonObject, live: JsonObject): boolean {
-  const [sent, found] = [contentOf(kind, written), contentOf(kind, live)];
-  if (equal(sent, found)) return true;
-  return differences(kind.shape, sent, found).every(({ before }) => before === undefined);
 }
 
 /** The time by our clock and by the control plane's, in epoch milliseconds; the latter may be unknown. */

@@ -3,11 +3,11 @@ import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Deployment } from "../../contract/generated/resources.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
+import { hasContentOf } from "../../core/diff/compared-content.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Kind, tryReadRow } from "../../core/kind.ts";
 import type { Manifest } from "../../core/manifest.ts";
 import type { DryRunProof } from "../../state/server-facts.ts";
-import { hasContentOf } from "../apply/verify-write.ts";
 import type { KnownServer } from "../known-server.ts";
 import type { ReadAccess } from "../session.ts";
 

@@ -1,9 +1,9 @@
 import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import { isListOperation } from "../../contract/operations.ts";
+import { hasContentOf } from "../../core/diff/compared-content.ts";
 import { type Kind, type LiveRow, readRow } from "../../core/kind.ts";
 import type { Intent } from "../../state/ledger.ts";
-import { hasContentOf } from "../apply/verify-write.ts";
 
 /** A resource, and the version after which to read. */
 type Since = Pick<LiveRow, "key" | "id"> & { readonly version: number; readonly limit: number };

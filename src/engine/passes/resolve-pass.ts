@@ -1,4 +1,5 @@
 import { operations } from "../../contract/operations.ts";
+import { hasContentOf } from "../../core/diff/compared-content.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
 import { type Kind, type LiveRow, writerIn } from "../../core/kind.ts";
@@ -10,7 +11,7 @@ import { timestampText } from "../../core/timestamp-text.ts";
 import { kindOf } from "../../kinds/index.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
 import { findWriteEffect, liveOf, type Recovery, settleApplied, startRecovery } from "../apply/recover.ts";
-import { hasContentOf, type WriteEffect } from "../apply/verify-write.ts";
+import type { WriteEffect } from "../apply/verify-write.ts";
 import type { Pass } from "../pass.ts";
 
 /** A pass that closes writes with an unknown outcome as a user decides. */
