@@ -9,13 +9,14 @@ import { StoreError, storeErrorCode } from "../store-error.ts";
 import { replaceWithCopy } from "./copy-database.ts";
 import { adaptDatabase, queryBuilder } from "./query-builder.ts";
 
+// The tables and indexes, each with its columns.
 const STRUCTURE = `
   SELECT name, (SELECT group_concat(c.name) FROM pragma_table_info(s.name) c) AS held,
     (SELECT group_concat(c.name) FROM pragma_index_info(s.name) c) AS indexed
   FROM sqlite_schema s
   WHERE type IN ('table', 'index') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'kysely\\_%' ESCAPE '\\'`;
 
-const nothing: SqliteStatement = {
+const skippedStatement: SqliteStatement = {
   reader: false,
   all: () => [],
   run: () => ({ changes: 0, lastInsertRowid: 0 }),
@@ -153,6 +154,6 @@ function skipping(connection: DatabaseSync, count: number): Kysely<unknown> {
 
 function intercepted(connection: DatabaseSync, decide: () => "run" | "skip"): Kysely<unknown> {
   const adapted = adaptDatabase(connection);
-  const prepare = (sql: string): SqliteStatement => (decide() === "run" ? adapted.prepare(sql) : nothing);
+  const prepare = (sql: string): SqliteStatement => (decide() === "run" ? adapted.prepare(sql) : skippedStatement);
   return new Kysely({ dialect: new SqliteDialect({ database: { ...adapted, prepare } }) });
 }
