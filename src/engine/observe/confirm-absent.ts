@@ -2,7 +2,7 @@ import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Kind, ListReading } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
-import { type ListContext, type LiveList, listLive } from "./list-live.ts";
+import { type ListAccess, type LiveList, listLive } from "./list-live.ts";
 import { readById } from "./read-by-id.ts";
 
 /** Recorded resources that a list does not show. */
@@ -23,7 +23,7 @@ const MAX_SINGLE_LOOKUPS = 8;
  */
 export async function confirmAbsent(
   lacking: MissingFromList,
-  context: ListContext & { readonly concurrency: number },
+  context: ListAccess & { readonly concurrency: number },
 ): Promise<ReadonlyMap<Identity, Live>> {
   const { kind, identities, idOf } = lacking;
   const { single } = kind;
@@ -41,7 +41,7 @@ export async function confirmAbsent(
 
 async function listAgain(
   { kind, list, identities }: MissingFromList,
-  context: ListContext,
+  context: ListAccess,
 ): Promise<readonly (readonly [Identity, Live])[]> {
   const { narrow } = list;
   const read = (others: readonly Identity[], query: { readonly [name: string]: string }): Promise<LiveList> =>

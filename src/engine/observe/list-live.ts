@@ -14,8 +14,8 @@ export type LiveList = {
   readonly rows: readonly LiveRow[];
 };
 
-/** The context for reading lists. */
-export type ListContext = {
+/** How lists are read. */
+export type ListAccess = {
   readonly reader: Reader;
   /** What earlier passes have found in sync; null where everything must be read. */
   readonly known: KnownInSync | null;
@@ -43,7 +43,7 @@ const ABSENT: Live = { state: "absent" };
 export async function listLive(
   what: ListQuery,
   { declared, others }: Identities,
-  context: ListContext,
+  context: ListAccess,
 ): Promise<LiveList> {
   const identities = declared.concat(others);
   const { known } = context;
@@ -59,7 +59,7 @@ function requireComplete(list: LiveList | null): LiveList {
   return list;
 }
 
-async function readEvery({ list, narrow }: ListQuery, { reader, signal }: ListContext): Promise<readonly ListedRow[]> {
+async function readEvery({ list, narrow }: ListQuery, { reader, signal }: ListAccess): Promise<readonly ListedRow[]> {
   const replies = await reader.list(list.operation, { query: { ...list.query, ...narrow } }, { signal });
   return replies.flatMap((reply) => {
     const row = readRow(list, reply);
@@ -70,7 +70,7 @@ async function readEvery({ list, narrow }: ListQuery, { reader, signal }: ListCo
 async function readUnknown(
   { kind, list, narrow }: ListQuery,
   known: KnownInSync,
-  { reader, signal }: ListContext,
+  { reader, signal }: ListAccess,
   options: { readonly all?: boolean } = {},
 ): Promise<readonly ListedRow[]> {
   const { parse, condense, rowOf, end } = known.listReader(kind, list, options);

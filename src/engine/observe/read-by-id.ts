@@ -2,13 +2,13 @@ import type { ReplyReader } from "../../cache/known-in-sync.ts";
 import { ClientError } from "../../client/client-error.ts";
 import { isListOperation } from "../../contract/operations.ts";
 import { type LiveRow, readRow, type SingleReading } from "../../core/kind.ts";
-import type { ListContext } from "./list-live.ts";
+import type { ListAccess } from "./list-live.ts";
 
 /** Reads one resource by its id; null where it does not exist, `in-sync` where `known` recognises the reply. */
 export async function readById(
   reading: SingleReading,
   id: string,
-  { reader, signal }: Pick<ListContext, "reader" | "signal">,
+  { reader, signal }: Pick<ListAccess, "reader" | "signal">,
   known?: ReplyReader,
 ): Promise<LiveRow | "in-sync" | null> {
   try {

@@ -14,7 +14,7 @@ import type { SourceManifest, UnparsedManifest } from "../../manifests/source-ma
 import type { KnownServer } from "../known-server.ts";
 import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
 import type { DryRun } from "./dry-run.ts";
-import { type ListContext, listLive } from "./list-live.ts";
+import { type ListAccess, listLive } from "./list-live.ts";
 import { readById } from "./read-by-id.ts";
 
 /** A declared resource, and its depth in the reference graph. */
@@ -58,7 +58,7 @@ export type Observation = {
 };
 
 /** How live is read. */
-export type LiveReading = ListContext & {
+export type LiveReading = ListAccess & {
   readonly serverFacts: KnownServer;
   readonly dryRun: DryRun;
   readonly concurrency: number;
