@@ -35,6 +35,11 @@ export type ServerSession = ReadAccess & {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
+/** The session without what writes: what reading and planning are given cannot change a control plane. */
+export function readAccessOf({ server, reader, probeRoute, serverFacts, saveServerFacts }: ServerSession): ReadAccess {
+  return { server, reader, probeRoute, serverFacts, saveServerFacts };
+}
+
 /** How to open a session. */
 export type ServerSessionOptions = Omit<ConnectOptions, "serverFacts" | "server"> & {
   readonly server: { readonly name: string; readonly url: string };

@@ -8,6 +8,7 @@ import { removedToKeep } from "../observe/removed-manifests.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { planAgainstLive } from "../plan.ts";
+import { readAccessOf } from "../session.ts";
 import { type KeptRecord, recordsEvent } from "./records-event.ts";
 
 /** A pass that records the live state of unrecorded resources, and writes nothing to the server. */
@@ -31,7 +32,12 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
   const seeksOrphans = recorded.size === 0;
   // The receipt holds the row itself, so every row must be read.
   const scope = { ...EVERYTHING, needsReceipts: true, seeksOrphans };
-  const given = { server: session, records: { heads: recorded, ledger: session.ledger }, rules: read.rules, run };
+  const given = {
+    server: readAccessOf(session),
+    records: { heads: recorded, ledger: session.ledger },
+    rules: read.rules,
+    run,
+  };
   const observed = await observe(read.desired, { ...given, scope });
   const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
   const planned = await planAgainstLive(observed, { ...given, checks });

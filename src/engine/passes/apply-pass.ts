@@ -26,7 +26,7 @@ import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
 import type { RolloutWaiting } from "../run.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
-import type { ServerSession } from "../session.ts";
+import { readAccessOf, type ServerSession } from "../session.ts";
 import type { Rules } from "../target.ts";
 import { planEvent } from "./plan-pass.ts";
 
@@ -165,7 +165,12 @@ async function preparePlan(
     guards: mode.approve === null ? { ...guardsOf(rules), held: await heldIn(pass), isFirst } : null,
     hasSink: session.sink !== null,
   } as const;
-  const given = { server: session, records: { heads: recorded, ledger: session.ledger }, rules, run: pass.run };
+  const given = {
+    server: readAccessOf(session),
+    records: { heads: recorded, ledger: session.ledger },
+    rules,
+    run: pass.run,
+  };
   return async () => {
     const observed = await observe(desired, { ...given, scope });
     const planned = await planAgainstLive(observed, { ...given, checks });

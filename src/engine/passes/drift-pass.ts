@@ -4,7 +4,7 @@ import { kindsByType } from "../../kinds/index.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
-import type { ServerSession } from "../session.ts";
+import { readAccessOf, type ServerSession } from "../session.ts";
 
 /** Reports what has changed in live since it was recorded. */
 export async function driftPass(
@@ -12,7 +12,7 @@ export async function driftPass(
   { isAtBase }: { readonly isAtBase: boolean },
 ): Promise<DriftEvent> {
   const recorded = await session.heads();
-  const given = { server: session, records: { heads: recorded, ledger: session.ledger }, rules, run };
+  const given = { server: readAccessOf(session), records: { heads: recorded, ledger: session.ledger }, rules, run };
   const observed = await observe(desired, { ...given, scope: { ...EVERYTHING, cache: session.cache } });
   const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });

@@ -18,6 +18,7 @@ import { EVERYTHING, observe, type Records } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
 import { sealableOf, sealingOf } from "../seal-inputs.ts";
+import { readAccessOf } from "../session.ts";
 
 /** A pass that plans and writes nothing. */
 export type PlanMode = {
@@ -41,7 +42,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   const { records, writesOf } = await withInterrupted({ heads: stored, ledger: session.ledger }, pass);
   const counted = { serverFacts: session.serverFacts, recorded: records.heads, declared: desired.declared };
   requireUnemptied(counted, rules);
-  const given = { server: session, records, rules, run: pass.run };
+  const given = { server: readAccessOf(session), records, rules, run: pass.run };
   const scope = {
     ...EVERYTHING,
     // These options show fields or rows that the plan leaves out, and the cache knows only of the stored records.

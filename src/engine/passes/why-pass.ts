@@ -20,6 +20,7 @@ import type { Desired } from "../load/desired.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { planAgainstLive } from "../plan.ts";
+import { readAccessOf } from "../session.ts";
 import { whyFields } from "./why-fields.ts";
 
 /** A pass that explains where one value comes from, and writes nothing. */
@@ -39,7 +40,12 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   if (manifest === undefined) throw await invalidError(identity, pass);
   const named = manifests.flatMap((one) => [one.identity, parentOf(one.identity, kindsByType) ?? one.identity]);
   const recorded = await session.ledger.recorded(new Set(named));
-  const given = { server: session, records: { heads: recorded, ledger: session.ledger }, rules: read.rules, run };
+  const given = {
+    server: readAccessOf(session),
+    records: { heads: recorded, ledger: session.ledger },
+    rules: read.rules,
+    run,
+  };
   const scope = { ...EVERYTHING, seeksOrphans: false, readsEach: true };
   const observed = await observe({ ...read.desired, manifests, isWhole: false }, { ...given, scope });
   const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
