@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isObject, parseJsonOrNull } from "../../contract/json.ts";
 import type { TargetDecisions } from "../../core/holds.ts";
 import type { PassResult } from "../../core/report/pass-result.ts";
 import type { PassRecord, TargetStatus } from "../../core/report/target-status.ts";
@@ -37,23 +38,42 @@ export function readEarlierFiles(folder: string | null): EarlierFiles {
     const isThere = lstatOrNull(join(folder, name))?.isDirectory() === false;
     return isThere ? (readOwnFile(join(folder, name), { limit: MAX_BYTES })?.toString("utf8") ?? null) : null;
   };
-  const parsed = <Content>(text: string, name: string): Content => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      const hint = "put it right, or move it away if you can do without it";
-      throw new UnsafePathError(`${join(folder ?? "", name)} is damaged, and was not taken over`, { hint });
-    }
+  const parsed = <Content>(text: string, name: string, isContent: (value: unknown) => value is Content): Content => {
+    const value = parseJsonOrNull(text);
+    if (isContent(value)) return value;
+    const hint = "put it right, or move it away if you can do without it";
+    throw new UnsafePathError(`${join(folder ?? "", name)} is damaged, and was not taken over`, { hint });
   };
   const holds = textOf(HOLDS);
   const status = textOf(STATUS);
   const passes = passesIn(textOf(PASSES) ?? "");
   return {
-    decisions: holds === null ? { holds: [], released: [] } : parsed(holds, HOLDS),
+    decisions: holds === null ? { holds: [], released: [] } : parsed(holds, HOLDS, isDecisions),
     passes,
-    status: status === null ? null : currentStatus(parsed(status, STATUS), passes),
+    status: status === null ? null : currentStatus(parsed(status, STATUS, isStatus), passes),
     holder: textOf(HOLDER)?.trim().slice(0, 8) || null,
   };
+}
+
+// Checked as far as it is read: what is stored here is read by every later command.
+function isDecisions(value: unknown): value is TargetDecisions {
+  if (!isObject(value) || !Array.isArray(value.holds) || !Array.isArray(value.released)) return false;
+  const isHold = (hold: unknown): boolean => isObject(hold) && areTexts([hold.what, hold.reason, hold.until]);
+  return value.holds.every(isHold) && areTexts(value.released);
+}
+
+function isStatus(value: unknown): value is EarlierStatus {
+  if (!isObject(value) || !areTexts([value.target, value.sync, value.condition]) || !isObject(value.counts))
+    return false;
+  return value.lastPass === null || isRecord(value.lastPass);
+}
+
+function isRecord(value: unknown): value is PassRecord {
+  return isObject(value) && areTexts([value.startedAt, value.endedAt, value.result]) && isObject(value.counts);
+}
+
+function areTexts(values: readonly unknown[]): boolean {
+  return values.every((value) => typeof value === "string");
 }
 
 /**
@@ -88,13 +108,7 @@ const DONE_BY_OTHER: readonly unknown[] = ["ENOENT", "EEXIST", "ENOTDIR"];
 
 // A line that a crash truncated is left out.
 function passesIn(text: string): readonly PassRecord[] {
-  return text.split("\n").flatMap((line) => {
-    try {
-      return line === "" ? [] : [withCurrentResult(JSON.parse(line))];
-    } catch {
-      return [];
-    }
-  });
+  return text.split("\n").map(parseJsonOrNull).filter(isRecord).map(withCurrentResult);
 }
 
 // Earlier releases had other names for two results.
@@ -105,12 +119,11 @@ function withCurrentResult(record: PassRecord): PassRecord {
   return result === undefined ? record : { ...record, result };
 }
 
+type EarlierStatus = TargetStatus | Omit<TargetStatus, "invalid">;
+
 // Releases whose status has no list of invalid manifests took a commit as applied of which something was left out; the
 // history has the last whole one.
-function currentStatus(
-  status: TargetStatus | Omit<TargetStatus, "invalid">,
-  passes: readonly PassRecord[],
-): TargetStatus {
+function currentStatus(status: EarlierStatus, passes: readonly PassRecord[]): TargetStatus {
   if ("invalid" in status) return status;
   const lastPass = status.lastPass && withCurrentResult(status.lastPass);
   if (lastPass?.result !== "incomplete") return { ...status, lastPass, invalid: [] };

@@ -37,7 +37,7 @@ async function earlierFolder() {
   const files = {
     "holds.json": JSON.stringify({ holds: [hold], released: ["abcdef1"] }),
     // A crash has cut the last line.
-    "history.jsonl": `${PASSES.map((one) => `${JSON.stringify(one)}\n`).join("")}{"startedAt":"20`,
+    "history.jsonl": `${PASSES.map((one) => `${JSON.stringify(one)}\n`).join("")}5\n{}\n{"startedAt":"20`,
     "status.json": JSON.stringify({ ...status, appliedRevision: "c3", wantedRevision: "c3", lastPass: PASSES[2] }),
     holder: "0a1b2c3d",
   };
@@ -94,16 +94,24 @@ test("a crash before the files were put away loses nothing and takes nothing ove
   expect(existsSync(join(folder, "history.jsonl"))).toBe(false);
 });
 
-test("a file that cannot be taken over leaves everything as it is", async () => {
+const DAMAGED: readonly (readonly ["holds.json" | "status.json", string])[] = [
+  ["holds.json", "{"],
+  ["holds.json", "[]"],
+  ["holds.json", '{"holds":[{"what":"team/ml"}],"released":[]}'],
+  ["status.json", "null"],
+  ["status.json", "{}"],
+];
+
+test.each(DAMAGED)("%s that cannot be taken over, as %s, leaves everything as it is", async (name, text) => {
   const { folder, files } = await earlierFolder();
-  await writeFile(join(folder, "holds.json"), "{", { mode: 0o600 });
+  await writeFile(join(folder, name), text, { mode: 0o600 });
   {
     await using access = stateAt(folder, machine);
     const target = await access.target();
-    await expect(target.decisions()).rejects.toThrow(/holds\.json is damaged/);
+    await expect(target.decisions()).rejects.toThrow(`${name} is damaged`);
   }
-  expect(await readFile(join(folder, "status.json"), "utf8")).toBe(files["status.json"]);
-  await writeFile(join(folder, "holds.json"), files["holds.json"], { mode: 0o600 });
+  expect(await readFile(join(folder, "history.jsonl"), "utf8")).toBe(files["history.jsonl"]);
+  await writeFile(join(folder, name), files[name], { mode: 0o600 });
   await using access = stateAt(folder, machine);
   expect((await (await access.target()).decisions()).holds).toEqual([hold]);
 });
