@@ -7,7 +7,6 @@ import { readGivenText, whyUnreadable } from "../../files/read-given-file.ts";
 import { stateAt } from "../../state/open-state.ts";
 import type { OnForgotten, TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
-import { terminalLog } from "../output/terminal-log.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The state of a target in a folder: its key, whether caches are used, and for which build of the program they are valid. */
@@ -19,7 +18,7 @@ export function targetState(folder: string, invocation: Invocation): TargetState
       clock: terminal.clock,
       random: terminal.random,
       onForgotten,
-      notify: (notice) => terminalLog(invocation).warn({ event: "state-notice" }, notice),
+      notify: (notice) => void logNotice(notice, invocation),
     }),
     folder,
     readKey: () => readStateKey(terminal),
@@ -27,6 +26,12 @@ export function targetState(folder: string, invocation: Invocation): TargetState
     onForgotten,
     caches: usesCaches(terminal),
   };
+}
+
+// The log is loaded here, because hardly any command has a notice.
+async function logNotice(notice: string, invocation: Invocation): Promise<void> {
+  const { terminalLog } = await import("../output/terminal-log.ts");
+  terminalLog(invocation).warn({ event: "state-notice" }, notice);
 }
 
 // Identifies a build of the program by its files, because another build may parse the same source differently.
