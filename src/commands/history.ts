@@ -19,7 +19,10 @@ export async function run(invocation: InvocationOf<typeof history>): Promise<num
   await using opened = await findTargets({ ...invocation, args: [] }, { reading: true, unattended: true });
   const targets = await Promise.all(
     opened.targets.map(async ({ choice, state }): Promise<HistoryView> => {
-      const view = await viewOf(await state.target(), { identities: args, onlyDrift: flags.drifted ?? false });
+      const view = await viewOf(await state.target(), {
+        identities: [...new Set(args)],
+        onlyDrift: flags.drifted ?? false,
+      });
       return { target: choice?.name ?? "default", ...view };
     }),
   );

@@ -32,7 +32,8 @@ test("history tells what became of a resource, and when live had drifted", async
     { ...ml, state: "created", hasDrifted: false },
     { ...ml, state: "updated", hasDrifted: true },
   ]);
-  expect(await eventsOf("team/web")).toEqual([
+  // Named twice, a resource is shown once.
+  expect(await eventsOf("team/web", "team/web")).toEqual([
     { ...web, commit: first, state: "created" },
     { ...web, commit: invalid, state: "invalid" },
   ]);
