@@ -47,12 +47,14 @@ function answerOf({ code, stdout, stderr }: Ended): Omit<Ended, "signal"> {
     code,
     stdout: withoutCacheFaults(stdout)
       .replaceAll(/(asks to wait \d+ s, until) \S+Z/g, "$1 TIME")
-      .replaceAll(DEADLINE, "$1 TIME"),
+      .replaceAll(DEADLINE, "$1 TIME")
+      .replaceAll(DEADLINE_TEXT, ""),
     stderr: steady.replaceAll(/(embedded control plane at) \S+/g, "$1 URL"),
   };
 }
 
 const DEADLINE = /("arrivesUntil":) (?:null|"[^"]*")/g;
+const DEADLINE_TEXT = /\s+\(it\s+may\s+arrive\s+until\s+\S+\s+apply\s+waits\s+for\s+that\)/g;
 
 // The seal covers the diagnostics.
 function withoutCacheFaults(stdout: string): string {
