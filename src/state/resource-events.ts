@@ -33,10 +33,12 @@ export function resourceChanges(
   const seen = new Set<Identity>();
   for (const status of statuses) {
     const { identity } = status;
+    const earlier = before.get(identity);
+    // Most resources stay as they are, at little cost.
+    if (earlier === undefined && !isEvent(status, earlier)) continue;
     // A resource that is declared twice is invalid at each place; the first one stands for it.
     if (seen.has(identity)) continue;
     seen.add(identity);
-    const earlier = before.get(identity);
     if (isEvent(status, earlier)) events.push({ ...status, at, commit });
     if (!isSettled(status)) {
       settled.delete(identity);
