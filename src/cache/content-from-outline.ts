@@ -1,3 +1,5 @@
+// src/cache: what earlier passes found out, by content digest; without it everything is read again. See docs/architecture.md#source-folders.
+
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type Declaration, declaredValue, keyIn } from "../manifests/declaration.ts";

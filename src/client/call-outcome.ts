@@ -1,3 +1,5 @@
+// src/client: the client of the control plane, driven by the table of operations. See docs/architecture.md#one-write.
+
 import type { Json } from "../contract/json.ts";
 import type { Headers } from "./exchange.ts";
 import type { Refusal } from "./refusal.ts";

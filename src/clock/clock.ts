@@ -1,3 +1,5 @@
+// src/clock: the time and the randomness that are handed in from the top. See docs/architecture.md#source-folders.
+
 /** The time, and what waits for it: a value handed in at the top, so that nothing else reads or waits for the real one. */
 export type Clock = {
   /** Epoch milliseconds, by the system clock. */

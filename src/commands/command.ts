@@ -1,3 +1,5 @@
+// src/commands: one file for each command: flags, call, output. See docs/architecture.md#source-folders.
+
 import type { Command, Option } from "commander";
 import { HoldfastError } from "../core/errors.ts";
 import type { FlagName, Flags, GeneralFlag } from "./flags/flags.ts";

@@ -1,3 +1,5 @@
+// src/core: decisions without input or output, and the types that they share. See docs/architecture.md#what-is-desired-live-and-recorded.
+
 import type { Access, AccessRole } from "../contract/generated/output.ts";
 import { isObject, text } from "../contract/json.ts";
 

@@ -1,3 +1,5 @@
+// src/daemon: the passes over targets, again and again. See docs/pod.md#the-daemon.
+
 import PQueue from "p-queue";
 import { errorMessage } from "../contract/error-message.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";

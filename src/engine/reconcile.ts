@@ -1,3 +1,5 @@
+// src/engine: one pass over one target. See docs/architecture.md#a-pass.
+
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { PassEnd, PassEvent } from "../core/report/events.ts";
 import { strictRefusal, withWarnings } from "../core/run-warning.ts";

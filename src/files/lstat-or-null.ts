@@ -1,3 +1,5 @@
+// src/files: access to files that must belong to the user. See docs/security.md#the-state-folder.
+
 import { lstatSync, type Stats } from "node:fs";
 
 /** The file status of a path without following a link; null when the path does not exist or is not accessible. */

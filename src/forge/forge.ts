@@ -1,3 +1,5 @@
+// src/forge: GitHub and GitLab: comments and commit statuses. See docs/pull-requests.md#the-comment.
+
 import type { Clock } from "../clock/clock.ts";
 
 /** A comment on a pull request or merge request. */

@@ -1,3 +1,5 @@
+// src/http: the HTTP server that the daemon and the control plane share. See docs/control-plane.md#limits.
+
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from "fastify";
 
 const callerNames = new WeakMap<FastifyRequest, string>();

@@ -1,3 +1,5 @@
+// src/log: the log. See docs/operations.md#the-log-of-the-control-plane.
+
 import { type Logger, pino, stdSerializers } from "pino";
 import { escapeJson } from "../model/unprintable.ts";
 import { formatLine } from "./format-line.ts";

@@ -1,3 +1,5 @@
+// src/manifests: a revision as declared, validated and resolved manifests. See docs/manifests.md#checks-across-files.
+
 import { type JsonObject, text } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Manifest, Reference } from "../core/manifest.ts";

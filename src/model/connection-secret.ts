@@ -1,3 +1,5 @@
+// src/model: what client and server know about manifests. See docs/architecture.md#source-folders.
+
 import { isCredential, MASK, SHORTEST_CREDENTIAL } from "./credential.ts";
 
 // The last group of each of these is the secret.

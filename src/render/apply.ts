@@ -1,3 +1,5 @@
+// src/render: reports as text and JSON. See docs/output.md#text.
+
 import { dirname } from "node:path";
 import type { HistoryReach } from "../contract/generated/output.ts";
 import type { Identity } from "../core/manifest.ts";

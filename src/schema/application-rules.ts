@@ -1,3 +1,5 @@
+// src/schema: the validators of manifests and their error messages. See docs/manifests.md#error-messages.
+
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
 import { duplicates, objectsOf, type Rule, type RuleContext } from "./rule.ts";
 import { schedules } from "./schedule.ts";

@@ -1,3 +1,5 @@
+// src/seal: encryption of what is stored. See docs/operations.md#keys.
+
 // biome-ignore-all lint/plugin: a nonce must never repeat under one key
 import { type CipherGCM, createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
 import { releaseBuffer } from "../contract/release-buffer.ts";

@@ -1,3 +1,5 @@
+// src/server: the control plane. See docs/control-plane.md#the-interface.
+
 import type { Transaction } from "kysely";
 import type { Authenticator } from "./auth/authenticate.ts";
 import type { Context, ReferenceTarget } from "./context.ts";

@@ -1,3 +1,5 @@
+// src/source: the files of a revision: a folder, a checkout or a commit. See docs/manifests.md#which-files.
+
 import type { Stop } from "../clock/clock.ts";
 import { compareText } from "../contract/json.ts";
 import { equalsHead, foldersTo, isIgnoredByGit, isWithin } from "./equals-head.ts";

@@ -1,3 +1,5 @@
+// src/state: what outlives a process. See docs/architecture.md#state.
+
 import type { Clock } from "../clock/clock.ts";
 import type { Random } from "../clock/random.ts";
 import type { SealKey } from "../seal/seal-key.ts";

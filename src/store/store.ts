@@ -1,3 +1,5 @@
+// src/store: a database with many writers, behind one interface. See docs/architecture.md#source-folders.
+
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { StoreErrorCode } from "./store-error.ts";
 

@@ -1,3 +1,5 @@
+// src/yaml: bytes to documents with positions. See docs/manifests.md#yaml.
+
 import { isAscii, isUtf8 } from "node:buffer";
 import { decodeEbcdic, isEbcdic } from "./ebcdic.ts";
 import { type Fault, fault } from "./fault.ts";

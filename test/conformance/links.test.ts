@@ -34,3 +34,16 @@ test.each(pages)("every link in %s leads to a file and a heading that exist", (p
   const local = links.filter((link) => !/^https?:/.test(link));
   expect(local.filter((link) => isBroken(page, link))).toEqual([]);
 });
+
+test("one file of each folder of the sources begins with what the folder is for, and with its chapter", () => {
+  const files = globSync("src/*/**/*.ts", { exclude: ["**/generated/**"] });
+  const folders = Map.groupBy(files, (file) => dirname(file));
+  const wrong = [...folders].flatMap(([folder, all]) => {
+    const heads = all.flatMap((file) => readFileSync(file, "utf8").split("\n", 1));
+    const [head = "", ...others] = heads.filter((line) => line.startsWith(`// ${folder}: `));
+    const [, chapter] = /\. See (\S+)\.$/.exec(head) ?? [];
+    return others.length === 0 && chapter !== undefined && !isBroken("README.md", chapter) ? [] : [folder];
+  });
+  expect(folders.size).toBeGreaterThan(50);
+  expect(wrong).toEqual([]);
+});

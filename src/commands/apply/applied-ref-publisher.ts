@@ -1,3 +1,5 @@
+// src/commands/apply: what apply asks, prints and records beside its pass. See docs/plan.md#what-is-dangerous.
+
 import { errorMessage } from "../../contract/error-message.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import type { ApplyEvent } from "../../core/report/events.ts";

@@ -1,3 +1,5 @@
+// src/commands/configuration: the operator's configuration and the files that it names. See docs/operations.md#changed-configuration.
+
 import { resolve } from "node:path";
 import { isObject, type Json } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";

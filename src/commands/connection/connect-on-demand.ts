@@ -1,3 +1,5 @@
+// src/commands/connection: the control plane that a command uses. See docs/control-plane.md#running-it.
+
 import { HoldfastError } from "../../core/errors.ts";
 import { sinks } from "../../engine/sinks/index.ts";
 import type { LockState, Rules, TargetConnection, TargetServer } from "../../engine/target.ts";

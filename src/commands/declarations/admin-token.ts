@@ -1,3 +1,5 @@
+// src/commands/declarations: the arguments, flags and examples of each command. See docs/architecture.md#source-folders.
+
 import { declareCommand } from "../command.ts";
 
 /** The declaration of `admin-token`. */

@@ -1,3 +1,5 @@
+// src/commands/errors: what a command says when it fails. See docs/output.md#json.
+
 import { HoldfastError } from "../../core/errors.ts";
 import { SealKeyError } from "../../seal/seal-key.ts";
 import { OptionsError } from "../../server/options.ts";

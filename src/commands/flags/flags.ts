@@ -1,3 +1,5 @@
+// src/commands/flags: the flags, their variables and their checks. See docs/architecture.md#source-folders.
+
 import { InvalidArgumentError } from "commander";
 import { sinks } from "../../engine/sinks/index.ts";
 import { choiceFlag, choicesFlag, type Flag, numberFlag, outputFlag, textFlag, textsFlag, toggleFlag } from "./flag.ts";

@@ -1,3 +1,5 @@
+// src/commands/input: what commands read from files and stdin. See docs/manifests.md#which-files.
+
 import type { Json } from "../../contract/json.ts";
 import { isTooDeep } from "../../contract/measure-json.ts";
 import { readGivenFile, whyUnreadable } from "../../files/read-given-file.ts";

@@ -1,3 +1,5 @@
+// src/commands/output: where a command writes: results, logs and progress. See docs/output.md#text.
+
 import { exitCodes } from "../../core/errors.ts";
 import type { PassEnd } from "../../core/report/events.ts";
 import { sourceRefusal } from "../../core/report/source-refusal.ts";

@@ -1,3 +1,5 @@
+// src/commands/snapshots: plans against a snapshot instead of live. See docs/pull-requests.md#pull-requests-of-forks.
+
 import { resolve } from "node:path";
 import { connect } from "../../client/connect.ts";
 import type { JsonObject } from "../../contract/json.ts";

@@ -1,3 +1,5 @@
+// src/commands/targets: the targets of the operator's configuration. See docs/pod.md#targets.
+
 import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { isUnder } from "../../core/selection/select.ts";

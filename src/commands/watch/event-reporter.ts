@@ -1,3 +1,5 @@
+// src/commands/watch: the flags and the text of watch; the daemon itself is in src/daemon. See docs/pod.md#the-daemon.
+
 import { errorMessage } from "../../contract/error-message.ts";
 import type { WatchEvent } from "../../contract/generated/output.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";

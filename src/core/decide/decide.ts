@@ -1,3 +1,5 @@
+// src/core/decide: what becomes of each resource. See docs/architecture.md#whose-change-it-is.
+
 import { equal, type JsonObject } from "../../contract/json.ts";
 import { inPlaceFields } from "../../model/normal-form.ts";
 import { type Comparison, compareFields, dryRunContent, recordedContent } from "../diff/compare-fields.ts";

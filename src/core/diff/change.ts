@@ -1,3 +1,5 @@
+// src/core/diff: the differences of a resource, with their causes. See docs/architecture.md#whose-change-it-is.
+
 import type { Cause, Change } from "../../contract/generated/output.ts";
 import { equal, type Json } from "../../contract/json.ts";
 import type { Shape } from "../../contract/manifest-shape.ts";

@@ -1,3 +1,5 @@
+// src/core/guards: what a plan may not do without consent. See docs/plan.md#what-is-dangerous.
+
 import type { StepGuard } from "../../contract/generated/output.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { Risk, Step } from "../plan/plan.ts";

@@ -1,3 +1,5 @@
+// src/core/ignore: fields that rules leave as live has them. See docs/plan.md#whose-change-it-is.
+
 import { pointerTokens } from "../../contract/json-pointer.ts";
 import type { Identity } from "../manifest.ts";
 import { type Glob, globMatcher } from "../selection/glob.ts";

@@ -1,3 +1,5 @@
+// src/core/plan: plans as data, and sealed ones. See docs/plan.md#sealed-plans.
+
 import type { Action, NotChecked, Plan, PlanSummary, Reason, Step } from "../../contract/generated/output.ts";
 
 export type { Action, Change, Plan, PlanSummary, Reason, Risk, Step } from "../../contract/generated/output.ts";

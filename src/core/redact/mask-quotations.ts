@@ -1,3 +1,5 @@
+// src/core/redact: what no output shows. See docs/security.md.
+
 import { MASK } from "../../model/credential.ts";
 import { escapeUnprintable } from "../../model/unprintable.ts";
 

@@ -1,3 +1,5 @@
+// src/core/report: the events and results of a pass, and the one judgement of it. See docs/architecture.md#a-pass.
+
 import type { ApplyReport, Outcome, OutcomeResult } from "../../contract/generated/output.ts";
 import type { InvalidManifest } from "../invalid-manifest.ts";
 

@@ -1,3 +1,5 @@
+// src/core/selection: the part of a source that a command selects. See docs/plan.md#exit-codes-for-a-pipeline.
+
 import { type Matcher, matcherOf, type PatternPart } from "./pattern-matcher.ts";
 
 /**

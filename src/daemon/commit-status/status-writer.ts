@@ -1,3 +1,5 @@
+// src/daemon/commit-status: the commit status of each applied commit. See docs/operations.md#commit-status.
+
 import { reasonsText } from "../../core/report/pass-result.ts";
 import { readGivenText } from "../../files/read-given-file.ts";
 import type { ForgeStatus } from "../../forge/forge.ts";

@@ -1,3 +1,5 @@
+// src/daemon/http: health, metrics, status page and webhooks of a daemon. See docs/operations.md#health.
+
 import type { Clock } from "../../clock/clock.ts";
 import type { Random } from "../../clock/random.ts";
 import { errorMessage } from "../../contract/error-message.ts";

@@ -1,3 +1,5 @@
+// src/daemon/notify: notifications to receivers. See docs/operations.md#notifications.
+
 import { CloudEvent, HTTP } from "cloudevents";
 import { type Notification, severities } from "./notification.ts";
 

@@ -1,3 +1,5 @@
+// src/engine/apply: the phase that writes. See docs/architecture.md#one-write.
+
 import { TOLD_AFTER_MS } from "../../client/wait-notice.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import type { Run } from "../run.ts";

@@ -1,3 +1,5 @@
+// src/engine/guard: the phase that refuses what needs consent. See docs/plan.md#what-is-dangerous.
+
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { GuardRefusal } from "../../core/report/events.ts";

@@ -1,3 +1,5 @@
+// src/engine/lease: the right to write. See docs/architecture.md#leases.
+
 import { causeText } from "../../client/reachability.ts";
 import type { Refusal } from "../../client/refusal.ts";
 import type { Sent, Writer } from "../../client/writer.ts";

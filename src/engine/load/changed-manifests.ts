@@ -1,3 +1,5 @@
+// src/engine/load: the phase that reads what a revision declares. See docs/architecture.md#a-pass.
+
 import { isDeepStrictEqual } from "node:util";
 import type { Identity } from "../../core/manifest.ts";
 import type { RevisionFiles } from "../../source/revision.ts";

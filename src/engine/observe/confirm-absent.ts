@@ -1,3 +1,5 @@
+// src/engine/observe: the phase that reads live. See docs/architecture.md#what-a-list-lacks.
+
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Kind, ListReading } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";

@@ -1,3 +1,5 @@
+// src/engine/passes: what each command does with the phases. See docs/architecture.md#a-pass.
+
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";

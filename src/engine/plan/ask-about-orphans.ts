@@ -1,3 +1,5 @@
+// src/engine/plan: the phase that decides what is to be done. See docs/architecture.md#whose-change-it-is.
+
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Stop } from "../../clock/clock.ts";
 import type { JsonObject } from "../../contract/json.ts";

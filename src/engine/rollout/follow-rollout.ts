@@ -1,3 +1,5 @@
+// src/engine/rollout: the phase that waits for rollouts. See docs/plan.md#when-a-rollout-has-failed.
+
 import { ClientError, type FailureReason } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import { backoff } from "../../clock/backoff.ts";

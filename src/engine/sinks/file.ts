@@ -1,3 +1,5 @@
+// src/engine/sinks: where one-time tokens go. See docs/architecture.md#one-time-tokens.
+
 import { closeSync, fsync, openSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";

@@ -1,3 +1,5 @@
+// src/render/ci: the formats of CI services. See docs/output.md#several-formats-at-once.
+
 import { join } from "node:path/posix";
 import { type Diagnostic, sortDiagnostics, summaryText } from "../../core/diagnostic.ts";
 import { type Plan, reasonText } from "../../core/plan/plan.ts";

@@ -1,3 +1,5 @@
+// src/render/markdown: reports as Markdown. See docs/pull-requests.md#the-comment.
+
 import { printable } from "../escape.ts";
 import { cutEnd } from "../text-width.ts";
 

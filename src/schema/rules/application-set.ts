@@ -1,3 +1,5 @@
+// src/schema/rules: the rules of kinds that a schema cannot express. See docs/architecture.md#a-new-kind.
+
 import { type JsonObject, text } from "../../contract/json.ts";
 import { applicationRules } from "../application-rules.ts";
 import { duplicates, objectsOf, type Rule, type RuleContext } from "../rule.ts";

@@ -1,3 +1,5 @@
+// src/server/auth: who calls, and what the caller may do. See docs/control-plane.md#roles.
+
 import {
   type AccessLevel,
   type AccessTarget,

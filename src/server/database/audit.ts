@@ -1,3 +1,5 @@
+// src/server/database: the tables of the control plane. See docs/control-plane.md#postgresql.
+
 import type { Kysely, Transaction } from "kysely";
 import { type OperationName, operation } from "../../contract/operations.ts";
 import { escapeUnprintable } from "../../model/unprintable.ts";

@@ -1,3 +1,5 @@
+// src/server/http: from requests to operations and back. See docs/control-plane.md#limits.
+
 import type { Json } from "../../contract/json.ts";
 import { REPLY_CAP } from "../../contract/limits.ts";
 import { isListOperation, type OperationName, operation } from "../../contract/operations.ts";

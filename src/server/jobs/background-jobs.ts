@@ -1,3 +1,5 @@
+// src/server/jobs: what the control plane does by itself, on one of its servers. See docs/control-plane.md#several-servers.
+
 import { SealKeyError } from "../../seal/seal-key.ts";
 import { StoreError } from "../../store/store-error.ts";
 import type { Context } from "../context.ts";

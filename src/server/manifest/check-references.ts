@@ -1,3 +1,5 @@
+// src/server/manifest: checks of a manifest that need the database. See docs/architecture.md#a-new-resource-of-the-control-plane.
+
 import type { Kysely } from "kysely";
 import type { ErrorDetail } from "../../contract/generated/resources.ts";
 import type { JsonObject } from "../../contract/json.ts";

@@ -1,3 +1,5 @@
+// src/server/openapi: the OpenAPI document. See docs/control-plane.md#how-the-document-is-tested.
+
 import type { Json } from "../../contract/json.ts";
 
 /** A JSON Schema with the keywords that the document uses; `x-` keywords are those of `schemas/`. */

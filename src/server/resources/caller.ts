@@ -1,3 +1,5 @@
+// src/server/resources: one file or folder for each resource. See docs/architecture.md#a-new-resource-of-the-control-plane.
+
 import type { Caller } from "../../contract/generated/resources.ts";
 import { canonical, compareText } from "../../contract/json.ts";
 import { rolesOf } from "../auth/grants.ts";

@@ -1,3 +1,5 @@
+// src/server/rollouts: simulated rollouts of applications. See docs/architecture.md#a-new-resource-of-the-control-plane.
+
 import type { Kysely, Transaction } from "kysely";
 import type { Context } from "../context.ts";
 import { claimDueRows } from "../database/claim-due-rows.ts";

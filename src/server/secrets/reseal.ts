@@ -1,3 +1,5 @@
+// src/server/secrets: the values of secrets, encrypted. See docs/control-plane.md#the-servers-key.
+
 import type { Kysely, Transaction } from "kysely";
 import { seal, sealedVersion, unsealWithAny } from "../../seal/seal.ts";
 import type { KeyRing } from "../../seal/seal-key.ts";

@@ -1,3 +1,5 @@
+// src/server/seed: the resources that a new control plane begins with. See docs/control-plane.md#running-it.
+
 import { join } from "node:path";
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";

@@ -1,3 +1,5 @@
+// src/server/snapshot: live as a file, for plans without a token. See docs/pull-requests.md#pull-requests-of-forks.
+
 import type { Transaction } from "kysely";
 import type { Context } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";

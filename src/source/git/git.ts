@@ -1,3 +1,5 @@
+// src/source/git: git work trees and commits. See docs/manifests.md#in-a-git-checkout.
+
 import { dirname, join } from "node:path";
 import type { Stop } from "../../clock/clock.ts";
 import { errorMessage } from "../../contract/error-message.ts";

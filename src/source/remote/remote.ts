@@ -1,3 +1,5 @@
+// src/source/remote: repositories that a daemon follows. See docs/pod.md#sources.
+
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Stop } from "../../clock/clock.ts";

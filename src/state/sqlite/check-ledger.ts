@@ -1,3 +1,5 @@
+// src/state/sqlite: the state in a folder, with SQLite. See docs/architecture.md#state.
+
 import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
 import { SealError, unseal } from "../../seal/seal.ts";

@@ -1,3 +1,5 @@
+// src/store/postgres: the store on PostgreSQL. See docs/control-plane.md#postgresql.
+
 import type { Secret } from "../../contract/secret.ts";
 import { StoreError } from "../store-error.ts";
 

@@ -1,3 +1,5 @@
+// src/store/sqlite: the store in a file, with SQLite. See docs/architecture.md#state.
+
 import type { Kysely, Transaction } from "kysely";
 import type { Clock } from "../../clock/clock.ts";
 import { rollBackTo } from "../store.ts";

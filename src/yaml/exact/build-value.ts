@@ -1,3 +1,5 @@
+// src/yaml/exact: the reader that knows all of YAML, in a process of its own. See docs/manifests.md#two-parsers.
+
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from "yaml";
 import type { Json } from "../../contract/json.ts";
 import { escapePointer } from "../../contract/json-pointer.ts";

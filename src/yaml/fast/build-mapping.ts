@@ -1,3 +1,5 @@
+// src/yaml/fast: the reader of what manifests usually are. See docs/manifests.md#two-parsers.
+
 import type { Json, JsonObject } from "../../contract/json.ts";
 import { duplicateKey } from "../fault.ts";
 import { keysOf, type MappingShape, objectOf } from "./mapping-shape.ts";

@@ -1,3 +1,5 @@
+// src/server/auth/admin-token: the administrator's token. See docs/control-plane.md#the-administrators-token.
+
 import type { Transaction } from "kysely";
 import type { Secret } from "../../../contract/secret.ts";
 import type { Context } from "../../context.ts";

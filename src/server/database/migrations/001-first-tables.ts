@@ -1,3 +1,5 @@
+// src/server/database/migrations: how earlier schemas become the current one. See docs/releases.md#upgrade.
+
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { createTable } from "../create-table.ts";

@@ -1,3 +1,5 @@
+// src/server/http/writes: writes that happen once. See docs/control-plane.md#idempotency-keys.
+
 import { type Kysely, sql, type Transaction } from "kysely";
 import { isObject, type JsonObject } from "../../../contract/json.ts";
 import { fillPath, operation } from "../../../contract/operations.ts";

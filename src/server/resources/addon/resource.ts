@@ -1,3 +1,5 @@
+// src/server/resources/addon: kinds that are applications of an add-on. See docs/architecture.md#a-new-resource-of-the-control-plane.
+
 import type { Kysely } from "kysely";
 import type { Addon, AddonHelmManifest, Recommendation } from "../../../contract/generated/resources.ts";
 import { text } from "../../../contract/json.ts";

@@ -1,3 +1,5 @@
+// src/server/resources/application: applications and their versions. See docs/architecture.md#a-new-resource-of-the-control-plane.
+
 import type { Kysely } from "kysely";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import { notFound } from "../../../http/http-error.ts";

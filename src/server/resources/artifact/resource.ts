@@ -1,3 +1,5 @@
+// src/server/resources/artifact: model versions and prompts. See docs/architecture.md#a-new-resource-of-the-control-plane.
+
 import { notFound } from "../../../http/http-error.ts";
 import { toText, withMember } from "../../database/json-text.ts";
 import { defineOperation } from "../../http/define-operation.ts";

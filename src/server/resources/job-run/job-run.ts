@@ -1,3 +1,5 @@
+// src/server/resources/job-run: runs of jobs. See docs/architecture.md#a-new-resource-of-the-control-plane.
+
 import type { Transaction } from "kysely";
 import type { JobRun, Subject } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";

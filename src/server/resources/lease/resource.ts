@@ -1,3 +1,5 @@
+// src/server/resources/lease: leases with fencing tokens. See docs/control-plane.md#leases.
+
 import type { Transaction } from "kysely";
 import { badRequest, conflict, forbidden, malformed } from "../../../http/http-error.ts";
 import { isPrintable } from "../../../model/unprintable.ts";

@@ -1,3 +1,5 @@
+// src/server/resources/personal-access-token: tokens of persons. See docs/control-plane.md#tokens.
+
 import type { PersonalAccessToken } from "../../../contract/generated/resources.ts";
 import { notFound } from "../../../http/http-error.ts";
 import { isTenantAdmin } from "../../auth/access.ts";

@@ -1,3 +1,5 @@
+// src/server/resources/secret-group: secret groups, and who may use them. See docs/control-plane.md#who-may-use-a-secret.
+
 import type { Kysely, Transaction } from "kysely";
 import type { SecretGroup } from "../../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../../contract/json.ts";

@@ -1,3 +1,5 @@
+// src/server/resources/staged-artifact: uploads that no model version has yet. See docs/architecture.md#a-new-resource-of-the-control-plane.
+
 import type { Kysely, Transaction } from "kysely";
 import type { ErrorDetail } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";

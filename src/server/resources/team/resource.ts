@@ -1,3 +1,5 @@
+// src/server/resources/team: teams and their members. See docs/control-plane.md#roles.
+
 import type { Kysely, Transaction } from "kysely";
 import type { Team } from "../../../contract/generated/resources.ts";
 import { text } from "../../../contract/json.ts";

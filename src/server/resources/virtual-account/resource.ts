@@ -1,3 +1,5 @@
+// src/server/resources/virtual-account: virtual accounts and their tokens. See docs/control-plane.md#tokens.
+
 import type { Kysely, Transaction } from "kysely";
 import type { ErrorDetail } from "../../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../../contract/json.ts";
