@@ -18,12 +18,12 @@ export async function run(invocation: InvocationOf<typeof history>): Promise<num
   for (const identity of args) requireIdentity(identity);
   await using opened = await findTargets({ ...invocation, args: [] }, { reading: true, unattended: true });
   const targets = await Promise.all(
-    opened.targets.map(async ({ choice, state }): Promise<HistoryView> => {
+    opened.targets.map(async ({ name, state }): Promise<HistoryView> => {
       const view = await viewOf(await state.target(), {
         identities: [...new Set(args)],
         onlyDrift: flags.drifted ?? false,
       });
-      return { target: choice?.name ?? "default", ...view };
+      return { target: name, ...view };
     }),
   );
   const isJson = stdoutFormat(flags.output) === "json";

@@ -16,7 +16,7 @@ import { columnsOn, type Terminal, writeResult } from "./terminal.ts";
 export async function run(invocation: InvocationOf<typeof status>): Promise<number> {
   const { flags, terminal } = invocation;
   await using opened = await findTargets(invocation, { reading: true, unattended: true });
-  const names = opened.targets.filter(({ choice }) => choice?.sync !== "off").map(nameOf);
+  const names = opened.targets.filter(({ choice }) => choice?.sync !== "off").map(({ name }) => name);
   const running = await (flags.wait ? syncedDaemon : daemonNow)(opened.stateFolder, names, terminal);
   const known = running?.targets ?? [];
   const targets = await Promise.all(opened.targets.map((target) => statusOf(target, known, terminal.clock.now())));
@@ -59,13 +59,8 @@ function whyNotSynced(reply: DaemonReply | null, name: string): readonly string[
   return [`${name} is ${found.sync}${why === null ? "" : `: ${why}`}`];
 }
 
-function nameOf({ choice }: CommandTarget): string {
-  return choice?.name ?? "default";
-}
-
 async function statusOf(one: CommandTarget, known: readonly TargetStatus[], now: number): Promise<TargetStatus> {
-  const { remote, state } = one;
-  const name = nameOf(one);
+  const { name, remote, state } = one;
   const found = known.find(({ target }) => target === name);
   if (found !== undefined) return found;
   const store = await state.target();

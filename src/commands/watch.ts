@@ -78,7 +78,7 @@ async function logStart(invocation: Invocation, { opened, watching: targets }: O
     state: opened.stateFolder,
     schema: await stateSchema(),
     keys: [...new Set(keys.flatMap((key) => key?.version ?? []))],
-    targets: targets.map(({ choice }) => choice?.name ?? "default"),
+    targets: targets.map(({ name }) => name),
     tls: !(flags.embedded ?? false) && servers.every((server) => server?.startsWith("https:") ?? false),
     caFile: flags.caFile !== undefined || targets.some(({ choice }) => choice?.caFile != null),
   };

@@ -56,9 +56,8 @@ export function createPassRecorder({
   const rollouts = rolloutsBetweenPasses();
   let storing = Promise.resolve();
   let waiting: { readonly since: number; readonly resolve: () => void }[] = [];
-  const tolerant = (work: (store: TargetStore) => Promise<void>): Promise<void> => withHistory(state, work);
   const continueEarlier = (): Promise<void> =>
-    tolerant(async (store) => {
+    withHistory(state, async (store) => {
       const stored = await store.status();
       latest = await latestIn(store);
       if (stored !== null) status = { ...stored, target, source };
@@ -84,7 +83,7 @@ export function createPassRecorder({
       emit: (event) => {
         const found = event.what === "rolled-out" ? rollouts.ended(event, now()) : null;
         if (found === null) return;
-        storing = storing.then(() => tolerant((store) => store.keep({ status, resources: found })));
+        storing = storing.then(() => withHistory(state, (store) => store.keep({ status, resources: found })));
         // The end of the next pass reports a failure.
         storing.catch(() => undefined);
       },
@@ -104,7 +103,7 @@ export function createPassRecorder({
         : [];
       latest = [...latest, ...records].slice(-MAX_LATEST);
       const resources = rollouts.passEnded(pass);
-      await tolerant((store) => store.keep({ status, records, resources }));
+      await withHistory(state, (store) => store.keep({ status, records, resources }));
       const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.times.startedAt;
       const done = waiting.filter(isOver);
       waiting = waiting.filter((one) => !isOver(one));

@@ -34,12 +34,13 @@ export function resourceChanges(
   for (const status of statuses) {
     const { identity } = status;
     const earlier = before.get(identity);
+    const isChange = isEvent(status, earlier);
     // Most resources stay as they are, at little cost.
-    if (earlier === undefined && !isEvent(status, earlier)) continue;
+    if (earlier === undefined && !isChange) continue;
     // A resource that is declared twice is invalid at each place; the first one stands for it.
     if (seen.has(identity)) continue;
     seen.add(identity);
-    if (isEvent(status, earlier)) events.push({ ...status, at, commit });
+    if (isChange) events.push({ ...status, at, commit });
     if (!isSettled(status)) {
       settled.delete(identity);
       if (earlier === undefined || isOther(status, earlier)) unsettled.push({ ...status, at, commit });

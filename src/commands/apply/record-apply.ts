@@ -17,12 +17,12 @@ export type ApplyRecorder = {
 
 /** Creates the recorder of one apply. */
 export async function createApplyRecorder(
-  { choice, remote, state, rules }: CommandTarget,
+  { name, remote, state, rules }: CommandTarget,
   { clock: { now } }: Terminal,
 ): Promise<ApplyRecorder> {
   const startedAt = now();
   const stored = await (await state.target()).status();
-  const before = { ...neverRunStatus(choice?.name ?? "default", remote?.name ?? null), ...stored };
+  const before = { ...neverRunStatus(name, remote?.name ?? null), ...stored };
   let begun = Promise.resolve();
   return {
     begun: () => {

@@ -39,6 +39,8 @@ export type TargetUse = Omit<ServerUse, "operator" | "embedded"> & {
 
 /** A target of a command. */
 export type CommandTarget = Target & {
+  /** Its name in the operator's configuration; `default` if that names no targets. */
+  readonly name: string;
   /** Its entry in the operator's configuration; null if that names no targets. */
   readonly choice: TargetChoice | null;
   /** The repository that the target follows; null for the local folder. */
@@ -77,6 +79,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   const server = connectOnDemand(invocation, state, { ...use, operator, embedded: shared.embedded });
   resources.use(server);
   return {
+    name: nameOf(choice),
     choice,
     remote,
     source: {
@@ -116,10 +119,14 @@ function holdsIn({ target }: TargetState, now: () => number): HoldsInForce {
   };
 }
 
+function nameOf(choice: TargetChoice | null): string {
+  return choice?.name ?? "default";
+}
+
 // In a log, what is said of the connection and the state names the target.
 function logged(invocation: Invocation, choice: TargetChoice | null): Invocation {
   const { terminal } = invocation;
-  const stderr = withTarget(terminal.stderr, choice?.name ?? "default");
+  const stderr = withTarget(terminal.stderr, nameOf(choice));
   return stderr === null ? invocation : { ...invocation, terminal: printedOn(stderr, terminal) };
 }
 

@@ -40,16 +40,12 @@ function secondsBetween({ choice }: CommandTarget, { flags }: Invocation): numbe
   return flags.interval ?? choice?.interval ?? INTERVAL_S;
 }
 
-function nameOf({ choice }: CommandTarget): string {
-  return choice?.name ?? "default";
-}
-
 function daemonTarget(target: CommandTarget, invocation: Invocation): DaemonTarget {
-  const { choice, remote } = target;
+  const { name, choice, remote } = target;
   const { signal } = invocation.terminal;
   const seconds = secondsBetween(target, invocation);
   return {
-    name: nameOf(target),
+    name,
     target,
     source: remote?.name ?? null,
     between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
@@ -146,7 +142,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
   };
   const signal = AbortSignal.any([terminal.stopping, ended.signal]);
   const watchingFiles = watchFiles(watch.files, replace, { clock: terminal.clock, signal });
-  const byName = new Map(watching.map((target) => [nameOf(target), target]));
+  const byName = new Map(watching.map((target) => [target.name, target]));
   const observe = (name: string): PassObserver => {
     const target = byName.get(name);
     const own = target === undefined ? [] : [reporterOf(target, watch, invocation), ...watch.observers(target)];
@@ -215,11 +211,10 @@ async function openChanged(
 
 // Text names the target only where there are several; a log always does.
 function withName(
-  { choice }: CommandTarget,
+  { name }: CommandTarget,
   { invocation, isAlone }: { readonly invocation: Invocation; readonly isAlone: boolean },
 ): Invocation {
   const { stdout, stderr } = invocation.terminal;
-  const name = choice?.name ?? "default";
   const prefix = `${name}: `;
   // JSON output needs no prefix: each line has a `target` field.
   const isText = !isAlone && terminalViewOf(invocation).output !== "json";

@@ -7,8 +7,8 @@ type Untargeted<Command> = Command extends unknown ? Omit<Command, "target"> : n
 /** Sends a command to the daemon on the state folder, which holds the lock that the command needs; null if none runs. */
 export function sendToDaemon<Result>(
   command: Untargeted<DaemonCommand>,
-  { choice, stateFolder }: CommandTarget & { readonly stateFolder: string },
+  { name, stateFolder }: CommandTarget & { readonly stateFolder: string },
   { stopping: signal }: Terminal,
 ): Promise<Result | null> {
-  return commandDaemon<Result>(stateFolder, { ...command, target: choice?.name ?? "default" }, { signal });
+  return commandDaemon<Result>(stateFolder, { ...command, target: name }, { signal });
 }

@@ -1,5 +1,6 @@
 // src/engine/guard: the phase that refuses what needs consent. See docs/plan.md#what-is-dangerous.
 
+import type { Stop } from "../../clock/clock.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { GuardRefusal } from "../../core/report/events.ts";
@@ -11,10 +12,7 @@ export type UnlocatedRefusal = Omit<GuardRefusal, "diagnostics"> & {
 };
 
 /** The same refusal, with each message at the line of its field. */
-export async function locateRefusal(
-  { fields, ...refusal }: UnlocatedRefusal,
-  { signal }: { readonly signal: AbortSignal },
-): Promise<GuardRefusal> {
+export async function locateRefusal({ fields, ...refusal }: UnlocatedRefusal, { signal }: Stop): Promise<GuardRefusal> {
   const located = await locateFields(fields, { signal });
   const diagnostics = located.map(({ diagnostic, position }): Diagnostic => ({ ...diagnostic, ...position }));
   return { ...refusal, diagnostics };

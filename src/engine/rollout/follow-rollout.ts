@@ -3,7 +3,7 @@
 import { ClientError, type FailureReason } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
 import { backoff } from "../../clock/backoff.ts";
-import type { Clock } from "../../clock/clock.ts";
+import type { Clock, Stop } from "../../clock/clock.ts";
 import type { Deployment, JobRun } from "../../contract/generated/resources.ts";
 import { type RolloutState, rolloutState } from "../../contract/rollout-state.ts";
 import type { RolloutResult } from "../../core/report/report.ts";
@@ -28,7 +28,7 @@ export async function followRollout(
 export async function deploymentInProgress(
   reader: Reader,
   applicationId: string,
-  { signal }: { readonly signal: AbortSignal },
+  { signal }: Stop,
 ): Promise<Deployment | undefined> {
   const newest = await readDeployment(reader, applicationId, {}, signal);
   return newest !== undefined && rolloutState(newest.currentStatus) === "progressing" ? newest : undefined;
