@@ -1,4 +1,4 @@
-import type { PassEnd } from "../core/report/events.ts";
+import type { PassResult } from "../core/report/events.ts";
 import type { RecordsReport } from "../core/report/report.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
 import { count, joinCounts } from "../render/count-text.ts";
@@ -38,7 +38,7 @@ export async function changeRecords(
   const view = terminalViewOf(invocation);
   await using target = await findTarget(invocation, { reading: false });
   const command = mode.is === "adopt" ? { ...mode, identities: mode.identities && [...mode.identities] } : mode;
-  const byDaemon = await sendToDaemon<PassEnd>(command, target, terminal);
+  const byDaemon = await sendToDaemon<PassResult>(command, target, terminal);
   const end = byDaemon ?? (await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) }));
   if (end.what !== "records") return endWithInvalidSource(end, invocation);
   const isAll = mode.is === "adopt" && mode.identities === null;

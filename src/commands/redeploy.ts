@@ -1,4 +1,4 @@
-import type { PassEnd } from "../core/report/events.ts";
+import type { PassResult } from "../core/report/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { openProgress } from "./apply/progress.ts";
 import { showApplyResult } from "./apply/show-apply-result.ts";
@@ -27,7 +27,7 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
     force: flags.force ?? false,
   } as const;
   const command = { is: "redeploy", identities, force: mode.force } as const;
-  const byDaemon = await sendToDaemon<PassEnd>(command, target, terminal);
+  const byDaemon = await sendToDaemon<PassResult>(command, target, terminal);
   const end =
     byDaemon ?? (await reconcile(target, mode, { ...terminal, emit: progress.with(passNotices(shown, view)) }));
   progress[Symbol.dispose]();

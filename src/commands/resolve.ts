@@ -1,5 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
-import type { PassEnd } from "../core/report/events.ts";
+import type { PassResult } from "../core/report/events.ts";
 import type { ResolveReport } from "../core/report/report.ts";
 import type { ResolveMode } from "../engine/passes/resolve-pass.ts";
 import { reconcile } from "../engine/reconcile.ts";
@@ -47,9 +47,9 @@ async function closedByDaemon(
   { identities, as, confirm: confirmClose }: ResolveMode,
   target: Parameters<typeof sendToDaemon>[1],
   terminal: Terminal,
-): Promise<PassEnd | null> {
-  const shown = await sendToDaemon<PassEnd>({ is: "resolve", identities, as: null }, target, terminal);
+): Promise<PassResult | null> {
+  const shown = await sendToDaemon<PassResult>({ is: "resolve", identities, as: null }, target, terminal);
   if (shown?.what !== "resolved" || as === null) return shown;
   if (!(await confirmClose(shown.report))) return { what: "declined" };
-  return sendToDaemon<PassEnd>({ is: "resolve", identities, as }, target, terminal);
+  return sendToDaemon<PassResult>({ is: "resolve", identities, as }, target, terminal);
 }

@@ -1,7 +1,7 @@
 import type PQueue from "p-queue";
 import { HoldfastError } from "../core/errors.ts";
 import { decisionsAt, type Hold, withHold, withoutHold } from "../core/holds.ts";
-import type { PassEnd } from "../core/report/events.ts";
+import type { PassResult } from "../core/report/events.ts";
 import type { Leader } from "../engine/lease/leader.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
 import type { Run } from "../engine/run.ts";
@@ -85,7 +85,7 @@ async function passOf(
   mode: Mode,
   { target, trigger, passQueue }: WatchedTarget,
   context: CommandContext,
-): Promise<PassEnd> {
+): Promise<PassResult> {
   // The trigger ends a pass that waits for rollouts, so that the command runs soon.
   trigger.fire("request");
   return passQueue.add(async () => {

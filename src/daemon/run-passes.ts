@@ -2,7 +2,7 @@ import type PQueue from "p-queue";
 import type { Random } from "../clock/random.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/guards/other-writer.ts";
-import type { PassEnd, PassEvent } from "../core/report/events.ts";
+import type { PassEvent, PassResult } from "../core/report/events.ts";
 import type { Leader } from "../engine/lease/leader.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
 import { NO_MEMORY } from "../engine/load/pass-memory.ts";
@@ -223,7 +223,7 @@ function createPass(
 // At most a tenth earlier or later than the interval.
 const pollJitter = ({ next }: Random): number => 0.9 + next() * 0.2;
 
-function requireNoOtherWriter(end: PassEnd): void {
+function requireNoOtherWriter(end: PassResult): void {
   if (end.what !== "applied" || !end.report.outcomes.some(({ error }) => error?.code === OTHER_WRITER)) return;
   throw new HoldfastError(
     "locked",

@@ -1,7 +1,7 @@
 // src/engine: one pass over one target. See docs/architecture.md#a-pass.
 
 import type { Diagnostic } from "../core/diagnostic.ts";
-import type { PassEnd, PassEvent } from "../core/report/events.ts";
+import type { PassEvent, PassResult } from "../core/report/events.ts";
 import { strictRefusal, withWarnings } from "../core/run-warning.ts";
 import { SourceError } from "../source/source-error.ts";
 import { changedManifests } from "./load/changed-manifests.ts";
@@ -35,7 +35,7 @@ export type Mode =
   | WhyMode;
 
 /** Runs one pass over a target: reads its source, compares it with live, and does what the mode says. */
-export async function reconcile(target: Target, mode: Mode, run: Run): Promise<PassEnd> {
+export async function reconcile(target: Target, mode: Mode, run: Run): Promise<PassResult> {
   return (await reconcileOnce(target, mode, null, run)).end;
 }
 
@@ -48,13 +48,13 @@ export async function reconcileAgain(
   mode: PlanMode | ApplyMode,
   memory: PassMemory,
   run: Run,
-): Promise<{ readonly end: PassEnd; readonly memory: PassMemory }> {
+): Promise<{ readonly end: PassResult; readonly memory: PassMemory }> {
   const { end, memory: after } = await reconcileOnce(target, mode, memory, run);
   return { end, memory: after ?? memory };
 }
 
 /** The end of a pass, and what is to be remembered of it; null where nothing is. */
-type Ended = { readonly end: PassEnd; readonly memory: PassMemory | null };
+type Ended = { readonly end: PassResult; readonly memory: PassMemory | null };
 
 async function reconcileOnce(target: Target, mode: Mode, memory: PassMemory | null, run: Run): Promise<Ended> {
   const read = await readNewest(target, { mode, memory }, run);
@@ -112,7 +112,7 @@ function collectWarnings(
   return { run: { ...run, emit }, warnings: () => [...source.warnings(), ...found] };
 }
 
-function withDiagnostics(end: PassEnd, found: readonly Diagnostic[]): PassEnd {
+function withDiagnostics(end: PassResult, found: readonly Diagnostic[]): PassResult {
   switch (end.what) {
     case "applied":
       return { ...end, report: reporting(end.report, found) };
@@ -183,7 +183,7 @@ function requireConfigIn({ server }: Target, config: Pick<DesiredRead, "rules" |
   if (connection !== null) requireConfiguration(connection.session.serverFacts, config);
 }
 
-async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<PassEnd> {
+async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<PassResult> {
   switch (mode.is) {
     case "plan":
       return planPass(pass, mode);

@@ -7,7 +7,7 @@ import { Secret } from "../../src/contract/secret.ts";
 import type { Diagnostic } from "../../src/core/diagnostic.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
 import { parseSealedPlan, type SealedPlan } from "../../src/core/plan/sealed-plan.ts";
-import type { PassEnd } from "../../src/core/report/events.ts";
+import type { PassResult } from "../../src/core/report/events.ts";
 import { type Mode, reconcile } from "../../src/engine/reconcile.ts";
 import { planFile } from "../../src/render/pass-report.ts";
 import { type Caller, caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
@@ -97,7 +97,7 @@ type Platform = Awaited<ReturnType<typeof startPlatform>>;
 async function sourceOn({ adminToken }: Platform, url: string) {
   const [folder, state] = [await temporaryFolder(), await temporaryFolder()];
   const env = { HOLDFAST_TOKEN: adminToken.open(), HOME: folder, XDG_STATE_HOME: state };
-  const pass = async (mode: Mode, allowed: Partial<Allowed>): Promise<PassEnd> => {
+  const pass = async (mode: Mode, allowed: Partial<Allowed>): Promise<PassResult> => {
     const { terminal } = terminalOf({ cwd: folder, env });
     const flags = { server: url, state, sink: "file", wait: false, ...allowed } as const;
     await using target = await findTarget({ args: [], flags, terminal }, { reading: mode.is === "plan" });
@@ -149,7 +149,9 @@ async function change(random: Random, source: TestSource, { admin, other }: Plat
   source.remove("holdfast.yaml");
 }
 
-async function verdictOf(pass: Promise<PassEnd>): Promise<{ readonly verdict: Verdict; readonly end: PassEnd | null }> {
+async function verdictOf(
+  pass: Promise<PassResult>,
+): Promise<{ readonly verdict: Verdict; readonly end: PassResult | null }> {
   try {
     const end = await pass;
     return { verdict: end.what === "planned" ? end.refusal : null, end };
@@ -176,7 +178,7 @@ function reasonsOf(verdict: Verdict): Iterable<string> {
   return [verdict.message.startsWith("live shows ") ? "live" : "source"];
 }
 
-function sealedIn(end: PassEnd | null): SealedPlan {
+function sealedIn(end: PassResult | null): SealedPlan {
   if (end?.what !== "planned") throw new Error("there is no plan");
   return parseSealedPlan(JSON.parse(planFile(end)));
 }

@@ -1,7 +1,7 @@
 // src/commands/output: where a command writes: results, logs and progress. See docs/output.md#text.
 
 import { exitCodes } from "../../core/errors.ts";
-import type { PassEnd } from "../../core/report/events.ts";
+import type { PassResult } from "../../core/report/events.ts";
 import { sourceRefusal } from "../../core/report/source-refusal.ts";
 import { diagnosticsText } from "../../render/diagnostics.ts";
 import { failureReport } from "../../render/failure.ts";
@@ -18,7 +18,7 @@ export function showFaults(error: unknown, invocation: Invocation): void {
 }
 
 /** Ends a command whose source has errors, which were already reported. */
-export async function endWithInvalidSource(end: PassEnd, invocation: Invocation): Promise<number> {
+export async function endWithInvalidSource(end: PassResult, invocation: Invocation): Promise<number> {
   const { output } = terminalViewOf(invocation);
   if (end.what === "read") {
     const { message, hint } = sourceRefusal(end.diagnostics, invocation.flags);

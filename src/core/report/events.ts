@@ -194,7 +194,7 @@ export type WhyEvent = Pick<
 };
 
 /** The end of a pass. */
-export type PassEnd =
+export type PassResult =
   | ReadEvent
   | PlanEvent
   | DriftEvent
@@ -209,4 +209,4 @@ export type PassEnd =
   | { readonly what: "superseded" };
 
 /** Everything that a pass reports, as plain data for a renderer. */
-export type PassEvent = PassEnd | KeptEvent | ProgressEvent | LeaseEvent;
+export type PassEvent = PassResult | KeptEvent | ProgressEvent | LeaseEvent;

@@ -5,10 +5,18 @@ import { placeText } from "./invalid-text.ts";
 import { type ApplyReport, hasBadRollout, type Outcome } from "./report.ts";
 
 /** The results of a pass, the same in the history, the metrics, the status and the log. */
-export const passResults = ["applied", "incomplete", "failed", "refused", "kept", "reported", "superseded"] as const;
+export const passResultNames = [
+  "applied",
+  "incomplete",
+  "failed",
+  "refused",
+  "kept",
+  "reported",
+  "superseded",
+] as const;
 
 /** The result of a pass. */
-export type PassResult = (typeof passResults)[number];
+export type PassResultName = (typeof passResultNames)[number];
 
 /** Why a pass did not succeed: one word, and a sentence. */
 export type PassReason = { readonly reason: string; readonly message: string };
@@ -46,7 +54,7 @@ export type PassVerdict = "succeeded" | "held" | "failed" | "superseded";
 
 /** The judgement of a pass. */
 export type PassConclusion = {
-  readonly result: PassResult;
+  readonly result: PassResultName;
   readonly verdict: PassVerdict;
   /** Why it did not succeed, most important first. */
   readonly reasons: readonly PassReason[];
@@ -78,7 +86,7 @@ function reportedOrNot(reasons: readonly PassReason[]): Pick<PassConclusion, "re
   return { result: reasons.length === 0 ? "reported" : "incomplete", reasons };
 }
 
-function verdictOf(result: PassResult, reasons: readonly PassReason[]): PassVerdict {
+function verdictOf(result: PassResultName, reasons: readonly PassReason[]): PassVerdict {
   switch (result) {
     case "applied":
     case "reported":

@@ -1,5 +1,5 @@
 import type { Identity } from "../manifest.ts";
-import type { PassResult } from "./pass-result.ts";
+import type { PassResultName } from "./pass-result.ts";
 import type { Outcome, OutcomeResult, RolloutResult } from "./report.ts";
 
 /** One pass, or a commit that a later one replaced before its pass. */
@@ -9,7 +9,7 @@ export type PassRecord = {
   readonly endedAt: string;
   /** The commit that was applied, or would have been; null when there is none. */
   readonly commit: string | null;
-  readonly result: PassResult;
+  readonly result: PassResultName;
   readonly reason: string | null;
   readonly message: string | null;
   readonly counts: { readonly [name: string]: number };

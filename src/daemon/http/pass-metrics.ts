@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { ApplyEvent } from "../../core/report/events.ts";
-import { type PassResult, passResults } from "../../core/report/pass-result.ts";
+import { type PassResultName, passResultNames } from "../../core/report/pass-result.ts";
 import { summariseOutcomes } from "../../core/report/report.ts";
 import { type PassCause, passCauses } from "../loop.ts";
 import type { PassObserver } from "../pass-observer.ts";
@@ -12,10 +12,10 @@ const reloadResults = ["reloaded", "refused"] as const;
 
 const passSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
-type PassLabels = { readonly trigger: PassCause; readonly result: PassResult };
+type PassLabels = { readonly trigger: PassCause; readonly result: PassResultName };
 
 function forEachPassLabel(call: (labels: PassLabels) => void): void {
-  for (const trigger of passCauses) for (const result of passResults) call({ trigger, result });
+  for (const trigger of passCauses) for (const result of passResultNames) call({ trigger, result });
 }
 
 /** The Prometheus metrics of passes. */

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
-import type { PassEnd } from "../../core/report/events.ts";
+import type { PassResult } from "../../core/report/events.ts";
 import { isSuccess } from "../../core/report/report.ts";
 import { SourceError } from "../../source/source-error.ts";
 import { type DesiredRead, load } from "../load.ts";
@@ -22,7 +22,7 @@ export const NO_MEMORY: PassMemory = { lastApplied: null, unfinished: null };
 /** What a daemon remembers after a pass over a revision; an applied commit is also kept for the next process. */
 export async function memoryAfter(
   { lastApplied }: PassMemory,
-  { read, end }: { readonly read: DesiredRead; readonly end: PassEnd },
+  { read, end }: { readonly read: DesiredRead; readonly end: PassResult },
   { source }: Target,
 ): Promise<PassMemory> {
   const { revision } = read.desired;
@@ -32,7 +32,7 @@ export async function memoryAfter(
   return { lastApplied: read, unfinished: unfinishedIn(end) };
 }
 
-function unfinishedIn(end: PassEnd): PassMemory["unfinished"] {
+function unfinishedIn(end: PassResult): PassMemory["unfinished"] {
   if (end.what !== "applied" || !end.plan.complete) return null;
   const left = end.report.outcomes.filter(({ result }) => !isSuccess(result));
   return new Set(left.map(({ identity }) => identity));

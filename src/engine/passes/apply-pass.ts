@@ -6,7 +6,7 @@ import { missingExtensions } from "../../core/missing-extensions.ts";
 import { type Risk, writes } from "../../core/plan/plan.ts";
 import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
 import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
-import type { PassEnd, PlanEvent } from "../../core/report/events.ts";
+import type { PassResult, PlanEvent } from "../../core/report/events.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
@@ -57,7 +57,7 @@ export type Approval =
   | { readonly is: "agreed"; readonly allows: readonly string[] };
 
 /** Plans and applies what the source declares. */
-export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
+export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult> {
   const { rules } = pass.read;
   await using access = mode.leader === undefined ? accessOfRun(pass) : accessOfLeader(mode.leader, pass);
   const session = await access.begin();

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { reasonText, type Step, summarise } from "../../core/plan/plan.ts";
-import type { PassEnd } from "../../core/report/events.ts";
+import type { PassResult } from "../../core/report/events.ts";
 import { kindOf } from "../../kinds/index.ts";
 import type { Recovered } from "../apply/recover.ts";
 import type { Pass } from "../pass.ts";
@@ -24,7 +24,7 @@ type Redeploying = Pick<RedeployMode, "identities" | "force"> & {
 };
 
 /** Deploys resources with failed rollouts again, with the same journal as every write. */
-export async function redeployPass(pass: Pass, { identities, force, ...mode }: RedeployMode): Promise<PassEnd> {
+export async function redeployPass(pass: Pass, { identities, force, ...mode }: RedeployMode): Promise<PassResult> {
   const held = await pass.holds(null);
   return applyPass(pass, {
     ...mode,

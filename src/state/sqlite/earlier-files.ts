@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, parseJsonOrNull } from "../../contract/json.ts";
 import type { TargetDecisions } from "../../core/holds.ts";
-import type { PassResult } from "../../core/report/pass-result.ts";
+import type { PassResultName } from "../../core/report/pass-result.ts";
 import type { PassRecord, TargetStatus } from "../../core/report/target-status.ts";
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
@@ -112,7 +112,10 @@ function passesIn(text: string): readonly PassRecord[] {
 }
 
 // Earlier releases had other names for two results.
-const EARLIER_RESULTS: { readonly [name: string]: PassResult } = { partial: "incomplete", "standing-by": "superseded" };
+const EARLIER_RESULTS: { readonly [name: string]: PassResultName } = {
+  partial: "incomplete",
+  "standing-by": "superseded",
+};
 
 function withCurrentResult(record: PassRecord): PassRecord {
   const result = EARLIER_RESULTS[record.result];

@@ -4,7 +4,7 @@ import {
   isWhole,
   type PassFacts,
   passConclusion,
-  passResults,
+  passResultNames,
   reasonsText,
 } from "../../../../src/core/report/pass-result.ts";
 import type { Outcome, OutcomeResult } from "../../../../src/core/report/report.ts";
@@ -32,7 +32,7 @@ const whole = sampleApplyEvent([outcome("created"), outcome("unchanged")]);
 const partial = sampleApplyEvent([outcome("updated"), outcome("failed")]);
 
 describe("the result of a pass", () => {
-  test.each<[(typeof passResults)[number], Partial<PassFacts>]>([
+  test.each<[(typeof passResultNames)[number], Partial<PassFacts>]>([
     ["applied", { applied: whole }],
     ["incomplete", { applied: partial }],
     ["failed", { failure: reason, applied: whole }],
@@ -49,7 +49,7 @@ describe("the result of a pass", () => {
   });
 
   test("has a case above for each", () => {
-    expect(passResults).toHaveLength(7);
+    expect(passResultNames).toHaveLength(7);
   });
 });
 
