@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { conceptText } from "./generate/concept.ts";
+import { editorSchemasText } from "./generate/editor-schemas.ts";
 import { fieldReferenceText } from "./generate/field-reference.ts";
 import { helmTexts } from "./generate/helm.ts";
 import { kindsText, resourcesText, rulesText, sinksText } from "./generate/index-files.ts";
@@ -42,6 +43,7 @@ async function compiledTexts(schemas: Schemas): Promise<Texts> {
   return [
     ...[...validators].map(([file, text]) => [`src/schema/generated/validators/${file}.cjs`, text] as const),
     ...schemaTexts(schemas).map(([file, text]) => [`src/schema/generated/schemas/${file}.json`, text] as const),
+    ["src/schema/generated/schemas/_editor.json", editorSchemasText(schemas)],
     ["src/schema/generated/types.ts", typesText(schemas)],
     ["src/contract/generated/manifests.ts", await manifestTypesText(schemas)],
     ["src/contract/generated/resources.ts", await replyTypesText(root)],

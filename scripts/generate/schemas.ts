@@ -65,8 +65,7 @@ export function typesText({ kinds }: Schemas): string {
 
 // Editors follow `required` in the file. What a default may give is required too, of a manifest with its defaults.
 function readSchema(path: string): SchemaNode {
-  const { "x-required-after-defaults": later, ...schema } = JSON.parse(readFileSync(path, "utf8")) as SchemaFile;
+  const schema = JSON.parse(readFileSync(path, "utf8")) as SchemaNode;
+  const later = schema["x-required-after-defaults"];
   return later === undefined ? schema : { ...schema, required: [...(schema.required ?? []), ...later] };
 }
-
-type SchemaFile = SchemaNode & { readonly "x-required-after-defaults"?: readonly string[] };

@@ -2,6 +2,7 @@ import { isObject } from "../contract/json.ts";
 
 /** A node of a JSON Schema with the keywords that `schemas/` uses. */
 export type SchemaNode = {
+  readonly $schema?: string;
   readonly $id?: string;
   readonly $ref?: string;
   readonly $defs?: { readonly [name: string]: SchemaNode };
@@ -32,6 +33,8 @@ export type SchemaNode = {
   /** Custom values are common. Only a likely misspelling of a known value is a warning. */
   readonly "x-custom"?: true;
   readonly "x-unit"?: string;
+  /** Fields that are required once defaults of the configuration are filled in; they are in `required` too. */
+  readonly "x-required-after-defaults"?: readonly string[];
   /** The expected form of a string, described for people. */
   readonly "x-form"?: string;
   /** The fields by which items of an unordered list are matched. */

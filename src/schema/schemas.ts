@@ -8,7 +8,10 @@ const load = createRequire(import.meta.url);
 /** The name of the schema for applications of any type. */
 export const applicationSchema = "_application";
 
-const otherSchemas: readonly string[] = ["config", applicationSchema];
+/** The name of the schemas for editors, which are the `$defs` of one document. */
+export const editorSchemas = "_editor";
+
+const otherSchemas: readonly string[] = ["config", applicationSchema, editorSchemas];
 
 /** Every `type` that a manifest may have, aliases such as `sso-team` included. */
 export const manifestTypes: readonly string[] = Object.keys(schemaTypes);
