@@ -2,7 +2,7 @@
 
 import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import { kindOf } from "../kinds/index.ts";
-import { type Declaration, declaredValue, keyIn } from "../manifests/declaration.ts";
+import { type Declaration, keyIn, manifestDigest } from "../manifests/declaration.ts";
 import type { KnownContent } from "../manifests/load-manifests.ts";
 import type { DeclareRules } from "../manifests/read-declarations.ts";
 import { RereadableFile } from "../manifests/rereadable-file.ts";
@@ -10,7 +10,7 @@ import type { SourceFile } from "../source/revision.ts";
 import type { DeclarationOutline, FileOutline } from "./file-outline.ts";
 
 /** What is needed to create declarations from outlines. */
-type OutlineContext = Pick<DeclareRules, "limits" | "defaultWorkspace">;
+type OutlineContext = Pick<DeclareRules, "limits" | "transform">;
 
 /** What a file contributes, from the outline of the same content. Its manifests are not parsed. */
 export function contentFromOutline(file: SourceFile, outline: FileOutline, context: OutlineContext): KnownContent {
@@ -27,11 +27,7 @@ export function contentFromOutline(file: SourceFile, outline: FileOutline, conte
 
 function declarationOf(
   { type, identity, line, index, references, checkedBy }: DeclarationOutline,
-  {
-    file,
-    rereadable,
-    defaultWorkspace,
-  }: OutlineContext & { readonly file: SourceFile; readonly rereadable: RereadableFile },
+  { file, rereadable, transform }: OutlineContext & { readonly file: SourceFile; readonly rereadable: RereadableFile },
 ): Declaration {
   const kind = kindOf(type);
   if (kind === undefined) throw new TypeError(`an outline has no kind: ${type}`);
@@ -40,9 +36,10 @@ function declarationOf(
     type,
     identity,
     key: keyIn(kind, identity),
-    read: async (rereading) => declaredValue(kind, await rereadable.value(index, rereading), { defaultWorkspace }),
+    read: async (rereading) => transform.manifestOf(kind, await rereadable.value(index, rereading)),
     references,
     file,
+    digest: manifestDigest(file, index, transform),
     index,
     line,
     locate: rereadable.locate(index, line),

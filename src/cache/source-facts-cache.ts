@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Clock } from "../clock/clock.ts";
 import type { Contents, LoadRules } from "../manifests/load-manifests.ts";
+import { transformOf } from "../manifests/transform.ts";
 import type { SealKey } from "../seal/seal-key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import { defaultLimits } from "../source/limits.ts";
@@ -77,6 +78,6 @@ export function sourceCache(
 }
 
 // Everything that reading one file depends on, apart from its content.
-function fileRules({ unknownFields, allowLiteralSecrets, defaults }: LoadRules): unknown {
-  return { unknownFields, allowLiteralSecrets, defaults, limits: defaultLimits };
+function fileRules({ unknownFields, allowLiteralSecrets, ...rules }: LoadRules): unknown {
+  return { unknownFields, allowLiteralSecrets, transform: transformOf(rules).key, limits: defaultLimits };
 }

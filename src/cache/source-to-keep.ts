@@ -1,4 +1,5 @@
 import type { Contents, KnownContent, LoadOptions, LoadRules } from "../manifests/load-manifests.ts";
+import { transformOf } from "../manifests/transform.ts";
 import { isUntouched } from "../source/file-stamp.ts";
 import type { FileState } from "../source/known-files.ts";
 import type { SourceFile } from "../source/revision.ts";
@@ -12,7 +13,7 @@ export function knownContent(
   { outlines }: SourceFacts,
   { rules, limits }: LoadOptions,
 ): (file: SourceFile) => KnownContent | null {
-  const reading = { limits, defaultWorkspace: rules.defaults?.workspace_fqn ?? null };
+  const reading = { limits, transform: transformOf(rules) };
   return (file) => {
     const outline = outlines.get(contentKey(file, rules) ?? "");
     return outline === undefined ? null : contentFromOutline(file, outline, reading);

@@ -5,8 +5,10 @@ import { namingFields } from "../model/normal-form.ts";
 import { oncePer } from "../model/once.ts";
 import { requiredFields } from "../schema/schemas.ts";
 import type { SourceFile } from "../source/revision.ts";
+import { formatOf } from "../yaml/document.ts";
 import type { CheckBasis } from "./check-semantics.ts";
 import type { LocateField, Rereading } from "./rereadable-file.ts";
+import type { Transform } from "./transform.ts";
 
 /** A document that declares a managed resource, valid or not. */
 export type Declaration = Named &
@@ -18,6 +20,8 @@ export type Declaration = Named &
     /** The references in its valid fields. */
     readonly references: readonly Reference[];
     readonly file: SourceFile;
+    /** The digest of the document and of all that its manifest depends on besides; absent if the file has none. */
+    readonly digest: string | undefined;
     /** Its index among the documents of the file. */
     readonly index: number;
     readonly line: number;
@@ -81,26 +85,9 @@ export function namingFieldsIn(text: string): JsonObject {
   return Object.fromEntries(found.flatMap(({ length, key, value }) => (length === outermost ? [[key, value]] : [])));
 }
 
-/**
- * The manifest that a document declares: without the `$schema` that tells an editor how to check it, and with the default
- * workspace if its kind takes one and it names none.
- */
-export function declaredValue(
-  kind: Kind,
-  document: JsonObject,
-  options: { readonly defaultWorkspace: string | null },
-): JsonObject {
-  // Few manifests have one, and a copy of each would take long.
-  if (typeof document.$schema !== "string") return withDefaultWorkspace(kind, document, options);
-  const { $schema: _, ...value } = document;
-  return withDefaultWorkspace(kind, value, options);
-}
-
-function withDefaultWorkspace(
-  { takesWorkspace }: Kind,
-  value: JsonObject,
-  { defaultWorkspace }: { readonly defaultWorkspace: string | null },
-): JsonObject {
-  if (defaultWorkspace === null || !takesWorkspace || (value.workspace_fqn ?? null) !== null) return value;
-  return { ...value, workspace_fqn: defaultWorkspace };
+/** The digest of a manifest: of the document that declares it, and of what transforms it. */
+export function manifestDigest({ digest, path }: SourceFile, index: number, { key }: Transform): string | undefined {
+  if (digest === null) return undefined;
+  const document = `${digest} ${formatOf(path)} ${index}`;
+  return key === "" ? document : `${document} ${key}`;
 }

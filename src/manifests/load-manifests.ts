@@ -17,19 +17,16 @@ import { type Refusing, refuseDuplicates } from "./refuse-duplicates.ts";
 import type { Rereading } from "./rereadable-file.ts";
 import { type ReferenceContext, resolveReferences } from "./resolve-references.ts";
 import type { SourceManifest } from "./source-manifest.ts";
+import { type TransformRules, transformOf } from "./transform.ts";
 import { faultyManifest, type ValidManifest, validManifest } from "./valid-manifest.ts";
 
 /** The part of the configuration that decides which manifests are accepted. */
-export type LoadRules = {
+export type LoadRules = TransformRules & {
   readonly unknownFields?: "refuse" | "warn";
   /** Globs over identities that are managed elsewhere. */
   readonly external?: readonly string[];
   /** Globs over paths that may hold values in a known credential format. */
   readonly allowLiteralSecrets?: readonly string[];
-  readonly defaults?: {
-    /** The workspace of applications that name none. */
-    readonly workspace_fqn?: string | null;
-  } | null;
 };
 
 /** Options of a load. */
@@ -187,14 +184,13 @@ type Reading = DeclareOptions & Pick<LoadOptions, "knownContent">;
 
 /** The options for reading files of a load. */
 export function readingOf(options: LoadOptions, rereading: Rereading & Pace): Reading {
-  const { unknownFields = "refuse", allowLiteralSecrets = [], defaults } = options.rules;
-  const defaultWorkspace = defaults?.workspace_fqn ?? null;
+  const { unknownFields = "refuse", allowLiteralSecrets = [] } = options.rules;
   return {
     ...options,
     ...rereading,
     unknownFields,
     allowLiteralSecrets,
-    defaultWorkspace,
+    transform: transformOf(options.rules),
     pause: pacer(rereading),
   };
 }

@@ -11,13 +11,14 @@ import type { ParsedDocument, ParsedFile } from "../yaml/document.ts";
 import { lineFinder, locator, type Position } from "../yaml/locator.ts";
 import { type ExactProcess, readYaml } from "../yaml/read-yaml.ts";
 import { checkAlone } from "./check-semantics.ts";
-import { type Declaration, declaredValue, nameOf, namingFieldsIn } from "./declaration.ts";
+import { type Declaration, manifestDigest, nameOf, namingFieldsIn } from "./declaration.ts";
 import { envelopeFault } from "./detect-envelope.ts";
 import { claimsFile, detectOversize } from "./detect-file.ts";
 import { type Detected, detectDocument, SKIPPED, unknownType } from "./detect-manifest.ts";
 import type { DiagnosticList } from "./diagnostic-list.ts";
 import { examineManifest } from "./examine-manifest.ts";
 import { type LocateField, RereadableFile, readOptionsOf } from "./rereadable-file.ts";
+import type { Transform } from "./transform.ts";
 
 /** What one file contributes. */
 export type FileContent = {
@@ -32,8 +33,7 @@ export type DeclareRules = {
   readonly unknownFields: "refuse" | "warn";
   /** Globs over paths that may hold values in a known credential format. */
   readonly allowLiteralSecrets: readonly string[];
-  /** The workspace of applications that name none; null if there is no default. */
-  readonly defaultWorkspace: string | null;
+  readonly transform: Transform;
   /** The time that dates in manifests are compared with. */
   readonly now: Date;
 };
@@ -200,7 +200,7 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
     case "manifest": {
       const kind = kindOf(detected.type);
       if (kind !== undefined && isObject(document.value)) {
-        const value = declaredValue(kind, document.value, reader.options);
+        const value = reader.options.transform.manifestOf(kind, document.value);
         return declareManifest(reader, document, { kind, type: detected.type, value, index });
       }
       return noteForeign(reader, document, unknownType(detected.type));
@@ -254,11 +254,11 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
   const type = typeof named.type === "string" ? named.type : "";
   const kind = kindOf(type);
   if (kind === undefined) return null;
-  const value = declaredValue(kind, named, options);
+  const value = options.transform.manifestOf(kind, named);
   const position = positionAt(document.offset);
   const locate: LocateField = async () => position;
   const { line } = position;
-  const broken = { isValid: false, fields: null, references: [], checkedBy: null };
+  const broken = { isValid: false, fields: null, references: [], checkedBy: null, digest: undefined };
   return { kind, type, ...nameOf(kind, type, value), value, file, index, line, locate, ...broken };
 }
 
@@ -293,6 +293,7 @@ function declareManifest(
     ...(isValid ? {} : { fields }),
     references,
     file,
+    digest: manifestDigest(file, index, options.transform),
     index,
     line,
     // Located by rereading: the texts or field positions of all files would take most of the memory of a run.

@@ -1,5 +1,4 @@
 import { type Identity, type Reference, splitVersion } from "../core/manifest.ts";
-import { formatOf } from "../yaml/document.ts";
 import type { CheckBasis } from "./check-semantics.ts";
 import type { Declaration } from "./declaration.ts";
 import type { SourceManifest } from "./source-manifest.ts";
@@ -42,8 +41,7 @@ export function faultyManifest(declaration: Declaration, declared: ReadonlySet<I
 }
 
 function manifestOf(declaration: Declaration, identity: Identity, references: readonly Reference[]): ValidManifest {
-  const { kind, file, index, line, locate, checkedBy } = declaration;
-  const digest = file.digest === null ? undefined : `${file.digest} ${formatOf(file.path)} ${index}`;
+  const { kind, file, digest, line, locate, checkedBy } = declaration;
   const head = { kind: kind.type, identity, digest, file: file.display, line, references, locate, checkedBy };
   return "value" in declaration ? { ...head, value: declaration.value } : { ...head, read: declaration.read };
 }

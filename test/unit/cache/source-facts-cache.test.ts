@@ -23,6 +23,7 @@ import { type LoadRules, loadManifests } from "../../../src/manifests/load-manif
 import { readDeclarations } from "../../../src/manifests/read-declarations.ts";
 import { locateFields, readManifest, readManifests } from "../../../src/manifests/read-manifests.ts";
 import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
+import { transformOf } from "../../../src/manifests/transform.ts";
 import { parseKey } from "../../../src/seal/seal-key.ts";
 import { digestOf } from "../../../src/source/content-digest.ts";
 import { findRepository } from "../../../src/source/git/find-repository.ts";
@@ -289,7 +290,7 @@ describe("a source read again", () => {
         limits: defaultLimits,
         unknownFields: "refuse",
         allowLiteralSecrets: [],
-        defaultWorkspace: null,
+        transform: transformOf({}),
       } as const;
       const on = { ...rules, now: new Date(), exact, clock: systemClock, signal, pause: () => undefined };
       const [file] = found;
