@@ -35,8 +35,6 @@ export type ReadScope = {
   readonly needsReceipts: boolean;
   /** Whether each resource is read by itself instead of whole lists, since few are requested. */
   readonly readsEach: boolean;
-  /** Kinds that are listed whatever is declared. */
-  readonly alsoListed: readonly Kind[];
   /** Whether resources that the source no longer declares are looked for. */
   readonly seeksOrphans: boolean;
   /** Resources whose manifests are read even where they are in sync, since a later phase needs them. */
@@ -48,7 +46,6 @@ export const EVERYTHING: ReadScope = {
   cache: null,
   needsReceipts: false,
   readsEach: false,
-  alsoListed: [],
   seeksOrphans: true,
   values: new Set(),
 };

@@ -179,10 +179,10 @@ function listed(plan: Plan, showUnchanged: boolean): Plan {
 
 function unmanagedIn(unmanaged: PlanEvent["unmanaged"]): object {
   if (unmanaged === null) return {};
-  const { identities, notListed } = unmanaged;
+  const { identities, unread } = unmanaged;
   return {
     unmanaged: identities.map((identity) => ({ identity, kind: splitIdentity(identity).kind })),
-    ...(notListed.length === 0 ? {} : { unmanagedNotListed: notListed }),
+    ...(unread.length === 0 ? {} : { unmanagedNotListed: unread.map(({ kind }) => kind) }),
   };
 }
 

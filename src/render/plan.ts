@@ -3,7 +3,7 @@ import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { Plan, Step } from "../core/plan/plan.ts";
-import type { Unmanaged } from "../core/report/events.ts";
+import type { Unmanaged, UnreadKind } from "../core/report/events.ts";
 import { type BlockedView, blockedText } from "./blocked-steps.ts";
 import { changeLines } from "./change.ts";
 import { count, joinCounts } from "./count-text.ts";
@@ -200,16 +200,22 @@ function orphanText(orphans: readonly Step[], view: PlanView): readonly string[]
   return orphans.length === 0 ? [] : [[...orphanLines(orphans, view), ""].join("\n")];
 }
 
-/** The resources that are live but neither declared nor recorded, one line each, and the kinds that cannot be listed. */
+/** The resources that are live but neither declared nor recorded, one line each, and the kinds of which there may be more. */
 export function unmanagedText(
-  { identities, notListed }: Unmanaged,
+  { identities, unread }: Unmanaged,
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): string {
-  const unseen = `not looked at, since this control plane cannot list them: ${notListed.join(", ")}`;
-  const note =
-    notListed.length === 0 ? [] : wrapWords(unseen, { indent: "  ", width }).map((line) => paint("dim", line));
+  const note = unreadLines(unread, width).map((line) => paint("dim", line));
   if (identities.length === 0) return `${["Unmanaged: nothing", ...note].join("\n")}\n`;
   const title = wrapWords("Unmanaged: live, neither declared nor recorded", { indent: "", width });
   const lines = identities.toSorted(compareText).map((identity) => `  ${cutMiddle(printable(identity), width - 2)}`);
   return `${[...title.map((line) => paint("bold", line)), ...lines, ...note].join("\n")}\n`;
+}
+
+/** One paragraph for each reason why kinds could not be read whole. */
+function unreadLines(unread: readonly UnreadKind[], width: number): readonly string[] {
+  return [...Map.groupBy(unread, ({ why }) => why)].flatMap(([why, sharing]) => {
+    const text = `not read whole: ${sharing.map(({ kind }) => kind).join(", ")}: ${printable(why)}`;
+    return wrapWords(text, { indent: "  ", nextIndent: "    ", width });
+  });
 }

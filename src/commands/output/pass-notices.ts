@@ -11,11 +11,19 @@ import { say, type Terminal } from "../terminal.ts";
 import { logOf, sayWait } from "./log-stream.ts";
 import type { TerminalView } from "./terminal-view.ts";
 
-/** A listener that writes the waits, warnings and source errors of a pass to stderr; the command shows the result. */
+/** The progress of a pass is told at most this often. */
+const QUIET_MS = 2000;
+
+/** A listener that writes the progress, waits, warnings and source errors of a pass to stderr; the command shows the result. */
 export function passNotices({ flags, terminal }: Invocation, view: TerminalView): (event: PassEvent) => void {
-  const { stderr } = terminal;
+  const { stderr, clock } = terminal;
+  let saidAt = clock.monotonic();
   return (event) => {
     switch (event.what) {
+      case "listing":
+        if (clock.monotonic() - saidAt < QUIET_MS) return;
+        saidAt = clock.monotonic();
+        return say(terminal, `reading ${event.kind}: ${event.rows.toLocaleString("en")} so far`);
       case "waiting":
         return sayWait(terminal, event.text);
       case "standing-by":

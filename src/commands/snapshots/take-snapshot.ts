@@ -3,9 +3,10 @@ import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Stop } from "../../clock/clock.ts";
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
-import { type ListOperation, operation } from "../../contract/operations.ts";
+import type { ListOperation } from "../../contract/operations.ts";
 import { readAccess } from "../../core/access.ts";
 import { showsTenant, sightOf, tenantRole } from "../../core/sight.ts";
+import { readWholeList, whyUnread } from "../../engine/observe/observe-everything.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { namingFields } from "../../model/normal-form.ts";
 import { resources } from "../../server/resources/index.ts";
@@ -20,12 +21,11 @@ export type ReadSnapshot = { readonly snapshot: Snapshot; readonly unseen: reado
 export async function takeSnapshot(reader: Reader, named: readonly JsonObject[], stop: Stop): Promise<ReadSnapshot> {
   const unseen: string[] = [];
   const list = async (name: ListOperation, what: string): Promise<readonly JsonObject[]> => {
-    try {
-      return await reader.list(name, {}, stop);
-    } catch (error) {
-      unseen.push(`${what}: ${whyUnseen(error)} (${operation(name).path})`);
-      return [];
-    }
+    const found = await readWholeList(name, {}, { reader, ...stop });
+    if (found.state === "read") return found.rows;
+    if (found.state === "failed") requireTolerated(found.error);
+    unseen.push(`${what}: ${whyUnread(name, found)}`);
+    return [];
   };
   const workspaces = await list("listWorkspaces", "workspaces");
   const applications = await list("listApps", "applications");
@@ -51,7 +51,7 @@ async function outsideRoles(reader: Reader, stop: Stop): Promise<readonly string
     if (showsTenant(sightOf(access))) return [];
     return [`what the roles of ${access.subject} do not show (${tenantRole(sightOf(access))} would show everything)`];
   } catch (error) {
-    whyUnseen(error);
+    requireTolerated(error);
     return [ROLES_UNKNOWN];
   }
 }
@@ -61,31 +61,21 @@ const ROLES_UNKNOWN = "what the token may not see: this control plane does not t
 // Failures of a single operation, which a snapshot tolerates. An unreachable server or a rejected token fails every operation.
 const tolerated: readonly FailureReason[] = ["route-missing", "forbidden", "not-found", "refused"];
 
-function whyUnseen(error: unknown): string {
+function requireTolerated(error: unknown): void {
   if (!(error instanceof ClientError) || !tolerated.includes(error.reason)) throw error;
-  switch (error.reason) {
-    case "route-missing":
-      return "this control plane has no list of them";
-    case "forbidden":
-      return "the token may not list them";
-    default:
-      return error.message;
-  }
 }
 
 /** The clusters: from their list, or each by its name if the control plane has no list. */
 async function clusters(reader: Reader, manifests: readonly JsonObject[], stop: Stop): Promise<readonly JsonObject[]> {
-  try {
-    return await reader.list("listClusters", {}, stop);
-  } catch (error) {
-    whyUnseen(error);
-  }
+  const listed = await readWholeList("listClusters", {}, { reader, ...stop });
+  if (listed.state === "read") return listed.rows;
+  if (listed.state === "failed") requireTolerated(listed.error);
   const ids = manifests.flatMap((manifest) => text(manifest.cluster_fqn) ?? idByName(manifest) ?? []);
   const found = await readEach([...new Set(ids)], async (id): Promise<readonly JsonObject[]> => {
     try {
       return [await reader.get("getCluster", { path: { id } }, stop)];
     } catch (error) {
-      whyUnseen(error);
+      requireTolerated(error);
       return [];
     }
   });
@@ -112,7 +102,7 @@ async function withDeployments(reader: Reader, application: JsonObject, stop: St
     try {
       return (await reader.page("listDeployments", { path: { id }, query, limit: 1 }, stop)).rows;
     } catch (error) {
-      whyUnseen(error);
+      requireTolerated(error);
       return [];
     }
   }

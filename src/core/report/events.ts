@@ -60,8 +60,16 @@ export type KeptEvent = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Live resources that are neither declared nor recorded, and the kinds that the control plane cannot list. */
-export type Unmanaged = { readonly identities: readonly Identity[]; readonly notListed: readonly string[] };
+/** A kind of which there may be more than was read, and why. */
+export type UnreadKind = {
+  readonly kind: string;
+  readonly why: string;
+  /** Whether a read failed that might succeed when it is repeated. */
+  readonly isFailure: boolean;
+};
+
+/** Live resources that are neither declared nor recorded, and the kinds of which there may be more. */
+export type Unmanaged = { readonly identities: readonly Identity[]; readonly unread: readonly UnreadKind[] };
 
 /** A plan was made: the end of a plan pass, or what an apply pass is about to do. */
 export type PlanEvent = {
@@ -138,8 +146,10 @@ export type ApplyEvent = {
   readonly places: ReadonlyMap<Identity, string>;
 };
 
-/** The progress of an apply. */
+/** The progress of a pass. */
 export type ProgressEvent =
+  /** A long list is read; `rows` is the number of rows so far. */
+  | { readonly what: "listing"; readonly kind: string; readonly rows: number }
   /** The writes of a plan begin; `steps` is the number of steps that send one. */
   | { readonly what: "begun"; readonly steps: number }
   | { readonly what: "started"; readonly step: Step }

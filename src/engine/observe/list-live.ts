@@ -1,7 +1,7 @@
 import type { KnownInSync } from "../../cache/known-in-sync.ts";
 import type { ListedRow } from "../../cache/list-reader.ts";
 import type { Reader } from "../../client/reader.ts";
-import { type Kind, type ListReading, type LiveRow, readRow } from "../../core/kind.ts";
+import { type Kind, type ListReading, readRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
 
@@ -10,8 +10,6 @@ export type LiveList = {
   /** The state of each requested resource, except those known to be in sync. */
   readonly live: ReadonlyMap<Identity, Live>;
   readonly inSync: ReadonlySet<Identity>;
-  /** The rows that were read. */
-  readonly rows: readonly LiveRow[];
 };
 
 /** How lists are read. */
@@ -98,7 +96,7 @@ function liveList(
     else if (known?.isInSync(identity, row.digest)) inSync.add(identity);
     else return null;
   }
-  return { live, inSync, rows: seen.flatMap(({ row }) => row ?? []) };
+  return { live, inSync };
 }
 
 /** The row of a resource, or without one the newest version of its name. */

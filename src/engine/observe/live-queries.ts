@@ -8,8 +8,6 @@ import type { LiveQuery, WavedSource } from "./read-live.ts";
 
 type Requested = {
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
-  /** Kinds that are listed whatever is declared. */
-  readonly alsoListed: readonly Kind[];
   /** Whether each resource is read by itself instead of whole lists. */
   readonly readsEach: boolean;
   /** Identities that may be orphans, where the plan shows them. */
@@ -20,7 +18,7 @@ type Requested = {
 export function liveQueries(
   desired: Desired,
   waved: readonly WavedSource[],
-  { recorded, mayBeOrphans, alsoListed, readsEach }: Requested,
+  { recorded, mayBeOrphans, readsEach }: Requested,
 ): readonly LiveQuery[] {
   const groups = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
   const groupOf = (type: string) => {
@@ -34,7 +32,6 @@ export function liveQueries(
   };
   for (const one of waved) groupOf(one.manifest.kind)?.declared.push(one);
   for (const identity of othersOf(desired, mayBeOrphans)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
-  for (const { type } of alsoListed) groupOf(type);
   const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
   const isRecorded = (identity: Identity): boolean => recorded.has(identity);
   return [...groups].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf, readsEach }));

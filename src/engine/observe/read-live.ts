@@ -5,7 +5,7 @@ import { operations } from "../../contract/operations.ts";
 import { type Access, readAccess } from "../../core/access.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
-import type { Kind, LiveRow, SingleReading } from "../../core/kind.ts";
+import type { Kind, SingleReading } from "../../core/kind.ts";
 import { exists, type InSync, type Live } from "../../core/live.ts";
 import { type Identity, type Manifest, splitIdentity, splitVersion } from "../../core/manifest.ts";
 import type { WavedManifest } from "../../core/plan/plan-input.ts";
@@ -50,8 +50,6 @@ export type Observation = {
   readonly inSync: InSync;
   /** Replies of the dry runs that were needed to find ids. */
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
-  /** Every row that was read from lists, by kind. */
-  readonly rows: ReadonlyMap<string, readonly LiveRow[]>;
   /** False when a read failed. */
   readonly complete: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -68,12 +66,11 @@ type ObservationDraft = {
   readonly live: Map<Identity, Live>;
   readonly inSync: Map<Identity, "live" | "ledger">;
   readonly dryRuns: Map<Identity, DryRunReply>;
-  readonly rows: Map<string, readonly LiveRow[]>;
   readonly diagnostics: Diagnostic[];
 };
 
 function emptyDraft(): ObservationDraft {
-  return { live: new Map(), inSync: new Map(), dryRuns: new Map(), rows: new Map(), diagnostics: [] };
+  return { live: new Map(), inSync: new Map(), dryRuns: new Map(), diagnostics: [] };
 }
 
 /** Reads the live state of all resources: by lists where the server has them, otherwise one by one. */
@@ -140,8 +137,7 @@ async function byList(
   if (list === undefined || !context.serverFacts.has(list.operation)) return false;
   const identities = { declared: declared.map(({ manifest }) => manifest.identity), others };
   try {
-    const { rows, live, inSync } = await listLive({ kind, list, narrow }, identities, context);
-    found.rows.set(kind.type, [...(found.rows.get(kind.type) ?? []), ...rows]);
+    const { live, inSync } = await listLive({ kind, list, narrow }, identities, context);
     for (const identity of inSync) found.inSync.set(identity, "live");
     const lacking: Identity[] = [];
     for (const [identity, one] of live) {

@@ -3,7 +3,6 @@ import { compareText } from "../../contract/json.ts";
 import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { sealRefusal } from "../../core/guards/seal-refusal.ts";
-import type { Kind } from "../../core/kind.ts";
 import { incompleteIfInvalid, withRunWarnings } from "../../core/plan/make-plan.ts";
 import { notWritable } from "../../core/plan/not-writable.ts";
 import type { Gate } from "../../core/plan/plan.ts";
@@ -14,6 +13,7 @@ import { locateRefusal } from "../guard/locate-refusal.ts";
 import { guard } from "../guard.ts";
 import { invalidOutcomes } from "../invalid-outcomes.ts";
 import { findShrunk, requireUnemptied } from "../load/source-guards.ts";
+import { observeEverything } from "../observe/observe-everything.ts";
 import { EVERYTHING, observe, type Records } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
@@ -45,9 +45,8 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
   const given = { server: readAccessOf(session), records, rules, run: pass.run };
   const scope = {
     ...EVERYTHING,
-    // These options show fields or rows that the plan leaves out, and the cache knows only of the stored records.
-    cache: showServer || showUnmanaged || records.heads !== stored ? null : session.cache,
-    alsoListed: showUnmanaged ? kinds.filter(hasList) : [],
+    // This option shows fields that the plan leaves out, and the cache knows only of the stored records.
+    cache: showServer || records.heads !== stored ? null : session.cache,
   };
   const observed = await observe(desired, { ...given, scope });
   const creates = rules.dryRunsCreates ? "dry-run" : "skipped";
@@ -74,7 +73,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
     // What an apply would refuse must not be approved.
     seal: seals && sealRefusal({ plan, refusal }) === null ? sealOf(plan, livePlan, pass) : null,
     withServerSide: showServer ? serverSide({ ...livePlan, plan }) : null,
-    unmanaged: showUnmanaged ? unmanagedIn(livePlan) : null,
+    unmanaged: showUnmanaged ? await unmanagedBeside(livePlan, pass) : null,
     ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
   };
 }
@@ -160,19 +159,21 @@ function serverSide(livePlan: LivePlan): PlanEvent["plan"] {
   return withServerSide(livePlan, { kinds: kindsByType, desired: waved, live: observation.live });
 }
 
-const hasList = ({ list }: Kind) => list !== undefined;
-
-function unmanagedIn({ observation, desired, plan, recorded }: LivePlan): Unmanaged {
+async function unmanagedBeside(
+  { desired, plan, recorded }: LivePlan,
+  { connection: { session }, read: { rules }, run }: Pass,
+): Promise<Unmanaged> {
+  const reading = { server: session, mayExist: new Map(), concurrency: rules.concurrency, run };
+  const { rows, unread } = await observeEverything(kinds, reading);
   const orphans = plan.steps.flatMap(({ action, identity }) => (action === "orphan" ? [identity] : []));
-  const notListed = kinds.filter(({ type }) => !observation.rows.has(type)).map(({ type }) => type);
-  const identities = [...observation.rows].flatMap(([type, rows]) => {
+  const identities = [...rows].flatMap(([type, found]) => {
     const hasVersions = kindOf(type)?.hasVersions;
     const named = new Set(
       [...desired.declared, ...recorded.keys(), ...orphans].map((identity) =>
         hasVersions ? identity.replace(/@\d+$/, "") : identity,
       ),
     );
-    return rows.map(({ key }) => `${type}/${key}`).filter((identity) => !named.has(identity));
+    return found.map(({ key }) => `${type}/${key}`).filter((identity) => !named.has(identity));
   });
-  return { identities: [...new Set(identities)].toSorted(compareText), notListed };
+  return { identities: [...new Set(identities)].toSorted(compareText), unread };
 }

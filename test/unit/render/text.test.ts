@@ -463,7 +463,7 @@ function renderedWith(text: string, paint: Paint = plain) {
       width: 80,
       excerptOf: () => ({ line: text, column: 1 }),
     }),
-    unmanagedText({ identities: [text], notListed: [] }, { paint, width: 80 }),
+    unmanagedText({ identities: [text], unread: [] }, { paint, width: 80 }),
     tokenLocationsText(
       Array.from({ length: 12 }, () => ({ identity: text, location: `${text}/${text}` })),
       80,
