@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
+import { notAdopted } from "../core/guards/adoption.ts";
 import { guardedSteps, guardMessages } from "../core/guards/guarded-steps.ts";
 import { SHRUNK_SOURCE } from "../core/guards/mass-change-guards.ts";
 import { withGuards, withRunWarnings } from "../core/plan/make-plan.ts";
@@ -18,21 +19,28 @@ export function guard(planned: LivePlan, refused: ReadonlySet<Risk>, shrunk: Shr
     ...guarded.map(({ step, guard }) => [step.identity, guard] as const),
     ...missing.map((identity) => [identity, SHRUNK] as const),
   ]);
-  const plan = withGuards(planned.plan, guards, guarded.length + missing.length);
-  const refusal = refusalOf(guarded, planned);
+  const marked = withGuards(planned.plan, guards, guarded.length + missing.length);
+  const adoption = [notAdopted(marked)].filter((one) => one !== null);
+  const plan = withRunWarnings(marked, adoption);
+  const refusal = refusalOf(guarded, planned, adoption);
   if (shrunk === null) return { plan, refusal };
   return { plan: withRunWarnings(plan, [shrunkError(shrunk)]), refusal: withShrunk(refusal, shrunk) };
 }
 
 const SHRUNK = { flags: ["--allow-shrink"], dangers: [] };
 
-function refusalOf(guarded: ReturnType<typeof guardedSteps>, { waved }: LivePlan): UnlocatedRefusal | null {
+function refusalOf(
+  guarded: ReturnType<typeof guardedSteps>,
+  { waved }: LivePlan,
+  diagnostics: readonly Diagnostic[],
+): UnlocatedRefusal | null {
   if (guarded.length === 0) return null;
   const manifests = new Map(waved.map(({ manifest }) => [manifest.identity, manifest]));
   return {
     message: `guards refuse ${guarded.length === 1 ? "one step" : `${guarded.length} steps`} of this plan`,
     flags: [...new Set(guarded.flatMap(({ guard }) => guard.flags))],
     needsPerson: guarded.some(({ guard: { dangers, flags } }) => flags.length < riskCount(dangers)),
+    diagnostics,
     fields: guarded.flatMap(guardMessages).flatMap(({ step, ...message }) => {
       const manifest = manifests.get(step.identity);
       return manifest === undefined ? [] : [{ ...message, manifest }];
@@ -56,6 +64,6 @@ function shrunkError({ error: { message, hint } }: ShrunkSource): Diagnostic {
 }
 
 function withShrunk(refusal: UnlocatedRefusal | null, { error: { message } }: ShrunkSource): UnlocatedRefusal {
-  const { flags = [], needsPerson = false, fields = [] } = refusal ?? {};
-  return { message, flags: [...SHRUNK.flags, ...flags], needsPerson, fields };
+  const { flags = [], needsPerson = false, diagnostics = [], fields = [] } = refusal ?? {};
+  return { message, flags: [...SHRUNK.flags, ...flags], needsPerson, diagnostics, fields };
 }

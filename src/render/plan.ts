@@ -1,6 +1,7 @@
 import type { HistoryReach, InterruptedWrite, NotWritable } from "../contract/generated/output.ts";
 import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
+import { NOT_ADOPTED } from "../core/guards/adoption.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { Plan, Step } from "../core/plan/plan.ts";
 import type { Unmanaged, UnreadKind } from "../core/report/events.ts";
@@ -55,6 +56,7 @@ export function planText(plan: Plan, view: PlanView): string {
   const shown = plan.steps.filter((step) => isShown(step, view));
   const listed = plan.steps.filter(({ action }) => action === "orphan").length;
   const notes = [
+    ...notAdoptedLines(plan, view),
     ...interruptedLines(view.interrupted ?? [], view),
     ...orphanNotes({ counted: plan.summary.orphan - listed, history: view.history }, view),
   ];
@@ -124,6 +126,14 @@ function notCheckedLines({ steps }: Plan, { paint, width, showPreflight = false 
   if (counts === "") return [];
   const hint = showPreflight ? "" : " (--show preflight names each)";
   return wrapWords(counts + hint, { indent: "", nextIndent: "  ", width }).map((line) => paint("dim", line));
+}
+
+function notAdoptedLines({ diagnostics }: Plan, { paint, width }: PlanView): readonly string[] {
+  const found = diagnostics.find(({ code }) => code === NOT_ADOPTED);
+  if (found === undefined) return [];
+  return wrapWords(`${found.summary}; ${found.detail}`, { indent: "", nextIndent: "  ", width }).map((line) =>
+    paint("yellow", line),
+  );
 }
 
 // Whoever plans need not be who applies, so this is a remark.

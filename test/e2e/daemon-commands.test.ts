@@ -28,7 +28,9 @@ test("S60 what others manage holds a target's first write, and a running daemon 
   expect(await status()).toMatchObject({
     condition: "Stalled",
     reason: "NotAdopted",
-    message: expect.stringMatching(/blocked until adopted or allowed: service\/dev:web\/api/),
+    message: expect.stringContaining(
+      "1 of 5 blocked until adopted or allowed: service/dev:web/api; holdfast adopt service/dev:web/api lets git overwrite it",
+    ),
   });
   expect(server.effects()).toEqual(before);
 

@@ -8,7 +8,6 @@ import { planPlace } from "../../render/plan.ts";
 import { sentenceText } from "../../render/wrap.ts";
 import type { Invocation } from "../command.ts";
 import type { TerminalView } from "../output/terminal-view.ts";
-import { allowedRisks } from "../targets/pass-rules.ts";
 import { confirm, type Terminal } from "../terminal.ts";
 
 /** The first line of an apply: the control plane, the target and the commit. */
@@ -33,7 +32,7 @@ export function createApproval(
     const { plan } = planned;
     if (sealed !== null || flags.yes) {
       agreed(planned);
-      return { is: "agreed", allows: sealed?.allows ?? allowedRisks(flags) };
+      return { is: "agreed", allows: sealed?.allows ?? null };
     }
     // A plan without writes needs no confirmation, but another writer can cause a second plan with writes.
     const isFirst = promptedChecksum === null;

@@ -1,3 +1,4 @@
+import { NOT_ADOPTED } from "../../core/guards/adoption.ts";
 import { sealRefusal } from "../../core/guards/seal-refusal.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
 import { printable } from "../../render/escape.ts";
@@ -16,7 +17,7 @@ export function nextCommand(
   target: CommandTarget,
 ): string | null {
   const isAsked = isInteractive(terminal);
-  if (!end.plan.complete || isNotReady(end) || isReviewed(flags, terminal, target)) return null;
+  if (!end.plan.complete || isNotReady(end) || isNotAdopted(end) || isReviewed(flags, terminal, target)) return null;
   // Another token may apply a sealed plan.
   if (end.notWritable !== undefined && flags.out === undefined) return null;
   const refusal = sealRefusal(end);
@@ -56,6 +57,11 @@ function isOfApply(name: string, carriesConsent: boolean): boolean {
 
 function isNotReady({ plan: { diagnostics } }: PlanEvent): boolean {
   return diagnostics.some(({ code }) => code === "checkout-not-ready");
+}
+
+// Whether to take live into git or to overwrite it is a choice that the report explains.
+function isNotAdopted({ plan: { diagnostics } }: PlanEvent): boolean {
+  return diagnostics.some(({ code }) => code === NOT_ADOPTED);
 }
 
 // A pull request is applied after its merge: `--base` compares with it, and CI names it. At a branch that the configuration

@@ -26,7 +26,8 @@ export type TargetChoice = {
   readonly server: string | null;
   readonly tokenFile: string | null;
   readonly caFile: string | null;
-  readonly sync: "report" | "heal" | "off";
+  /** What the daemon may do; null if nothing is written out, which heals and overwrites nothing of others. */
+  readonly sync: "report" | "heal" | "off" | null;
   /** Seconds between passes; null for the default. */
   readonly interval: number | null;
   /** Seconds between full passes; null if every pass of the interval is full. */
@@ -85,7 +86,7 @@ function targetChoice(entry: TargetEntry, sources: readonly SourceChoice[], term
     server: server ?? null,
     tokenFile: file(tokenFile),
     caFile: file(caFile),
-    sync: sync ?? "heal",
+    sync: sync ?? null,
     interval: interval ?? null,
     driftInterval: driftInterval ?? null,
     confirm: confirm ?? false,

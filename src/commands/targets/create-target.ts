@@ -102,7 +102,11 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     state,
     holds: holdsIn(state, terminal.clock.now),
     rules: withDecisions(
-      rulesOf(invocation, { root: remote === null ? root : null, writers: flags.writers ?? operator.writers ?? [] }),
+      rulesOf(invocation, {
+        root: remote === null ? root : null,
+        writers: flags.writers ?? operator.writers ?? [],
+        heals: choice?.sync === "heal",
+      }),
       newest?.isReleased ?? (() => false),
     ),
   };

@@ -15,11 +15,16 @@ const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
 
 const DEFAULT_HISTORY = 1000;
 
-/** The rules of a command's passes, in the order flag > environment > configuration > default; `root` is null for a commit. */
-export function rulesOf(
-  invocation: Invocation,
-  { root, writers }: { readonly root: string | null; readonly writers: readonly string[] },
-): Target["rules"] {
+type RuleOptions = {
+  /** The folder of the source; null for a commit. */
+  readonly root: string | null;
+  readonly writers: readonly string[];
+  /** Whether the operator has written `sync: heal` for the target. */
+  readonly heals: boolean;
+};
+
+/** The rules of a command's passes, in the order flag > environment > configuration > default. */
+export function rulesOf(invocation: Invocation, { root, writers, heals }: RuleOptions): Target["rules"] {
   const { flags } = invocation;
   const selection = selectionOf(invocation, root);
   return (config): Rules => ({
@@ -32,7 +37,10 @@ export function rulesOf(
     guards: guardsOf(config),
     allowShrink: flags.allowShrink ?? false,
     refusedRisks: refusedRisks(config.guards ?? {}),
-    allowedRisks: allowedRisks(flags),
+    allowedRisks: allowedRisks({
+      ...flags,
+      allowAdopt: flags.allowAdopt ?? (heals && config.guards?.adopts !== "refuse"),
+    }),
     updateShare: config.guards?.updateShare ?? null,
     dryRunsCreates: flags.dryRun ?? true,
     history: flags.history ?? DEFAULT_HISTORY,

@@ -266,7 +266,7 @@ caFile?: (string | null)
  */
 paths?: (string[] | null)
 /**
- * What a daemon may do: `report` never writes, `heal` writes, `off` makes no pass
+ * What a daemon may do: `report` never writes, `heal` writes, `off` makes no pass. Where `heal` is written out, what somebody else manages is overwritten too, unless `guards.adopts` is `refuse`
  */
 sync?: (("report" | "heal" | "off") | null)
 /**

@@ -1,7 +1,7 @@
 import type { Danger, StepGuard } from "../../contract/generated/output.ts";
 import type { Decision } from "../decide/decision.ts";
 import type { Identity } from "../manifest.ts";
-import { type Risk, type Step, writes } from "../plan/plan.ts";
+import { type Risk, writes } from "../plan/plan.ts";
 
 /** The action on each risk that a guard can refuse, when the configuration sets none. */
 const defaults = {
@@ -79,21 +79,21 @@ export type HoldAll = { readonly writes: string | null; readonly updates: string
 
 /**
  * Why the first write is held back, or null: resources that somebody else manages may mean that the target is wrong.
+ * What only may exist is no reason to wait: nothing would ever be written to a new control plane that cannot be read.
  */
 export function firstWriteGuard(
-  decisions: Iterable<Pick<Step, "action" | "risks">>,
+  decisions: Iterable<Pick<Decision, "action" | "dangers">>,
   { isFirst = false }: PlanGuards,
 ): string | null {
   if (!isFirst) return null;
-  const unadopted = [...decisions].filter(needsAdoption).length;
+  const unadopted = [...decisions].filter(isSomebodyElses).length;
   if (unadopted === 0) return null;
-  const what = unadopted === 1 ? "a resource that is or may be" : `${unadopted} resources that are or may be`;
+  const what = unadopted === 1 ? "a resource that is" : `${unadopted} resources that are`;
   return `held back before the target's first write: ${what} somebody else's must be adopted or allowed first`;
 }
 
-/** Whether a step is blocked until its resource is adopted. */
-export function needsAdoption({ action, risks }: Pick<Step, "action" | "risks">): boolean {
-  return action === "block" && risks.includes("adopts");
+function isSomebodyElses({ action, dangers }: Pick<Decision, "action" | "dangers">): boolean {
+  return action === "block" && dangers.some(({ risk, text }) => risk === "adopts" && text !== MAY_EXIST);
 }
 
 /**
@@ -127,8 +127,8 @@ export function guardDetail(dangers: readonly Danger[]): string {
 
 const WRITE_UNREAD = "--allow-adopt writes it all the same";
 
-// What cannot be read cannot be adopted as it is.
-function isUnread(dangers: readonly Danger[]): boolean {
+/** Whether live could not be read: what cannot be read cannot be adopted as it is. */
+export function isUnread(dangers: readonly Danger[]): boolean {
   return dangers.every(({ text }) => text === MAY_EXIST || text === UNREAD);
 }
 

@@ -1,5 +1,5 @@
 import { isUnreadable } from "../diagnostic.ts";
-import { needsAdoption } from "../guards/step-guards.ts";
+import { adoptionText, isReadable, needsAdoption } from "../guards/adoption.ts";
 import type { Plan, Step } from "../plan/plan.ts";
 import { placeText } from "./invalid-text.ts";
 import { type ApplyReport, hasBadRollout, type Outcome } from "./report.ts";
@@ -145,7 +145,7 @@ function shortfalls({ outcomes, summary }: Applied["report"], steps: readonly St
     reasonOf("Failed", of("failed"), countText("failed")),
     reasonOf("Unknown", of("unknown"), countText("unknown")),
     reasonOf("RolloutFailed", outcomes.filter(hasBadRollout), countText("failed rollouts", "failed rollout")),
-    reasonOf("NotAdopted", adopting, adoptText),
+    reasonOf("NotAdopted", adopting, (some) => adoptText(some, steps, all)),
     reasonOf("Blocked", blocked, countText("blocked")),
     // A write of an earlier run that was not made and is no longer declared leaves nothing undone.
     reasonOf(
@@ -198,9 +198,11 @@ function invalidVerb({ length }: readonly Outcome[]): string {
   return length === 1 ? "manifests is" : "manifests are";
 }
 
-function adoptText(unadopted: readonly Outcome[]): string {
+function adoptText(unadopted: readonly Outcome[], steps: readonly Step[], all: number): string {
   const names = listed(unadopted.map(({ identity }) => identity));
-  return `${unadopted.length} blocked until adopted or allowed: ${names}`;
+  const readable = steps.filter((step) => needsAdoption(step) && isReadable(step)).map(({ identity }) => identity);
+  const next = readable.length === 0 ? "" : `; ${adoptionText(readable)}`;
+  return `${unadopted.length} of ${all} blocked until adopted or allowed: ${names}${next}`;
 }
 
 const NAMED = 3;

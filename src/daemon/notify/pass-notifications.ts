@@ -1,4 +1,4 @@
-import { needsAdoption } from "../../core/guards/step-guards.ts";
+import { needsAdoption } from "../../core/guards/adoption.ts";
 import { isDrifted, type Plan } from "../../core/plan/plan.ts";
 import type { ApplyEvent, PassEvent } from "../../core/report/events.ts";
 import { isHeld, type PassConclusion, reasonsText } from "../../core/report/pass-result.ts";

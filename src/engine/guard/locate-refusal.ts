@@ -6,16 +6,16 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { GuardRefusal } from "../../core/report/events.ts";
 import { locateFields, type ManifestField } from "../../manifests/read-manifests.ts";
 
-/** Why guards refuse a plan, with the fields that its messages are about. */
-export type UnlocatedRefusal = Omit<GuardRefusal, "diagnostics"> & {
+/** Why guards refuse a plan, with the fields that its other messages are about. */
+export type UnlocatedRefusal = GuardRefusal & {
   readonly fields: readonly (ManifestField & { readonly diagnostic: Diagnostic })[];
 };
 
 /** The same refusal, with each message at the line of its field. */
 export async function locateRefusal({ fields, ...refusal }: UnlocatedRefusal, { signal }: Stop): Promise<GuardRefusal> {
   const located = await locateFields(fields, { signal });
-  const diagnostics = located.map(({ diagnostic, position }): Diagnostic => ({ ...diagnostic, ...position }));
-  return { ...refusal, diagnostics };
+  const steps = located.map(({ diagnostic, position }): Diagnostic => ({ ...diagnostic, ...position }));
+  return { ...refusal, diagnostics: [...steps, ...refusal.diagnostics] };
 }
 
 /** The error of an apply that guards refuse. */

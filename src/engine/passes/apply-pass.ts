@@ -1,5 +1,5 @@
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
-import { needsAdoption, type PlanGuards } from "../../core/guards/step-guards.ts";
+import { firstWriteGuard, type PlanGuards } from "../../core/guards/step-guards.ts";
 import { parentOf } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { missingExtensions } from "../../core/missing-extensions.ts";
@@ -54,7 +54,8 @@ export type ApplyMode = {
 export type Approval =
   | { readonly is: "declined" }
   | { readonly is: "confirmed" }
-  | { readonly is: "agreed"; readonly allows: readonly string[] };
+  /** Without risks of its own, it allows those that the rules allow. */
+  | { readonly is: "agreed"; readonly allows: readonly string[] | null };
 
 /** Plans and applies what the source declares. */
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult> {
@@ -72,7 +73,9 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
   if (right.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
   if (right.mayHaveOthers) warnOfOtherWriters(current, pass);
   // Where the first write needs adoption, not even equal resources are recorded: an empty ledger marks the first write.
-  const recordsEqual = current.recorded.size > 0 || !current.plan.steps.some(needsAdoption);
+  const isHeldBack =
+    firstWriteGuard(current.decisions.values(), { refused: rules.refusedRisks, isFirst: true }) !== null;
+  const recordsEqual = current.recorded.size > 0 || !isHeldBack;
   if (recordsEqual) agree(current, pass, mode);
   const { hasLease } = right;
   const run = { ...pass.run, ...(mode.waiting ?? untilTheEnd()) };
@@ -109,7 +112,8 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: Ap
   if (approval.is === "agreed") {
     // Under another key the flags of the plan cannot be verified, so apply must have them too.
     const isVerified = sealed === null || sealed.seal.key === sealingOf(pass).key;
-    const allows = isVerified ? approval.allows : rules.allowedRisks.filter((risk) => approval.allows.includes(risk));
+    const agreed = approval.allows ?? rules.allowedRisks;
+    const allows = isVerified ? agreed : rules.allowedRisks.filter((risk) => agreed.includes(risk));
     const { refusal } = guard(planned, without(rules.refusedRisks, allows), null);
     if (refusal !== null) throw refusedByGuards(await locateRefusal(refusal, pass.run), isVerified);
   }

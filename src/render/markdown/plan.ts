@@ -1,4 +1,5 @@
 import { compareText } from "../../contract/json.ts";
+import { NOT_ADOPTED } from "../../core/guards/adoption.ts";
 import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
 import { orphanParagraphs, orphansText } from "../orphans.ts";
@@ -36,7 +37,8 @@ export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
       : [`${incompleteMarkdown(plan.summary, declaredIn(plan.summary))} This plan cannot be applied.`]),
     ...(steps.length === 0 ? [] : [countsTable(steps)]),
     ...dangerText(steps),
-    ...diagnosticsMarkdown(plan.diagnostics),
+    ...notAdoptedText(plan),
+    ...diagnosticsMarkdown(plan.diagnostics.filter(({ code }) => code !== NOT_ADOPTED)),
     ...(notChecked === "" ? [] : [`${notChecked}.`]),
     ...[notWritableText(plan.notWritable ?? [], codeSpan)].flatMap((text) => (text === null ? [] : [`${text}.`])),
     ...interruptedTexts(plan.interrupted ?? [], codeSpan).map((text) => `${text}.`),
@@ -132,6 +134,13 @@ function dangerText(steps: readonly Step[]): readonly string[] {
   return [
     [`**Dangerous: ${dangerous.length}**`, "", ...lines, ...(rest === 0 ? [] : [`- and ${rest} more`])].join("\n"),
   ];
+}
+
+function notAdoptedText({ diagnostics }: Plan): readonly string[] {
+  const found = diagnostics.filter(({ code }) => code === NOT_ADOPTED);
+  return found.map(
+    ({ summary, detail }) => `**NotAdopted**: ${codeSpan(`${summary.slice("NotAdopted: ".length)}; ${detail}`)}.`,
+  );
 }
 
 // Dangerous groups come first, then the ones that others refer to.

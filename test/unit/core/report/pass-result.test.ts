@@ -88,11 +88,11 @@ test("a report that leaves something out is incomplete, and says what", () => {
 test("what somebody else manages is told apart from what is blocked, and all reasons are one line", () => {
   const files = ["a.yaml", "b.yaml", "c.yaml", "d.yaml"];
   const invalid = files.map((file) => outcome("invalid", { identity: "", file, line: null }));
-  const step = { identity: "team/ml", action: "block", risks: ["adopts"] } as const;
+  const step = { identity: "team/ml", action: "block", risks: ["adopts"], changes: [] } as const;
   const event = sampleApplyEvent([outcome("blocked", { identity: "team/ml" }), outcome("blocked"), ...invalid], [step]);
   const { reasons } = applyConclusion(event);
   expect(reasons.map((one) => one.reason)).toEqual(["InvalidManifests", "NotAdopted", "Blocked"]);
   expect(reasonsText(reasons)).toBe(
-    "4 of 6 manifests are invalid: a.yaml, b.yaml, c.yaml, and 1 more; 1 blocked until adopted or allowed: team/ml; 1 blocked",
+    "4 of 6 manifests are invalid: a.yaml, b.yaml, c.yaml, and 1 more; 1 of 6 blocked until adopted or allowed: team/ml; 1 blocked",
   );
 });
