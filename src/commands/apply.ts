@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
-import { noPlan, parseSealedPlan, type SealedPlan } from "../core/plan/sealed-plan.ts";
+import { noPlan, parseSignedPlan, type SignedPlan } from "../core/plan/signed-plan.ts";
 import type { PassEvent } from "../core/report/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { appliedRefPublisher } from "./apply/applied-ref-publisher.ts";
@@ -25,15 +25,15 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const { flags, terminal } = invocation;
   requireConsent(invocation);
   const view = terminalViewOf(invocation);
-  const sealed = flags.plan === undefined ? null : readSealedPlan(resolve(terminal.cwd, flags.plan));
+  const signed = flags.plan === undefined ? null : readSignedPlan(resolve(terminal.cwd, flags.plan));
   using progress = await openProgress(invocation, view);
   const shown = { ...invocation, terminal: printedOn(progress.stderr, terminal) };
   await using target = await findTarget(shown, { reading: false });
   await requireTargetConfirmed(target, invocation.flags, terminal);
   const targetView = { ...view, target: target.choice?.name ?? null };
   const header = createApplyHeader(terminal, targetView);
-  const approve = createApproval(invocation, targetView, sealed, header);
-  const mode = { is: "apply", approve, sealed } as const;
+  const approve = createApproval(invocation, targetView, signed, header);
+  const mode = { is: "apply", approve, signed } as const;
   await using publisher = appliedRefPublisher(target, invocation);
   publisher.begin();
   const recorder = await createApplyRecorder(target, terminal);
@@ -70,12 +70,12 @@ function requireConsent({ flags, terminal }: Invocation): void {
   });
 }
 
-/** Reads a sealed plan; refuses any other file, with the reason. */
-function readSealedPlan(path: string): SealedPlan {
-  return withPath(path, () => parseSealedPlan(readJsonFile(path, MAX_BYTES, noPlan)));
+/** Reads a signed plan; refuses any other file, with the reason. */
+function readSignedPlan(path: string): SignedPlan {
+  return withPath(path, () => parseSignedPlan(readJsonFile(path, MAX_BYTES, noPlan)));
 }
 
-function withPath(path: string, read: () => SealedPlan): SealedPlan {
+function withPath(path: string, read: () => SignedPlan): SignedPlan {
   try {
     return read();
   } catch (error) {

@@ -1,5 +1,5 @@
 import { exitCodes, HoldfastError } from "../core/errors.ts";
-import { sealRefusal } from "../core/guards/seal-refusal.ts";
+import { signingRefusal } from "../core/guards/signing-refusal.ts";
 import { type Gate, hasChanges, type Plan } from "../core/plan/plan.ts";
 import type { GuardRefusal, PlanEvent } from "../core/report/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
@@ -16,7 +16,7 @@ import { nextCommand } from "./output/next-command.ts";
 import { outputPath } from "./output/output-path.ts";
 import { fullReportNote, passNotices, showUnreadable } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
-import { openOutputs, writeSealedPlan } from "./output/write-outputs.ts";
+import { openOutputs, writeSignedPlan } from "./output/write-outputs.ts";
 import { findTarget } from "./targets/find-targets.ts";
 import { onEachTarget } from "./targets/on-each-target.ts";
 import { columnsOn, say, type Terminal } from "./terminal.ts";
@@ -33,13 +33,13 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   const show = new Set(flags.show);
   const gate = gateOf(flags);
   const write = openOutputs(invocation, place.content);
-  const seals = out !== null || allOutputs(flags.output).some(({ format }) => format === "json");
+  const signs = out !== null || allOutputs(flags.output).some(({ format }) => format === "json");
   const shows = { showServer: show.has("server"), showUnmanaged: show.has("unmanaged") };
-  const mode = { is: "plan", ...shows, gate, seals } as const;
+  const mode = { is: "plan", ...shows, gate, signs } as const;
   const end = await reconcile(target, mode, { ...terminal, emit: passNotices(invocation, view) });
   if (end.what !== "planned") return endWithInvalidSource(end, invocation);
-  const refusal = sealRefusal(end);
-  if (out !== null && refusal === null) sealTo(out, end, { terminal, isKeyShared: target.state.readKey() !== null });
+  const refusal = signingRefusal(end);
+  if (out !== null && refusal === null) signTo(out, end, { terminal, isKeyShared: target.state.readKey() !== null });
   showUnreadable(end.plan.diagnostics, invocation, view);
   const review = {
     target: target.choice?.name ?? null,
@@ -62,21 +62,21 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
       outputs: planOutputs(end.plan, review),
     }),
   });
-  if (out !== null && refusal !== null) return endUnsealed(refusal, invocation);
+  if (out !== null && refusal !== null) return endUnsigned(refusal, invocation);
   return exitCodeOf(end.plan, gate);
 }
 
 // An incomplete plan cannot be applied.
-function sealTo(
+function signTo(
   out: string,
   end: PlanEvent,
   { terminal, isKeyShared }: { readonly terminal: Terminal; readonly isKeyShared: boolean },
 ): void {
   if (!end.plan.complete) {
-    say(terminal, "nothing was sealed: the plan is incomplete");
+    say(terminal, "nothing was signed: the plan is incomplete");
     return;
   }
-  writeSealedPlan(planFile(end), out);
+  writeSignedPlan(planFile(end), out);
   if (isKeyShared || end.plan.allows === undefined) return;
   say(
     terminal,
@@ -85,12 +85,12 @@ function sealTo(
 }
 
 // Nobody should approve a plan that an apply refuses. The result has been written, so the refusal is reported beside it.
-function endUnsealed({ message, flags, needsPerson, diagnostics }: GuardRefusal, invocation: Invocation): number {
+function endUnsigned({ message, flags, needsPerson, diagnostics }: GuardRefusal, invocation: Invocation): number {
   const allowed = flags.length === 0 ? [] : [`run plan again with ${flags.join(" ")} where that is intended`];
   const person = needsPerson
     ? ["confirm it at a terminal with holdfast apply, or change guards in the configuration"]
     : [];
-  const hint = `nothing was sealed: ${[...allowed, ...person].join("; ")}`;
+  const hint = `nothing was signed: ${[...allowed, ...person].join("; ")}`;
   const error = new HoldfastError("refused", message, { hint, diagnostics });
   showFaults(error, invocation);
   const { stderr } = invocation.terminal;

@@ -111,7 +111,7 @@ async function applyTo(invocation: Invocation, base: NonNullable<TargetUse["base
   const mode = {
     is: "apply",
     approve: async () => ({ is: "agreed", allows: ["adopts", "privilege-growth"] }) as const,
-    sealed: null,
+    signed: null,
   } as const;
   const end = await reconcile(target, mode, { ...invocation.terminal, emit: () => {} });
   if (end.what === "applied") return end;

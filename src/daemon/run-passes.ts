@@ -178,8 +178,8 @@ function createPass(
   let hasWorked = isReloaded;
   const modeOf = (scope: PassScope, stopWaiting: AbortSignal): ApplyMode | PlanMode =>
     sync === "heal"
-      ? { is: "apply", approve: null, sealed: null, scope, leader, waiting: { stopWaiting, onLeft } }
-      : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false };
+      ? { is: "apply", approve: null, signed: null, scope, leader, waiting: { stopWaiting, onLeft } }
+      : { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false };
   const handleFailure = (error: unknown): void => {
     const code = error instanceof HoldfastError ? error.code : "error";
     const isFatal = !hasWorked && FATAL.includes(code) && !(error instanceof SourceError);

@@ -19,7 +19,7 @@ import type { ResolveMode } from "./passes/resolve-pass.ts";
 import type { UnlockMode } from "./passes/unlock-pass.ts";
 import type { WhyMode } from "./passes/why-pass.ts";
 import type { Run } from "./run.ts";
-import { isSealedBy, sealingOf } from "./seal-inputs.ts";
+import { isSignedBy, signerOf } from "./signed-inputs.ts";
 import type { Target, TargetConnection } from "./target.ts";
 
 /** What a pass does. */
@@ -79,7 +79,7 @@ type PassInput = {
 async function runPass(found: DesiredRead, { target, mode, memory, ...input }: PassInput): Promise<Ended> {
   const { run, warnings } = collectWarnings(found, target, input.run);
   const connection = await target.server.connect(found.rules);
-  const read = withSealedConsent(found, mode, connection);
+  const read = withSignedConsent(found, mode, connection);
   const isPart = mode.is === "apply" && mode.scope === "changes" && memory !== null;
   requireConfiguration(connection.session.serverFacts, read);
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
@@ -138,10 +138,10 @@ function reporting<Report extends { readonly diagnostics: readonly Diagnostic[] 
   return { ...report, diagnostics: withWarnings(report.diagnostics, found) };
 }
 
-// A sealed plan carries the consent that was given when it was made, as far as its seal proves it.
-function withSealedConsent(read: DesiredRead, mode: Mode, connection: TargetConnection): DesiredRead {
-  const sealed = mode.is === "apply" ? mode.sealed : null;
-  if (!sealed?.allows.includes("shrink") || !isSealedBy(sealed, sealingOf({ connection, read }))) return read;
+// A signed plan carries the consent that was given when it was made, as far as its signature proves it.
+function withSignedConsent(read: DesiredRead, mode: Mode, connection: TargetConnection): DesiredRead {
+  const signed = mode.is === "apply" ? mode.signed : null;
+  if (!signed?.allows.includes("shrink") || !isSignedBy(signed, signerOf({ connection, read }))) return read;
   return { ...read, rules: { ...read.rules, allowShrink: true } };
 }
 

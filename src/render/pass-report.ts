@@ -54,7 +54,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     const counted = ignored === 0 ? {} : { ignored };
     const shown = listed(plan, showUnchanged);
     // With the server-side fields, the steps are not the ones that would be executed.
-    const document = withServerSide === null ? sealed(shown, event) : shown;
+    const document = withServerSide === null ? signed(shown, event) : shown;
     const { history, notWritable, interrupted } = event;
     const beside = { ...counted, history, ...unmanagedIn(unmanaged), ...foreignIn(event) };
     return jsonText({
@@ -96,11 +96,11 @@ export function planReport(event: PlanEvent, view: ReportView): string {
 
 /** A plan as its file stores it: without kept steps. */
 export function planFile(event: PlanEvent): string {
-  return jsonText(sealed(listed(event.plan, false), event));
+  return jsonText(signed(listed(event.plan, false), event));
 }
 
-function sealed(plan: Plan, { seal }: PlanEvent): object {
-  return seal === null ? plan : { ...plan, seal };
+function signed(plan: Plan, { signature }: PlanEvent): object {
+  return signature === null ? plan : { ...plan, seal: signature };
 }
 
 /** The report of a drift pass; `base` is the commit whose manifests replace missing records. */

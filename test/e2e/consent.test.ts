@@ -137,8 +137,8 @@ describe("a run without consent leaves no trace", () => {
     expect(declined.code).toBe(0);
     unchanged();
     if (flags.length > 0) {
-      const sealed = await source.runHere(["plan", "--out", "plan.json", ...flags], guarded);
-      expect(sealed.code).toBe(0);
+      const signed = await source.runHere(["plan", "--out", "plan.json", ...flags], guarded);
+      expect(signed.code).toBe(0);
       unchanged();
       await source.write("services/new.yaml", service("new", "replicas: 3\n"));
       const stale = await source.runHere(["apply", "--plan", "plan.json"], guarded);

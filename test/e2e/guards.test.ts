@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { contentDigest } from "../../src/core/plan/seal.ts";
+import { contentDigest } from "../../src/core/plan/sign-plan.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
 import { foreignService } from "../support/foreign-service.ts";
@@ -46,13 +46,13 @@ describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) =
     expect(refused.stderr).toContain("--allow-adopt");
     expect(server.effects()).toEqual(before);
 
-    // What an apply refuses is not sealed, and the refusal says which flag allows it.
-    const unsealed = await source.runHere(["plan", "--out", "strict.json"], guarded);
-    expect(unsealed.code).toBe(5);
-    expect(unsealed.stdout).toMatch(
+    // What an apply refuses is not signed, and the refusal says which flag allows it.
+    const unsigned = await source.runHere(["plan", "--out", "strict.json"], guarded);
+    expect(unsigned.code).toBe(5);
+    expect(unsigned.stdout).toMatch(
       /NotAdopted: 1 of 4 declared[\s\S]*Plan: 1 to update, .*; 1 step needs --allow-adopt[^\n]*\n$/,
     );
-    expect(unsealed.stderr).toContain("nothing was sealed: run plan again with --allow-adopt");
+    expect(unsigned.stderr).toContain("nothing was signed: run plan again with --allow-adopt");
     expect(await readdir(source.folder)).not.toContain("strict.json");
     await source.write("strict.json", plan.stdout);
     const unapplied = await source.runHere(["apply", "--plan", "strict.json", "--allow-adopt"], guarded);
@@ -145,9 +145,9 @@ test("the command that a plan names next works as it is printed", async () => {
 async function followNext(source: Source, args: readonly string[]): Promise<readonly string[]> {
   const ended = await source.runHere(args, guarded);
   const [, next] = /^Next: (.*)$/m.exec(ended.stdout) ?? [];
-  // A plan that could not be sealed names the plan that can.
-  const isUnsealed = next?.startsWith("holdfast plan ") === true;
-  expect(ended, args.join(" ")).toMatchObject({ code: isUnsealed ? 5 : 0 });
+  // A plan that could not be signed names the plan that can.
+  const isUnsigned = next?.startsWith("holdfast plan ") === true;
+  expect(ended, args.join(" ")).toMatchObject({ code: isUnsigned ? 5 : 0 });
   if (next === undefined) return [];
   const words = execFileSync("sh", ["-c", `printf '%s\\n' ${next}`], { encoding: "utf8" })
     .trimEnd()
@@ -230,9 +230,9 @@ test("S63 a permission that is written into a plan by hand is not one", async ()
   const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
   // Of the same commit another key will do.
   await commitAll(source.folder, "Team");
-  const sealing = ["plan", "--out", "plan.json", "--allow-privilege"];
-  const sealed = await source.runHere(sealing, guarded);
-  expect(sealed).toMatchObject({ code: 0, stderr: expect.stringMatching(/with another state folder.*--allow-/s) });
+  const signing = ["plan", "--out", "plan.json", "--allow-privilege"];
+  const signed = await source.runHere(signing, guarded);
+  expect(signed).toMatchObject({ code: 0, stderr: expect.stringMatching(/with another state folder.*--allow-/s) });
   const plan = JSON.parse(await readFile(join(source.folder, "plan.json"), "utf8"));
   expect(plan.allows).toEqual(["privilege-growth"]);
   await source.write("plan.json", JSON.stringify({ ...plan, allows: ["privilege-growth", "shrink"] }));

@@ -126,7 +126,7 @@ name: api
     expect(ended).toMatchObject({ code: 0, stdout: "Plan: nothing to do, 8 unchanged\n" });
   });
 
-  test("can be sealed, and is applied exactly", async () => {
+  test("can be signed, and is applied exactly", async () => {
     const server = await plane.serve();
     const source = await applied(server);
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
@@ -156,7 +156,7 @@ name: api
   });
 });
 
-describe("a sealed plan", () => {
+describe("a signed plan", () => {
   test("is stale when a manifest has changed since, and nothing is written", async () => {
     const server = await serve();
     const source = await applied(server);
@@ -239,7 +239,7 @@ describe("plan", () => {
     expect(server.effects()).toEqual(before);
   });
 
-  test("masks values that could be secrets, in text, JSON and the sealed file", async () => {
+  test("masks values that could be secrets, in text, JSON and the signed file", async () => {
     const server = await serve();
     const env = (value: string) => service("api", `replicas: 2\nenv:\n  API_PASSWORD: ${value}\n`);
     const source = await sourceOf({ ...everyKind, "services/api.yaml": env("canary-one") }, server);
@@ -248,8 +248,8 @@ describe("plan", () => {
     const text = await source.runHere(["plan", "--out", "plan.json"]);
     const json = await source.runHere(["plan", "-o", "json"]);
     expect(text.stdout).toContain("manifest   env.API_PASSWORD  (sensitive) → (sensitive, changed)");
-    const sealed = await readFile(join(source.folder, "plan.json"), "utf8");
-    for (const output of [text.stdout, text.stderr, json.stdout, json.stderr, sealed]) {
+    const signed = await readFile(join(source.folder, "plan.json"), "utf8");
+    for (const output of [text.stdout, text.stderr, json.stdout, json.stderr, signed]) {
       expect(output).not.toContain("canary");
     }
   });

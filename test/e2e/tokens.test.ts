@@ -47,7 +47,7 @@ describe.each(controlPlaneVariants)("the one-time token of an account, on a $nam
       code: 5,
       stdout: expect.stringMatching(/^Next: holdfast plan --sink file --out plan.json$/m),
       stderr: expect.stringMatching(
-        /virtual-account\/ci answers a one-time token[^→]*→ nothing was sealed: run plan again with --sink file/,
+        /virtual-account\/ci answers a one-time token[^→]*→ nothing was signed: run plan again with --sink file/,
       ),
     });
     expect(JSON.parse((await source.runHere(["plan", "-o", "json"], { CI: "1" })).stdout)).not.toHaveProperty("seal");

@@ -94,7 +94,7 @@ function refusalFaults({ moved, applied, situation, plan }: Judging, isGuarded: 
     case 5:
       return isGuarded ? [] : [`apply ended with 5 for no reason: ${said}`];
     case 6:
-      if (!situation.isSealed || moved === null) return [`apply ended with 6 for no reason: ${said}`];
+      if (!situation.isSigned || moved === null) return [`apply ended with 6 for no reason: ${said}`];
       return said.includes(`${moved.is}: ${moved.identity}`)
         ? []
         : [`apply does not name ${moved.is} ${moved.identity}: ${said}`];
@@ -103,17 +103,17 @@ function refusalFaults({ moved, applied, situation, plan }: Judging, isGuarded: 
   }
 }
 
-// A change that the token can see must stop a sealed plan. What cannot be read may have moved unseen, and so may what the
+// A change that the token can see must stop a signed plan. What cannot be read may have moved unseen, and so may what the
 // token may not write: a role on a cluster alone does not show the workspaces in it.
 function movedFaults({ moved, plan, situation }: Judging, outcomes: readonly Outcome[]): readonly string[] {
-  if (moved === null || moved.isEqual || !situation.isSealed) return [];
+  if (moved === null || moved.isEqual || !situation.isSigned) return [];
   const step = plan.steps.find(({ identity }) => bareIdentity(identity) === moved.identity);
   const isForbidden = outcomes.some(({ identity, error }) => identity === step?.identity && error?.status === 403);
   const isUnseen =
     step === undefined || step.action === "ensure" || step.action === "block" || step.reason !== null || isForbidden;
   return moved.is === "live" && isUnseen
     ? []
-    : [`a sealed plan was applied though ${moved.is} ${moved.identity} moved`];
+    : [`a signed plan was applied though ${moved.is} ${moved.identity} moved`];
 }
 
 function stepFaults({ plan, declared, situation }: Judging, outcomes: readonly Outcome[]): readonly string[] {

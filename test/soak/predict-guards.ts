@@ -6,7 +6,7 @@ import { allowedRisks } from "../../src/commands/targets/pass-rules.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import type { Diagnostic } from "../../src/core/diagnostic.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
-import { parseSealedPlan, type SealedPlan } from "../../src/core/plan/sealed-plan.ts";
+import { parseSignedPlan, type SignedPlan } from "../../src/core/plan/signed-plan.ts";
 import type { PassResult } from "../../src/core/report/events.ts";
 import { type Mode, reconcile } from "../../src/engine/reconcile.ts";
 import { planFile } from "../../src/render/pass-report.ts";
@@ -114,15 +114,15 @@ async function sourceOn({ adminToken }: Platform, url: string) {
       rmSync(join(folder, file), { force: true });
     },
     plan: (allowed: Allowed) =>
-      pass({ is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: true }, allowed),
+      pass({ is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: true }, allowed),
     apply: (allowed: Allowed) => {
       const approve = async () => ({ is: "agreed", allows: allowedRisks(allowed) }) as const;
-      return pass({ is: "apply", sealed: null, approve }, allowed);
+      return pass({ is: "apply", signed: null, approve }, allowed);
     },
-    applySealed: (sealed: SealedPlan) =>
-      pass({ is: "apply", sealed, approve: async () => ({ is: "agreed", allows: sealed.allows }) }, {}),
+    applySigned: (signed: SignedPlan) =>
+      pass({ is: "apply", signed, approve: async () => ({ is: "agreed", allows: signed.allows }) }, {}),
     confirm: () =>
-      pass({ is: "apply", sealed: null, approve: async () => ({ is: "confirmed" }) }, { allowShrink: true }),
+      pass({ is: "apply", signed: null, approve: async () => ({ is: "confirmed" }) }, { allowShrink: true }),
   };
 }
 
@@ -178,9 +178,9 @@ function reasonsOf(verdict: Verdict): Iterable<string> {
   return [verdict.message.startsWith("live shows ") ? "live" : "source"];
 }
 
-function sealedIn(end: PassResult | null): SealedPlan {
+function signedIn(end: PassResult | null): SignedPlan {
   if (end?.what !== "planned") throw new Error("there is no plan");
-  return parseSealedPlan(JSON.parse(planFile(end)));
+  return parseSignedPlan(JSON.parse(planFile(end)));
 }
 
 /**
@@ -206,13 +206,13 @@ export async function predictGuards(seed: number, situations: number): Promise<R
       // A control plane that shows nothing of what is there; with the default limits that is too little to be refused.
       if (source.files.has("holdfast.yaml") && chance(random, 0.25)) proxy.inject("listTeams", emptyList);
       const planned = await verdictOf(source.plan(allowed));
-      const isSealed = planned.verdict === null && chance(random, 0.5);
-      const applied = await verdictOf(isSealed ? source.applySealed(sealedIn(planned.end)) : source.apply(allowed));
+      const isSigned = planned.verdict === null && chance(random, 0.5);
+      const applied = await verdictOf(isSigned ? source.applySigned(signedIn(planned.end)) : source.apply(allowed));
       const where = `seed ${seed}, situation ${nth + step}, ${JSON.stringify(allowed)}`;
       expect(saidIn(planned.verdict), where).toEqual(saidIn(applied.verdict));
       if (planned.end?.what === "planned") {
-        const { plan, seal } = planned.end;
-        expect([plan.summary.refused > 0, seal === null], where).toEqual(Array(2).fill(planned.verdict !== null));
+        const { plan, signature } = planned.end;
+        expect([plan.summary.refused > 0, signature === null], where).toEqual(Array(2).fill(planned.verdict !== null));
       }
       proxy.heal();
       for (const why of reasonsOf(planned.verdict)) refusals.set(why, (refusals.get(why) ?? 0) + 1);

@@ -40,8 +40,8 @@ export type Situation = {
   /** What somebody changes in live after that. */
   readonly drift: Declared;
   readonly declared: Declared;
-  /** Whether the plan is sealed and applied as it is. */
-  readonly isSealed: boolean;
+  /** Whether the plan is signed and applied as it is. */
+  readonly isSigned: boolean;
   /** Whether creates are dry-run. */
   readonly isChecked: boolean;
   /** Whether everything that guards refuse is allowed. */
@@ -75,9 +75,9 @@ export function drawSituation(seed: number, random: () => number): Situation {
   );
   const broken = chance(0.2) ? pick(nonEmpty(Object.keys(declared))) : null;
   // What leaves out a manifest cannot be applied later.
-  const isSealed = broken === null && chance(0.5);
+  const isSigned = broken === null && chance(0.5);
   const file = pick(nonEmpty(Object.keys(declared)));
-  const is = isSealed ? pick(["nothing", "live", "source", "file", "beside"]) : "nothing";
+  const is = isSigned ? pick(["nothing", "live", "source", "file", "beside"]) : "nothing";
   const target = declared[file];
   const isOfFile = is === "live" || is === "source" || is === "file";
   return {
@@ -86,7 +86,7 @@ export function drawSituation(seed: number, random: () => number): Situation {
     before: { by, declared: by === "nobody" ? {} : before },
     drift,
     declared,
-    isSealed,
+    isSigned,
     isAllowed: chance(0.7),
     isChecked: chance(0.9),
     broken,

@@ -112,7 +112,7 @@ export async function trySituation(
   const wroteAtPlan = (await since(early)).map((resource) => `plan wrote ${resource}`);
   const isInvalid = planned.code === 3;
   if (wroteAtPlan.length > 0) return { end: "planned", faults: wroteAtPlan, results: [] };
-  // A plan that apply would refuse is not sealed, and apply refuses it for the same guards.
+  // A plan that apply would refuse is not signed, and apply refuses it for the same guards.
   if (planned.code === 5) {
     const refused = await run(["apply", "--yes", "--no-wait", "-o", "json", ...flags], env);
     const wrote = await since(early);
@@ -128,15 +128,15 @@ export async function trySituation(
   const before = await readLiveManifests(plane.admin, situation.declared);
   const earlier = await effects(plane.data);
   // What is invalid where it is read, a version that leaps among it, is refused by apply as well.
-  const applying = situation.isSealed && !isInvalid ? ["--plan", out] : ["--yes"];
+  const applying = situation.isSigned && !isInvalid ? ["--plan", out] : ["--yes"];
   const applied = await run(["apply", "--no-wait", "-o", "json", ...applying, ...flags], env);
   const wrote = await since(earlier);
   if (isInvalid) {
     const isRefused = wrote.length === 0 && (applied.code === 3 || moved !== null);
     return { end: "invalid", faults: isRefused ? [] : [`apply of what is invalid: ${applied.code}`], results: [] };
   }
-  if (isPartial && situation.isSealed) {
-    // An incomplete plan is not sealed, so there is no file.
+  if (isPartial && situation.isSigned) {
+    // An incomplete plan is not signed, so there is no file.
     const isRefused = wrote.length === 0 && applied.code === 3;
     return { end: "refused", faults: isRefused ? [] : [`apply of an incomplete plan: ${applied.code}`], results: [] };
   }

@@ -56,7 +56,7 @@ function answerOf({ code, stdout, stderr }: Ended): Omit<Ended, "signal"> {
 const DEADLINE = /("arrivesUntil":) (?:null|"[^"]*")/g;
 const DEADLINE_TEXT = /\s+\(it\s+may\s+arrive\s+until\s+\S+\s+apply\s+waits\s+for\s+that\)/g;
 
-// The seal covers the diagnostics.
+// The signature covers the diagnostics.
 function withoutCacheFaults(stdout: string): string {
   if (!stdout.startsWith("{") || !stdout.includes('"not-remembered"')) return stdout;
   const { diagnostics, seal: _, ...rest } = JSON.parse(stdout);

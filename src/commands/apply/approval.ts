@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { writes } from "../../core/plan/plan.ts";
-import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
+import type { SignedPlan } from "../../core/plan/signed-plan.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
 import type { Approval } from "../../engine/passes/apply-pass.ts";
 import { planReport, type ReportView } from "../../render/pass-report.ts";
@@ -20,19 +20,19 @@ type ApplyHeader = {
   readonly printRefused: () => void;
 };
 
-/** Approves by the sealed plan, by `--yes`, or by asking at the terminal. */
+/** Approves by the signed plan, by `--yes`, or by asking at the terminal. */
 export function createApproval(
   { flags, terminal }: Invocation,
   view: TerminalView & ReportView,
-  sealed: SealedPlan | null,
+  signed: SignedPlan | null,
   { agreed }: ApplyHeader,
 ): (planned: PlanEvent) => Promise<Approval> {
   let promptedChecksum: string | null = null;
   return async (planned) => {
     const { plan } = planned;
-    if (sealed !== null || flags.yes) {
+    if (signed !== null || flags.yes) {
       agreed(planned);
-      return { is: "agreed", allows: sealed?.allows ?? null };
+      return { is: "agreed", allows: signed?.allows ?? null };
     }
     // A plan without writes needs no confirmation, but another writer can cause a second plan with writes.
     const isFirst = promptedChecksum === null;

@@ -1,5 +1,5 @@
 import { NOT_ADOPTED } from "../../core/guards/adoption.ts";
-import { sealRefusal } from "../../core/guards/seal-refusal.ts";
+import { signingRefusal } from "../../core/guards/signing-refusal.ts";
 import type { PlanEvent } from "../../core/report/events.ts";
 import { printable } from "../../render/escape.ts";
 import { branchOf, defaultBranchOf, locateRepository } from "../../source/git/repository-paths.ts";
@@ -10,7 +10,7 @@ import { generalFlags } from "../flags/flags.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { isInteractive, type Terminal } from "../terminal.ts";
 
-/** The command that applies a plan, or that seals it, with the flags that it needs; null where none would work, or on the branch of a pull request. */
+/** The command that applies a plan, or that signs it, with the flags that it needs; null where none would work, or on the branch of a pull request. */
 export function nextCommand(
   end: PlanEvent,
   { args, flags, terminal, spelled = new Map() }: InvocationOf<typeof plan>,
@@ -18,41 +18,41 @@ export function nextCommand(
 ): string | null {
   const isAsked = isInteractive(terminal);
   if (!end.plan.complete || isNotReady(end) || isNotAdopted(end) || isReviewed(flags, terminal, target)) return null;
-  // Another token may apply a sealed plan.
+  // Another token may apply a signed plan.
   if (end.notWritable !== undefined && flags.out === undefined) return null;
-  const refusal = sealRefusal(end);
+  const refusal = signingRefusal(end);
   if (refusal?.needsPerson && (!isAsked || flags.out !== undefined)) return null;
   const { choice, state } = target;
   const { flags: needed = [] } = refusal ?? {};
-  // A plan that was not sealed cannot be applied yet.
-  const isUnsealed = flags.out !== undefined && refusal !== null;
+  // A plan that was not signed cannot be applied yet.
+  const isUnsigned = flags.out !== undefined && refusal !== null;
   // The key of one state folder does not show another one what was allowed.
   const carriesConsent = flags.out !== undefined && state.readKey() !== null;
-  const isRepeated = (name: string) => isUnsealed || isOfApply(name, carriesConsent);
-  const consent = flags.out === undefined ? (isAsked ? [] : ["--yes"]) : [isUnsealed ? "--out" : "--plan", flags.out];
+  const isRepeated = (name: string) => isUnsigned || isOfApply(name, carriesConsent);
+  const consent = flags.out === undefined ? (isAsked ? [] : ["--yes"]) : [isUnsigned ? "--out" : "--plan", flags.out];
   const words = [
     ...args,
     ...(choice === null || spelled.has("target") ? [] : ["--target", choice.name]),
     ...[...spelled].flatMap(([name, of]) => (name !== "out" && isRepeated(name) ? of : [])),
     ...needed,
     ...consent,
-    ...(choice?.confirm && !isAsked && !isUnsealed ? ["--confirm", choice.name] : []),
+    ...(choice?.confirm && !isAsked && !isUnsigned ? ["--confirm", choice.name] : []),
   ];
-  return [`holdfast ${isUnsealed ? "plan" : "apply"}`, ...words.map(shellWord)].join(" ");
+  return [`holdfast ${isUnsigned ? "plan" : "apply"}`, ...words.map(shellWord)].join(" ");
 }
 
 /** Flags of both commands that change only how a result is shown. */
 const OF_OUTPUT = ["output", "color", "logLevel", "logFormat"];
 
-/** Flags whose consent a sealed plan carries. */
-const SEALED = ["allowShrink", "allowAdopt", "allowPrivilege"];
+/** Flags whose consent a signed plan carries. */
+const SIGNED = ["allowShrink", "allowAdopt", "allowPrivilege"];
 
 const ofApply: ReadonlySet<string> = new Set(
   [...apply.flags, ...generalFlags].map((name) => name.replace(/^no([A-Z])/, (_, first) => first.toLowerCase())),
 );
 
 function isOfApply(name: string, carriesConsent: boolean): boolean {
-  return ofApply.has(name) && !OF_OUTPUT.includes(name) && !(carriesConsent && SEALED.includes(name));
+  return ofApply.has(name) && !OF_OUTPUT.includes(name) && !(carriesConsent && SIGNED.includes(name));
 }
 
 function isNotReady({ plan: { diagnostics } }: PlanEvent): boolean {

@@ -41,8 +41,8 @@ export function writeOutputFile({ file }: Output, text: string): void {
   if (file !== null) writeTo(file, text, { what: "result", hint: "name a file in a folder that exists" });
 }
 
-/** Writes a sealed plan to the file of `--out`, and replaces an earlier one. */
-export function writeSealedPlan(plan: string, path: string): void {
+/** Writes a signed plan to the file of `--out`, and replaces an earlier one. */
+export function writeSignedPlan(plan: string, path: string): void {
   writeTo(path, plan, { what: "plan", hint: "name a file in a folder that exists with --out" });
 }
 

@@ -648,7 +648,7 @@ readonly on?: readonly string[]
 /**
  * What the plan rests on, by which apply --plan tells what has moved since
  */
-export type PlanSeal = {
+export type PlanSignature = {
 /**
  * Names the key of the digests of secrets
  */
@@ -656,7 +656,7 @@ readonly key: string
 /**
  * Keyed digest of the whole plan: it shows with the same key whether the file was edited
  */
-readonly signature?: string
+readonly signature: string
 /**
  * Digest of the configuration and of what was selected
  */
@@ -776,7 +776,7 @@ readonly allows?: readonly (Risk | "shrink")[]
  * Digest of what would be done, by which apply --plan knows the plan again
  */
 readonly checksum: string
-readonly seal?: PlanSeal
+readonly seal?: PlanSignature
 /**
  * Fields that differ and are left alone, since a rule says so; left out where there are none
  */

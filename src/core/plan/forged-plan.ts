@@ -1,23 +1,23 @@
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { runWarningCodes } from "../run-warning.ts";
 import { type Plan, type Risk, reasonText, type Step } from "./plan.ts";
-import type { SealedPlan } from "./sealed-plan.ts";
+import type { SignedPlan } from "./signed-plan.ts";
 
 /**
- * Finds contradictions in a plan file that comparing its steps does not detect. When the plan was sealed with another
+ * Finds contradictions in a plan file that comparing its steps does not detect. When the plan was signed with another
  * key, an editor of the file can recompute its digest. The actions were already compared. Causes, and whether a step
  * adopts, follow from the ledger of the plan's author, so for them only contradictions within the file can be detected.
  */
-export function findForged(sealed: SealedPlan, plan: Plan): readonly string[] {
+export function findForged(signed: SignedPlan, plan: Plan): readonly string[] {
   const now = new Map(plan.steps.map((step) => [step.identity, step]));
   return [
-    ...(isCounted(sealed, plan) ? [] : ["its summary does not count its steps"]),
-    ...diagnosticContradictions(sealed, plan),
-    ...[...sealed.steps].flatMap(([identity, step]) => riskContradictions(identity, step, now.get(identity))),
+    ...(isCounted(signed, plan) ? [] : ["its summary does not count its steps"]),
+    ...diagnosticContradictions(signed, plan),
+    ...[...signed.steps].flatMap(([identity, step]) => riskContradictions(identity, step, now.get(identity))),
   ];
 }
 
-function isCounted({ summary, steps, revision }: SealedPlan, plan: Plan): boolean {
+function isCounted({ summary, steps, revision }: SignedPlan, plan: Plan): boolean {
   const all = [...steps.values()];
   const kept = new Set(plan.steps.flatMap(({ action, identity }) => (action === "keep" ? [identity] : [])));
   const done = all.filter(({ identity }) => kept.has(String(identity))).length;
@@ -45,7 +45,7 @@ function isUnrecorded({ causedBy, changes }: JsonObject): boolean {
 const OF_SURROUNDINGS: readonly string[] = ["behind-base", "applied-ref", "unknown-revision", ...runWarningCodes];
 
 // Diagnostics of blocked steps are skipped: the steps themselves are compared.
-function diagnosticContradictions({ diagnostics }: SealedPlan, plan: Plan): readonly string[] {
+function diagnosticContradictions({ diagnostics }: SignedPlan, plan: Plan): readonly string[] {
   const was = new Set(diagnostics.filter(isObject).map(saidIn));
   const is = new Set(plan.diagnostics.map((diagnostic) => saidIn({ ...diagnostic })));
   return [

@@ -1,4 +1,4 @@
-// src/core/plan: plans as data, and sealed ones. See docs/plan.md#sealed-plans.
+// src/core/plan: plans as data, and signed ones. See docs/plan.md#signed-plans.
 
 import type { Action, NotChecked, Plan, PlanSummary, Reason, Step } from "../../contract/generated/output.ts";
 

@@ -3,13 +3,13 @@ import type { Diagnostic } from "../diagnostic.ts";
 import { HoldfastError } from "../errors.ts";
 import { findForged } from "./forged-plan.ts";
 import type { Plan, Step } from "./plan.ts";
-import { bucketOf, digestsOf, keptDigests, liveStamp, type Sealable, type Sealing } from "./seal.ts";
-import { bareStep, edited, type SealedPlan, stale, stepJson } from "./sealed-plan.ts";
+import { bucketOf, digestsOf, keptDigests, liveStamp, type Signable, type Signer } from "./sign-plan.ts";
+import { bareStep, edited, type SignedPlan, stale, stepJson } from "./signed-plan.ts";
 
-/** The plan computed now, and its inputs for comparison with a seal. */
-export type CurrentPlan = { readonly plan: Plan; readonly sealable: Sealable; readonly sealing: Sealing };
+/** The plan computed now, and its inputs for comparison with a signature. */
+export type CurrentPlan = { readonly plan: Plan; readonly signable: Signable; readonly signer: Signer };
 
-/** An input of a sealed plan that has changed. */
+/** An input of a signed plan that has changed. */
 type Moved = {
   readonly what: "source" | "live" | "source-or-live" | "configuration" | "plan";
   readonly identity: string | null;
@@ -17,46 +17,46 @@ type Moved = {
 };
 
 /**
- * Throws unless the current plan equals the sealed plan or the rest of it. A step counts as done if live equals its
- * manifest and the manifest equals the sealed one.
+ * Throws unless the current plan equals the signed plan or the rest of it. A step counts as done if live equals its
+ * manifest and the manifest equals the signed one.
  */
-export function requireSamePlan(sealed: SealedPlan, current: CurrentPlan): void {
-  if (sealed.server !== current.plan.server) {
-    throw new HoldfastError("stale", `the plan is for ${sealed.server}, and this is ${current.plan.server}`, {
+export function requireSamePlan(signed: SignedPlan, current: CurrentPlan): void {
+  if (signed.server !== current.plan.server) {
+    throw new HoldfastError("stale", `the plan is for ${signed.server}, and this is ${current.plan.server}`, {
       hint: "pass the plan's server with --server, or make the plan again",
     });
   }
-  const { seal } = sealed;
-  const isConfigured = seal.configuration !== current.sealing.configuration;
-  const isOwnKey = seal.key === current.sealing.key;
-  if (isOwnKey ? seal.signature !== current.sealing.keyed(seal.content) : !isWhole(sealed)) throw edited();
-  requireKey(sealed, current);
+  const { signature } = signed;
+  const isConfigured = signature.configuration !== current.signer.configuration;
+  const isOwnKey = signature.key === current.signer.key;
+  if (isOwnKey ? signature.signature !== current.signer.keyed(signature.content) : !isWhole(signed)) throw edited();
+  requireKey(signed, current);
   const now = new Map(current.plan.steps.map((step) => [step.identity, step]));
-  const done = [...sealed.steps].filter(([identity, step]) =>
-    isDone(identity, step, now.get(identity), sealed, current),
+  const done = [...signed.steps].filter(([identity, step]) =>
+    isDone(identity, step, now.get(identity), signed, current),
   );
   const isLeft = new Set(done.map(([identity]) => identity));
-  const isNew = ({ action, identity }: Step): boolean => action !== "keep" && !sealed.steps.has(identity);
+  const isNew = ({ action, identity }: Step): boolean => action !== "keep" && !signed.steps.has(identity);
   const unplanned = current.plan.steps.filter(isNew);
-  const isSourceMoved = unplanned.length === 0 ? () => null : findMovedSources(sealed, current);
+  const isSourceMoved = unplanned.length === 0 ? () => null : findMovedSources(signed, current);
   // Orphans cause no action, and another ledger may know other ones.
   const fresh = unplanned.filter(({ action, identity }) => action !== "orphan" || isSourceMoved(identity) === true);
   const moved = [
-    ...[...sealed.steps]
+    ...[...signed.steps]
       .filter(([identity]) => !isLeft.has(identity))
-      .flatMap(([identity, step]) => movedStep(identity, step, now.get(identity), sealed, current)),
+      .flatMap(([identity, step]) => movedStep(identity, step, now.get(identity), signed, current)),
     ...fresh.map((step) => newStep(step, isSourceMoved(step.identity), isConfigured)),
   ];
-  const forged = moved.length > 0 || isOwnKey ? [] : findForged(sealed, current.plan);
+  const forged = moved.length > 0 || isOwnKey ? [] : findForged(signed, current.plan);
   const all = [...moved, ...forged.map((text): Moved => ({ what: "plan", identity: null, text }))];
   if (all.length === 0) return;
   throw refusal(isConfigured ? [...all, CONFIGURATION] : all, current);
 }
 
-// The seal covers exactly the plan's steps.
-function isWhole({ seal, steps }: SealedPlan): boolean {
-  const sealedSteps = Object.keys(seal.live);
-  return sealedSteps.length === steps.size && sealedSteps.every((identity) => steps.has(identity));
+// The signature covers exactly the plan's steps.
+function isWhole({ signature, steps }: SignedPlan): boolean {
+  const signedSteps = Object.keys(signature.live);
+  return signedSteps.length === steps.size && signedSteps.every((identity) => steps.has(identity));
 }
 
 const CONFIGURATION: Moved = {
@@ -66,10 +66,10 @@ const CONFIGURATION: Moved = {
 };
 
 // The same commit has the same secrets; otherwise only the key can compare them.
-function requireKey({ seal, revision }: SealedPlan, { plan, sealing }: CurrentPlan): void {
+function requireKey({ signature, revision }: SignedPlan, { plan, signer }: CurrentPlan): void {
   const isSameCommit = revision !== null && revision === plan.revision;
-  if (isSameCommit || seal.key === sealing.key || Object.keys(seal.secrets).length === 0) return;
-  throw new HoldfastError("invalid", "the plan has secret values that were sealed with another key", {
+  if (isSameCommit || signature.key === signer.key || Object.keys(signature.secrets).length === 0) return;
+  throw new HoldfastError("invalid", "the plan has secret values that were signed with another key", {
     hint: "give plan and apply the same HOLDFAST_STATE_KEY (or the same --state), or plan and apply the same commit",
   });
 }
@@ -78,39 +78,39 @@ function isDone(
   identity: string,
   { action }: JsonObject,
   step: Step | undefined,
-  sealed: SealedPlan,
+  signed: SignedPlan,
   current: CurrentPlan,
 ): boolean {
   // Under another configuration, a step may be missing because an ignore rule suppresses it.
-  if (sealed.seal.configuration !== current.sealing.configuration) return false;
+  if (signed.signature.configuration !== current.signer.configuration) return false;
   const didWrite = action === "create" || action === "update" || action === "ensure";
-  return didWrite && step?.action === "keep" && isSameSource(identity, sealed, current);
+  return didWrite && step?.action === "keep" && isSameSource(identity, signed, current);
 }
 
-function isSameSource(identity: string, { seal, revision }: SealedPlan, current: CurrentPlan): boolean {
-  const manifest = current.sealable.manifestOf(identity);
-  if (manifest === undefined) return seal.source[identity] === undefined;
-  const { open, keyed } = digestsOf(manifest, current.sealable, current.sealing);
-  if (seal.source[identity] !== open) return false;
-  const sealedKeyed = seal.secrets[identity] ?? null;
+function isSameSource(identity: string, { signature, revision }: SignedPlan, current: CurrentPlan): boolean {
+  const manifest = current.signable.manifestOf(identity);
+  if (manifest === undefined) return signature.source[identity] === undefined;
+  const { open, keyed } = digestsOf(manifest, current.signable, current.signer);
+  if (signature.source[identity] !== open) return false;
+  const signedKeyed = signature.secrets[identity] ?? null;
   // Without secrets the open digest covers the whole manifest.
-  if (keyed === null && sealedKeyed === null) return true;
-  if (seal.key !== current.sealing.key) return revision !== null && revision === current.plan.revision;
-  return sealedKeyed === keyed;
+  if (keyed === null && signedKeyed === null) return true;
+  if (signature.key !== current.signer.key) return revision !== null && revision === current.plan.revision;
+  return signedKeyed === keyed;
 }
 
 function movedStep(
   identity: string,
   was: JsonObject,
   now: Step | undefined,
-  sealed: SealedPlan,
+  signed: SignedPlan,
   current: CurrentPlan,
 ): readonly Moved[] {
   if (was.action === "orphan" && (now === undefined || now.action === "orphan")) return [];
-  const stamp = liveStamp(current.sealable.liveOf(identity));
-  const isSameLive = (sealed.seal.live[identity] ?? null) === stamp;
+  const stamp = liveStamp(current.signable.liveOf(identity));
+  const isSameLive = (signed.signature.live[identity] ?? null) === stamp;
   const moved: Moved[] = [];
-  if (!isSameSource(identity, sealed, current)) {
+  if (!isSameSource(identity, signed, current)) {
     moved.push({ what: "source", identity, text: fieldsText(was, now, "after") ?? sourceText(identity, current) });
   }
   if (!isSameLive) moved.push({ what: "live", identity, text: liveText(identity, was, now, current) });
@@ -122,14 +122,14 @@ function movedStep(
   return [{ what: "plan", identity, text: `the plan says ${String(was.action)}, and now it is ${action}` }];
 }
 
-function sourceText(identity: string, { sealable }: CurrentPlan): string {
-  return sealable.manifestOf(identity) === undefined
+function sourceText(identity: string, { signable }: CurrentPlan): string {
+  return signable.manifestOf(identity) === undefined
     ? "the manifest is not declared any more"
     : "the manifest has changed";
 }
 
-function liveText(identity: string, was: JsonObject, now: Step | undefined, { sealable }: CurrentPlan): string {
-  const live = sealable.liveOf(identity);
+function liveText(identity: string, was: JsonObject, now: Step | undefined, { signable }: CurrentPlan): string {
+  const live = signable.liveOf(identity);
   if (live?.state !== "present") return live?.state === "absent" ? "it is gone" : "it cannot be read now";
   const { createdBy, author = createdBy, createdAt } = live.row;
   const who = author === undefined ? "" : ` by ${author}`;
@@ -162,13 +162,13 @@ function sidesOf(changes: readonly Json[], side: "before" | "after"): ReadonlyMa
 
 // Null when neither the documents nor the commit determine it.
 function findMovedSources(
-  { seal, steps, revision }: SealedPlan,
-  { plan, sealable, sealing }: CurrentPlan,
+  { signature, steps, revision }: SignedPlan,
+  { plan, signable, signer }: CurrentPlan,
 ): (identity: string) => boolean | null {
   const isSameCommit = revision !== null && revision === plan.revision;
-  const { kept } = seal;
-  if (isSameCommit || kept === undefined || seal.key !== sealing.key) return () => (isSameCommit ? false : null);
-  const now = keptDigests(sealable, (identity) => steps.has(identity), sealing);
+  const { kept } = signature;
+  if (isSameCommit || kept === undefined || signature.key !== signer.key) return () => (isSameCommit ? false : null);
+  const now = keptDigests(signable, (identity) => steps.has(identity), signer);
   return (identity) => kept[bucketOf(identity)] !== now[bucketOf(identity)];
 }
 
@@ -185,7 +185,7 @@ function isText({ path, before }: Step["changes"][number]): string {
   return `${path} is ${canonical(before)}`;
 }
 
-function refusal(moved: readonly Moved[], { sealable }: CurrentPlan): HoldfastError {
+function refusal(moved: readonly Moved[], { signable }: CurrentPlan): HoldfastError {
   const kinds = [...new Set(moved.map(({ what }) => what))];
   const places = {
     source: "the source",
@@ -202,7 +202,7 @@ function refusal(moved: readonly Moved[], { sealable }: CurrentPlan): HoldfastEr
     {
       hint: `${hint}, and review what changed; apply needs the same selection as plan`,
       diagnostics: moved.map(({ what, identity, text }): Diagnostic => {
-        const manifest = identity === null ? undefined : sealable.manifestOf(identity);
+        const manifest = identity === null ? undefined : signable.manifestOf(identity);
         return {
           severity: "error",
           code: `${what}-changed`,

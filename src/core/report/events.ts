@@ -1,4 +1,4 @@
-import type { HistoryReach, InterruptedWrite, NotWritable } from "../../contract/generated/output.ts";
+import type { HistoryReach, InterruptedWrite, NotWritable, PlanSignature } from "../../contract/generated/output.ts";
 import type { Access } from "../access.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { ForeignSummary } from "../foreign-documents.ts";
@@ -6,7 +6,6 @@ import type { Identity } from "../manifest.ts";
 import type { MissingExtension } from "../missing-extensions.ts";
 import type { BlockedStep } from "../plan/blocked-steps.ts";
 import type { Plan, Step } from "../plan/plan.ts";
-import type { SignedSeal } from "../plan/seal.ts";
 import type {
   ApplyReport,
   DriftReport,
@@ -97,8 +96,8 @@ export type PlanEvent = {
   readonly interrupted?: readonly InterruptedWrite[];
   /** Why an apply without a person refuses the plan; null when it does not, and before an apply. */
   readonly refusal: GuardRefusal | null;
-  /** The plan's seal; null when the plan is not saved, and when an apply would refuse it. */
-  readonly seal: SignedSeal | null;
+  /** The plan's signature; null when the plan is not saved, and when an apply would refuse it. */
+  readonly signature: PlanSignature | null;
   /** The plan with the fields that only the server adds; null when not requested. */
   readonly withServerSide: Plan | null;
   /** Resources that are live but neither declared nor recorded; null when not requested. */
@@ -168,7 +167,7 @@ export type LeaseEvent =
   | { readonly what: "lease-taken" }
   /** Whenever it is noticed, also between passes. */
   | { readonly what: "lease-lost"; readonly message: string }
-  /** Warnings before a write: no lease, other writers that none excludes, or a plan sealed with another key. */
+  /** Warnings before a write: no lease, other writers that none excludes, or a plan signed with another key. */
   | { readonly what: "warned"; readonly warnings: readonly Diagnostic[] };
 
 /** Records were added or removed, and live was not changed: the end of a pass over records. */

@@ -22,6 +22,6 @@ export async function locateRefusal({ fields, ...refusal }: UnlocatedRefusal, { 
 export function refusedByGuards({ message, diagnostics }: GuardRefusal, isVerified: boolean): HoldfastError {
   const hint = isVerified
     ? "nothing was written: review the steps; each names what allows it"
-    : "nothing was written: another key has sealed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY";
+    : "nothing was written: another key has signed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY";
   return new HoldfastError("refused", message, { hint, diagnostics });
 }

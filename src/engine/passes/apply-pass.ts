@@ -5,7 +5,7 @@ import type { Identity } from "../../core/manifest.ts";
 import { missingExtensions } from "../../core/missing-extensions.ts";
 import { type Risk, writes } from "../../core/plan/plan.ts";
 import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
-import type { SealedPlan } from "../../core/plan/sealed-plan.ts";
+import type { SignedPlan } from "../../core/plan/signed-plan.ts";
 import type { PassResult, PlanEvent } from "../../core/report/events.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import { kindsByType } from "../../kinds/index.ts";
@@ -25,8 +25,8 @@ import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
 import type { RolloutWaiting } from "../run.ts";
-import { sealableOf, sealingOf } from "../seal-inputs.ts";
 import { readAccessOf, type ServerSession } from "../session.ts";
+import { signableOf, signerOf } from "../signed-inputs.ts";
 import type { Rules } from "../target.ts";
 import { planEvent } from "./plan-pass.ts";
 
@@ -39,7 +39,7 @@ export type ApplyMode = {
   /** Called before any write, and again after a second read of live; null where only guards decide. */
   readonly approve: ((planned: PlanEvent) => Promise<Approval>) | null;
   /** The plan that was approved in advance; null without one. */
-  readonly sealed: SealedPlan | null;
+  readonly signed: SignedPlan | null;
   /** @default "all" */
   readonly scope?: PassScope;
   /** The leader of a daemon, which holds its lease over many passes; absent where each pass acquires its own lease. */
@@ -95,23 +95,23 @@ function agree(planned: LivePlan, { connection: { session }, read }: Pass, { rev
 
 const UNVERIFIED = runWarning(
   "unverified-plan",
-  "another key has sealed the plan: its steps are verified, but not the causes that it names",
+  "another key has signed the plan: its steps are verified, but not the causes that it names",
   "give plan and apply the same HOLDFAST_STATE_KEY to verify all of it",
 );
 
-async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: ApplyMode): Promise<boolean> {
+async function isApproved(planned: LivePlan, pass: Pass, { approve, signed }: ApplyMode): Promise<boolean> {
   const { rules } = pass.read;
-  if (sealed !== null) {
-    const sealing = sealingOf(pass);
-    const sealable = sealableOf(planned);
-    requireSamePlan(sealed, { plan: planned.plan, sealable, sealing });
-    if (sealed.seal.key !== sealing.key) pass.run.emit({ what: "warned", warnings: [UNVERIFIED] });
+  if (signed !== null) {
+    const signer = signerOf(pass);
+    const signable = signableOf(planned);
+    requireSamePlan(signed, { plan: planned.plan, signable, signer });
+    if (signed.signature.key !== signer.key) pass.run.emit({ what: "warned", warnings: [UNVERIFIED] });
   }
   if (approve === null) return true;
   const approval = await approve(planEvent(planned));
   if (approval.is === "agreed") {
     // Under another key the flags of the plan cannot be verified, so apply must have them too.
-    const isVerified = sealed === null || sealed.seal.key === sealingOf(pass).key;
+    const isVerified = signed === null || signed.signature.key === signerOf(pass).key;
     const agreed = approval.allows ?? rules.allowedRisks;
     const allows = isVerified ? agreed : rules.allowedRisks.filter((risk) => agreed.includes(risk));
     const { refusal } = guard(planned, without(rules.refusedRisks, allows), null);
@@ -161,7 +161,7 @@ async function preparePlan(
     needsReceipts: true,
     readsEach,
     seeksOrphans: revise === undefined,
-    values: new Set([...recovered.map(({ intent }) => intent.identity), ...(mode.sealed?.steps.keys() ?? [])]),
+    values: new Set([...recovered.map(({ intent }) => intent.identity), ...(mode.signed?.steps.keys() ?? [])]),
   };
   const checked = rules.dryRunsCreates ? "dry-run" : "skipped";
   const checks = {

@@ -1,12 +1,12 @@
-import type { InterruptedWrite } from "../../contract/generated/output.ts";
+import type { InterruptedWrite, PlanSignature } from "../../contract/generated/output.ts";
 import { compareText } from "../../contract/json.ts";
 import { withServerSide } from "../../core/diff/server-side-changes.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { sealRefusal } from "../../core/guards/seal-refusal.ts";
+import { signingRefusal } from "../../core/guards/signing-refusal.ts";
 import { incompleteIfInvalid, withRunWarnings } from "../../core/plan/make-plan.ts";
 import { notWritable } from "../../core/plan/not-writable.ts";
 import type { Gate } from "../../core/plan/plan.ts";
-import { makeSeal, type SignedSeal, signSeal } from "../../core/plan/seal.ts";
+import { signPlan } from "../../core/plan/sign-plan.ts";
 import type { PlanEvent, Unmanaged } from "../../core/report/events.ts";
 import { kindOf, kinds, kindsByType } from "../../kinds/index.ts";
 import { locateRefusal } from "../guard/locate-refusal.ts";
@@ -17,8 +17,8 @@ import { observeEverything } from "../observe/observe-everything.ts";
 import { EVERYTHING, observe, type Records } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
-import { sealableOf, sealingOf } from "../seal-inputs.ts";
 import { readAccessOf } from "../session.ts";
+import { signableOf, signerOf } from "../signed-inputs.ts";
 
 /** A pass that plans and writes nothing. */
 export type PlanMode = {
@@ -29,12 +29,12 @@ export type PlanMode = {
   readonly showUnmanaged: boolean;
   /** The changes that the gate counts; null without a gate. */
   readonly gate: Gate | null;
-  /** Whether the plan is sealed, to be applied later. */
-  readonly seals: boolean;
+  /** Whether the plan is signed, to be applied later. */
+  readonly signs: boolean;
 };
 
 /** Plans what an apply would do. */
-export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, seals }: PlanMode): Promise<PlanEvent> {
+export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, signs }: PlanMode): Promise<PlanEvent> {
   const { session } = pass.connection;
   const stored = await session.heads();
   const { desired, rules, event: read } = pass.read;
@@ -71,7 +71,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
     ...(interrupted.length === 0 ? {} : { interrupted }),
     ...(desired.refused.length === 0 ? {} : { invalid: await invalidOutcomes(desired, session) }),
     // What an apply would refuse must not be approved.
-    seal: seals && sealRefusal({ plan, refusal }) === null ? sealOf(plan, livePlan, pass) : null,
+    signature: signs && signingRefusal({ plan, refusal }) === null ? signatureOf(plan, livePlan, pass) : null,
     withServerSide: showServer ? serverSide({ ...livePlan, plan }) : null,
     unmanaged: showUnmanaged ? await unmanagedBeside(livePlan, pass) : null,
     ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
@@ -104,9 +104,9 @@ async function withInterrupted(
   };
 }
 
-function sealOf(plan: PlanEvent["plan"], livePlan: LivePlan, pass: Pass): SignedSeal {
-  const sealing = sealingOf(pass);
-  return signSeal({ ...plan }, makeSeal(sealableOf(livePlan), sealing), sealing);
+function signatureOf(plan: PlanEvent["plan"], livePlan: LivePlan, pass: Pass): PlanSignature {
+  const signer = signerOf(pass);
+  return signPlan({ ...plan }, signableOf(livePlan), signer);
 }
 
 // Without a base or records the cause of every difference is unknown, so the gate would pass everything.
@@ -148,7 +148,7 @@ export function planEvent({
     access,
     ...(history === null ? {} : { history }),
     refusal: null,
-    seal: null,
+    signature: null,
     withServerSide: null,
     unmanaged: null,
   };

@@ -30,7 +30,7 @@ export async function redeployPass(pass: Pass, { identities, force, ...mode }: R
     ...mode,
     is: "apply",
     approve: async () => ({ is: "confirmed" }),
-    sealed: null,
+    signed: null,
     revise: (planned, recovered) => redeployPlan(planned, { identities, force, held, recovered }),
   });
 }

@@ -27,7 +27,7 @@ async function targetWith(files: { readonly [file: string]: string }, env: { rea
   const context = { ...terminal, emit: (event: PassEvent): void => void events.push(event) };
   const apply = {
     is: "apply",
-    sealed: null,
+    signed: null,
     approve: async () => ({ is: "confirmed" }) as const,
   } as const;
   return {
@@ -37,7 +37,7 @@ async function targetWith(files: { readonly [file: string]: string }, env: { rea
     target,
     context,
     plan: () =>
-      reconcile(target, { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false }, context),
+      reconcile(target, { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false }, context),
     drift: () => reconcile(target, { is: "drift" }, context),
     apply: () => reconcile(target, apply, context),
     recorded: async () => {
@@ -122,7 +122,7 @@ test.each([
     retryNow: () => undefined,
   };
   const following = { ...target, source: { ...target.source, commits } };
-  const mode = { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false } as const;
+  const mode = { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false } as const;
   const first = await reconcileAgain(following, mode, NO_MEMORY, context);
   write(folder, { "a.yaml": team("red", "eve@example.com") });
   await commitAll(folder, "second");

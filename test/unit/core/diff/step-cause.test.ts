@@ -105,7 +105,7 @@ describe("the steps of a plan", () => {
     expect(unrecorded.steps).toMatchObject([{ action: "orphan", causedBy: "pending" }]);
   });
 
-  test("are sealed alike whatever base they were compared with", () => {
+  test("are signed alike whatever base they were compared with", () => {
     const live = { [identity]: present(service({ replicas: 9, service_account: "one" })) };
     const [first, second] = [null, new Map([[identity, written]])].map((base) =>
       plan([declare(written)], { base, live }),

@@ -2,8 +2,8 @@ import type { Diagnostic } from "../diagnostic.ts";
 import type { Step } from "../plan/plan.ts";
 import type { GuardRefusal, PlanEvent } from "../report/events.ts";
 
-/** Why a plan is not sealed: guards refuse it, or a step is blocked only for want of a token sink. Null if it may be sealed. */
-export function sealRefusal({ plan, refusal }: Pick<PlanEvent, "plan" | "refusal">): GuardRefusal | null {
+/** Why a plan is not signed: guards refuse it, or a step is blocked only for want of a token sink. Null if it may be signed. */
+export function signingRefusal({ plan, refusal }: Pick<PlanEvent, "plan" | "refusal">): GuardRefusal | null {
   const sinkless = plan.steps.filter(({ action, reason }) => action === "block" && reason === "token-sink");
   if (sinkless.length === 0) return refusal;
   const { message, flags = [], needsPerson = false, diagnostics = [] } = refusal ?? {};

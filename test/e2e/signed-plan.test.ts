@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { contentDigest } from "../../src/core/plan/seal.ts";
+import { contentDigest } from "../../src/core/plan/sign-plan.ts";
 import { commitAll } from "../support/git.ts";
 import { reportOf } from "../support/json-output.ts";
 import { everyKind, foundations, service, team } from "../support/manifests.ts";
@@ -11,7 +11,7 @@ import { runHere } from "../support/run-here.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
-const seal = ["plan", "--allow-privilege", "--out", "plan.json"];
+const sign = ["plan", "--allow-privilege", "--out", "plan.json"];
 const apply = ["apply", "--plan", "plan.json"];
 const scaled = (replicas: number) => service("api", `replicas: ${replicas}\n`);
 const secret = (value: string) => service("api", `replicas: 2\nenv:\n  API_PASSWORD: ${value}\n`);
@@ -20,9 +20,9 @@ async function seeded(): Promise<Server> {
   return serve(["--seed", (await sourceOf(everyKind)).folder]);
 }
 
-async function sealed(source: Source, file: string, text: string): Promise<void> {
+async function signed(source: Source, file: string, text: string): Promise<void> {
   await source.write(file, text);
-  expect(await source.runHere(seal)).toMatchObject({ code: 0 });
+  expect(await source.runHere(sign)).toMatchObject({ code: 0 });
 }
 
 function edit(source: Source, change: (plan: Record<string, unknown>) => object): void {
@@ -38,13 +38,13 @@ function withDigestAnew(plan: Record<string, unknown>): object {
   };
 }
 
-describe("a sealed plan that was applied in part", () => {
+describe("a signed plan that was applied in part", () => {
   test("is resumed by the same command: what is done is recognised, and the rest goes on", async () => {
     const server = await seeded();
     const source = await sourceOf(everyKind, server);
     await source.write("a.yaml", team("first"));
     await source.write("services/api.yaml", scaled(3));
-    await sealed(source, "b.yaml", team("second"));
+    await signed(source, "b.yaml", team("second"));
     const before = server.effects().length;
     const part = await source.runHere(["apply", "--yes", "--allow-privilege", "--only", "team/first"]);
     expect(part).toMatchObject({ code: 0 });
@@ -61,7 +61,7 @@ describe("a sealed plan that was applied in part", () => {
     const server = await seeded();
     const source = await sourceOf(everyKind, server);
     await source.write("a.yaml", team("first"));
-    await sealed(source, "services/api.yaml", scaled(3));
+    await signed(source, "services/api.yaml", scaled(3));
     expect(await source.runHere(["apply", "--yes", "--allow-privilege", "--only", "team/first"])).toMatchObject({
       code: 0,
     });
@@ -88,7 +88,7 @@ describe("a sealed plan that was applied in part", () => {
   });
 });
 
-test("a sealed plan is applied by another state folder with the same key, whatever only one of the two has recorded", async () => {
+test("a signed plan is applied by another state folder with the same key, whatever only one of the two has recorded", async () => {
   const server = await serve();
   const source = await sourceOf(
     { ...foundations, "services/api.yaml": service("api"), "a.yaml": team("first") },
@@ -107,7 +107,7 @@ test("a sealed plan is applied by another state folder with the same key, whatev
   await source.remove("a.yaml");
   const { data } = await server.call("GET", "/api/svc/v1/apps?fqn=dev:web:api");
   await server.call("PUT", "/api/svc/v1/apps", { manifest: { ...data[0].deployment.manifest, replicas: 9 } });
-  expect(await here(seal)).toMatchObject({ code: 0 });
+  expect(await here(sign)).toMatchObject({ code: 0 });
   const plan = JSON.parse(readFileSync(join(source.folder, "plan.json"), "utf8"));
   expect(plan.steps).toMatchObject([
     { action: "update", causedBy: "drift", changedBy: { subject: expect.any(String) } },
@@ -122,11 +122,11 @@ test("a sealed plan is applied by another state folder with the same key, whatev
   expect(reportOf(applied).summary).toMatchObject({ updated: 1 });
 });
 
-describe("a sealed plan is refused", () => {
+describe("a signed plan is refused", () => {
   test("for another server, naming both", async () => {
     const [server, other] = [await seeded(), await seeded()];
     const source = await sourceOf(everyKind, server);
-    await sealed(source, "services/api.yaml", scaled(3));
+    await signed(source, "services/api.yaml", scaled(3));
     const ended = await source.runHere([...apply, "--server", other.url], { HOLDFAST_TOKEN: other.token });
     expect(ended).toMatchObject({ code: 6, stdout: "" });
     expect(ended.stderr).toContain(`error: the plan is for ${server.url}, and this is ${other.url}`);
@@ -135,7 +135,7 @@ describe("a sealed plan is refused", () => {
   test("for another configuration that changes what is done", async () => {
     const source = await sourceOf(everyKind, await seeded());
     await source.write("a.yaml", team("first"));
-    await sealed(source, "services/api.yaml", scaled(3));
+    await signed(source, "services/api.yaml", scaled(3));
     await source.write(
       "holdfast.yaml",
       "ignore:\n  - { path: /replicas, match: 'service/dev:web/*', reason: scaled by hand }\n",
@@ -148,7 +148,7 @@ describe("a sealed plan is refused", () => {
   test("for a changed secret value, of which the file gives nothing to guess by", async () => {
     const server = await seeded();
     const source = await sourceOf(everyKind, server);
-    await sealed(source, "services/api.yaml", secret("canary-one"));
+    await signed(source, "services/api.yaml", secret("canary-one"));
     const text = readFileSync(join(source.folder, "plan.json"), "utf8");
     const digests = ["hex", "base64"].map((form) =>
       createHash("sha256")
@@ -165,31 +165,31 @@ describe("a sealed plan is refused", () => {
     expect(server.effects()).toEqual(before);
   });
 
-  test("where secrets were sealed with another key, unless both are given the same or it is the same commit", async () => {
+  test("where secrets were signed with another key, unless both are given the same or it is the same commit", async () => {
     const server = await seeded();
     const source = await sourceOf({ ...everyKind, ".gitignore": ".holdfast/\nelsewhere*/\n" }, server);
-    await sealed(source, "services/api.yaml", secret("canary-one"));
+    await signed(source, "services/api.yaml", secret("canary-one"));
     const elsewhere = [...apply, "--state", "elsewhere"];
     const ended = await source.runHere(elsewhere);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(
-      /error: the plan has secret values that were sealed with another key\n {2}→ .*HOLDFAST_STATE_KEY/,
+      /error: the plan has secret values that were signed with another key\n {2}→ .*HOLDFAST_STATE_KEY/,
     );
 
     await commitAll(source.folder, "Commit");
-    expect(await source.runHere(seal)).toMatchObject({ code: 0 });
+    expect(await source.runHere(sign)).toMatchObject({ code: 0 });
     expect(await source.runHere([...elsewhere, "--no-wait"])).toMatchObject({ code: 0 });
 
     const shared = { HOLDFAST_STATE_KEY: Buffer.alloc(32, 7).toString("base64") };
     await source.write("services/api.yaml", secret("canary-two"));
-    expect(await source.runHere([...seal, "--state", "elsewhere-2"], shared)).toMatchObject({ code: 0 });
+    expect(await source.runHere([...sign, "--state", "elsewhere-2"], shared)).toMatchObject({ code: 0 });
     expect(await source.runHere([...apply, "--state", "elsewhere-3"], shared)).toMatchObject({ code: 0 });
   });
 
   test("when its summary, a diagnostic or a step was edited, its digest made anew or not", async () => {
     const server = await seeded();
     const source = await sourceOf(everyKind, server);
-    await sealed(source, "services/api.yaml", scaled(3));
+    await signed(source, "services/api.yaml", scaled(3));
     const path = join(source.folder, "plan.json");
     const original = readFileSync(path, "utf8");
     const note = { severity: "warning", code: "note", summary: "all is well", detail: null };
@@ -229,13 +229,13 @@ describe("a sealed plan is refused", () => {
     expect(await source.runHere([...apply, "--state", "elsewhere"])).toMatchObject({ code: 0 });
   });
 
-  test("S63 when another key has sealed it and marks, counts or causes were edited, as far as anybody can tell", async () => {
+  test("S63 when another key has signed it and marks, counts or causes were edited, as far as anybody can tell", async () => {
     const server = await seeded();
     const source = await sourceOf(everyKind, server);
     const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, HOLDFAST_ALLOW_ADOPT: "true" };
     const here = (args: readonly string[]) => runHere(args, { cwd: source.folder, env });
     await source.write("services/api.yaml", scaled(0));
-    expect(await here(seal)).toMatchObject({ code: 0 });
+    expect(await here(sign)).toMatchObject({ code: 0 });
     const original = readFileSync(join(source.folder, "plan.json"), "utf8");
     const { steps } = JSON.parse(original);
     expect(steps).toMatchObject([{ causedBy: "unrecorded", risks: ["adopts", "scale-to-zero"] }]);
@@ -270,7 +270,7 @@ describe("a sealed plan is refused", () => {
       { summary: unrecorded },
     );
     expect(consistent).toMatchObject({ code: 0 });
-    expect(consistent.stderr).toContain("warning: another key has sealed the plan: ");
+    expect(consistent.stderr).toContain("warning: another key has signed the plan: ");
     expect(consistent.stderr).toContain("[unverified-plan]");
     expect(server.effects()).toHaveLength(before.length + 1);
   });
@@ -286,7 +286,7 @@ describe("a sealed plan is refused", () => {
       return ended.stderr;
     };
     await source.write("b.yaml", team("second"));
-    expect(await here(seal)).toMatchObject({ code: 0 });
+    expect(await here(sign)).toMatchObject({ code: 0 });
     const original = readFileSync(join(source.folder, "services/api.yaml"), "utf8");
     await source.write("services/api.yaml", scaled(4));
     expect(await refused()).toContain("error: source: service/dev:web/api: the plan does not have it");
@@ -300,7 +300,7 @@ describe("a sealed plan is refused", () => {
 
   test("when it is none: cut off, of another version, too deep, too large, a folder", async () => {
     const source = await sourceOf(everyKind, await seeded());
-    await sealed(source, "services/api.yaml", scaled(3));
+    await signed(source, "services/api.yaml", scaled(3));
     const path = join(source.folder, "plan.json");
     const original = readFileSync(path, "utf8");
     const refused = async (file = "plan.json"): Promise<string> => {

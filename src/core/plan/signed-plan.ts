@@ -1,11 +1,12 @@
+import type { PlanSignature } from "../../contract/generated/output.ts";
 import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { HoldfastError } from "../errors.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
 import type { Plan } from "./plan.ts";
-import { contentDigest, type SignedSeal } from "./seal.ts";
+import { contentDigest } from "./sign-plan.ts";
 
-/** A plan as stored in its file: its steps, what it shows, and its sealed inputs. */
-export type SealedPlan = {
+/** A plan as stored in its file: its steps, what it shows, and its signed inputs. */
+export type SignedPlan = {
   readonly revision: string | null;
   readonly server: string;
   readonly summary: JsonObject;
@@ -14,7 +15,7 @@ export type SealedPlan = {
   readonly diagnostics: readonly Json[];
   /** The risks that flags allowed when the plan was made. */
   readonly allows: readonly string[];
-  readonly seal: SignedSeal;
+  readonly signature: PlanSignature;
 };
 
 function incompleteText(summary: Json | undefined): string {
@@ -23,8 +24,8 @@ function incompleteText(summary: Json | undefined): string {
   return isInvalid ? "it leaves out invalid manifests" : "live could not be read when it was made";
 }
 
-/** Reads a sealed plan from JSON. Throws for any other document, for an incomplete plan and for an edited one. */
-export function parseSealedPlan(plan: unknown): SealedPlan {
+/** Reads a signed plan from JSON. Throws for any other document, for an incomplete plan and for an edited one. */
+export function parseSignedPlan(plan: unknown): SignedPlan {
   if (!isObject(plan) || !Array.isArray(plan.steps)) throw noPlan("it has no steps");
   const { format_version: format, revision, server, summary, diagnostics, steps } = plan;
   if (format !== FORMAT_VERSION) {
@@ -32,9 +33,9 @@ export function parseSealedPlan(plan: unknown): SealedPlan {
   }
   if (isObject(summary) && Number(summary.refused) > 0) throw refusedPlan(Number(summary.refused));
   if (plan.complete !== true) throw stale(`the plan is incomplete: ${incompleteText(summary)}`);
-  const seal = readSeal(plan.seal);
-  if (seal === null || typeof server !== "string" || !isObject(summary)) throw noPlan("it has no seal");
-  if (seal.content !== contentDigest(plan)) throw edited();
+  const signature = readSignature(plan.seal);
+  if (signature === null || typeof server !== "string" || !isObject(summary)) throw noPlan("it has no signature");
+  if (signature.content !== contentDigest(plan)) throw edited();
   const acting = steps.filter(isObject).filter(({ action }) => action !== "keep");
   return {
     revision: typeof revision === "string" ? revision : null,
@@ -43,11 +44,11 @@ export function parseSealedPlan(plan: unknown): SealedPlan {
     steps: new Map(acting.map((step) => [String(step.identity), step])),
     diagnostics: Array.isArray(diagnostics) ? diagnostics : [],
     allows: Array.isArray(plan.allows) ? plan.allows.map(String) : [],
-    seal,
+    signature,
   };
 }
 
-function readSeal(seal: Json | undefined): SignedSeal | null {
+function readSignature(seal: Json | undefined): PlanSignature | null {
   if (!isObject(seal) || typeof seal.key !== "string" || typeof seal.configuration !== "string") return null;
   const { source, secrets, live } = seal;
   if (!isObject(source) || !isObject(secrets) || !isObject(live)) return null;

@@ -1,17 +1,17 @@
 import { createHmac } from "node:crypto";
-import { jsonDigest, type Sealable, type Sealing } from "../core/plan/seal.ts";
-import type { SealedPlan } from "../core/plan/sealed-plan.ts";
+import { jsonDigest, type Signable, type Signer } from "../core/plan/sign-plan.ts";
+import type { SignedPlan } from "../core/plan/signed-plan.ts";
 import { kindsByType } from "../kinds/index.ts";
 import { isParsed } from "../manifests/source-manifest.ts";
 import { deriveKey, keyObject } from "../seal/seal-key.ts";
 import type { Pass } from "./pass.ts";
 import type { LivePlan } from "./plan.ts";
 
-/** What the plans of a pass are sealed with: the key of its state, and the digest of its configuration. */
-export function sealingOf({
+/** What the plans of a pass are signed with: the key of its state, and the digest of its configuration. */
+export function signerOf({
   connection: { state, session },
   read: { rules },
-}: Pick<Pass, "connection" | "read">): Sealing {
+}: Pick<Pass, "connection" | "read">): Signer {
   const key = keyObject(deriveKey(state.key, "sealed plan"));
   const { paths, only, kinds, exclude } = rules.selection;
   const { unknownFields = null, external = [], allowLiteralSecrets = [] } = rules.load;
@@ -25,13 +25,13 @@ export function sealingOf({
   };
 }
 
-/** Whether a plan was sealed with the key of this state, so that what it allows is what its operator allowed. */
-export function isSealedBy({ seal }: SealedPlan, { key, keyed }: Sealing): boolean {
-  return seal.key === key && seal.signature === keyed(seal.content);
+/** Whether a plan was signed with the key of this state, so that what it allows is what its operator allowed. */
+export function isSignedBy({ signature }: SignedPlan, { key, keyed }: Signer): boolean {
+  return signature.key === key && signature.signature === keyed(signature.content);
 }
 
-/** The inputs of a plan that its seal covers. The manifests of its steps are read, and those that its pass asked for. */
-export function sealableOf({ plan, waved, observation }: LivePlan): Sealable {
+/** The inputs of a plan that its signature covers. The manifests of its steps are read, and those that its pass asked for. */
+export function signableOf({ plan, waved, observation }: LivePlan): Signable {
   const read = new Map(waved.flatMap(({ manifest }) => (isParsed(manifest) ? [[manifest.identity, manifest]] : [])));
   return {
     steps: plan.steps,

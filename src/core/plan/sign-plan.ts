@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { PlanSignature } from "../../contract/generated/output.ts";
 import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { MASK } from "../../model/credential.ts";
 import { type Kinds, requireKind } from "../kind.ts";
@@ -7,40 +8,16 @@ import type { Identity, Manifest } from "../manifest.ts";
 import { redactManifest } from "../redact/redact-manifest.ts";
 import type { Step } from "./plan.ts";
 
-/** The inputs of a plan, by the identities of its steps: apply compares them with the current ones. */
-export type Seal = {
-  /** Id of the key for the keyed digests; the key is kept in the state. */
-  readonly key: string;
-  /** Digest of the configuration and the selection. */
-  readonly configuration: string;
-  /** Digest of each manifest with its secret values masked. */
-  readonly source: { readonly [identity: Identity]: string };
-  /** Keyed digest of each manifest that has secret values. */
-  readonly secrets: { readonly [identity: Identity]: string };
-  /** A stamp that changes with every change of the resource; null when live has none. */
-  readonly live: { readonly [identity: Identity]: string | null };
-  /** Keyed digests of the documents without a step, one per bucket. @default absent in plans of earlier releases */
-  readonly kept?: readonly string[];
-};
-
-/** A seal that also covers everything its plan shows. */
-export type SignedSeal = Seal & {
-  /** Digest of the plan's content as its file shows it. */
-  readonly content: string;
-  /** Keyed digest of `content`: it proves to a holder of the key that the plan was made with it. */
-  readonly signature: string;
-};
-
-/** The key and configuration that a plan is sealed with. */
-export type Sealing = {
+/** The key and configuration that a plan is signed with. */
+export type Signer = {
   readonly key: string;
   /** Keyed digest of a text: it cannot be guessed by trial without the key. */
   readonly keyed: (text: string) => string;
   readonly configuration: string;
 };
 
-/** The parts of a plan that a seal covers. */
-export type Sealable = {
+/** The parts of a plan that its signature covers. */
+export type Signable = {
   readonly steps: readonly Step[];
   readonly manifestOf: (identity: Identity) => Manifest | undefined;
   /** Each declared resource with the digest of its document. */
@@ -49,8 +26,8 @@ export type Sealable = {
   readonly kinds: Kinds;
 };
 
-/** Seals the inputs of a plan; steps without an action are left out. */
-export function makeSeal(plan: Sealable, sealing: Sealing): Seal {
+/** Signs a plan as its file shows it, with what it was made from; steps without an action are left out. */
+export function signPlan(shown: JsonObject, plan: Signable, signer: Signer): PlanSignature {
   const acting = plan.steps.filter(({ action }) => action !== "keep");
   const source: { [identity: Identity]: string } = {};
   const secrets: { [identity: Identity]: string } = {};
@@ -59,12 +36,14 @@ export function makeSeal(plan: Sealable, sealing: Sealing): Seal {
     live[identity] = liveStamp(plan.liveOf(identity));
     const manifest = plan.manifestOf(identity);
     if (manifest === undefined) continue;
-    const { open, keyed } = digestsOf(manifest, plan, sealing);
+    const { open, keyed } = digestsOf(manifest, plan, signer);
     source[identity] = open;
     if (keyed !== null) secrets[identity] = keyed;
   }
-  const kept = keptDigests(plan, (identity) => Object.hasOwn(live, identity), sealing);
-  return { key: sealing.key, configuration: sealing.configuration, source, secrets, live, kept };
+  const kept = keptDigests(plan, (identity) => Object.hasOwn(live, identity), signer);
+  const inputs = { key: signer.key, configuration: signer.configuration, source, secrets, live, kept };
+  const content = contentDigest({ ...shown, seal: inputs });
+  return { ...inputs, content, signature: signer.keyed(content) };
 }
 
 // Enough that the changes of two documents rarely share a bucket, and few enough for a small file.
@@ -72,9 +51,9 @@ const BUCKETS = 64;
 
 /** Digests of the documents without a step, one per bucket. They are keyed, since documents may hold secrets. */
 export function keptDigests(
-  { documents }: Sealable,
+  { documents }: Signable,
   hasStep: (identity: Identity) => boolean,
-  { keyed }: Sealing,
+  { keyed }: Signer,
 ): readonly string[] {
   const buckets = Array.from({ length: BUCKETS }, (): string[] => []);
   for (const [identity, document = ""] of documents()) {
@@ -90,17 +69,11 @@ export function bucketOf(identity: Identity): number {
   return sum % BUCKETS;
 }
 
-/** Signs a seal together with its plan as the file shows it. */
-export function signSeal(plan: JsonObject, seal: Seal, { keyed }: Sealing): SignedSeal {
-  const content = contentDigest({ ...plan, seal });
-  return { ...seal, content, signature: keyed(content) };
-}
-
 /** The digest of a manifest without its secrets, and the keyed digest with them; null when it has none. */
 export function digestsOf(
   { kind, identity, value }: Manifest,
-  { kinds }: Sealable,
-  { keyed }: Sealing,
+  { kinds }: Signable,
+  { keyed }: Signer,
 ): { readonly open: string; readonly keyed: string | null } {
   let hasSecrets = false;
   const mask = (): Json => {
