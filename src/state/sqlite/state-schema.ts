@@ -66,7 +66,11 @@ export const HEAD = ["identity", "kind", "external_id", "version", "at", "mark",
 
 /** The migrations of the schema. They take over what an earlier release kept in files of the folder, if it is given. */
 export function stateMigrations(folder: string | null = null): Migrations {
-  return { ...ledgerMigrations, "007-target": { up: (db) => createTarget(db, readEarlierFiles(folder)) } };
+  return {
+    ...ledgerMigrations,
+    "007-target": { up: (db) => createTarget(db, readEarlierFiles(folder)) },
+    "008-drift-order": { up: orderDrift },
+  };
 }
 
 // What fills these tables was in files beside the database before.
@@ -121,6 +125,14 @@ async function createTarget(db: Kysely<StateTables>, earlier: EarlierFiles): Pro
   for (const record of earlier.passes) await db.insertInto("pass").values(passRow(record)).execute();
   if (earlier.status !== null) await db.insertInto("status").values(statusRow(earlier.status)).execute();
   if (earlier.holder !== null) await db.insertInto("holder").values({ one: 1, id: earlier.holder }).execute();
+}
+
+// A page of drift is read in its order, and the days of drift from an index alone.
+async function orderDrift({ schema }: Kysely<StateTables>): Promise<void> {
+  await schema.dropIndex("event_drift").execute();
+  const drift = (name: string) => schema.createIndex(name).on("resource_event");
+  await drift("event_drift").columns(["has_drifted", "day", "identity"]).execute();
+  await drift("event_drift_order").columns(["has_drifted", "nth"]).execute();
 }
 
 /** The row of a hold. */

@@ -1,5 +1,6 @@
-import type { Kysely } from "kysely";
+import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { TargetDecisions } from "../../core/holds.ts";
+import type { Identity } from "../../core/manifest.ts";
 import type { PassRecord, ResourceEvent } from "../../core/report/target-status.ts";
 import { type ResourcesSeen, resourceChanges } from "../resource-events.ts";
 import {
@@ -71,26 +72,18 @@ export function sqliteTargetStore({ readable, writable }: StateDatabase): Target
       const record: PassRecord | null = row === undefined ? null : JSON.parse(row.record);
       return record !== null && record.startedAt <= time ? record : null;
     },
-    passes: async (page) => {
-      const query = (await read())?.selectFrom("pass").select(["nth", "record"]).orderBy("nth", "desc");
-      const asked = page.after === undefined ? query : query?.where("nth", "<", Number(page.after));
-      const rows = (await asked?.limit(page.limit + 1).execute()) ?? [];
-      return pageOf(rows, page, { entry: ({ record }) => JSON.parse(record), cursor: ({ nth }) => String(nth) });
-    },
+    passes: async (page) => newestFirst((await read())?.selectFrom("pass").select(["nth", "record as entry"]), page),
     events: async ({ identity, hasDrifted }, page) => {
-      let query = (await read())?.selectFrom("resource_event").select(["nth", "event"]).orderBy("nth", "desc");
+      let query = (await read())?.selectFrom("resource_event").select(["nth", "event as entry"]);
       if (identity !== undefined) query = query?.where("identity", "=", identity);
       if (hasDrifted !== undefined) query = query?.where("has_drifted", "=", 1);
-      if (page.after !== undefined) query = query?.where("nth", "<", Number(page.after));
-      const rows = (await query?.limit(page.limit + 1).execute()) ?? [];
-      return pageOf(rows, page, { entry: ({ event }) => JSON.parse(event), cursor: ({ nth }) => String(nth) });
+      return newestFirst(query, page);
     },
     unsettled: async ({ state }, page) => {
       let query = (await read())?.selectFrom("unsettled").select(["identity", "event"]).orderBy("identity");
       if (state !== undefined) query = query?.where("state", "=", state);
       if (page.after !== undefined) query = query?.where("identity", ">", page.after);
-      const rows = (await query?.limit(page.limit + 1).execute()) ?? [];
-      return pageOf(rows, page, { entry: ({ event }) => JSON.parse(event), cursor: ({ identity }) => identity });
+      return pageOf(query, page, { entry: ({ event }) => JSON.parse(event), cursor: ({ identity }) => identity });
     },
     driftByDay: async (page) => {
       let query = (await read())
@@ -104,18 +97,30 @@ export function sqliteTargetStore({ readable, writable }: StateDatabase): Target
         .groupBy("day")
         .orderBy("day", "desc");
       if (page.after !== undefined) query = query?.where("day", "<", page.after);
-      const rows = (await query?.limit(page.limit + 1).execute()) ?? [];
-      return pageOf(rows, page, { entry: (row) => ({ ...row }), cursor: ({ day }) => day });
+      return pageOf(query, page, { entry: (row) => ({ ...row }), cursor: ({ day }) => day });
     },
   };
 }
 
+type Numbered = { readonly nth: number; readonly entry: string };
+
+// The cursor of what is numbered is its number.
+function newestFirst<Table extends "pass" | "resource_event", Entry>(
+  query: SelectQueryBuilder<StateTables, Table, Numbered> | undefined,
+  page: StoredPageRequest,
+): Promise<StoredPage<Entry>> {
+  const ordered = query?.orderBy("nth", "desc");
+  const asked = page.after === undefined ? ordered : ordered?.where(sql<boolean>`nth < ${Number(page.after)}`);
+  return pageOf(asked, page, { entry: ({ entry }) => JSON.parse(entry), cursor: ({ nth }) => String(nth) });
+}
+
 // One row more than asked for shows that another page follows.
-function pageOf<Row, Entry>(
-  rows: readonly Row[],
+async function pageOf<Table extends keyof StateTables, Row, Entry>(
+  query: SelectQueryBuilder<StateTables, Table, Row> | undefined,
   { limit }: StoredPageRequest,
   { entry, cursor }: { readonly entry: (row: Row) => Entry; readonly cursor: (row: Row) => string },
-): StoredPage<Entry> {
+): Promise<StoredPage<Entry>> {
+  const rows = (await query?.limit(limit + 1).execute()) ?? [];
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return { entries: shown.map(entry), next: rows.length > limit && last !== undefined ? cursor(last) : null };
@@ -154,9 +159,7 @@ function keptSince(newest: string): string {
 }
 
 async function storeResources(database: Kysely<StateTables>, seen: ResourcesSeen): Promise<void> {
-  const rows = await database.selectFrom("unsettled").select("event").execute();
-  const before = rows.map(({ event }): ResourceEvent => JSON.parse(event));
-  const { events, unsettled, settled } = resourceChanges(new Map(before.map((one) => [one.identity, one])), seen);
+  const { events, unsettled, settled } = resourceChanges(await unsettledBefore(database, seen), seen);
   for (const part of parts(events)) {
     const values = part.map((event) => ({
       identity: event.identity,
@@ -184,6 +187,24 @@ async function storeResources(database: Kysely<StateTables>, seen: ResourcesSeen
       .execute();
   }
   if (events.length > 0) await removeOldEvents(database, seen);
+}
+
+// A pass over a part of the source concerns only what it saw.
+async function unsettledBefore(
+  database: Kysely<StateTables>,
+  { isWhole, statuses }: ResourcesSeen,
+): Promise<ReadonlyMap<Identity, ResourceEvent>> {
+  const query = database.selectFrom("unsettled").select("event");
+  const identities = parts(statuses.map(({ identity }) => identity));
+  const asked = isWhole ? [query] : identities.map((part) => query.where("identity", "in", part));
+  const found = new Map<Identity, ResourceEvent>();
+  for (const one of asked) {
+    for (const { event } of await one.execute()) {
+      const earlier: ResourceEvent = JSON.parse(event);
+      found.set(earlier.identity, earlier);
+    }
+  }
+  return found;
 }
 
 async function removeOldEvents(database: Kysely<StateTables>, { at }: ResourcesSeen): Promise<void> {
