@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { driftOf, planOf } from "../support/json-output.ts";
 import { everyKind, service } from "../support/manifests.ts";
@@ -64,6 +65,18 @@ describe("F82 a state folder that cannot be written", () => {
       through,
       /^error: the state folder .*\.holdfast cannot be used: the file system is read-only/m,
     );
+  });
+
+  test("F82 that is read-only is checked, whether or not a process has left its log there", async (context) => {
+    needsMounts(context);
+    const { source, state } = await changed();
+    const through = readOnly(state);
+    const whole = { code: 0, stdout: expect.stringContaining("9 resources") };
+    expect(await source.runThrough(through, ["state", "check"])).toMatchObject(whole);
+    using reader = new DatabaseSync(join(state, "ledger.db"));
+    reader.exec("SELECT count(*) FROM receipt");
+    expect(existsSync(join(state, "ledger.db-shm"))).toBe(true);
+    expect(await source.runThrough(through, ["state", "check"])).toMatchObject(whole);
   });
 
   test("F82 on a full disk is read as it is: causes are told, and nothing is applied", async (context) => {

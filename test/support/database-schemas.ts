@@ -45,7 +45,7 @@ export function fillTables(path: string): void {
 }
 
 function valueFor(column: string, type: string): number | string {
-  if (/int/.test(type)) return 7;
+  if (/int/i.test(type)) return 7;
   return column === "json" ? "{}" : column;
 }
 
@@ -79,7 +79,9 @@ type Rows = { readonly [table: string]: readonly { readonly [column: string]: un
 
 function tablesOf(connection: DatabaseSync): readonly string[] {
   return connection
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'kysely%' ORDER BY name")
+    .prepare(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'kysely%' AND name NOT LIKE 'sqlite%' ORDER BY name",
+    )
     .all()
     .map(({ name }) => String(name));
 }

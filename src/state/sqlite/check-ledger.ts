@@ -6,7 +6,7 @@ import { SealError, unseal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { schemaState } from "../../store/migrate.ts";
 import { openError } from "../../store/sqlite/open.ts";
-import { openSqliteConnection } from "../../store/sqlite/open-connection.ts";
+import { openToRead } from "../../store/sqlite/open-connection.ts";
 import { iterateRows, queryBuilder } from "../../store/sqlite/query-builder.ts";
 import { StoreError } from "../../store/store-error.ts";
 import { type StateTables, stateMigrations } from "./state-schema.ts";
@@ -29,7 +29,7 @@ export type LedgerContent = {
 /** Reads a whole ledger file without changing it; fails if it is damaged, newer, or sealed with another key. */
 export async function checkLedger(path: string, key: SealKey): Promise<LedgerContent> {
   try {
-    using connection = openSqliteConnection(path, { readOnly: true });
+    using connection = openToRead(path);
     const database = queryBuilder<StateTables>(connection);
     const { pending } = await schemaState(database, stateMigrations());
     requireIntact(connection);

@@ -7,7 +7,6 @@ import type { PassRecord, TargetStatus } from "../../core/report/target-status.t
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { readOwnFile } from "../../files/read-own-file.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
-import { LEDGER_NAME } from "./ledger-folders.ts";
 
 /** What earlier releases kept in files of the state folder. */
 export type EarlierFiles = {
@@ -88,10 +87,7 @@ export function retireEarlierFiles(folder: string): void {
   const inPlace = join(folder, HOLDS);
   if (existsSync(inPlace)) return;
   unlessDoneByOther(() => mkdirSync(inPlace, { mode: 0o700 }));
-  writeFileSync(
-    join(inPlace, "README"),
-    `A newer release has upgraded this state folder; holds are in ${LEDGER_NAME}.\n`,
-  );
+  writeFileSync(join(inPlace, "README"), "A newer release keeps this state folder; holds are in its database.\n");
 }
 
 // Another process may rename the same files at the same moment.

@@ -8,7 +8,7 @@ import type { SealKey } from "../../seal/seal-key.ts";
 import { copyDatabase } from "../../store/sqlite/copy-database.ts";
 import type { TransferOptions, Transferred } from "../state.ts";
 import { fileDigest, writeIndex } from "./export-index.ts";
-import { LEDGER_NAME, ledgerFolders } from "./ledger-folders.ts";
+import { hasLedger, LEDGER_NAME, storedFolders } from "./ledger-folders.ts";
 import { resealLedger } from "./reseal-ledger.ts";
 import { existingKeyIn } from "./sqlite-state.ts";
 
@@ -20,7 +20,7 @@ export async function exportSqliteState(state: string, to: string, options: Tran
   if (lstatOrNull(to) !== null) {
     throw new HoldfastError("invalid", `${to} already exists`, { hint: "name a folder that does not exist yet" });
   }
-  const ledgers = ledgerFolders(state);
+  const ledgers = storedFolders(state);
   if (ledgers.length === 0) {
     throw new HoldfastError("invalid", `there is no ledger in ${state}`, { hint: "name the state with --state" });
   }
@@ -49,13 +49,8 @@ async function exportLedger(
   { keyText, exportKey, clock, random }: TransferOptions,
 ): Promise<void> {
   const key = await existingKeyIn(folder, { keyText });
-  if (key === null) {
-    throw new HoldfastError("invalid", `the key of the state ${folder} is missing`, {
-      hint: "provide it with HOLDFAST_STATE_KEY_FILE",
-    });
-  }
   const copy = join(to, LEDGER_NAME);
-  await copyDatabase(join(folder, LEDGER_NAME), copy, random);
+  if (hasLedger(folder)) await copyDatabase(join(folder, LEDGER_NAME), copy, random);
   await resealLedger(copy, { from: key, to: exportKey }, { clock, folder });
   // Resealing leaves a backup of an older schema, which the state itself still has.
   for (const name of await readdir(to)) if (name.endsWith(".backup")) await rm(join(to, name));

@@ -4,6 +4,7 @@ import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
 import { createFile } from "../../files/write-file.ts";
 import { makeFolder } from "../../store/make-folder.ts";
+import { hasEarlierFiles } from "./earlier-files.ts";
 
 /** A folder of a state that has its own ledger. */
 export type LedgerFolder = {
@@ -17,10 +18,23 @@ export const LEDGER_NAME = "ledger.db";
 
 /** Every folder in a state that has a ledger: the state itself, and each of its targets. */
 export function ledgerFolders(state: string): readonly LedgerFolder[] {
+  return foldersOf(state).filter(({ folder }) => hasLedger(folder));
+}
+
+/** The same, with those where only an earlier release has stored something. */
+export function storedFolders(state: string): readonly LedgerFolder[] {
+  return foldersOf(state).filter(({ folder }) => hasLedger(folder) || hasEarlierFiles(folder));
+}
+
+/** Whether a folder has a ledger. */
+export function hasLedger(folder: string): boolean {
+  return ownDatabaseExists(join(folder, LEDGER_NAME));
+}
+
+function foldersOf(state: string): readonly LedgerFolder[] {
   const targets = join(state, "targets");
   const names = lstatOrNull(targets)?.isDirectory() ? readdirSync(targets).toSorted() : [];
-  const all = [{ target: null, folder: state }, ...names.map((target) => ({ target, folder: join(targets, target) }))];
-  return all.filter(({ folder }) => ownDatabaseExists(join(folder, LEDGER_NAME)));
+  return [{ target: null, folder: state }, ...names.map((target) => ({ target, folder: join(targets, target) }))];
 }
 
 /** Creates a state folder (mode 0700, ignored by git) when absent. */

@@ -1,13 +1,14 @@
 import type { Kysely } from "kysely";
 import type { Clock } from "../../clock/clock.ts";
+import { HoldfastError } from "../../core/errors.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { receiptDigest } from "../receipt-digest.ts";
 import { intentFrom, intentRow, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
 import { type StateTables, stateMigrations } from "./state-schema.ts";
 
-/** The old and the new key of a ledger. */
-export type KeyChange = { readonly from: SealKey; readonly to: SealKey };
+/** The old and the new key of a ledger; without an old one, nothing in it may be sealed. */
+export type KeyChange<From = SealKey | null> = { readonly from: From; readonly to: SealKey };
 
 /**
  * Seals everything in a ledger file with another key, in one transaction, and migrates its schema. What an earlier
@@ -20,14 +21,29 @@ export async function resealLedger(
 ): Promise<void> {
   await using store = await openSqliteStore<StateTables>(path, stateMigrations(folder), { clock });
   await store.write(async (database) => {
-    await resealReceipts(database, keys);
-    await resealIntents(database, keys);
+    const { from, to } = keys;
+    if (from === null) await requireUnsealed(database, folder);
+    else await resealContents(database, { from, to });
     // A copy takes leases under a name of its own.
     await database.deleteFrom("holder").execute();
   });
 }
 
-async function resealReceipts(database: Kysely<StateTables>, { from, to }: KeyChange): Promise<void> {
+async function requireUnsealed(database: Kysely<StateTables>, folder: string | null): Promise<void> {
+  const receipt = await database.selectFrom("receipt").select("identity").executeTakeFirst();
+  if (receipt === undefined && (await database.selectFrom("intent").select("id").executeTakeFirst()) === undefined)
+    return;
+  throw new HoldfastError("invalid", `the key of the state ${folder ?? ""} is missing`, {
+    hint: "provide it with HOLDFAST_STATE_KEY_FILE",
+  });
+}
+
+async function resealContents(database: Kysely<StateTables>, keys: KeyChange<SealKey>): Promise<void> {
+  await resealReceipts(database, keys);
+  await resealIntents(database, keys);
+}
+
+async function resealReceipts(database: Kysely<StateTables>, { from, to }: KeyChange<SealKey>): Promise<void> {
   const digest = receiptDigest(to);
   const keys = await database.selectFrom("receipt").select(["server", "identity"]).execute();
   // One at a time, since all contents together may not fit into memory.
@@ -55,7 +71,7 @@ function rowOf(
     .executeTakeFirstOrThrow();
 }
 
-async function resealIntents(database: Kysely<StateTables>, { from, to }: KeyChange): Promise<void> {
+async function resealIntents(database: Kysely<StateTables>, { from, to }: KeyChange<SealKey>): Promise<void> {
   for (const row of await database.selectFrom("intent").selectAll().execute()) {
     const { reply, ...intent } = intentFrom(from, row);
     const sealed = intentRow(row.server, to, intent);

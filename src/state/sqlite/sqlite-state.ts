@@ -11,7 +11,7 @@ import { checkWritable, replaceFile } from "../../files/write-file.ts";
 import { replaceUnprintable } from "../../model/unprintable.ts";
 import { generateKey, loadOrCreateKey, parseKey, readKeyFile, type SealKey } from "../../seal/seal-key.ts";
 import { holdExclusiveLock, isLockHeld } from "../../store/lock-file.ts";
-import { openSqliteConnection } from "../../store/sqlite/open-connection.ts";
+import { openToRead } from "../../store/sqlite/open-connection.ts";
 import { isUnwritable, storageErrorAt, storageErrorText } from "../../store/store-error.ts";
 import type { OnForgotten, State, StateAccess, StateAccessOptions, StateLock, StateOptions } from "../state.ts";
 import { LEDGER_NAME, makeStateFolder } from "./ledger-folders.ts";
@@ -128,7 +128,7 @@ export function isFolderHeld(holder: string): boolean | null {
 function storedHolderId(folder: string): string | null {
   const path = join(folder, LEDGER_NAME);
   if (!ownDatabaseExists(path)) return null;
-  using database = openSqliteConnection(path, { readOnly: true });
+  using database = openToRead(path);
   const row = database.prepare("SELECT id FROM holder").get();
   return row === undefined ? null : String(row.id);
 }

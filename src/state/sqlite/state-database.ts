@@ -38,7 +38,7 @@ export function stateDatabase(folder: string, { clock, notify, isLockedByOther }
     const options = { clock, schema, ...(notify === undefined ? {} : { notify }) } as const;
     const opening = openStatementStore<StateTables>(path, stateMigrations(folder), options);
     const store = await (schema === "leave" ? opening.catch((error: unknown) => throwInUse(path, error)) : opening);
-    if (schema === "migrate" && hasEarlierFiles(folder)) retireEarlierFiles(folder);
+    if (schema === "migrate") retireEarlierFiles(folder);
     return store;
   };
   const writable = (): Promise<StatementStore<StateTables>> => {

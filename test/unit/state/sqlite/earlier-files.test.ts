@@ -1,5 +1,5 @@
 import fs, { existsSync, readdirSync, readlinkSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -76,6 +76,36 @@ test("a state folder without a database is taken over too, and one that was take
     await using access = stateAt(folder, machine);
     expect((await (await access.target()).decisions()).holds).toEqual([hold]);
   }
+});
+
+test("a new state folder lets no earlier release store a hold that nobody would see", async () => {
+  const folder = await temporaryFolder();
+  await using access = stateAt(folder, machine);
+  await (await access.target()).decide((decisions) => decisions);
+  expect(readdirSync(join(folder, "holds.json"))).toEqual(["README"]);
+});
+
+test("holds alone are exported and imported, also where an earlier release stored them or no key was made", async () => {
+  const state = await temporaryFolder();
+  const earlier = join(state, "targets", "earlier");
+  await mkdir(earlier, { recursive: true });
+  await writeFile(join(earlier, "holds.json"), JSON.stringify({ holds: [hold], released: [] }), { mode: 0o600 });
+  const current = join(state, "targets", "current");
+  const holdsIn = async (folder: string) => {
+    await using access = stateAt(folder, machine);
+    return (await (await access.target()).decisions()).holds;
+  };
+  {
+    await using access = stateAt(current, machine);
+    await (await access.target()).decide(() => ({ holds: [hold], released: [] }));
+  }
+  const exported = join(await temporaryFolder(), "exported");
+  const options = { ...machine, keyText: null, exportKey: parseKey("ab".repeat(32)) };
+  expect(await exportState(state, exported, options)).toEqual({ ledgers: 2, tokens: 0 });
+  expect(readdirSync(earlier)).toEqual(["holds.json"]);
+  const imported = await temporaryFolder();
+  expect(await importState(exported, imported, options)).toEqual({ ledgers: 2, tokens: 0 });
+  for (const name of ["earlier", "current"]) expect(await holdsIn(join(imported, "targets", name))).toEqual([hold]);
 });
 
 test("a crash before the files were put away loses nothing and takes nothing over twice", async () => {
