@@ -5,7 +5,7 @@ type Row = { readonly path: string; readonly node: SchemaNode; readonly required
 
 const HEAD = `# Fields of every manifest
 
-Generated from [\`schemas/\`](../schemas) by \`npm run generate\`; editors read the same files.
+Generated from [\`schemas/\`](../schemas) by \`npm run generate\`; [editors](editors.md) use schemas made from the same files.
 
 - **Path**: \`[]\` stands for an item of a list, \`<name>\` for any name, \`(x)\` for the form of a field whose \`type\` is \`x\`.
 - An optional field that is \`null\` is the same as an absent one.

@@ -20,6 +20,7 @@ import { redeploy } from "./declarations/redeploy.ts";
 import { release } from "./declarations/release.ts";
 import { resolve } from "./declarations/resolve.ts";
 import { revoke } from "./declarations/revoke.ts";
+import { schema } from "./declarations/schema.ts";
 import { serve } from "./declarations/serve.ts";
 import { simulate } from "./declarations/simulate.ts";
 import { snapshot } from "./declarations/snapshot.ts";
@@ -45,6 +46,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(apply, () => import("./apply.ts")),
     toEntry(drift, () => import("./drift.ts")),
   ],
+  "Writing manifests:": [toEntry(schema, () => import("./schema.ts"))],
   "Daemon:": [
     toEntry(watch, () => import("./watch.ts")),
     toEntry(status, () => import("./status.ts")),
@@ -101,7 +103,7 @@ export function createProgram(terminal: ProcessTerminal, events: RunEvents): Com
 }
 
 /** The commands that may be suggested for any similar word: they change nothing that a person would miss. */
-const HARMLESS = ["validate", "plan", "drift", "status", "history", "why", "snapshot", "simulate", "help"];
+const HARMLESS = ["validate", "plan", "drift", "status", "history", "why", "snapshot", "simulate", "schema", "help"];
 
 /** A program that suggests a command that changes something only for a word that is almost its name. */
 class Program extends Command {

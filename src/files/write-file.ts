@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import {
   closeSync,
   constants,
+  fchmodSync,
   fsyncSync,
   linkSync,
   open,
@@ -24,7 +25,12 @@ type Content = string | Iterable<Uint8Array>;
 type Writing = {
   /** Whether it must survive a power failure. */
   readonly durable?: boolean;
+  /** Whether it keeps the mode it has, or gets that of any new file, instead of 0600. */
+  readonly isShared?: boolean;
 };
+
+/** Further limited by the umask of the process. */
+const SHARED_MODE = 0o666;
 
 /** A file under a temporary name, open for writing; deleted when disposed of. */
 export type TemporaryFile = Disposable & { readonly path: string; readonly descriptor: number };
@@ -32,10 +38,11 @@ export type TemporaryFile = Disposable & { readonly path: string; readonly descr
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** Replaces or creates a file atomically, with mode 0600; refuses to replace anything but a regular file. */
-export function replaceFile(path: string, content: Content, { durable = false }: Writing = {}): void {
+export function replaceFile(path: string, content: Content, { durable = false, isShared = false }: Writing = {}): void {
   const found = lstatOrNull(path);
   if (found !== null) requireRegularFile(path, found);
-  using draft = writtenDraft(path, content, durable);
+  using draft = writtenDraft(path, content, durable, isShared ? SHARED_MODE : 0o600);
+  if (isShared && found !== null) fchmodSync(draft.descriptor, found.mode & 0o777);
   renameSync(draft.path, path);
   if (durable) syncFolder(dirname(path));
 }
@@ -46,7 +53,7 @@ export function replaceFile(path: string, content: Content, { durable = false }:
  */
 export function createFile(path: string, content: Content, { durable = false }: Writing = {}): boolean {
   if (isTaken(path)) return false;
-  using draft = writtenDraft(path, content, durable);
+  using draft = writtenDraft(path, content, durable, 0o600);
   const isCreated = renameNoReplace(draft, path);
   if (!isCreated && !isTaken(path)) fillEmpty(path, draft);
   if (durable) syncFolder(dirname(path));
@@ -81,9 +88,9 @@ export function checkWritable(folder: string): void {
 // About the size of the journal of a few writes.
 const TRIAL_BYTES = 64 * 1024;
 
-function openTemporaryFileSync(path: string): TemporaryFile {
+function openTemporaryFileSync(path: string, mode = 0o600): TemporaryFile {
   const draft = temporaryName(path);
-  return temporaryFile(draft, openSync(draft, FLAGS, 0o600));
+  return temporaryFile(draft, openSync(draft, FLAGS, mode));
 }
 
 /**
@@ -132,9 +139,9 @@ export function renameNoReplace({ path: draft }: Pick<TemporaryFile, "path">, pa
 // The errors of file systems without hard links (FAT, some network and FUSE ones).
 const WITHOUT_LINKS: readonly string[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-function writtenDraft(path: string, content: Content, durable: boolean): TemporaryFile {
+function writtenDraft(path: string, content: Content, durable: boolean, mode: number): TemporaryFile {
   using stack = new DisposableStack();
-  const draft = stack.use(openTemporaryFileSync(path));
+  const draft = stack.use(openTemporaryFileSync(path, mode));
   for (const piece of typeof content === "string" ? [content] : content) writeFileSync(draft.descriptor, piece);
   if (durable) fsyncSync(draft.descriptor);
   stack.move();

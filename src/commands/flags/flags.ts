@@ -131,6 +131,7 @@ export const flags = {
   gate: choiceFlag("--gate <changes>", "exit 2 when there are changes: only those made by this change, or all", {
     of: ["change", "all"],
   }),
+  into: textFlag("--into <path>", "write it there instead of to stdout"),
   out: textFlag("--out <file>", "file to write the plan (for apply --plan) or the snapshot to"),
   plan: textFlag("--plan <file>", "apply exactly this plan, or nothing if it is stale"),
   detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),

@@ -46,9 +46,16 @@ export function writeSignedPlan(plan: string, path: string): void {
   writeTo(path, plan, { what: "plan", hint: "name a file in a folder that exists with --out" });
 }
 
-function writeTo(path: string, text: string, { what, hint }: { readonly what: string; readonly hint: string }): void {
+/** Writes a file that belongs to the user's own work: it has the mode that such files have. */
+export function writeSharedFile(path: string, text: string, named: Naming): void {
+  writeTo(path, text, { ...named, isShared: true });
+}
+
+type Naming = { readonly what: string; readonly hint: string; readonly isShared?: boolean };
+
+function writeTo(path: string, text: string, { what, hint, isShared = false }: Naming): void {
   try {
-    replaceFile(path, text);
+    replaceFile(path, text, { isShared });
   } catch (cause) {
     if (cause instanceof UnsafePathError) throw cause;
     const why = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -40,6 +41,15 @@ describe("S45 a file that is written", () => {
     replaceFile(path, "after");
     expect([path, `${path}-2`].map((name) => readFileSync(name, "utf8"))).toEqual(["after", "before"]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("keeps its mode where it is shared, and gets that of any new file", async () => {
+    const folder = await temporaryFolder();
+    const [kept, made] = [join(folder, "kept"), join(folder, "made")];
+    writeFileSync(kept, "before");
+    chmodSync(kept, 0o640);
+    for (const path of [kept, made]) replaceFile(path, "after", { isShared: true });
+    expect([kept, made].map((path) => statSync(path).mode & 0o777)).toEqual([0o640, 0o666 & ~process.umask()]);
   });
 
   test.each(Object.entries(specialFiles))("S45 takes the place of no %s, and goes through none", async (sort, name) => {

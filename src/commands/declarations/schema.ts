@@ -1,0 +1,11 @@
+import { declareCommand } from "../command.ts";
+
+/** The declaration of `schema`. */
+export const schema = declareCommand({
+  name: "schema",
+  arguments: "[kind]",
+  argumentsAre: "a kind of manifest, or config for holdfast.yaml (default: manifests of every kind)",
+  summary: "print the JSON Schema that editors check and complete manifests with",
+  flags: ["into"],
+  examples: ["holdfast schema --into .holdfast.schema.json", "holdfast schema service"],
+});
