@@ -1,4 +1,5 @@
 import type { BodyParser } from "../client/decode-body.ts";
+import { contentDigest } from "../contract/content-digest.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { isFastEqual } from "../core/decide/decide.ts";
 import type { Kind, ListReading, LiveRow } from "../core/kind.ts";
@@ -8,7 +9,7 @@ import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
 import { createListReader, type ListReader } from "./list-reader.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
-import { type CachedPage, rowDigest } from "./unparsed-row.ts";
+import type { CachedPage } from "./unparsed-row.ts";
 
 /** What decides whether a resource is in sync, apart from live. */
 export type SyncBasis = {
@@ -140,7 +141,7 @@ function replyReader(known: string | null, notParsed: JsonObject, digests: WeakM
   let digest = "";
   return {
     parse: (bytes) => {
-      digest = rowDigest(bytes);
+      digest = contentDigest(bytes);
       return digest === known ? notParsed : null;
     },
     isSame: () => digest === known,

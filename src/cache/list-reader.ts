@@ -1,10 +1,11 @@
 import type { BodyParser } from "../client/decode-body.ts";
 import { rowId } from "../client/read-list.ts";
+import { contentDigest } from "../contract/content-digest.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
 import { readPageRows } from "./read-page-rows.ts";
-import { type CachedPage, rowDigest, UnparsedRow } from "./unparsed-row.ts";
+import { type CachedPage, UnparsedRow } from "./unparsed-row.ts";
 
 /** Reads a list without parsing the rows that are known and need not be read. */
 export type ListReader = {
@@ -49,7 +50,7 @@ export function createListReader(kind: Kind, list: ListReading, options: ListRea
   const parsed = new Map<unknown, { readonly row: LiveRow | null; readonly unparsed: UnparsedRow }>();
   const read = new Map<string, CachedPage>();
   const parseRow = (bytes: Buffer, seen: UnparsedRow[]): JsonObject => {
-    const digest = rowDigest(bytes);
+    const digest = contentDigest(bytes);
     const before = rows().get(digest);
     if (before !== undefined && isReusable(before)) {
       seen.push(before);
@@ -71,7 +72,7 @@ export function createListReader(kind: Kind, list: ListReading, options: ListRea
   };
   return {
     parse: (bytes, maxDepth) => {
-      const digest = rowDigest(bytes);
+      const digest = contentDigest(bytes);
       const before = known.get(digest);
       if (before?.rows.every(isReusable)) {
         read.set(digest, before);

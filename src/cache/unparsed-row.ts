@@ -1,11 +1,4 @@
-import type { Buffer } from "node:buffer";
-import { hash } from "node:crypto";
 import type { Json, JsonObject } from "../contract/json.ts";
-
-/** The digest of the bytes of a row or a page. */
-export function rowDigest(bytes: Buffer): string {
-  return hash("sha256", bytes, "base64");
-}
 
 const NO_MANIFEST: JsonObject = {};
 

@@ -1,5 +1,5 @@
+import { contentDigest } from "../contract/content-digest.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { digestOf } from "./content-digest.ts";
 import type { Stamp } from "./file-stamp.ts";
 import { blobId } from "./git/blobs.ts";
 import type { Head } from "./git/tree.ts";
@@ -79,7 +79,7 @@ export class FolderFile implements SourceFile {
     const path = this.#place.rootPrefix + this.path;
     const opened = readRegularFile(path, this.#place.limit);
     const isSame =
-      opened.is === "read" && opened.size === opened.bytes.length && digestOf(opened.bytes) === this.digest;
+      opened.is === "read" && opened.size === opened.bytes.length && contentDigest(opened.bytes) === this.digest;
     if (isSame) return opened.bytes;
     throw new HoldfastError("error", `${path} was changed while it was being read`, {
       hint: "run it again once nothing writes there",

@@ -1,4 +1,4 @@
-import { digestOf } from "./content-digest.ts";
+import { contentDigest } from "../contract/content-digest.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
 import { isUntouched, stampOf } from "./file-stamp.ts";
 import { FolderFile } from "./folder-file.ts";
@@ -15,7 +15,7 @@ export function openManifestFile(walk: FolderWalk, path: string): FolderFile | n
   switch (opened.is) {
     case "read": {
       const { bytes, size, stamp } = opened;
-      const digest = size === bytes.length ? digestOf(bytes) : null;
+      const digest = size === bytes.length ? contentDigest(bytes) : null;
       return new FolderFile(place, path, { digest, stamp, blob: null }, bytes);
     }
     case "not-a-file":

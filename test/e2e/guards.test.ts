@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { contentDigest } from "../../src/core/plan/sign-plan.ts";
+import { planDigest } from "../../src/core/plan/sign-plan.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
 import { foreignService } from "../support/foreign-service.ts";
@@ -239,7 +239,7 @@ test("S63 a permission that is written into a plan by hand is not one", async ()
   expect(await source.runHere(["apply", "--plan", "plan.json"], guarded)).toMatchObject({ code: 6 });
   // Its digest made anew, and named after a key that nobody here has.
   const forged = { ...plan, allows: ["privilege-growth"], seal: { ...plan.seal, key: "0123456789abcdef" } };
-  const seal = { ...forged.seal, content: contentDigest(forged) };
+  const seal = { ...forged.seal, content: planDigest(forged) };
   await source.write("plan.json", JSON.stringify({ ...forged, seal }));
   const refused = await source.runHere(["apply", "--plan", "plan.json"], guarded);
   expect(refused).toMatchObject({ code: 5 });

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { contentDigest } from "../../src/core/plan/sign-plan.ts";
+import { planDigest } from "../../src/core/plan/sign-plan.ts";
 import { commitAll } from "../support/git.ts";
 import { reportOf } from "../support/json-output.ts";
 import { everyKind, foundations, service, team } from "../support/manifests.ts";
@@ -34,7 +34,7 @@ function edit(source: Source, change: (plan: Record<string, unknown>) => object)
 function withDigestAnew(plan: Record<string, unknown>): object {
   return {
     ...plan,
-    seal: { ...(plan.seal as object), content: contentDigest(JSON.parse(JSON.stringify(plan))) },
+    seal: { ...(plan.seal as object), content: planDigest(JSON.parse(JSON.stringify(plan))) },
   };
 }
 

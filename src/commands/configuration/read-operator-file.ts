@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { contentDigest } from "../../contract/content-digest.ts";
 import { readGivenText } from "../../files/read-given-file.ts";
 import { type ConfigFile, readConfig } from "../../source/read-config.ts";
 import { findRoot } from "../../source/source-root.ts";
@@ -30,7 +30,7 @@ export function fingerprintOf(path: string, before: FileFingerprint | null): Fil
   const { mtimeMs = 0, size = 0, ino = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
   const stamp = `${mtimeMs} ${size} ${ino}`;
   if (before?.stamp === stamp) return before;
-  return { stamp, digest: createHash("sha256").update(textOrNothing(path)).digest("hex") };
+  return { stamp, digest: contentDigest(textOrNothing(path)) };
 }
 
 /** Whether a file can be read again; a pipe can be read only once. */

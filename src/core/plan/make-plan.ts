@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import type { NotChecked, StepGuard } from "../../contract/generated/output.ts";
-import { canonical, type Json } from "../../contract/json.ts";
+import type { Json } from "../../contract/json.ts";
 import { decideEach } from "../decide/decide-each.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
@@ -14,6 +13,7 @@ import { unclearOrphans } from "./orphans.ts";
 import { type Plan, type Step, summarise, writes } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";
 import { orphanSteps, stepOf } from "./plan-steps.ts";
+import { jsonDigest, liveStamp } from "./sign-plan.ts";
 
 /** Decides on every manifest, in order, and makes a plan with a checksum over its actions. */
 export function makePlan(input: PlanInput): PlanWithDecisions {
@@ -121,11 +121,9 @@ function checksum({ server, revision, live, desired, kinds }: PlanInput, steps: 
     ),
   );
   const stamps = acting.map(({ identity, kind }): Json => {
-    const state = live.get(identity);
-    const stamp = state?.state === "present" ? state.row.stamp : (state?.state ?? null);
+    const stamp = liveStamp(live.get(identity));
     const manifest = manifests.get(identity);
     return [identity, stamp, manifest === undefined ? null : redactManifest(requireKind(kinds, kind).shape, manifest)];
   });
-  const summed: Json = { server, revision, stamps, steps: acting.map(checksummedStep) };
-  return `sha256:${createHash("sha256").update(canonical(summed)).digest("hex")}`;
+  return jsonDigest({ server, revision, stamps, steps: acting.map(checksummedStep) });
 }

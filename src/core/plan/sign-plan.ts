@@ -42,7 +42,7 @@ export function signPlan(shown: JsonObject, plan: Signable, signer: Signer): Pla
   }
   const kept = keptDigests(plan, (identity) => Object.hasOwn(live, identity), signer);
   const inputs = { key: signer.key, configuration: signer.configuration, source, secrets, live, kept };
-  const content = contentDigest({ ...shown, seal: inputs });
+  const content = planDigest({ ...shown, seal: inputs });
   return { ...inputs, content, signature: signer.keyed(content) };
 }
 
@@ -80,8 +80,8 @@ export function digestsOf(
     hasSecrets = true;
     return MASK;
   };
-  const shown = canonical(redactManifest(requireKind(kinds, kind).shape, value, { mask }));
-  return { open: digest(shown), keyed: hasSecrets ? keyed(`${identity} ${canonical(value)}`) : null };
+  const open = jsonDigest(redactManifest(requireKind(kinds, kind).shape, value, { mask }));
+  return { open, keyed: hasSecrets ? keyed(`${identity} ${canonical(value)}`) : null };
 }
 
 /** A stamp that changes with every change of the resource. */
@@ -90,20 +90,16 @@ export function liveStamp(live: Live | undefined): string | null {
 }
 
 /** Digest of everything that a plan shows, so that an edit of its file is detected. */
-export function contentDigest(plan: JsonObject): string {
+export function planDigest(plan: JsonObject): string {
   const { format_version, revision, server, complete, summary, steps, diagnostics, allows, checksum, seal } = plan;
   const acting = Array.isArray(steps) ? steps.filter((step) => !isObject(step) || step.action !== "keep") : null;
   const { content: _, signature: __, ...bases } = isObject(seal) ? seal : {};
   const shown = { format_version, revision, server, complete, summary, diagnostics, allows, checksum };
   const given = Object.entries(shown).filter((entry): entry is [string, Json] => entry[1] !== undefined);
-  return digest(canonical({ ...Object.fromEntries(given), steps: acting, seal: bases }));
+  return jsonDigest({ ...Object.fromEntries(given), steps: acting, seal: bases });
 }
 
 /** Digest of a JSON value. */
 export function jsonDigest(value: Json): string {
-  return digest(canonical(value));
-}
-
-function digest(text: string): string {
-  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  return `sha256:${createHash("sha256").update(canonical(value)).digest("hex")}`;
 }

@@ -3,7 +3,7 @@ import { canonical, isObject, type Json, type JsonObject } from "../../contract/
 import { HoldfastError } from "../errors.ts";
 import { FORMAT_VERSION } from "../format-version.ts";
 import type { Plan } from "./plan.ts";
-import { contentDigest } from "./sign-plan.ts";
+import { planDigest } from "./sign-plan.ts";
 
 /** A plan as stored in its file: its steps, what it shows, and its signed inputs. */
 export type SignedPlan = {
@@ -35,7 +35,7 @@ export function parseSignedPlan(plan: unknown): SignedPlan {
   if (plan.complete !== true) throw stale(`the plan is incomplete: ${incompleteText(summary)}`);
   const signature = readSignature(plan.seal);
   if (signature === null || typeof server !== "string" || !isObject(summary)) throw noPlan("it has no signature");
-  if (signature.content !== contentDigest(plan)) throw edited();
+  if (signature.content !== planDigest(plan)) throw edited();
   const acting = steps.filter(isObject).filter(({ action }) => action !== "keep");
   return {
     revision: typeof revision === "string" ? revision : null,

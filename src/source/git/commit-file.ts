@@ -1,5 +1,5 @@
 import type { Stop } from "../../clock/clock.ts";
-import { blobDigests } from "../content-digest.ts";
+import { blobDigests } from "../../contract/content-digest.ts";
 import { type Pace, pacer } from "../pacer.ts";
 import type { SourceFile } from "../revision.ts";
 import { readBlobs } from "./blobs.ts";

@@ -1,10 +1,10 @@
 import { realpathSync } from "node:fs";
 import { join, posix, relative, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { blobDigests } from "../../contract/content-digest.ts";
 import { compareText } from "../../contract/json.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
-import { blobDigests } from "../content-digest.ts";
 import { isManifestFile, OWN_IGNORE_FILE } from "../ignore-files.ts";
 import { type Limits, tooMany } from "../limits.ts";
 import { type Pace, pacer } from "../pacer.ts";

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createListReader, type ListReaderOptions } from "../../../src/cache/list-reader.ts";
 import { readPageRows } from "../../../src/cache/read-page-rows.ts";
-import { type CachedPage, rowDigest, UnparsedRow } from "../../../src/cache/unparsed-row.ts";
+import { type CachedPage, UnparsedRow } from "../../../src/cache/unparsed-row.ts";
+import { contentDigest } from "../../../src/contract/content-digest.ts";
 import type { JsonObject } from "../../../src/contract/json.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { calm, dial, json, page, serve } from "../client/server.ts";
@@ -112,7 +113,7 @@ describe("a row that is known by its bytes", () => {
     expect(rowOf(one)).toMatchObject({
       key: "c1:w1",
       row: { manifest: { name: "w1" } },
-      digest: rowDigest(Buffer.from(text)),
+      digest: contentDigest(Buffer.from(text)),
     });
   });
 

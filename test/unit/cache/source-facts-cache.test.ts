@@ -18,6 +18,7 @@ import { NO_SOURCE_FACTS, type SourceFacts } from "../../../src/cache/source-fac
 import { sourceCache } from "../../../src/cache/source-facts-cache.ts";
 import { knownContent, sourceToKeep } from "../../../src/cache/source-to-keep.ts";
 import { systemClock } from "../../../src/clock/system.ts";
+import { contentDigest } from "../../../src/contract/content-digest.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { type LoadRules, loadManifests } from "../../../src/manifests/load-manifests.ts";
 import { readDeclarations } from "../../../src/manifests/read-declarations.ts";
@@ -25,7 +26,6 @@ import { locateFields, readManifest, readManifests } from "../../../src/manifest
 import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { transformOf } from "../../../src/manifests/transform.ts";
 import { parseKey } from "../../../src/seal/seal-key.ts";
-import { digestOf } from "../../../src/source/content-digest.ts";
 import { findRepository } from "../../../src/source/git/find-repository.ts";
 import { readCommitFiles } from "../../../src/source/git/read-commit.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
@@ -318,7 +318,7 @@ describe("a source read again", () => {
         display: path,
         bytes: () => bytes,
         size: bytes.length,
-        digest: digestOf(bytes),
+        digest: contentDigest(bytes),
         stamp,
         blob: null,
       };
