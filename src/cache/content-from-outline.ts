@@ -1,6 +1,6 @@
 // src/cache: what earlier passes found out, by content digest; without it everything is read again. See docs/architecture.md#source-folders.
 
-import type { SourceDiagnostic } from "../core/foreign-documents.ts";
+import type { SourceDiagnostic } from "../core/other-documents.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type Declaration, keyIn, manifestDigest } from "../manifests/declaration.ts";
 import type { KnownContent } from "../manifests/load-manifests.ts";

@@ -1,4 +1,4 @@
-import type { SourceDiagnostic } from "../core/foreign-documents.ts";
+import type { SourceDiagnostic } from "../core/other-documents.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
 import type { CheckBasis } from "../manifests/check-semantics.ts";
 import type { Declaration } from "../manifests/declaration.ts";

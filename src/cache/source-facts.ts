@@ -1,5 +1,5 @@
 import { textPool } from "../contract/text-pool.ts";
-import type { SourceDiagnostic } from "../core/foreign-documents.ts";
+import type { SourceDiagnostic } from "../core/other-documents.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
 import type { FileState, KnownFiles } from "../source/known-files.ts";
 import type { DeclarationOutline, FileOutline } from "./file-outline.ts";

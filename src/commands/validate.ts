@@ -8,7 +8,7 @@ import { diagnosticRemarks } from "../render/ci/annotations.ts";
 import { sarifReport } from "../render/ci/sarif.ts";
 import { diagnosticsText, severityCounts, validationText } from "../render/diagnostics.ts";
 import { jsonText } from "../render/escape.ts";
-import { foreignText, leftOutText } from "../render/left-out.ts";
+import { leftOutText, otherDocumentsText } from "../render/left-out.ts";
 import { validationMarkdown } from "../render/markdown/diagnostics.ts";
 import { contentTop } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
@@ -27,25 +27,25 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   await using target = await findTarget(invocation, { reading: true, reportsConfig: true, isCommitOptional: true });
   const write = openOutputs(invocation, contentTop(target.source.root));
   const { counts, event, rules } = await load(target, terminal);
-  const { selected: diagnostics, foreign } = event;
+  const { selected: diagnostics, otherDocuments } = event;
   const lists = invocation.flags.show?.includes("unmanaged") ?? false;
   const report: ValidationReport = {
     format_version: FORMAT_VERSION,
     summary: {
       ...counts,
       ...severityCounts(diagnostics),
-      unmanaged: foreign.documents,
-      unmanagedTypes: Object.fromEntries(foreign.types),
+      unmanaged: otherDocuments.documents,
+      unmanagedTypes: Object.fromEntries(otherDocuments.types),
       ...(event.leftOut.size === 0 ? {} : { ignored: Object.fromEntries(event.leftOut) }),
     },
     diagnostics: sortDiagnostics(diagnostics),
-    ...(lists ? { unmanaged: sortDiagnostics(foreign.diagnostics) } : {}),
+    ...(lists ? { unmanaged: sortDiagnostics(otherDocuments.diagnostics) } : {}),
   };
   const { errors, warnings } = report.summary;
   const declared = counts.manifests + counts.faulty;
   const text =
     diagnosticsText(diagnostics, diagnosticViewOn(terminal.stdout, invocation)) +
-    foreignText(foreign, { width: view.width, lists }) +
+    otherDocumentsText(otherDocuments, { width: view.width, lists }) +
     leftOutText(event, view) +
     validationText({ ...report.summary, declared, strict: rules.strict }, view.width);
   const folder = folderInCheckout(terminal);

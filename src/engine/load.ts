@@ -3,7 +3,7 @@ import { NO_SOURCE_FACTS } from "../cache/source-facts.ts";
 import { knownContent } from "../cache/source-to-keep.ts";
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { type SourceDiagnostic, summariseForeign } from "../core/foreign-documents.ts";
+import { type SourceDiagnostic, summariseOtherDocuments } from "../core/other-documents.ts";
 import type { ReadEvent } from "../core/report/events.ts";
 import { isSourceRefused } from "../core/report/source-refusal.ts";
 import { isEverything, type Selection, unmatched } from "../core/selection/select.ts";
@@ -181,13 +181,13 @@ function withConfigFaults(
   { diagnostics, repository }: Pick<SourceConfig, "diagnostics" | "repository">,
 ): Reported {
   const isChosen = repository.paths !== undefined;
-  const { foreign = [], ours = [] } = Object.groupBy(loaded.diagnostics, (one) =>
-    one.foreign === undefined || (isChosen && one.foreign.hasOurType) ? "ours" : "foreign",
+  const { other: otherDocuments = [], ours = [] } = Object.groupBy(loaded.diagnostics, (one) =>
+    one.otherDocuments === undefined || (isChosen && one.otherDocuments.hasOurType) ? "ours" : "other",
   );
-  return { ...loaded, diagnostics: [...diagnostics, ...ours.map(withoutForeign)], foreign };
+  return { ...loaded, diagnostics: [...diagnostics, ...ours.map(withoutOtherDocuments)], otherDocuments };
 }
 
-function withoutForeign({ foreign: _, ...diagnostic }: SourceDiagnostic): Diagnostic {
+function withoutOtherDocuments({ otherDocuments: _, ...diagnostic }: SourceDiagnostic): Diagnostic {
   return diagnostic;
 }
 
@@ -262,7 +262,7 @@ function notReadIn({ files, since }: Revision): number {
 }
 
 function readEvent(
-  { manifests, diagnostics, foreign, files, documents }: Reported,
+  { manifests, diagnostics, otherDocuments, files, documents }: Reported,
   behind: readonly Diagnostic[],
   rules: Rules,
   { config: { repository }, leftOut, isLeftOutMore }: Revision,
@@ -272,7 +272,7 @@ function readEvent(
     what: "read",
     diagnostics: [...behind, ...diagnostics],
     selected: [...behind, ...ofSelection(diagnostics, selection)],
-    foreign: summariseForeign(ofSelection(foreign, selection)),
+    otherDocuments: summariseOtherDocuments(ofSelection(otherDocuments, selection)),
     paths: repository.paths ?? null,
     files,
     leftOut,

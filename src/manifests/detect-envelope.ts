@@ -1,4 +1,4 @@
-import type { SourceDiagnostic } from "../core/foreign-documents.ts";
+import type { SourceDiagnostic } from "../core/other-documents.ts";
 import { fileDiagnostic } from "../source/file-diagnostic.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { ANNEX_TARGET, POINTER } from "../source/special-file.ts";

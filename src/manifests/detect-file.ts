@@ -7,18 +7,18 @@ import { isPlanText } from "./detect-manifest.ts";
 
 /**
  * What a file above the size limit is: a report that Holdfast wrote, a manifest if its text names a claimed type, or
- * foreign. Null if the file is within the limit.
+ * another document. Null if the file is within the limit.
  */
 export function detectOversize(
   { size }: SourceFile,
   bytes: Uint8Array,
   { fileBytes }: Limits,
   claims: (text: string) => boolean = claimsType,
-): "report" | "manifest" | "foreign" | null {
+): "report" | "manifest" | "other" | null {
   if (size <= fileBytes) return null;
   const text = decodeRoughly(bytes);
   if (isPlanText(text)) return "report";
-  return claims(text) ? "manifest" : "foreign";
+  return claims(text) ? "manifest" : "other";
 }
 
 /** Whether a file that is not text, or has a fault as a whole, names a claimed type. */

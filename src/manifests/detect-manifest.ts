@@ -11,13 +11,13 @@ import { mergeConflictAt } from "../yaml/merge-conflict.ts";
 import { claimOf, claimsType } from "./claims-type.ts";
 
 /**
- * What a document is: a manifest of a managed type, a foreign document, a report of ours, or a manifest with a wrong
+ * What a document is: a manifest of a managed type, another document, a report of ours, or a manifest with a wrong
  * type.
  */
 export type Detected =
   | { readonly is: "manifest"; readonly type: string }
   | {
-      readonly is: "foreign";
+      readonly is: "other";
       readonly code: string;
       readonly summary: string;
       readonly detail: string | null;
@@ -48,13 +48,13 @@ export const SKIPPED = "Skipped: it names no manifest type. List files that are 
 
 // By its `type`; if that is missing, by its fields.
 function detectManifest(value: Json): Detected {
-  if (value === null) return foreign("empty", "an empty document");
+  if (value === null) return other("empty", "an empty document");
   if (Array.isArray(value)) {
     const hint = listHint(value);
     const code = hint === null ? "not-a-manifest" : "list-of-manifests";
-    return foreign(code, "no manifest: a list, not a mapping", { detail: hint, mayBeOurs: hint !== null });
+    return other(code, "no manifest: a list, not a mapping", { detail: hint, mayBeOurs: hint !== null });
   }
-  if (!isObject(value)) return foreign("not-a-manifest", "no manifest: a single value, not a mapping");
+  if (!isObject(value)) return other("not-a-manifest", "no manifest: a single value, not a mapping");
   if (typeof value.type === "string") return typed(value.type, value);
   if (/^[12]\.\d+$/.test(text(value.format_version) ?? "") && (isObject(value.summary) || isObject(value.error)))
     return { is: "report" };
@@ -73,7 +73,7 @@ export function detectDocument(
   if (value !== null || first === undefined) return detectManifest(value);
   // A saved plan may exceed the limits of a manifest.
   if (isPlanText(chunk.text)) return { is: "report" };
-  return claims(chunk.text) ? { is: "broken" } : foreign(first.code, first.summary, { detail: SKIPPED });
+  return claims(chunk.text) ? { is: "broken" } : other(first.code, first.summary, { detail: SKIPPED });
 }
 
 /** Whether a text begins like a saved plan. */
@@ -90,10 +90,10 @@ export const worthReading: RegExp = new RegExp(
   "m",
 );
 
-type Foreign = Detected & { readonly is: "foreign" };
+type OtherDocument = Detected & { readonly is: "other" };
 
-function foreign(code: string, summary: string, more: Partial<Foreign> = {}): Foreign {
-  return { is: "foreign", code, summary, detail: null, type: null, mayBeOurs: false, hasOurType: false, ...more };
+function other(code: string, summary: string, more: Partial<OtherDocument> = {}): OtherDocument {
+  return { is: "other", code, summary, detail: null, type: null, mayBeOurs: false, hasOurType: false, ...more };
 }
 
 function listHint(items: readonly Json[]): string | null {
@@ -121,7 +121,7 @@ function anotherTools(type: string, value: JsonObject): Detected | null {
   const lacks = Object.hasOwn(value, "name") ? lackedFields(type, value) : lackedName(value);
   if (lacks === null) return null;
   const detail = "Counted as another tool's. A manifest of ours has a `name` and fields of its kind.";
-  return foreign("not-ours", `of type ${quoted(type)}, but ${lacks}`, { detail, type, hasOurType: true });
+  return other("not-ours", `of type ${quoted(type)}, but ${lacks}`, { detail, type, hasOurType: true });
 }
 
 function lackedFields(type: string, value: JsonObject): string | null {
@@ -141,10 +141,10 @@ function lackedName(value: JsonObject): string | null {
 }
 
 /** A document of a type that is not managed. */
-export function unknownType(type: string): Detected & { readonly is: "foreign" } {
+export function unknownType(type: string): Detected & { readonly is: "other" } {
   const isShown = /^[\w./-]{1,64}$/.test(type) && !isCredential(type);
   const summary = `${isShown ? `the type ${quoted(type)}` : "this type"} is not managed`;
-  return foreign("unknown-type", summary, { type: isShown ? type : "other" });
+  return other("unknown-type", summary, { type: isShown ? type : "other" });
 }
 
 // Many files have a `name`. Another required field of the type shows that the file is meant as a manifest.
@@ -182,7 +182,7 @@ const isNearType = (key: string) => closestName(key, ["type"]) !== undefined;
 function untyped(value: JsonObject): Detected {
   const types = manifestTypes.filter((each) => looksLike(value, each));
   if (types.length === 0) {
-    return setOfComponents(value) ?? foreign("not-a-manifest", "no manifest: it has no `type`", { detail: UNTYPED });
+    return setOfComponents(value) ?? other("not-a-manifest", "no manifest: it has no `type`", { detail: UNTYPED });
   }
   const [type] = types;
   // As Kubernetes writes it.
@@ -201,7 +201,7 @@ function setOfComponents({ components }: JsonObject): Detected | null {
   if (!Array.isArray(components) || listHint(components) === null) return null;
   const detail =
     "Write `type: application-set` above, or each component as a document of its own, after a line of `---`.";
-  return foreign("no-type", "no `type`, but `components` that look like manifests", { detail, mayBeOurs: true });
+  return other("no-type", "no `type`, but `components` that look like manifests", { detail, mayBeOurs: true });
 }
 
 // Many files have a `name`. A field that the type does not have shows that the file is not a manifest.

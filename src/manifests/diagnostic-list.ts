@@ -1,10 +1,10 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
-import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity } from "../core/manifest.ts";
+import type { SourceDiagnostic } from "../core/other-documents.ts";
 
 /** How many diagnostics of each severity are kept: more than a user reads, few enough for memory. */
 const MAX_PER_SEVERITY = 10_000;
-const MAX_FOREIGN = 100_000;
+const MAX_OTHER = 100_000;
 
 /** Collects diagnostics in bounded memory. */
 export type DiagnosticList = {
@@ -19,13 +19,13 @@ export type Refuse = (identity: Identity, diagnostic: Diagnostic | null) => void
 /** Creates an empty list. */
 export function diagnosticList(): DiagnosticList {
   const kept: { readonly [severity in Diagnostic["severity"]]: Diagnostic[] } = { error: [], warning: [] };
-  const foreign: SourceDiagnostic[] = [];
+  const otherDocuments: SourceDiagnostic[] = [];
   const dropped = { error: 0, warning: 0 };
   return {
     add(diagnostic) {
-      // Foreign documents have their own limit, so that they do not displace other diagnostics.
-      if (diagnostic.foreign !== undefined) {
-        if (foreign.length < MAX_FOREIGN) foreign.push(diagnostic);
+      // Other documents have their own limit, so that they do not displace other diagnostics.
+      if (diagnostic.otherDocuments !== undefined) {
+        if (otherDocuments.length < MAX_OTHER) otherDocuments.push(diagnostic);
         return;
       }
       const list = kept[diagnostic.severity];
@@ -36,7 +36,7 @@ export function diagnosticList(): DiagnosticList {
       const more = (["error", "warning"] as const).flatMap((severity) =>
         dropped[severity] === 0 ? [] : [notListed(severity, dropped[severity])],
       );
-      return [...sortDiagnostics([...kept.error, ...kept.warning, ...foreign]), ...more];
+      return [...sortDiagnostics([...kept.error, ...kept.warning, ...otherDocuments]), ...more];
     },
   };
 }

@@ -1,5 +1,5 @@
 import { hasErrors } from "../core/diagnostic.ts";
-import type { SourceDiagnostic } from "../core/foreign-documents.ts";
+import type { SourceDiagnostic } from "../core/other-documents.ts";
 import { type Graph, referrersOf, resolveGraph } from "../core/graph.ts";
 import { type DeclaredAt, type InvalidManifest, invalidManifests } from "../core/invalid-manifest.ts";
 import type { Identity } from "../core/manifest.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock/clock.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
-import type { ForeignDocuments, SourceDiagnostic } from "../core/foreign-documents.ts";
 import { manifestReferences } from "../core/manifest-references.ts";
+import type { OtherDocuments, SourceDiagnostic } from "../core/other-documents.ts";
 import { globMatcher } from "../core/selection/glob.ts";
 import { kindOf } from "../kinds/index.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
@@ -122,7 +122,15 @@ function readerOf({ file, bytes, options, found }: FileInput<DeclareRules>, pars
     isAllowed ??= options.allowLiteralSecrets.some((glob) => globMatcher(glob)(file.path));
     return isAllowed;
   };
-  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], rereadable, allowsSecrets };
+  const reader: Reader = {
+    file,
+    options,
+    found,
+    positionAt: lineFinder(text),
+    otherDocuments: [],
+    rereadable,
+    allowsSecrets,
+  };
   const declarations: Declaration[] = [];
   return {
     read: (document, index) => {
@@ -133,17 +141,17 @@ function readerOf({ file, bytes, options, found }: FileInput<DeclareRules>, pars
       if (faults.length > 0) return unread(file, bytes, parsed, found);
       if (documents.length === 0) {
         const empty = fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing");
-        found.add({ ...empty, foreign: ONE_DOCUMENT });
+        found.add({ ...empty, otherDocuments: ONE_DOCUMENT });
       }
-      for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
+      for (const diagnostic of otherDiagnostics(reader)) found.add(diagnostic);
       return { declarations, isFinal: true };
     },
   };
 }
 
-const ONE_DOCUMENT: ForeignDocuments = { type: null, documents: 1 };
+const ONE_DOCUMENT: OtherDocuments = { type: null, documents: 1 };
 
-type Foreign = Wording & {
+type OtherDocument = Wording & {
   readonly position: Position;
   readonly type: string | null;
   /** Whether it gets its own warning. */
@@ -156,17 +164,17 @@ type Reader = {
   readonly options: DeclareRules;
   readonly found: Reporter;
   readonly positionAt: (offset: number) => Position;
-  /** The foreign documents of the file. */
-  readonly foreign: Foreign[];
+  /** The other documents of the file. */
+  readonly otherDocuments: OtherDocument[];
   readonly rereadable: RereadableFile;
   /** Whether the file may hold values in a known credential format; the globs are matched once. */
   readonly allowsSecrets: () => boolean;
 };
 
-function tooLarge(file: SourceFile, is: "manifest" | "foreign", { fileBytes }: Limits): SourceDiagnostic {
+function tooLarge(file: SourceFile, is: "manifest" | "other", { fileBytes }: Limits): SourceDiagnostic {
   const summary = `larger than ${fileBytes} bytes, and not read`;
   if (is === "manifest") return fileDiagnostic("error", "too-large", file.display, summary, "Split the file.");
-  return { ...fileDiagnostic("warning", "too-large", file.display, summary, SKIPPED), foreign: ONE_DOCUMENT };
+  return { ...fileDiagnostic("warning", "too-large", file.display, summary, SKIPPED), otherDocuments: ONE_DOCUMENT };
 }
 
 // A file that is not text, or has a fault as a whole.
@@ -177,7 +185,7 @@ function unread(file: SourceFile, bytes: Uint8Array, parsed: ParsedFile, found: 
   for (const fault of faults) {
     const position = text === "" ? null : positionAt(fault.offset);
     const diagnostic = diagnosticInFile(file.display, isOurs ? fault : skippedWarning(fault), position);
-    found.add(isOurs ? diagnostic : { ...diagnostic, foreign: ONE_DOCUMENT });
+    found.add(isOurs ? diagnostic : { ...diagnostic, otherDocuments: ONE_DOCUMENT });
   }
   return { declarations: [], isFinal: true };
 }
@@ -191,8 +199,8 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
   switch (detected.is) {
     case "broken":
       return readBroken(reader, document, index);
-    case "foreign":
-      return noteForeign(reader, document, detected);
+    case "other":
+      return noteOther(reader, document, detected);
     case "report":
       return null;
     case "faulty":
@@ -203,20 +211,20 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
         const value = reader.options.transform.manifestOf(kind, document.value);
         return declareManifest(reader, document, { kind, type: detected.type, value, index });
       }
-      return noteForeign(reader, document, unknownType(detected.type));
+      return noteOther(reader, document, unknownType(detected.type));
     }
   }
 }
 
-function noteForeign(
-  { foreign, positionAt }: Reader,
+function noteOther(
+  { otherDocuments, positionAt }: Reader,
   document: ParsedDocument,
-  { code, summary, detail, type, mayBeOurs, hasOurType }: Omit<Foreign, "severity" | "position">,
+  { code, summary, detail, type, mayBeOurs, hasOurType }: Omit<OtherDocument, "severity" | "position">,
 ): null {
-  // Only a type that is or may be one of ours is worth locating: most foreign documents are not meant as manifests.
+  // Only a type that is or may be one of ours is worth locating: most other documents are not meant as manifests.
   const isLocated = (mayBeOurs || hasOurType) && type !== null;
   const position = isLocated ? locator(document, positionAt)("/type") : positionAt(document.offset);
-  foreign.push({ severity: "warning", code, summary, detail, type, mayBeOurs, hasOurType, position });
+  otherDocuments.push({ severity: "warning", code, summary, detail, type, mayBeOurs, hasOurType, position });
   return null;
 }
 
@@ -231,17 +239,17 @@ function refuse(
   return null;
 }
 
-// Ten foreign documents of one type in a file get one warning.
-function foreignDiagnostics({ file, foreign }: Reader): readonly SourceDiagnostic[] {
-  if (foreign.length === 0) return [];
-  return [...Map.groupBy(foreign, ({ summary }) => summary).values()].flatMap((similar) => {
+// Ten other documents of one type in a file get one warning.
+function otherDiagnostics({ file, otherDocuments }: Reader): readonly SourceDiagnostic[] {
+  if (otherDocuments.length === 0) return [];
+  return [...Map.groupBy(otherDocuments, ({ summary }) => summary).values()].flatMap((similar) => {
     const [first] = similar;
     if (first === undefined) return [];
     const one = diagnosticInFile(file.display, first, first.position);
     const diagnostic = similar.length === 1 ? one : { ...one, documents: similar.length };
     const { type, hasOurType } = first;
-    const foreign = { type, documents: similar.length, ...(hasOurType ? { hasOurType: true as const } : {}) };
-    return [first.mayBeOurs ? diagnostic : { ...diagnostic, foreign }];
+    const otherDocuments = { type, documents: similar.length, ...(hasOurType ? { hasOurType: true as const } : {}) };
+    return [first.mayBeOurs ? diagnostic : { ...diagnostic, otherDocuments }];
   });
 }
 

@@ -1,5 +1,5 @@
 import { summaryText } from "../core/diagnostic.ts";
-import type { ForeignSummary } from "../core/foreign-documents.ts";
+import type { OtherSummary } from "../core/other-documents.ts";
 import type { ReadEvent } from "../core/report/events.ts";
 import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
@@ -31,8 +31,8 @@ export function leftOutText(
 }
 
 /** The number of documents that are not ours, in one sentence, or a list of them; empty when there are none. */
-export function foreignText(
-  { documents, types, filesOfOurTypes, diagnostics }: ForeignSummary,
+export function otherDocumentsText(
+  { documents, types, filesOfOurTypes, diagnostics }: OtherSummary,
   { width, lists }: { readonly width: number; readonly lists: boolean },
 ): string {
   if (documents === 0) return "";
@@ -52,7 +52,7 @@ function namedText(files: readonly string[]): readonly string[] {
   return [`Not ours, though of a type of ours: ${named}`];
 }
 
-function countsText(documents: number, types: ForeignSummary["types"]): string {
+function countsText(documents: number, types: OtherSummary["types"]): string {
   const typed = [...types.values()].reduce((sum, number) => sum + number, 0);
   const sorted = [...types].toSorted(([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1));
   const rest = sorted.length - MAX_TYPES;

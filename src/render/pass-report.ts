@@ -56,7 +56,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     // With the server-side fields, the steps are not the ones that would be executed.
     const document = withServerSide === null ? signed(shown, event) : shown;
     const { history, notWritable, interrupted } = event;
-    const beside = { ...counted, history, ...unmanagedIn(unmanaged), ...foreignIn(event) };
+    const beside = { ...counted, history, ...unmanagedIn(unmanaged), ...otherDocumentsIn(event) };
     return jsonText({
       ...document,
       ...beside,
@@ -187,9 +187,9 @@ function unmanagedIn(unmanaged: PlanEvent["unmanaged"]): object {
 }
 
 // Left out when every document of the source is our manifest.
-function foreignIn({ foreign }: PlanEvent): object {
-  if (foreign === undefined) return {};
-  const { documents, types } = foreign;
+function otherDocumentsIn({ otherDocuments }: PlanEvent): object {
+  if (otherDocuments === undefined) return {};
+  const { documents, types } = otherDocuments;
   return { unmanagedDocuments: { documents, types: Object.fromEntries(types) } };
 }
 

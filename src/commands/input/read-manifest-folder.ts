@@ -16,7 +16,7 @@ import { lineFinder } from "../../yaml/locator.ts";
 import { ExactProcess, readYaml } from "../../yaml/read-yaml.ts";
 
 /**
- * Reads every manifest of a folder by the rules of a source, which also skip foreign documents. The first error in a manifest
+ * Reads every manifest of a folder by the rules of a source, which also skip other documents. The first error in a manifest
  * is thrown; its message begins with `refused`.
  */
 export async function readManifestFolder(
@@ -64,9 +64,9 @@ async function documentsIn(file: SourceFile, exact: ExactProcess, stop: Stop): P
     const { value } = document;
     const place = documents.length > 1 ? `${path} (document ${at + 1})` : path;
     const detected = detectDocument(document, claims);
-    if (detected.is === "report" || (detected.is === "foreign" && detected.hasOurType)) return [];
+    if (detected.is === "report" || (detected.is === "other" && detected.hasOurType)) return [];
     if (detected.is === "faulty") throw refusal(place, detected.summary, detected.detail);
-    if (detected.is !== "foreign" || claims(document.chunk.text)) refuseFirst(document.faults);
+    if (detected.is !== "other" || claims(document.chunk.text)) refuseFirst(document.faults);
     return isObject(value) && typeof value.type === "string" ? [{ place, manifest: value }] : [];
   });
 }

@@ -3,7 +3,7 @@ import { SHRUNK_SOURCE } from "../../core/guards/mass-change-guards.ts";
 import type { PassEvent } from "../../core/report/events.ts";
 import { sourceRefusal } from "../../core/report/source-refusal.ts";
 import { diagnosticsText, severityCounts, validationText } from "../../render/diagnostics.ts";
-import { foreignText, leftOutText } from "../../render/left-out.ts";
+import { leftOutText, otherDocumentsText } from "../../render/left-out.ts";
 import { failedEvent, outcomeEvent, toWatchEvents, type WatchLogBody } from "../../render/watch-events.ts";
 import { sentenceText } from "../../render/wrap.ts";
 import type { Invocation } from "../command.ts";
@@ -70,7 +70,7 @@ function sourceText(
   const { selected, files, manifests, documents, diagnostics, isRefused } = event;
   const found =
     diagnosticsText(notPrinted(selected, printed), diagnosticView) +
-    foreignText(event.foreign, { width: diagnosticView.width, lists: show.includes("unmanaged") }) +
+    otherDocumentsText(event.otherDocuments, { width: diagnosticView.width, lists: show.includes("unmanaged") }) +
     leftOutText(event, diagnosticView);
   const columns = diagnosticView.width;
   if (!isRefused) return found;

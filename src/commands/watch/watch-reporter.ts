@@ -7,7 +7,7 @@ import { applyLine, applyLines, tokenLocationsText } from "../../render/apply.ts
 import { diagnosticsText } from "../../render/diagnostics.ts";
 import { printable } from "../../render/escape.ts";
 import { failureText } from "../../render/failure.ts";
-import { foreignText, leftOutText } from "../../render/left-out.ts";
+import { leftOutText, otherDocumentsText } from "../../render/left-out.ts";
 import { orphanLines, orphanNotes } from "../../render/orphans.ts";
 import { needsAttention } from "../../render/outcome.ts";
 import { applyViewOf, planReport } from "../../render/pass-report.ts";
@@ -259,7 +259,7 @@ function passTexts(invocation: Invocation, view: TerminalView): PassTexts {
     diagnostics,
     source: (event) =>
       diagnostics(notPrinted(event.diagnostics, warnings.all())) +
-      foreignText(event.foreign, { width: view.width, lists: false }) +
+      otherDocumentsText(event.otherDocuments, { width: view.width, lists: false }) +
       leftOutText(event, view),
     kept: (event) => `${failure(event)}keeping the last good revision${revisionText(event)}\n`,
     failure,

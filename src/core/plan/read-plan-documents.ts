@@ -128,7 +128,7 @@ function isSimulation({ base, change, revert, stays, notComparable, unknown, uns
     isListOf(stays, isLeftover) &&
     isTexts(notComparable) &&
     isTexts(unseen) &&
-    // Foreign text would be shown as our own.
+    // Text of others would be shown as our own.
     Array.isArray(unknown) &&
     unknown.every((one) => UNKNOWN_TO_SIMULATION.some((known) => known === one))
   );

@@ -1,9 +1,9 @@
 import type { HistoryReach, InterruptedWrite, NotWritable, PlanSignature } from "../../contract/generated/output.ts";
 import type { Access } from "../access.ts";
 import type { Diagnostic } from "../diagnostic.ts";
-import type { ForeignSummary } from "../foreign-documents.ts";
 import type { Identity } from "../manifest.ts";
 import type { MissingExtension } from "../missing-extensions.ts";
+import type { OtherSummary } from "../other-documents.ts";
 import type { BlockedStep } from "../plan/blocked-steps.ts";
 import type { Plan, Step } from "../plan/plan.ts";
 import type {
@@ -27,7 +27,7 @@ export type ReadEvent = {
   /** Those of the selected files. */
   readonly selected: readonly Diagnostic[];
   /** Documents in the selected files that are not ours. */
-  readonly foreign: ForeignSummary;
+  readonly otherDocuments: OtherSummary;
   /** The paths below its root from which manifests are read; null for everything. */
   readonly paths: readonly string[] | null;
   readonly files: number;
@@ -105,7 +105,7 @@ export type PlanEvent = {
   /** The invalid manifests, which the plan leaves out; left out when there are none, and before an apply. */
   readonly invalid?: readonly Outcome[];
   /** Documents in the selected files that are not ours; left out when there are none, and before an apply. */
-  readonly foreign?: ForeignSummary;
+  readonly otherDocuments?: OtherSummary;
 };
 
 /** Why guards refuse a plan to an apply without a person, and what allows it. */

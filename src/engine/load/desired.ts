@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../../core/diagnostic.ts";
-import type { SourceDiagnostic } from "../../core/foreign-documents.ts";
 import type { InvalidManifest } from "../../core/invalid-manifest.ts";
 import type { Identity } from "../../core/manifest.ts";
+import type { SourceDiagnostic } from "../../core/other-documents.ts";
 import { isEverything, isUnder, type Selection, select, selectNamed } from "../../core/selection/select.ts";
 import { isOurReport, type Loaded } from "../../manifests/load-manifests.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
@@ -47,8 +47,8 @@ export type Desired = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** A loaded source with the faults of its configuration; diagnostics about foreign documents are separate. */
-export type Reported = Omit<Loaded, "contents"> & { readonly foreign: readonly SourceDiagnostic[] };
+/** A loaded source with the faults of its configuration; diagnostics about other documents are separate. */
+export type Reported = Omit<Loaded, "contents"> & { readonly otherDocuments: readonly SourceDiagnostic[] };
 
 /** What a loaded source declares, as far as it is selected. */
 export function desiredOf(

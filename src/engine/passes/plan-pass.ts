@@ -74,7 +74,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
     signature: signs && signingRefusal({ plan, refusal }) === null ? signatureOf(plan, livePlan, pass) : null,
     withServerSide: showServer ? serverSide({ ...livePlan, plan }) : null,
     unmanaged: showUnmanaged ? await unmanagedBeside(livePlan, pass) : null,
-    ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
+    ...(read.otherDocuments.documents === 0 ? {} : { otherDocuments: read.otherDocuments }),
   };
 }
 

@@ -47,7 +47,7 @@ export function driftRow(entry: DriftEntry, group: string | null): string {
   return row(head, [fields, placeOf(entry.file, entry.line)], [writtenBy(entry.changedBy), orphanNote(entry)], changes);
 }
 
-// Names of authors are foreign text.
+// Names of authors are text of others.
 function orphanNote(one: ShownOrphan): string {
   const origin = orphanOrigin(one);
   return origin === "" ? "" : `${codeSpan(origin)}: ${orphansText([one])}.`;

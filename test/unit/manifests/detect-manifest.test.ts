@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { summariseForeign } from "../../../src/core/foreign-documents.ts";
+import { summariseOtherDocuments } from "../../../src/core/other-documents.ts";
 import { claimsType } from "../../../src/manifests/claims-type.ts";
 import { loadFiles } from "../source/source.ts";
 
@@ -8,8 +8,11 @@ const team = "type: team\nname: t\nmembers: [ada@example.com]\n";
 async function foundIn(text: string, file = "other.yaml") {
   const { diagnostics, manifests } = await loadFiles({ "team.yaml": team, [file]: text });
   expect(manifests).toHaveLength(1);
-  const said = diagnostics.filter(({ foreign }) => foreign === undefined);
-  return { said: said.map(({ severity, code }) => `${severity} ${code}`), foreign: summariseForeign(diagnostics) };
+  const said = diagnostics.filter(({ otherDocuments }) => otherDocuments === undefined);
+  return {
+    said: said.map(({ severity, code }) => `${severity} ${code}`),
+    otherDocuments: summariseOtherDocuments(diagnostics),
+  };
 }
 
 describe("a document of another tool beside manifests", () => {
@@ -34,7 +37,7 @@ describe("a document of another tool beside manifests", () => {
     "members: [ada@example.com]\n",
     "services:\n  web:\n    volumes:\n    - type: volume\n      source: x\n",
   ])("is counted as one without a type, and nothing is said: %j", async (text) => {
-    expect(await foundIn(text)).toMatchObject({ said: [], foreign: { documents: 1, types: new Map() } });
+    expect(await foundIn(text)).toMatchObject({ said: [], otherDocuments: { documents: 1, types: new Map() } });
   });
 
   test.each([
@@ -47,14 +50,14 @@ describe("a document of another tool beside manifests", () => {
     "type: cluster\nname: c\nnodes: 3\n",
   ])("may have a type of ours, and is counted under it, its file named: %j", async (text) => {
     const [, type = ""] = /^type: (\w+)/.exec(text) ?? [];
-    const { said, foreign } = await foundIn(text);
-    expect([said, foreign.documents, [...foreign.types], foreign.filesOfOurTypes]).toEqual([
+    const { said, otherDocuments } = await foundIn(text);
+    expect([said, otherDocuments.documents, [...otherDocuments.types], otherDocuments.filesOfOurTypes]).toEqual([
       [],
       1,
       [[type, 1]],
       ["other.yaml"],
     ]);
-    expect(foreign.diagnostics).toMatchObject([{ severity: "warning", code: "not-ours", line: 1, column: 7 }]);
+    expect(otherDocuments.diagnostics).toMatchObject([{ severity: "warning", code: "not-ours", line: 1, column: 7 }]);
   });
 
   test.each([
@@ -71,7 +74,10 @@ describe("a document of another tool beside manifests", () => {
 
 test("a type that is similar to one of ours beside a field of another kind is another tool's", async () => {
   const device = "type: device\nname: x\nserial: 3\n";
-  expect(await foundIn(device)).toMatchObject({ said: [], foreign: { documents: 1, types: new Map([["device", 1]]) } });
+  expect(await foundIn(device)).toMatchObject({
+    said: [],
+    otherDocuments: { documents: 1, types: new Map([["device", 1]]) },
+  });
   expect((await foundIn("type: servce\nname: x\nreplicas: 3\n")).said).toEqual(["warning unknown-type"]);
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/clock/system.ts";
-import { summariseForeign } from "../../../src/core/foreign-documents.ts";
+import { summariseOtherDocuments } from "../../../src/core/other-documents.ts";
 import { locateField, readManifest } from "../../../src/manifests/read-manifests.ts";
 import { jsonText } from "../../../src/render/escape.ts";
 import { everyKind } from "../../support/manifests.ts";
@@ -54,9 +54,9 @@ describe("loading", () => {
       "c.yaml": "",
       "d.json": "{{ .Values.x }}\n",
     });
-    const { documents, types } = summariseForeign(diagnostics);
+    const { documents, types } = summariseOtherDocuments(diagnostics);
     expect([documents, Object.fromEntries(types)]).toEqual([8, { gateway: 3, other: 1 }]);
-    const warned = diagnostics.filter(({ foreign }) => foreign === undefined);
+    const warned = diagnostics.filter(({ otherDocuments }) => otherDocuments === undefined);
     expect(warned.map(({ detail }) => detail)).toEqual(["Did you mean `service`?"]);
   });
 
@@ -534,7 +534,7 @@ describe("secrets", () => {
     const token = `ghp_${"a1B2".repeat(9)}`;
     const loaded = await loadFiles({ "a.yaml": `type: ${token}volume\nname: data\n`, "b.yaml": `type: ${token}\n` });
     expect(JSON.stringify(loaded.diagnostics)).not.toContain(token.slice(0, 12));
-    expect(loaded.diagnostics.map(({ foreign }) => foreign)).toEqual([
+    expect(loaded.diagnostics.map(({ otherDocuments }) => otherDocuments)).toEqual([
       { type: "other", documents: 1 },
       { type: "other", documents: 1 },
     ]);

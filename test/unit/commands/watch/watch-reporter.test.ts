@@ -42,8 +42,8 @@ function read(diagnostics: ReadEvent["diagnostics"] = []): ReadEvent {
     knownFiles: 0,
     leftOut: new Map(),
   };
-  const foreign = { documents: 0, types: new Map(), filesOfOurTypes: [], diagnostics: [] };
-  return { what: "read", revision: null, diagnostics, selected: diagnostics, foreign, ...counts };
+  const otherDocuments = { documents: 0, types: new Map(), filesOfOurTypes: [], diagnostics: [] };
+  return { what: "read", revision: null, diagnostics, selected: diagnostics, otherDocuments, ...counts };
 }
 
 function replicas(before: number, after: number, cause: Change["cause"]): Change {

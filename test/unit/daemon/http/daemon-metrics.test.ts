@@ -35,7 +35,7 @@ const read: ReadEvent = {
   leftOut: new Map(),
   manifests: 10,
   documents: 10,
-  foreign: { documents: 0, types: new Map(), filesOfOurTypes: [], diagnostics: [] },
+  otherDocuments: { documents: 0, types: new Map(), filesOfOurTypes: [], diagnostics: [] },
   isRefused: false,
 };
 

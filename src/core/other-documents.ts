@@ -1,10 +1,10 @@
 import type { Diagnostic } from "./diagnostic.ts";
 
-/** A diagnostic of a source. `foreign` is set when it only reports documents that are not ours. */
-export type SourceDiagnostic = Diagnostic & { readonly foreign?: ForeignDocuments };
+/** A diagnostic of a source. `otherDocuments` is set when it only reports documents that are not ours. */
+export type SourceDiagnostic = Diagnostic & { readonly otherDocuments?: OtherDocuments };
 
 /** Documents of one file that are not ours and share a type, or have none. */
-export type ForeignDocuments = {
+export type OtherDocuments = {
   readonly type: string | null;
   readonly documents: number;
   /** Whether their type is managed, and yet they are another tool's. */
@@ -12,7 +12,7 @@ export type ForeignDocuments = {
 };
 
 /** The documents of a source that are not our manifests. */
-export type ForeignSummary = {
+export type OtherSummary = {
   readonly documents: number;
   /** Number of documents per type that is not managed. */
   readonly types: ReadonlyMap<string, number>;
@@ -22,19 +22,22 @@ export type ForeignSummary = {
 };
 
 /** Counts the documents that are not our manifests, by type. */
-export function summariseForeign(found: readonly SourceDiagnostic[]): ForeignSummary {
+export function summariseOtherDocuments(found: readonly SourceDiagnostic[]): OtherSummary {
   const types = new Map<string, number>();
   let documents = 0;
-  for (const { foreign } of found) {
-    if (foreign === undefined) continue;
-    documents += foreign.documents;
-    if (foreign.type !== null) types.set(foreign.type, (types.get(foreign.type) ?? 0) + foreign.documents);
+  for (const { otherDocuments } of found) {
+    if (otherDocuments === undefined) continue;
+    documents += otherDocuments.documents;
+    if (otherDocuments.type !== null)
+      types.set(otherDocuments.type, (types.get(otherDocuments.type) ?? 0) + otherDocuments.documents);
   }
-  const files = new Set(found.flatMap(({ foreign, file }) => (foreign?.hasOurType && file !== null ? [file] : [])));
+  const files = new Set(
+    found.flatMap(({ otherDocuments, file }) => (otherDocuments?.hasOurType && file !== null ? [file] : [])),
+  );
   return {
     documents,
     types,
     filesOfOurTypes: [...files],
-    diagnostics: found.map(({ foreign: _, ...diagnostic }) => diagnostic),
+    diagnostics: found.map(({ otherDocuments: _, ...diagnostic }) => diagnostic),
   };
 }
