@@ -1,5 +1,5 @@
-import type { SourceDiagnostic } from "../core/other-documents.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
+import type { SourceDiagnostic } from "../core/other-documents.ts";
 import type { CheckBasis } from "../manifests/check-semantics.ts";
 import type { Declaration } from "../manifests/declaration.ts";
 import type { KnownContent } from "../manifests/load-manifests.ts";

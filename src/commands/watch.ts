@@ -59,7 +59,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   function reportUnusable(error: unknown): void {
     const why = printable(errorMessage(error));
     const message = `the new configuration cannot be used: ${why}`;
-    const failure = { message, hint: "going back to the last good one" };
+    const failure = { message, hint: "going back to the last valid one" };
     tellFailure(streamFor(error, terminal.stderr), "configuration-refused", failure);
     http.configured(why);
     notifier.send({ event: "configuration-refused", target: null, revision: null, summary: message, details: [] });

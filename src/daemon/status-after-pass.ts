@@ -71,7 +71,7 @@ export function statusAfter(before: TargetStatus, { seen, conclusion, times }: E
   const lastPass: PassRecord = {
     startedAt: isoTime(times.startedAt),
     endedAt: isoTime(times.endedAt),
-    // A refused commit is recorded itself, instead of the last good commit that stays in force.
+    // A refused commit is recorded itself, instead of the last applied commit that stays in force.
     commit: seen.kept === null && applied !== null ? carriedOut : wanted,
     ...outcome,
     counts: applied === null && planned === null ? {} : counts,

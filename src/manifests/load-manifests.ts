@@ -1,8 +1,8 @@
 import { hasErrors } from "../core/diagnostic.ts";
-import type { SourceDiagnostic } from "../core/other-documents.ts";
 import { type Graph, referrersOf, resolveGraph } from "../core/graph.ts";
 import { type DeclaredAt, type InvalidManifest, invalidManifests } from "../core/invalid-manifest.ts";
 import type { Identity } from "../core/manifest.ts";
+import type { SourceDiagnostic } from "../core/other-documents.ts";
 import { type NamedList, namedList } from "../model/named-list.ts";
 import { once } from "../model/once.ts";
 import type { Limits } from "../source/limits.ts";

@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
-import { lastGoodText, placeText } from "../core/report/invalid-text.ts";
+import { lastAppliedText, placeText } from "../core/report/invalid-text.ts";
 import type { InvalidStatus, PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { joinCounts } from "./count-text.ts";
 import { jsonText, printable } from "./escape.ts";
@@ -68,5 +68,5 @@ function countsText(counts: PassRecord["counts"]): string {
 /** An invalid manifest, its error, and what stays in force of its resource, as one line. */
 export function invalidText({ identity, file, line, message, lastGood }: InvalidStatus): string {
   const name = identity === "" ? "" : ` ${identity}`;
-  return `${placeText({ file, line })}${name}: ${message}; ${lastGoodText(lastGood)}`;
+  return `${placeText({ file, line })}${name}: ${message}; ${lastAppliedText(lastGood)}`;
 }

@@ -25,7 +25,7 @@ export type IsMeant = (text: string) => boolean;
 export async function everyFileParses(paths: readonly string[], isMeant: IsMeant, pace: Pace): Promise<boolean> {
   const pause = pacer(pace);
   await using exact = new ExactProcess();
-  // A configuration that does not parse is never applied: the last good revision stays.
+  // A configuration that does not parse is never applied: the last applied revision stays.
   for (const path of paths.filter((each) => isManifestFile(basename(each)))) {
     if (!(await parses(path, isMeant, exact))) return false;
     const pausing = pause();

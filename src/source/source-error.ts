@@ -29,7 +29,7 @@ const codes: { readonly [Reason in SourceReason]?: FailureCode } = {
   Held: "refused",
 };
 
-/** A source has no usable commit now. A daemon keeps its last good revision and retries. */
+/** A source has no usable commit now. A daemon keeps its last applied revision and retries. */
 export class SourceError extends HoldfastError {
   readonly reason: SourceReason;
 

@@ -85,7 +85,7 @@ type Case = { readonly is: string; readonly reports: readonly (PassEvent | Error
 const whatElse: readonly (Omit<Case, "verdict"> & { readonly verdict: PassVerdict | null })[] = [
   { is: "nothing else", reports: [], verdict: null },
   { is: "fails", reports: [new Error("unreachable")], verdict: "failed" },
-  { is: "keeps the last good commit", reports: [kept("SourceRefused")], verdict: "failed" },
+  { is: "keeps the last applied commit", reports: [kept("SourceRefused")], verdict: "failed" },
   { is: "keeps it for a hold", reports: [kept("Held")], verdict: "held" },
   { is: "stands by", reports: [{ what: "standing-by", message: "another" }], verdict: "superseded" },
 ];

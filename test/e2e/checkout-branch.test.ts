@@ -34,7 +34,7 @@ test("a checkout is applied only at the branch that --ref names, and at rest; a 
   expect(await run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: expect.stringContaining("1 created") });
 });
 
-test("watch keeps the last good revision while its checkout is not at rest, heals drift, and goes on by itself", async () => {
+test("watch keeps the last applied revision while its checkout is not at rest, heals drift, and goes on by itself", async () => {
   const server = await serve();
   const { folder, write, start, run } = await sourceOf(
     { "ml.yaml": team("ml"), "web.yaml": team("web"), ".gitignore": ".holdfast/\n" },
@@ -47,7 +47,7 @@ test("watch keeps the last good revision while its checkout is not at rest, heal
   await write("ml.yaml", team("ml", "bob@example.com"));
   await write("web.yaml", team("web", "bob@example.com"));
   await watch.shows("stderr", /is at change, not at main\n {2}→ git switch main/);
-  await watch.shows("stderr", new RegExp(`keeping the last good revision, commit ${commit}`));
+  await watch.shows("stderr", new RegExp(`keeping the last applied revision, commit ${commit}`));
   const stalled = await eventually("a stalled target", async () => {
     const [target] = JSON.parse((await run(["status", "-o", "json"])).stdout).targets;
     return target.condition === "Stalled" && target;

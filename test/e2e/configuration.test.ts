@@ -117,7 +117,7 @@ describe("a watch", () => {
     expect(written(server)).toEqual([]);
   });
 
-  test("keeps its last good revision while the configuration is broken, and goes on when it is mended", async () => {
+  test("keeps its last applied revision while the configuration is broken, and goes on when it is mended", async () => {
     const server = await serve();
     const { start, write } = await source(server, "paths: [manifests]\n");
     const watch = start(["watch", "--interval", "0.3"]);
@@ -125,7 +125,7 @@ describe("a watch", () => {
     await write("holdfast.yaml", BROKEN);
     await watch.shows(
       "stderr",
-      /holdfast\.yaml:2:1: error: .*\nerror: the configuration is refused: .*\n.*\nkeeping the last good revision\n/,
+      /holdfast\.yaml:2:1: error: .*\nerror: the configuration is refused: .*\n.*\nkeeping the last applied revision\n/,
     );
     await server.call("PUT", "/api/svc/v1/teams", {
       manifest: { type: "team", name: "red", members: ["eve@example.com"] },
@@ -134,12 +134,12 @@ describe("a watch", () => {
     expect(written(server)).not.toContain("team/blue");
     await write("holdfast.yaml", "paths: [manifests, outside.yaml]\n");
     await watch.shows("stdout", /created {3}team\/blue/);
-    expect(watch.stderr().match(/keeping the last good revision/g)).toHaveLength(1);
+    expect(watch.stderr().match(/keeping the last applied revision/g)).toHaveLength(1);
     watch.kill("SIGTERM");
     expect(await watch.ended).toMatchObject({ code: 0 });
   });
 
-  test("keeps its last good revision while the configuration is gone", async () => {
+  test("keeps its last applied revision while the configuration is gone", async () => {
     const server = await serve();
     const { remove, start, write } = await source(server, "paths: [manifests]\n");
     const watch = start(["watch"]);
@@ -147,7 +147,7 @@ describe("a watch", () => {
     await remove("holdfast.yaml");
     await watch.shows(
       "stderr",
-      /error: the source no longer has a holdfast\.yaml, .*\n.*\nkeeping the last good revision\n/,
+      /error: the source no longer has a holdfast\.yaml, .*\n.*\nkeeping the last applied revision\n/,
     );
     await write("holdfast.yaml", "paths: [manifests]\n");
     await write("manifests/green.yaml", team("green"));

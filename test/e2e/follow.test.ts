@@ -66,7 +66,7 @@ describe("watch on a git repository", () => {
     expect(written(server)).toHaveLength(2);
   });
 
-  test("F51 a shrunken source, a missing path, and a vanished branch keep the last good revision, and drift is healed", async () => {
+  test("F51 a shrunken source, a missing path, and a vanished branch keep the last applied revision, and drift is healed", async () => {
     const { server, upstream, start } = await following({
       "holdfast.yaml": "paths: [m]\n",
       ...Object.fromEntries(Object.entries(teams(12)).map(([f, t]) => [`m/${f}`, t])),
@@ -81,7 +81,7 @@ describe("watch on a git repository", () => {
     for (let at = 1; at < 12; at += 1) await upstream.git("rm", "--quiet", `m/t${at}.yaml`);
     const shrunk = await upstream.commit({ "m/t0.yaml": team("t0", "changed@example.com") });
     await daemon.shows("stderr", new RegExp(shrunk.slice(0, 12)));
-    await daemon.shows("stderr", /keeping the last good revision, commit [0-9a-f]{40}/);
+    await daemon.shows("stderr", /keeping the last applied revision, commit [0-9a-f]{40}/);
     await healed(14);
     await upstream.git("rm", "-r", "--quiet", "m");
     await upstream.commit({ "other.yaml": team("other") });
@@ -92,9 +92,9 @@ describe("watch on a git repository", () => {
     await healed(18);
     daemon.kill("SIGKILL");
     await daemon.ended;
-    // The next process knows the last good commit too.
+    // The next process knows the last applied commit too.
     const next = start(["watch"]);
-    await next.shows("stderr", /keeping the last good revision, commit [0-9a-f]{40}/);
+    await next.shows("stderr", /keeping the last applied revision, commit [0-9a-f]{40}/);
     await healed(20);
     expect(JSON.stringify(await server.call("GET", "/api/svc/v1/teams"))).not.toContain("changed@example.com");
   });

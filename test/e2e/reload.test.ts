@@ -12,7 +12,7 @@ import { startTlsProxy } from "../support/tls-proxy.ts";
 import { operatorOf, upstreamOf } from "../support/upstream.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
 
-test("a changed configuration is taken up between passes, and a broken one leaves the last good one in force", async () => {
+test("a changed configuration is taken up between passes, and a broken one leaves the last valid one in force", async () => {
   const server = await serve();
   const gate = await startHoldingProxy(server);
   const receiver = await startReceiver();
@@ -53,7 +53,7 @@ test("a changed configuration is taken up between passes, and a broken one leave
   await volume.swap({ ...first, "holdfast.yaml": "targets: 7\n" });
   await watch.shows(
     "stderr",
-    /^error: the changed configuration is refused: .*\n {2}→ the last good one stays in force/m,
+    /^error: the changed configuration is refused: .*\n {2}→ the last valid one stays in force/m,
   );
   expect(await status()).toMatchObject({ configurationRefused: expect.stringContaining("holdfast.yaml") });
   expect(await metric("holdfast_configuration_refused")).toBe("holdfast_configuration_refused 1");
@@ -145,7 +145,7 @@ test("a process that stands by takes a changed configuration up too, and takes o
   expect(server.effects().map(({ resource }) => resource)).toEqual(["team/a", "team/b"]);
 });
 
-test("a configuration that turns out to be unusable gives way to the last good one, and that one to a mended one, and both are told", async () => {
+test("a configuration that turns out to be unusable gives way to the last valid one, and that one to a mended one, and both are told", async () => {
   const server = await serve();
   const receiver = await startReceiver();
   const config = (target: object) =>
@@ -159,7 +159,7 @@ test("a configuration that turns out to be unusable gives way to the last good o
   await volume.swap({ "holdfast.yaml": config({ name: "other" }) });
   await watch.shows(
     "stderr",
-    /^error: the new configuration cannot be used: .*\n(?: .*\n)*? {2}→ going back to the last good one/m,
+    /^error: the new configuration cannot be used: .*\n(?: .*\n)*? {2}→ going back to the last valid one/m,
   );
   await source.write("web.yaml", team("web"));
   await watch.shows("stdout", /team\/web/);

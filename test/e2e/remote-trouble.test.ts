@@ -37,7 +37,7 @@ exec sh -c "$1"
 const basic = (token: string): string => `Basic ${Buffer.from(`git:${token}`).toString("base64")}`;
 const names = ["ca", "proxy", "ssh", "token", "tag", "empty"] as const;
 
-test("F52 a source whose remote is in trouble is Stalled with its reason, keeps its last good revision, and recovers by itself", async () => {
+test("F52 a source whose remote is in trouble is Stalled with its reason, keeps its last applied revision, and recovers by itself", async () => {
   const server = await serve();
   const upstream = await upstreamOf(Object.fromEntries(names.map((name) => [`${name}/a.yaml`, team(name)])));
   await upstream.git("tag", "--annotate", "--message", "One", "v1");

@@ -32,7 +32,7 @@ test("F58 watch follows the link of a git-sync sidecar, at the commit that it le
   await eventually("a pass at the new commit", () => events("applied").length === 2);
   expect(events("applied").at(-1)).toMatchObject({ revision: commit, message: "Applied: 1 updated, 1 unchanged" });
 
-  // The next one is refused, and the work tree of the last good one is gone; drift is healed all the same.
+  // The next one is refused, and the work tree of the last applied one is gone; drift is healed all the same.
   await sync({ "holdfast.yaml": "paths: [b]\n", "a/ml.yaml": team("ml", "eve@example.com") });
   await eventually("the refusal", () => events("kept").length === 1);
   expect(events("kept")).toMatchObject([{ revision: commit, message: "the path b does not exist" }]);
@@ -50,7 +50,7 @@ test("F58 watch follows the link of a git-sync sidecar, at the commit that it le
   expect(await watch.ended).toMatchObject({ code: 0 });
 });
 
-test("F58 a watch that is started anew goes on with the last good revision, though its work tree is gone", async () => {
+test("F58 a watch that is started anew goes on with the last applied revision, though its work tree is gone", async () => {
   const server = await serve();
   const { source, sync } = await syncedCheckout({
     "a/ml.yaml": team("ml"),

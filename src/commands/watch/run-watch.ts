@@ -201,7 +201,7 @@ async function openChanged(
     if (invocation.terminal.stopping.aborted) return null;
     const why = printable(errorMessage(error));
     const message = `the changed configuration is refused: ${why}`;
-    const hint = `the last good one stays in force; correct ${names}`;
+    const hint = `the last valid one stays in force; correct ${names}`;
     tellFailure(stderr, "configuration-refused", { message, hint });
     notify("configuration-refused", message);
     http.configured(why);

@@ -261,7 +261,7 @@ function passTexts(invocation: Invocation, view: TerminalView): PassTexts {
       diagnostics(notPrinted(event.diagnostics, warnings.all())) +
       otherDocumentsText(event.otherDocuments, { width: view.width, lists: false }) +
       leftOutText(event, view),
-    kept: (event) => `${failure(event)}keeping the last good revision${revisionText(event)}\n`,
+    kept: (event) => `${failure(event)}keeping the last applied revision${revisionText(event)}\n`,
     failure,
   };
 }

@@ -47,7 +47,7 @@ export type ReadEvent = {
   readonly isRefused: boolean;
 };
 
-/** The source was refused; the pass continues with the last good revision. */
+/** The source was refused; the pass continues with the last applied revision. */
 export type KeptEvent = {
   readonly what: "kept";
   /** The commit of the kept revision; null when it has none. */

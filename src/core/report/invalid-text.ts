@@ -8,7 +8,7 @@ export function placeText({ file, line = null }: Place): string {
 }
 
 /** What stays in force of a resource whose manifest is invalid. */
-export function lastGoodText(lastGood: NonNullable<Outcome["lastGood"]> | null): string {
+export function lastAppliedText(lastGood: NonNullable<Outcome["lastGood"]> | null): string {
   if (lastGood === null) return "no write of it is recorded here";
   const what = lastGood.version === null ? "what was written last" : `version ${lastGood.version}`;
   return `in force is ${what}, as of ${lastGood.at}`;

@@ -25,7 +25,7 @@ export type PassReason = { readonly reason: string; readonly message: string };
 export type PassFacts = {
   /** Why it failed; null if it did not. */
   readonly failure: PassReason | null;
-  /** Why the newest revision was refused and the last good one stays in force; null if it was not. */
+  /** Why the newest revision was refused and the last applied one stays in force; null if it was not. */
   readonly kept: PassReason | null;
   /** The process that it waited for, so that it did nothing; null if it waited for none. */
   readonly standby: string | null;

@@ -97,7 +97,7 @@ function defineMetrics() {
     reloads: counter("holdfast_configuration_reloads_total", "Changed configurations, by result.", ["result"]),
     refused: new Gauge({
       name: "holdfast_configuration_refused",
-      help: "1 while the latest configuration is refused and the last good one is in force.",
+      help: "1 while the latest configuration is refused and the last valid one is in force.",
       registers: [],
     }),
   };

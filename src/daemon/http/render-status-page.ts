@@ -57,7 +57,7 @@ export function renderStatusPage({ targets, configurationRefused }: StatusView, 
 <body>
 <header><h1>Holdfast</h1><p>${summaryOf(targets)} · as of ${timeText(new Date(now).toISOString())}</p></header>
 <main>
-${configurationRefused === null ? [] : callout("The changed configuration is refused; the last good one is in force", [configurationRefused], "bad")}
+${configurationRefused === null ? [] : callout("The changed configuration is refused; the last valid one is in force", [configurationRefused], "bad")}
 ${targets.map((target) => targetSection(target, now))}
 </main>
 </body>

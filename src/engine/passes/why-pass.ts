@@ -9,7 +9,7 @@ import { type Identity, requireRead } from "../../core/manifest.ts";
 import { declarersOf } from "../../core/plan/orphans.ts";
 import { redactManifest } from "../../core/redact/redact-manifest.ts";
 import type { WhyEvent } from "../../core/report/events.ts";
-import { lastGoodText, placeText } from "../../core/report/invalid-text.ts";
+import { lastAppliedText, placeText } from "../../core/report/invalid-text.ts";
 import { select } from "../../core/selection/select.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { kindsByType } from "../../kinds/index.ts";
@@ -98,7 +98,7 @@ async function invalidError(identity: Identity, { connection, read }: Pass): Pro
   const { file, error, lastGood = null } = outcome;
   const diagnostics = read.desired.diagnostics.filter((one) => one.file === file && one.severity === "error");
   const message = `${identity} is invalid: ${placeText(outcome)}: ${error?.message ?? ""}`;
-  return new HoldfastError("invalid", message, { hint: lastGoodText(lastGood), diagnostics });
+  return new HoldfastError("invalid", message, { hint: lastAppliedText(lastGood), diagnostics });
 }
 
 const VALIDATE = "holdfast validate says why";

@@ -47,7 +47,7 @@ export function chooseRef(source: string, ref: string | null, listing: string): 
 /** The error for a remote whose HEAD names a branch that does not exist, although it has others. */
 export function noDefaultBranch(source: string): SourceError {
   return new SourceError("RefNotFound", `source ${source}: the remote's default branch does not exist`, {
-    hint: "name a branch with `ref`, or correct the default branch of the remote; the last good revision is kept",
+    hint: "name a branch with `ref`, or correct the default branch of the remote; the last applied revision is kept",
   });
 }
 
@@ -58,6 +58,6 @@ function missing(source: string, ref: string | null): SourceError {
     });
   }
   return new SourceError("RefNotFound", `source ${source}: the remote has no branch or tag ${ref}`, {
-    hint: "if it was renamed, correct `ref`; the last good revision is kept",
+    hint: "if it was renamed, correct `ref`; the last applied revision is kept",
   });
 }

@@ -224,7 +224,7 @@ async function packMany(folder: string, stop: Stop): Promise<void> {
     await runGit(["gc", "--auto", "--quiet"], { folder, env: localEnvironment(folder), ...stop });
 }
 
-// Objects of earlier fetches stay, since the last good revision is read from them.
+// Objects of earlier fetches stay, since the last applied revision is read from them.
 function dropPartialFetch(
   folder: string,
   { before, packs }: { readonly before: string | null; readonly packs: readonly string[] },

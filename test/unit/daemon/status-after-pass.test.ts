@@ -76,7 +76,7 @@ test.each(["failed", "kept"] as const)(
   },
 );
 
-test("F51 a commit that is refused is accounted for by its own id, while the last good one is carried out", () => {
+test("F51 a commit that is refused is accounted for by its own id, while the last applied one is carried out", () => {
   const watch = createPassWatch();
   const why = { reason: "SourceRefused", message: "the path prod does not exist", hint: null, diagnostics: [] };
   watch.observer.emit({ what: "kept", revision: "good", ...why });
