@@ -14,11 +14,11 @@ import type { BodyParser } from "./decode-body.ts";
 import type { Dispatchers } from "./dispatcher.ts";
 import { abortedOf, exchange } from "./exchange.ts";
 import type { FirstContact, Given } from "./first-contact.ts";
-import type { Capabilities } from "./learned-capabilities.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
 import type { ClientLog, Reachability } from "./reachability.ts";
 import { isEnvelope } from "./read-envelope.ts";
 import { type Pause, startRetryPolicy } from "./retry-policy.ts";
+import type { ServerCapabilities } from "./server-capabilities.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { createServerPause, type ServerPause } from "./server-pause.ts";
 import type { WaitNotice } from "./wait-notice.ts";
@@ -58,7 +58,7 @@ export type ServerLine = {
   readonly requestTimeout: number;
   readonly dispatchers: Dispatchers;
   readonly credential: Credential;
-  readonly capabilities: Capabilities;
+  readonly capabilities: ServerCapabilities;
   readonly isMissing: RouteCheck;
   readonly serverPause: ServerPause;
   readonly reach: Reachability;
@@ -248,8 +248,8 @@ async function confirmMissingRoute(line: ServerLine, name: OperationName, sent: 
   const { capabilities } = line;
   if (answer.state !== "refused" || reply === undefined) return tried;
   const row = operation(name);
-  if (isDocumented(row) || capabilities.has(name) === "no") return tried;
-  const isExplicit = capabilities.has(name) === "unknown" && saysRouteIsMissing(reply, row);
+  if (isDocumented(row) || !capabilities.has(name)) return tried;
+  const isExplicit = !capabilities.knows(name) && saysRouteIsMissing(reply, row);
   if (isExplicit || (await line.isMissing(name, { content: sent.content, reply }, sent.policy))) return tried;
   const aborted = stoppedBy(sent.policy.signals);
   if (aborted !== null) return { answer: aborted, retryAfter: null };
@@ -264,7 +264,8 @@ function learn(
 ): void {
   if (answer.state === "answered") {
     if (isEnvelope(name, answer.value)) capabilities.learn(name, "yes");
-    if (operation(name).retry !== "read") capabilities.learnKeys(answer.headers[IDEMPOTENCY_KEY_ACCEPTED] === "true");
+    if (operation(name).retry !== "read")
+      capabilities.honoursKeys = answer.headers[IDEMPOTENCY_KEY_ACCEPTED] === "true";
   }
   if (answer.state !== "refused") return;
   if (answer.refusal.reason === "route-missing") capabilities.learn(name, "no");

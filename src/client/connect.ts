@@ -1,17 +1,18 @@
 import type { Clock } from "../clock/clock.ts";
 import type { Random } from "../clock/random.ts";
 import type { Secret } from "../contract/secret.ts";
+import { noFacts } from "../core/server-facts.ts";
 import { createCall, type OnRequest } from "./call.ts";
 import { createRouteCheck } from "./confirm-missing-route.ts";
 import { createCredential } from "./credential.ts";
 import { createDispatchers } from "./dispatcher.ts";
 import { createFirstContact } from "./first-contact.ts";
-import { type Capabilities, type CapabilityStore, createCapabilities } from "./learned-capabilities.ts";
 import type { Environment } from "./proxy-from-environment.ts";
 import { type ClientLog, createReachability } from "./reachability.ts";
 import { createReader, type Reader } from "./reader.ts";
 import { createRouteProbe, type RouteProbe } from "./route-probe.ts";
 import { parseAddress } from "./server-address.ts";
+import { ServerCapabilities } from "./server-capabilities.ts";
 import { createServerClock } from "./server-clock.ts";
 import { createServerPause } from "./server-pause.ts";
 import { createWaitNotices, type OnWait } from "./wait-notice.ts";
@@ -44,8 +45,8 @@ export type ConnectOptions = {
   /** Ends every call, in addition to the call's own signal. */
   readonly signal: AbortSignal;
   readonly log?: ClientLog;
-  /** Stores what is learned about the server between runs. */
-  readonly serverFacts?: CapabilityStore;
+  /** What earlier runs learned of the server. @default nothing, and what is learned is forgotten with the connection */
+  readonly capabilities?: ServerCapabilities;
   readonly clock: Clock;
   readonly random: Random;
 };
@@ -57,7 +58,7 @@ export type Connection = {
   readonly reader: Reader;
   readonly writer: Writer;
   readonly probeRoute: RouteProbe;
-  readonly capabilities: Capabilities;
+  readonly capabilities: ServerCapabilities;
   /** The control plane's time in epoch milliseconds; null until a reply has had a `Date` header. */
   readonly serverTime: () => number | null;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
@@ -71,7 +72,7 @@ export function connect(options: ConnectOptions): Connection {
   const address = parseAddress(server);
   const reach = createReachability(clock, { ...options, server: address.origin });
   const dispatchers = createDispatchers({ ...options, address, onOpen: reach.opened });
-  const capabilities = createCapabilities(options.serverFacts);
+  const capabilities = options.capabilities ?? new ServerCapabilities(noFacts, { clock });
   const serverClock = createServerClock(clock);
   const line = {
     origin: address.origin,

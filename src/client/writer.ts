@@ -5,10 +5,10 @@ import type { Secret } from "../contract/secret.ts";
 import type { Call, Called } from "./call.ts";
 import type { Ambiguity } from "./call-outcome.ts";
 import type { CallContent } from "./compose-request.ts";
-import type { Capabilities } from "./learned-capabilities.ts";
 import { readResourceReply } from "./read-envelope.ts";
 import type { Refusal } from "./refusal.ts";
 import { isSameResource } from "./same-resource.ts";
+import type { ServerCapabilities } from "./server-capabilities.ts";
 
 /** The result of a write. */
 export type Sent<Name extends OperationName = WriteOperation> = {
@@ -47,12 +47,12 @@ export type Writer = {
 };
 
 /** Creates a writer that uses `call`. It retries only what the retry class of the operation allows. */
-export function createWriter(call: Call, { honoursKeys }: Pick<Capabilities, "honoursKeys">): Writer {
+export function createWriter(call: Call, capabilities: ServerCapabilities): Writer {
   return {
     send: async (name, { onSent, onReply, ...content }, { signal }) => {
       const { retry } = operation(name);
       const guarded = retry === "once" || retry === "token";
-      const isExecutedOnce = () => content.idempotencyKey !== undefined && honoursKeys();
+      const isExecutedOnce = () => content.idempotencyKey !== undefined && capabilities.honoursKeys;
       const called = await call(name, content, {
         repeats: () => retry === "repeat" || (guarded && isExecutedOnce()),
         // A reused connection may break after the request has arrived, and its reply can be repeated only with a key.

@@ -23,7 +23,7 @@ export async function run(invocation: InvocationOf<typeof disable>): Promise<num
     await disableOne(session, subject, terminal);
     await writeResult(terminal, `${printable(subject)} is disabled: its tokens are void, and it gets no new ones\n`);
   }
-  await session.saveServerFacts();
+  await session.capabilities.save();
   return 0;
 }
 

@@ -20,7 +20,7 @@ export async function run(invocation: InvocationOf<typeof whoami>): Promise<numb
   await using target = await findTarget(invocation, { reading: true });
   const { session } = await target.server.connect(target.rules(target.source.config.repository));
   const report = await readReport(session, terminal);
-  await session.saveServerFacts();
+  await session.capabilities.save();
   await writeResult(terminal, view.output === "json" ? jsonText(report) : whoamiText(report, view));
   return 0;
 }

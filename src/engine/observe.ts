@@ -84,10 +84,10 @@ export async function observe(
   { server, records, scope, rules, run: { clock, stopping: signal } }: Observing,
 ): Promise<Observed> {
   const pace = { clock, signal };
-  const { serverFacts } = server;
+  const { capabilities } = server;
   const { concurrency } = rules;
   const shown = orphansIn(declared, scope);
-  const { removed, reach } = await removedFromSource(declared, records.heads, { shown, serverFacts, signal });
+  const { removed, reach } = await removedFromSource(declared, records.heads, { shown, capabilities, signal });
   const facts = scope.cache?.load(records.heads) ?? null;
   const basis = { recorded: records.heads, records: scope.needsReceipts, ledger: records.ledger };
   const toRead = facts && resourcesToRead(facts, { ...basis, manifests: declared.manifests, alsoRead: removed.keys() });
@@ -99,16 +99,16 @@ export async function observe(
   const queries = liveQueries(desired, withWaves(desired), { ...scope, recorded: records.heads, mayBeOrphans: mayBe });
   const reading = {
     reader: server.reader,
-    serverFacts,
+    capabilities,
     dryRun: createDryRun(server, concurrency),
     known,
     concurrency,
     signal,
   };
   const [access, seen] = await Promise.all([readCaller(reading), readLive(queries, reading)]);
-  const live = concluded(seen, seen.dryRuns, sightOf(access), serverFacts);
+  const live = concluded(seen, seen.dryRuns, sightOf(access), capabilities);
   const current = withoutStale(live, desired, { recorded: records.heads, now: clock.now() });
-  guardLive(current, desired, { recorded: records.heads, serverFacts, rules });
+  guardLive(current, desired, { recorded: records.heads, capabilities, rules });
   const observation = await withTakenNames(queries, current, reading);
   const undecided = await readUndecided(desired, observation, { records, ignore: rules.ignore, pace });
   const elsewhere = await elsewhereOf(mayBe, { ...desired, live: observation.live });

@@ -1,4 +1,5 @@
 import { liveToKeep } from "../cache/live-to-keep.ts";
+import type { ServerCapabilities } from "../client/server-capabilities.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { DryRunReply } from "../core/decide/decision.ts";
 import { isActedOn } from "../core/diff/field-cause.ts";
@@ -13,7 +14,6 @@ import type { PlanWithDecisions } from "../core/plan/plan-input.ts";
 import { sightOf } from "../core/sight.ts";
 import { kindsByType } from "../kinds/index.ts";
 import { locateFields } from "../manifests/read-manifests.ts";
-import type { KnownServer } from "./known-server.ts";
 import { createDryRun } from "./observe/dry-run.ts";
 import { concluded, withoutStale } from "./observe/judge-live.ts";
 import { readUndecided } from "./observe/read-undecided.ts";
@@ -59,10 +59,10 @@ export type LivePlan = PlanWithDecisions &
 /** Plans what makes live follow: decides, asks the control plane about the steps, and decides again with its answers. */
 export async function planAgainstLive(observed: Observed, planning: Planning): Promise<LivePlan> {
   const { server, checks } = planning;
-  const lackedBefore = lacking(observed, server.serverFacts).length;
+  const lackedBefore = lacking(observed, server.capabilities).length;
   const first = decide(observed, { ...NOTHING_ASKED, dryRuns: observed.observation.dryRuns }, planning, null);
   const { current, ...asked } = await ask(first, observed, planning);
-  const missing = lacking(observed, server.serverFacts);
+  const missing = lacking(observed, server.capabilities);
   // A probe may have shown that the server lacks an operation that the plan needs.
   const isFinal = !asked.hasLearned && missing.length === lackedBefore;
   // Guards come last, so that the steps they block are dry-run too.
@@ -70,7 +70,7 @@ export async function planAgainstLive(observed: Observed, planning: Planning): P
   const final = isFinal && guards === null ? first : decide(current, asked, planning, guards);
   const blocked = await blockedIn(final, current, planning);
   const { own, dryRuns, notChecked } = asked;
-  const live = concluded(current.observation, dryRuns, sightOf(current.access), server.serverFacts);
+  const live = concluded(current.observation, dryRuns, sightOf(current.access), server.capabilities);
   const planned = {
     ...current,
     ...withBlockDiagnostics(withNotChecked(final, notChecked), blocked),
@@ -80,7 +80,7 @@ export async function planAgainstLive(observed: Observed, planning: Planning): P
     dryRuns,
     notUsed: missingExtensions(missing),
   };
-  await server.saveServerFacts();
+  await server.capabilities.save();
   keepForNextPass(planned);
   return planned;
 }
@@ -93,17 +93,17 @@ const NOTHING_ASKED: Answers = { dryRuns: new Map(), notChecked: new Map(), uncl
 function decide(
   { desired, waved, observation, recorded, rulesFor, orphans, access }: Observed,
   { dryRuns, unclear, own }: Answers,
-  { server: { server, serverFacts }, rules, checks: { hasSink }, run }: Planning,
+  { server: { server, capabilities }, rules, checks: { hasSink }, run }: Planning,
   guards: PlanGuards | null,
 ): PlanWithDecisions {
   const sight = sightOf(access);
   return makePlan({
     ...desired,
     server,
-    serverFacts,
+    capabilities,
     kinds: kindsByType,
     desired: waved,
-    live: concluded(observation, dryRuns, sight, serverFacts).live,
+    live: concluded(observation, dryRuns, sight, capabilities).live,
     inSync: observation.inSync,
     recorded,
     dryRuns,
@@ -113,7 +113,7 @@ function decide(
     removed: orphans.removed,
     elsewhere: orphans.elsewhere,
     orphans: orphans.shown,
-    writers: writersOf(rules, serverFacts),
+    writers: writersOf(rules, capabilities),
     sight,
     hasSink,
     now: run.clock.now(),
@@ -138,7 +138,7 @@ async function ask(
   { server, records, rules, checks, run: { clock, stopping: signal } }: Planning,
 ): Promise<Asked> {
   const { desired: declared, waved, observation, orphans, access } = observed;
-  const { serverFacts } = server;
+  const { capabilities } = server;
   const { concurrency, ignore } = rules;
   const sight = sightOf(access);
   const dryRun = createDryRun(server, concurrency);
@@ -150,7 +150,7 @@ async function ask(
   const answered = withAnswers(observation, answers);
   const dryRuns = new Map([...answered.dryRuns, ...tried.dryRuns]);
   // Dry runs may have shown that something recorded is gone, and then no record is trusted.
-  const judged = concluded(answered, dryRuns, sight, serverFacts);
+  const judged = concluded(answered, dryRuns, sight, capabilities);
   const { inSync } = withoutStale(judged, declared, { recorded: records.heads, now: clock.now() });
   const now = { ...observed, observation: { ...answered, inSync } };
   const isDistrusted = inSync.size < observation.inSync.size;
@@ -159,7 +159,7 @@ async function ask(
   const { desired, recorded, rulesFor } = current;
   const differing = current.waved.filter(({ manifest: { identity } }) => isUnrecorded(first, identity, recorded));
   const own = await findOwnContent(
-    { differing, live: answered.live, dryRuns, rulesFor, writers: writersOf(rules, serverFacts) },
+    { differing, live: answered.live, dryRuns, rulesFor, writers: writersOf(rules, capabilities) },
     desired,
     { reader: server.reader, concurrency, signal },
   );
@@ -177,7 +177,7 @@ function isUnrecorded(
   return !recorded.has(identity) && (decisions.get(identity)?.differences ?? []).some(({ cause }) => isActedOn(cause));
 }
 
-function writersOf({ writers }: PlanRules, { subject }: KnownServer): ReadonlySet<string> {
+function writersOf({ writers }: PlanRules, { subject }: ServerCapabilities): ReadonlySet<string> {
   return new Set([...writers, ...(subject === null ? [] : [subject])]);
 }
 
@@ -193,8 +193,8 @@ async function blockedIn(
   return blockedSteps(await locateFields(fields, { signal }), decisions);
 }
 
-function lacking({ requested }: Observed, serverFacts: KnownServer): readonly OperationName[] {
-  return serverFacts.missing(["getCaller", ...requested.flatMap(operationsOf)]);
+function lacking({ requested }: Observed, capabilities: ServerCapabilities): readonly OperationName[] {
+  return capabilities.missing(["getCaller", ...requested.flatMap(operationsOf)]);
 }
 
 function operationsOf({ list, writeRoutes }: Kind): readonly OperationName[] {

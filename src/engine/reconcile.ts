@@ -81,7 +81,7 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
   const connection = await target.server.connect(found.rules);
   const read = withSignedConsent(found, mode, connection);
   const isPart = mode.is === "apply" && mode.scope === "changes" && memory !== null;
-  requireConfiguration(connection.session.serverFacts, read);
+  requireConfiguration(connection.session.capabilities, read);
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
   if (memory === null) target.sourceCache?.release();
   const part = isPart ? changedManifests(read, memory) : null;
@@ -180,7 +180,7 @@ function requireCheckout({ checkoutFault }: DesiredRead): void {
 // A daemon's ledger is already open, so a lost configuration is refused before any file is read.
 function requireConfigIn({ server }: Target, config: Pick<DesiredRead, "rules" | "isConfigured">): void {
   const connection = server.connection();
-  if (connection !== null) requireConfiguration(connection.session.serverFacts, config);
+  if (connection !== null) requireConfiguration(connection.session.capabilities, config);
 }
 
 async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<PassResult> {

@@ -3,11 +3,11 @@ import { type LiveCache, liveCacheIn } from "../cache/live-facts-cache.ts";
 import { type ConnectOptions, connect } from "../client/connect.ts";
 import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
+import { ServerCapabilities } from "../client/server-capabilities.ts";
 import type { Writer } from "../client/writer.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import type { OnForgotten, State } from "../state/state.ts";
-import { KnownServer } from "./known-server.ts";
 import type { Sink, SinkType } from "./token-sink.ts";
 
 /** How a control plane is read, and what is known of it. */
@@ -16,9 +16,7 @@ export type ReadAccess = {
   readonly server: string;
   readonly reader: Reader;
   readonly probeRoute: RouteProbe;
-  readonly serverFacts: KnownServer;
-  /** Stores newly learned facts about the server; returns at once where there are none. */
-  readonly saveServerFacts: () => Promise<void>;
+  readonly capabilities: ServerCapabilities;
 };
 
 /** A connection to one server, with its ledger and the facts known about it. */
@@ -36,12 +34,12 @@ export type ServerSession = ReadAccess & {
 };
 
 /** The session without what writes: what reading and planning are given cannot change a control plane. */
-export function readAccessOf({ server, reader, probeRoute, serverFacts, saveServerFacts }: ServerSession): ReadAccess {
-  return { server, reader, probeRoute, serverFacts, saveServerFacts };
+export function readAccessOf({ server, reader, probeRoute, capabilities }: ServerSession): ReadAccess {
+  return { server, reader, probeRoute, capabilities };
 }
 
 /** How to open a session. */
-export type ServerSessionOptions = Omit<ConnectOptions, "serverFacts" | "server"> & {
+export type ServerSessionOptions = Omit<ConnectOptions, "capabilities" | "server"> & {
   readonly server: { readonly name: string; readonly url: string };
   readonly state: State;
   /** The folder on this machine for caches and sink files. */
@@ -60,28 +58,23 @@ export type ServerSessionOptions = Omit<ConnectOptions, "serverFacts" | "server"
 export async function openSession(options: ServerSessionOptions): Promise<ServerSession> {
   const { server, state, folder, sink, registersModels, clock } = options;
   const ledger = await state.ledger(server.name);
-  const facts = await ledger.facts();
-  const serverFacts = new KnownServer(facts, { registersByConfig: registersModels, clock });
-  const saveServerFacts = async (): Promise<void> => {
-    const changes = serverFacts.takeChanges();
-    if (changes !== null) await ledger.storeFacts(changes);
-  };
-  const connection = connect({ ...options, server: server.url, serverFacts });
+  const knowledge = { store: ledger, registersByConfig: registersModels, clock };
+  const capabilities = new ServerCapabilities(await ledger.facts(), knowledge);
+  const connection = connect({ ...options, server: server.url, capabilities });
   return {
     server: server.name,
     reader: connection.reader,
     writer: connection.writer,
     probeRoute: connection.probeRoute,
     ledger,
-    serverFacts,
-    saveServerFacts,
+    capabilities,
     serverTime: connection.serverTime,
     sink: sink?.open({ folder, server: nameOnDisk(server.name), clock }) ?? null,
     heads: ledger.heads,
     cache: (options.caches ?? true) ? liveCacheOf(options) : null,
     [Symbol.asyncDispose]: async () => {
       await connection[Symbol.asyncDispose]();
-      await saveServerFacts();
+      await capabilities.save();
     },
   };
 }

@@ -2,8 +2,8 @@ import type { JsonObject } from "../contract/json.ts";
 import type { WriteOperation } from "../contract/operations.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Recorded, RecordedHead } from "../core/recorded.ts";
+import type { FactStore, ServerFacts } from "../core/server-facts.ts";
 import type { ReceiptDigest } from "./receipt-digest.ts";
-import type { ServerFactChanges, StoredServerFacts } from "./server-facts.ts";
 
 /** A write that is about to be sent, or whose outcome is still unknown. */
 export type Intent = {
@@ -45,7 +45,7 @@ export type ReceiptHead = RecordedHead & {
  * The record of one server between runs: receipts of what was written, the journal of intents, and facts about the
  * server. Everything that could hold a secret is sealed.
  */
-export type Ledger = {
+export type Ledger = FactStore & {
   /** The head of every receipt. Most runs do not need the sealed content of all of them. */
   readonly heads: () => Promise<ReadonlyMap<Identity, ReceiptHead>>;
   /** Computes the digest of a receipt with this content. */
@@ -62,11 +62,7 @@ export type Ledger = {
   /** Closes an intent, and stores the receipt if the write took effect. */
   readonly close: (intent: string, receipt: Recorded | null) => Promise<void>;
   readonly pending: () => Promise<readonly PendingIntent[]>;
-  readonly facts: () => Promise<StoredServerFacts>;
-  /** Merges what was learned into the stored facts, since other runs may have stored other facts meanwhile. */
-  readonly storeFacts: (learned: ServerFactChanges) => Promise<void>;
-  /** Merges what was agreed to into the stored facts, in the transaction of the next write. */
-  readonly storeFactsWithNext: (agreed: ServerFactChanges) => void;
+  readonly facts: () => Promise<ServerFacts>;
   /** Stores the facts that waited for a write, since there was none. */
   readonly storeWaitingFacts: () => Promise<void>;
 };

@@ -4,11 +4,11 @@ import type { TargetDecisions } from "../../src/core/holds.ts";
 import type { Identity } from "../../src/core/manifest.ts";
 import type { Recorded } from "../../src/core/recorded.ts";
 import type { PassRecord, ResourceEvent, TargetStatus } from "../../src/core/report/target-status.ts";
+import { noFacts, type ServerFactChanges } from "../../src/core/server-facts.ts";
 import { generateKey } from "../../src/seal/seal-key.ts";
 import type { Ledger, PendingIntent, ReceiptHead } from "../../src/state/ledger.ts";
 import { contentText, receiptDigest } from "../../src/state/receipt-digest.ts";
 import { resourceChanges } from "../../src/state/resource-events.ts";
-import { noFacts, type ServerFactChanges } from "../../src/state/server-facts.ts";
 import type { StateAccess } from "../../src/state/state.ts";
 import {
   KEPT_EVENTS,

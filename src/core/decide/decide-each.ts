@@ -58,7 +58,7 @@ function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStal
     base: input.base && { manifest: input.base.get(identity) },
     applied: appliedOf(input, identity),
     isOwn: input.own.has(identity),
-    serverFacts: input.serverFacts,
+    capabilities: input.capabilities,
     ignored: input.rulesFor(identity),
     obstacle: obstacleOf(input, manifest, decisions),
     roleThatShows: () => roleThatShows(input, identity),

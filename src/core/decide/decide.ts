@@ -148,11 +148,11 @@ function follow(one: DecisionInput, found: Comparison): Decision {
 }
 
 function act(one: DecisionInput, action: "create" | "update" | "ensure", found: Partial<Decision>): Decision {
-  const { kind, live, serverFacts, manifest, hasSink, obstacle } = one;
+  const { kind, live, capabilities, manifest, hasSink, obstacle } = one;
   if (obstacle !== null) return waitFor(obstacle, found);
-  if (chooseWriteOperation(kind, live, serverFacts) === null) {
+  if (chooseWriteOperation(kind, live, capabilities) === null) {
     const cautious = kind.writeRoutes.some(
-      ({ operation, caution }) => caution !== undefined && serverFacts.has(operation),
+      ({ operation, caution }) => caution !== undefined && capabilities.has(operation),
     );
     return block(cautious ? "model-version-write" : "read-only", found);
   }

@@ -8,7 +8,7 @@ import type { Live } from "../live.ts";
 import type { Identity, Manifest } from "../manifest.ts";
 import type { Action, Reason } from "../plan/plan.ts";
 import type { Recorded } from "../recorded.ts";
-import type { ServerFacts } from "./choose-write-operation.ts";
+import type { WriteCapabilities } from "./choose-write-operation.ts";
 
 /** The reply of a dry run (a write with `dryRun`). */
 export type DryRunReply =
@@ -42,7 +42,7 @@ export type DecisionInput = {
   readonly applied: { readonly manifest: JsonObject | undefined } | null;
   /** Whether content or authors show that an unrecorded resource is this repository's own. */
   readonly isOwn: boolean;
-  readonly serverFacts: ServerFacts;
+  readonly capabilities: WriteCapabilities;
   readonly ignored: readonly (readonly string[])[];
   readonly obstacle: BlockingReference | null;
   /** The least role that would show the resource, and where. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../contract/json.ts";
-import type { ServerFacts } from "../decide/choose-write-operation.ts";
+import type { WriteCapabilities } from "../decide/choose-write-operation.ts";
 import type { Decision, DryRunReply } from "../decide/decision.ts";
 import type { OwnContent } from "../decide/own-content.ts";
 import type { Diagnostic } from "../diagnostic.ts";
@@ -41,7 +41,7 @@ export type PlanInput = LiveView & {
   /** Manifests at the commit applied last, when they replace missing records; null otherwise. */
   readonly applied: ReadonlyMap<Identity, JsonObject> | null;
   readonly kinds: Kinds;
-  readonly serverFacts: ServerFacts;
+  readonly capabilities: WriteCapabilities;
   /** The subjects whose writes count as ours, by id or as reports show them. */
   readonly writers: ReadonlySet<string>;
   /** Unrecorded resources that are this repository's own. */

@@ -20,7 +20,7 @@ export function mayBeDuplicated({ job, intent, writing }: WriteRequest, { versio
   // A version that the manifest names is created once; earlier ones belong to other manifests.
   if (job.kind.hasVersions && job.toSend.version !== undefined) return false;
   if (version === undefined || before === null || version <= before) return false;
-  return !writing.session.serverFacts.honoursKeys || version > before + 1;
+  return !writing.session.capabilities.honoursKeys || version > before + 1;
 }
 
 /** Finds other versions that were created during a write, and the subjects that created them. */
@@ -36,7 +36,7 @@ export async function findDuplicateVersion(
     ours: row,
     others: found?.filter(({ version }) => version !== newest) ?? null,
     isSame: (other) => hasContentOf(kind, toSend, other.manifest),
-    honoursKeys: writing.session.serverFacts.honoursKeys,
+    honoursKeys: writing.session.capabilities.honoursKeys,
     hasLease: writing.hasLease,
     elapsed: writing.run.clock.now() - (intent.at ?? writing.run.clock.now()),
   });
@@ -44,7 +44,7 @@ export async function findDuplicateVersion(
 
 /** Whether another writer could have created a version since live was read, and could be recognised by its subject. */
 export function isUnprotected({ kind, live }: WriteJob, { hasLease, session }: Writing): boolean {
-  if (hasLease || session.serverFacts.subject === null || live.state !== "present") return false;
+  if (hasLease || session.capabilities.subject === null || live.state !== "present") return false;
   return kind.single !== undefined && live.row.version !== undefined;
 }
 
@@ -59,7 +59,7 @@ export async function findOtherWriter(
   if (live.state !== "present") return null;
   const { version = 0 } = live.row;
   const [newest] = (await versionsSince(kind, { ...live.row, version, limit: 1 }, writing.reading)) ?? [];
-  if (newest === undefined || newest.createdBy !== writing.session.serverFacts.subject) return null;
+  if (newest === undefined || newest.createdBy !== writing.session.capabilities.subject) return null;
   const message = `another writer may be at work: version ${newest.version} of ${manifest.identity} was created with this token since live was read; nothing was sent`;
   return { code: OTHER_WRITER, message };
 }

@@ -10,14 +10,14 @@ export type Reread = { readonly kind: Kind; readonly manifest: Manifest; readonl
 
 /** How single resources are read again, past the cache. */
 export function uncachedReading(server: ReadAccess, concurrency: number, signal: AbortSignal): LiveReading {
-  const { reader, serverFacts } = server;
-  return { reader, serverFacts, known: null, dryRun: createDryRun(server, concurrency), concurrency, signal };
+  const { reader, capabilities } = server;
+  return { reader, capabilities, known: null, dryRun: createDryRun(server, concurrency), concurrency, signal };
 }
 
 /** Reads live of one resource again; for a kind without a read, a safe dry run shows whether the resource exists. */
 export async function readAgain({ kind, manifest, id }: Reread, reading: LiveReading): Promise<Live> {
   const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, reading);
-  const mayDryRun = kind.single === undefined && isDryRunSafe(reading.serverFacts);
+  const mayDryRun = kind.single === undefined && isDryRunSafe(reading.capabilities);
   if (live.state !== "unknown" || live.reason !== "no-read" || !mayDryRun) return live;
   const tried = await reading.dryRun(kind, manifest, reading);
   if (tried.state !== "answered" || tried.row === null) return live;

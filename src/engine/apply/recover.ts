@@ -53,7 +53,7 @@ export async function startRecovery(
 ): Promise<Recovery> {
   const recorded = await session.heads();
   const again = uncachedReading(session, concurrency, run.signal);
-  const isSafe = isDryRunSafe(session.serverFacts);
+  const isSafe = isDryRunSafe(session.capabilities);
   const reading: LiveReading = isSafe ? again : { ...again, dryRun: async () => ({ state: "impossible" }) };
   return { session, recorded, sight: sightOf(await readCaller(reading)), reading, isFenced, run };
 }
@@ -165,7 +165,7 @@ async function readBack(intent: PendingIntent, kind: Kind, recovery: Recovery): 
   const { session, isFenced, run } = recovery;
   const rest = intent.deadline - run.clock.now();
   // A proxy that strips the fencing header strips the idempotency key too, so honoured keys show that the header arrives.
-  const cannotArrive = session.serverFacts.honoursKeys && isFenced(intent);
+  const cannotArrive = session.capabilities.honoursKeys && isFenced(intent);
   if (isApplied || rest <= 0 || cannotArrive) return first;
   const text = (): string => `an interrupted write of ${intent.identity} may still arrive`;
   const wait = { text, until: intent.deadline };
@@ -175,7 +175,7 @@ async function readBack(intent: PendingIntent, kind: Kind, recovery: Recovery): 
 
 /** Whether the one-time token of an intent can be requested again now. */
 export function mayReplayToken(intent: PendingIntent, kind: Kind, { session, run }: Recovery): boolean {
-  return canReplayToken(intent, kind, session.serverFacts, run.clock.now());
+  return canReplayToken(intent, kind, session.capabilities, run.clock.now());
 }
 
 /** Records a write that took effect, and delivers its one-time token where it is available. */
@@ -186,8 +186,8 @@ export async function settleApplied(
   recovery: Recovery,
 ): Promise<Recovered> {
   const { identity, manifest } = intent;
-  if (intent.operation === "postModelVersion") recovery.session.serverFacts.seenRegistering = true;
-  await recovery.session.saveServerFacts();
+  if (intent.operation === "postModelVersion") recovery.session.capabilities.seenRegistering = true;
+  await recovery.session.capabilities.save();
   const known = (await recovery.session.ledger.recorded([identity])).get(identity) ?? null;
   await recovery.session.ledger.record([
     createReceipt({ ...intent, kind, written: manifest }, row, {

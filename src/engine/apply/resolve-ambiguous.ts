@@ -109,10 +109,10 @@ export async function settleFound(
   ambiguous: AmbiguousWrite,
 ): Promise<WriteResult> {
   const { job, intent, writing } = request;
-  if (intent.operation === "postModelVersion") writing.session.serverFacts.seenRegistering = true;
-  await writing.session.saveServerFacts();
+  if (intent.operation === "postModelVersion") writing.session.capabilities.seenRegistering = true;
+  await writing.session.capabilities.save();
   const { session, run } = writing;
-  const canReplay = canReplayToken(intent, job.kind, session.serverFacts, run.clock.now());
+  const canReplay = canReplayToken(intent, job.kind, session.capabilities, run.clock.now());
   const isMissing = ambiguous.token === null && intent.creates && canReplay;
   const token = isMissing ? await replayForToken(intent, job.kind, session, run.signal) : ambiguous.token;
   if (token !== null || !intent.creates || !job.kind.issuesToken?.(job.toSend)) return settleWrite(request, row, token);
@@ -177,8 +177,8 @@ async function deliver(
 
 async function discarded(request: WriteRequest): Promise<WriteResult> {
   const { writing, intent } = request;
-  writing.session.serverFacts.seenRegistering = false;
-  await writing.session.saveServerFacts();
+  writing.session.capabilities.seenRegistering = false;
+  await writing.session.capabilities.save();
   await writing.session.ledger.close(intent.id, null);
   const message =
     "the server accepted the model version, but does not list it: this control plane does not register versions with it";

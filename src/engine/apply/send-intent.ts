@@ -1,9 +1,9 @@
+import type { ServerCapabilities } from "../../client/server-capabilities.ts";
 import type { Sent } from "../../client/writer.ts";
 import { operations } from "../../contract/operations.ts";
 import type { Secret } from "../../contract/secret.ts";
 import type { Kind } from "../../core/kind.ts";
 import type { Intent } from "../../state/ledger.ts";
-import type { KnownServer } from "../known-server.ts";
 import type { ServerSession } from "../session.ts";
 import { tokenIn } from "./stored-reply.ts";
 
@@ -14,11 +14,11 @@ const KEY_LIFETIME_MS = 23 * 60 * 60 * 1000;
 export async function sendIntent(
   { id, operation, manifest, key }: Intent,
   { startsRun }: Pick<Kind, "startsRun">,
-  { ledger, writer, saveServerFacts }: ServerSession,
+  { ledger, writer, capabilities }: ServerSession,
   signal: AbortSignal,
 ): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {
   // After a crash these facts decide what recovery may do, for example whether a reply can be requested again.
-  await saveServerFacts();
+  await capabilities.save();
   let reply: Uint8Array | null = null;
   const onReply = async (bytes: Uint8Array): Promise<void> => {
     await ledger.keepReply(id, bytes);
@@ -33,7 +33,7 @@ export async function sendIntent(
     },
     { signal },
   );
-  await saveServerFacts();
+  await capabilities.save();
   return { sent, reply };
 }
 
@@ -41,7 +41,7 @@ export async function sendIntent(
 export function canReplayToken(
   { key, deadline, manifest }: Intent,
   { issuesToken }: Kind,
-  { honoursKeys }: KnownServer,
+  { honoursKeys }: ServerCapabilities,
   now: number,
 ): boolean {
   return key !== null && honoursKeys && now < deadline + KEY_LIFETIME_MS && issuesToken?.(manifest) === true;

@@ -28,7 +28,7 @@ export async function settleRefused(
   const applied = await appliedDespiteRefusal(request);
   if (applied !== null) return applied;
   const isDecided =
-    !request.isRepeat || (writing.session.serverFacts.honoursKeys && !TRANSIENT_STATUSES.includes(status));
+    !request.isRepeat || (writing.session.capabilities.honoursKeys && !TRANSIENT_STATUSES.includes(status));
   if (isDecided) await writing.session.ledger.close(intent.id, null);
   const [detail] = sent.details;
   const pointer = detail === undefined ? {} : { pointer: detail.pointer };

@@ -47,7 +47,7 @@ export async function write(job: WriteJob, recovered: readonly Recovered[], writ
   try {
     for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts += 1) {
       const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, writing) };
-      const route = chooseWriteOperation(job.kind, current.live, writing.session.serverFacts);
+      const route = chooseWriteOperation(job.kind, current.live, writing.session.capabilities);
       if (route === null) return ended({ state: "blocked", reason: reasonFor(job, writing), attempts: attempts - 1 });
       const entry = await journal({ job: current, route, writing, attempts, earlier });
       if (entry.repeats !== null) resumed.push(entry.repeats);
@@ -243,8 +243,8 @@ async function applied(
 function learnSubject({ intent, writing }: WriteRequest, { version, createdBy }: LiveRow): void {
   const before = versionBefore(intent);
   if (before === null || version === undefined || version <= before || !createdBy) return;
-  writing.session.serverFacts.subject = createdBy;
-  writing.session.serverFacts.writtenBy = createdBy;
+  writing.session.capabilities.subject = createdBy;
+  writing.session.capabilities.writtenBy = createdBy;
 }
 
 // The reply to a repeat may be the stored reply of the first request, and another writer may have written since. A
@@ -264,8 +264,8 @@ async function retryAsNew(request: WriteRequest): Promise<RetryWrite> {
   return { state: "retry", otherwise, open: null };
 }
 
-function reasonFor({ kind }: WriteJob, { session: { serverFacts } }: Writing): Reason {
-  return kind.writeRoutes.some(({ operation, caution }) => caution !== undefined && serverFacts.has(operation))
+function reasonFor({ kind }: WriteJob, { session: { capabilities } }: Writing): Reason {
+  return kind.writeRoutes.some(({ operation, caution }) => caution !== undefined && capabilities.has(operation))
     ? "model-version-write"
     : "read-only";
 }

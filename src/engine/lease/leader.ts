@@ -82,7 +82,7 @@ export function createLeader({
     const { session } = connection;
     const own = await leaseOptions(connection, read, run);
     const options = isShared && read.rules.leaseScope === null ? { ...own, scope: TENANT_SCOPE } : own;
-    if (!session.serverFacts.has("putLease")) return session.writer;
+    if (!session.capabilities.has("putLease")) return session.writer;
     // Each target has its own ledger, which may hold writes that an earlier process left open.
     const pending = checkedLedgers.has(session.ledger) ? [] : await session.ledger.pending();
     checkedLedgers.add(session.ledger);

@@ -54,7 +54,7 @@ export function accessOfLeader(leader: Leader, { connection, read, run }: Pass):
 /** The write access of a run that takes a lease once it has something to write. */
 export function accessOfRun(pass: Pass): WriteAccess {
   const { session } = pass.connection;
-  const { serverFacts } = session;
+  const { capabilities } = session;
   const taken = new AsyncDisposableStack();
   return {
     begin: async () => session,
@@ -62,10 +62,10 @@ export function accessOfRun(pass: Pass): WriteAccess {
     take: async (hasWrites) => {
       if (hasWrites) return takeLease(pass, taken);
       // An earlier write may have shown whether the server has leases; where that is not known, this run has no need of one.
-      const leases = serverFacts.get("putLease");
+      const leases = capabilities.support("putLease");
       return { use: () => session, mustPlanAgain: false, hasLease: leases === "yes", mayHaveOthers: leases === "no" };
     },
-    lacks: () => serverFacts.missing(["putLease"]),
+    lacks: () => capabilities.missing(["putLease"]),
     [Symbol.asyncDispose]: () => taken.disposeAsync(),
   };
 }
@@ -73,7 +73,7 @@ export function accessOfRun(pass: Pass): WriteAccess {
 async function takeLease({ connection, read, run }: Pass, held: AsyncDisposableStack): Promise<WriteRight> {
   const { emit, stopping } = run;
   const { session } = connection;
-  const { serverFacts } = session;
+  const { capabilities } = session;
   const options = await leaseOptions(connection, read, run);
   const onWait = (text: string): void => emit({ what: "waiting", text });
   const taken = await waitForLease(options, { onWait, stopping });
@@ -83,10 +83,10 @@ async function takeLease({ connection, read, run }: Pass, held: AsyncDisposableS
   }
   const { lease } = taken;
   const numbered = () => ({ scope: lease.scope, number: lease.fencingToken() });
-  const isOurs = serverFacts.followsOurLease(numbered());
+  const isOurs = capabilities.followsOurLease(numbered());
   let isUsed = false;
   held.defer(async () => {
-    if (isUsed && !lease.isLost()) serverFacts.lease = numbered();
+    if (isUsed && !lease.isLost()) capabilities.lease = numbered();
     await lease[Symbol.asyncDispose]();
   });
   return {

@@ -1,14 +1,14 @@
+import type { ServerCapabilities } from "../../client/server-capabilities.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { emptyGuard, shrinkGuard } from "../../core/guards/mass-change-guards.ts";
 import type { Identity } from "../../core/manifest.ts";
-import type { ServerFactChanges } from "../../state/server-facts.ts";
-import type { KnownServer } from "../known-server.ts";
+import type { ServerFactChanges } from "../../core/server-facts.ts";
 import type { DesiredRead } from "../load.ts";
 import type { Rules } from "../target.ts";
 
 /** The recorded and the declared resources of a source, and what the operator has agreed to before. */
 type Counted = {
-  readonly serverFacts: Pick<KnownServer, "released">;
+  readonly capabilities: Pick<ServerCapabilities, "released">;
   readonly recorded: ReadonlyMap<Identity, unknown>;
   readonly declared: ReadonlySet<Identity>;
 };
@@ -40,7 +40,7 @@ export function requireUnemptied(counted: Counted, { allowShrink }: Rules): void
 
 /** Refuses a source that lost its configuration, unless the operator allows it. */
 export function requireConfiguration(
-  { configured }: KnownServer,
+  { configured }: ServerCapabilities,
   { isConfigured, rules }: Pick<DesiredRead, "isConfigured" | "rules">,
 ): void {
   if (!configured || isConfigured || rules.allowShrink) return;
@@ -57,8 +57,8 @@ export function agreedFacts(
   return { configured, released: [...recorded.keys()].filter((identity) => !declared.has(identity)) };
 }
 
-function countedOf({ serverFacts, recorded, declared }: Counted): readonly Identity[] {
-  return [...recorded.keys()].filter((identity) => declared.has(identity) || !serverFacts.released.has(identity));
+function countedOf({ capabilities, recorded, declared }: Counted): readonly Identity[] {
+  return [...recorded.keys()].filter((identity) => declared.has(identity) || !capabilities.released.has(identity));
 }
 
 /** The source has lost so many resources that a mistake is likely. */

@@ -1,14 +1,14 @@
 import PQueue from "p-queue";
 import { ClientError } from "../../client/client-error.ts";
 import type { Reader } from "../../client/reader.ts";
+import type { ServerCapabilities } from "../../client/server-capabilities.ts";
 import type { Deployment } from "../../contract/generated/resources.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import { hasContentOf } from "../../core/diff/compared-content.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Kind, tryReadRow } from "../../core/kind.ts";
 import type { Manifest } from "../../core/manifest.ts";
-import type { DryRunProof } from "../../state/server-facts.ts";
-import type { KnownServer } from "../known-server.ts";
+import type { DryRunProof } from "../../core/server-facts.ts";
 import type { ReadAccess } from "../session.ts";
 
 /** The result of a dry run, with the reply itself, which may carry ids. */
@@ -31,22 +31,22 @@ type DryRunRequest = {
  * `dryRun` gets no further ones.
  */
 export function createDryRun(
-  { reader, serverFacts, saveServerFacts }: Omit<ReadAccess, "server" | "probeRoute">,
+  { reader, capabilities }: Omit<ReadAccess, "server" | "probeRoute">,
   concurrency: number,
 ): DryRun {
-  const queue = new PQueue({ concurrency: serverFacts.dryRun === "proven" ? concurrency : 1 });
+  const queue = new PQueue({ concurrency: capabilities.dryRun === "proven" ? concurrency : 1 });
   return (kind, manifest, { signal }) =>
     queue.add(
       async () => {
-        refuseIgnored(serverFacts);
+        refuseIgnored(capabilities);
         const request: DryRunRequest = { kind, manifest, signal };
-        const tried = await dryRunOne(reader, serverFacts, request);
-        if (serverFacts.dryRun !== "proven") {
-          await prove(reader, serverFacts, tried, request);
-          await saveServerFacts();
-          refuseIgnored(serverFacts);
+        const tried = await dryRunOne(reader, capabilities, request);
+        if (capabilities.dryRun !== "proven") {
+          await prove(reader, capabilities, tried, request);
+          await capabilities.save();
+          refuseIgnored(capabilities);
         }
-        if (serverFacts.dryRun === "proven") queue.concurrency = concurrency;
+        if (capabilities.dryRun === "proven") queue.concurrency = concurrency;
         return tried;
       },
       { signal },
@@ -54,11 +54,11 @@ export function createDryRun(
 }
 
 /** Whether a further dry run is safe: a server that ignores `dryRun` would perform the write. */
-export function isDryRunSafe({ dryRun }: Pick<KnownServer, "dryRun">): boolean {
+export function isDryRunSafe({ dryRun }: Pick<ServerCapabilities, "dryRun">): boolean {
   return dryRun === "proven" || dryRun === "indicated";
 }
 
-function refuseIgnored({ dryRun }: KnownServer): void {
+function refuseIgnored({ dryRun }: ServerCapabilities): void {
   if (dryRun !== "ignored") return;
   throw new HoldfastError("error", "this control plane ignores dryRun: a dry run there deploys for real", {
     hint: "plan and drift cannot be trusted against it; no further dryRun is sent",
@@ -67,25 +67,25 @@ function refuseIgnored({ dryRun }: KnownServer): void {
 
 async function dryRunOne(
   reader: Reader,
-  serverFacts: KnownServer,
+  capabilities: ServerCapabilities,
   { kind, manifest: { value }, signal }: DryRunRequest,
 ): Promise<DryRunResult> {
-  const route = kind.writeRoutes.find(({ operation, dryRun }) => dryRun !== undefined && serverFacts.has(operation));
+  const route = kind.writeRoutes.find(({ operation, dryRun }) => dryRun !== undefined && capabilities.has(operation));
   if (route?.dryRun === undefined) return { state: "impossible" };
   try {
     const reply = await reader.dryRun(
       route.dryRun,
       { manifest: value },
-      { signal, isRepeatable: isDryRunSafe(serverFacts) },
+      { signal, isRepeatable: isDryRunSafe(capabilities) },
     );
     // The reply of a dry run may have fewer members than that of a write; without a manifest it carries only ids.
     const row = tryReadRow(route, reply);
     // A deployment without an id does not exist yet, so its subject is ours.
-    if (isDeployment(reply) && !reply.id && row?.createdBy) serverFacts.subject = row.createdBy;
+    if (isDeployment(reply) && !reply.id && row?.createdBy) capabilities.subject = row.createdBy;
     return { state: "answered", row, reply };
   } catch (error) {
     // A documented operation that seems to be missing was not reached.
-    if (error instanceof ClientError && error.reason === "route-missing" && serverFacts.has(route.operation))
+    if (error instanceof ClientError && error.reason === "route-missing" && capabilities.has(route.operation))
       throw error;
     return classifyDryRunError(error);
   }
@@ -117,19 +117,19 @@ function classifyDryRunError(error: unknown): DryRunResult {
 // a deployment that it may have created cannot be found.
 async function prove(
   reader: Reader,
-  serverFacts: KnownServer,
+  capabilities: ServerCapabilities,
   tried: DryRunResult,
   request: DryRunRequest,
 ): Promise<void> {
   if (tried.state !== "answered" || !isDeployment(tried.reply)) return;
   const { applicationId } = tried.reply;
   if (!applicationId) {
-    serverFacts.dryRun = "indicated";
+    capabilities.dryRun = "indicated";
     return;
   }
   const { signal } = request;
   const { rows } = await reader.page("listDeployments", { path: { id: applicationId }, limit: 1 }, { signal });
-  serverFacts.dryRun = proofFrom(tried.reply, rows[0], request);
+  capabilities.dryRun = proofFrom(tried.reply, rows[0], request);
 }
 
 // A real deployment has an id. If the reply of the dry run has none, its version decides, unless

@@ -1,3 +1,4 @@
+import type { ServerCapabilities } from "../../client/server-capabilities.ts";
 import { concludeAbsence } from "../../core/conclude-absence.ts";
 import { staleness } from "../../core/decide/decide-each.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
@@ -7,7 +8,6 @@ import type { Identity } from "../../core/manifest.ts";
 import type { Sight } from "../../core/sight.ts";
 import { kindsByType } from "../../kinds/index.ts";
 import type { ReceiptHead } from "../../state/ledger.ts";
-import type { KnownServer } from "../known-server.ts";
 import type { Desired } from "../load/desired.ts";
 import type { PlanRules } from "../target.ts";
 import type { Observation } from "./read-live.ts";
@@ -17,7 +17,7 @@ export function concluded(
   observation: Observation,
   dryRuns: ReadonlyMap<Identity, DryRunReply>,
   sight: Sight,
-  { dryRun }: Pick<KnownServer, "dryRun">,
+  { dryRun }: Pick<ServerCapabilities, "dryRun">,
 ): Observation {
   const isProven = dryRun === "proven";
   return { ...observation, live: concludeAbsence(observation, { sight, kinds: kindsByType, dryRuns, isProven }) };
@@ -41,10 +41,14 @@ export function withoutStale(
 export function guardLive(
   observation: Observation,
   { declared }: Desired,
-  { recorded, serverFacts, rules }: Recorded & { readonly serverFacts: KnownServer; readonly rules: PlanRules },
+  {
+    recorded,
+    capabilities,
+    rules,
+  }: Recorded & { readonly capabilities: ServerCapabilities; readonly rules: PlanRules },
 ): void {
   if (rules.allowShrink || !observation.live.values().some(({ state }) => state === "absent")) return;
-  const counted = recorded.keys().filter((identity) => declared.has(identity) || !serverFacts.released.has(identity));
+  const counted = recorded.keys().filter((identity) => declared.has(identity) || !capabilities.released.has(identity));
   const emptied = liveGuard(counted, observation, rules.guards);
   if (emptied === null) return;
   throw new HoldfastError("refused", emptied, {

@@ -23,7 +23,7 @@ export type Everything = {
 
 /** The values that everything is read with. */
 export type EverythingReading = {
-  readonly server: Pick<ReadAccess, "reader" | "serverFacts">;
+  readonly server: Pick<ReadAccess, "reader" | "capabilities">;
   /** Resources that may exist, with the id in the ledger: they are read one by one where their kind has no list. */
   readonly mayExist: ReadonlyMap<Identity, string | null>;
   readonly concurrency: number;
@@ -38,8 +38,8 @@ export async function observeEverything(
   kinds: readonly Kind[],
   { server, mayExist, concurrency, run }: EverythingReading,
 ): Promise<Everything> {
-  const { reader, serverFacts } = server;
-  const hasList = ({ list }: Kind): boolean => list !== undefined && serverFacts.has(list.operation);
+  const { reader, capabilities } = server;
+  const hasList = ({ list }: Kind): boolean => list !== undefined && capabilities.has(list.operation);
   const found: Draft = { rows: new Map(), unread: new Map() };
   const read = async (wanted: readonly Kind[]): Promise<void> => {
     const lists = Map.groupBy(wanted.filter(hasList), ({ list }) => list?.operation);

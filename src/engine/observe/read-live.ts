@@ -1,5 +1,6 @@
 import { ClientError } from "../../client/client-error.ts";
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
+import type { ServerCapabilities } from "../../client/server-capabilities.ts";
 import { isObject, text } from "../../contract/json.ts";
 import { operations } from "../../contract/operations.ts";
 import { type Access, readAccess } from "../../core/access.ts";
@@ -11,7 +12,6 @@ import { type Identity, type Manifest, splitIdentity, splitVersion } from "../..
 import type { WavedManifest } from "../../core/plan/plan-input.ts";
 import { readManifest } from "../../manifests/read-manifests.ts";
 import type { SourceManifest, UnparsedManifest } from "../../manifests/source-manifest.ts";
-import type { KnownServer } from "../known-server.ts";
 import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
 import type { DryRun } from "./dry-run.ts";
 import { type ListAccess, listLive } from "./list-live.ts";
@@ -57,7 +57,7 @@ export type Observation = {
 
 /** How live is read. */
 export type LiveReading = ListAccess & {
-  readonly serverFacts: KnownServer;
+  readonly capabilities: ServerCapabilities;
   readonly dryRun: DryRun;
   readonly concurrency: number;
 };
@@ -134,7 +134,7 @@ async function byList(
 ): Promise<boolean> {
   const { kind, declared, others, isRecorded, idOf } = asked;
   const { list } = kind;
-  if (list === undefined || !context.serverFacts.has(list.operation)) return false;
+  if (list === undefined || !context.capabilities.has(list.operation)) return false;
   const identities = { declared: declared.map(({ manifest }) => manifest.identity), others };
   try {
     const { live, inSync } = await listLive({ kind, list, narrow }, identities, context);
@@ -148,7 +148,7 @@ async function byList(
     return true;
   } catch (error) {
     // A documented list that seems to be missing could not be read.
-    if (isRouteMissing(error) && !context.serverFacts.has(list.operation)) return false;
+    if (isRouteMissing(error) && !context.capabilities.has(list.operation)) return false;
     // A list whose rows lack needed fields is not used, if the kind has another read.
     if (error instanceof TypeError && kind.single !== undefined) return false;
     unreadable(error, identities.declared.concat(others), found, list.operation);
@@ -294,11 +294,11 @@ export function unreadableDiagnostic(what: string, { message }: Error, detail: s
 }
 
 /** Reads whose token it is and what it may do; null where the control plane does not tell. */
-export async function readCaller({ reader, serverFacts, signal }: LiveReading): Promise<Access | null> {
-  if (!serverFacts.has("getCaller")) return null;
+export async function readCaller({ reader, capabilities, signal }: LiveReading): Promise<Access | null> {
+  if (!capabilities.has("getCaller")) return null;
   try {
     const caller = await reader.get("getCaller", {}, { signal });
-    serverFacts.subject = text(caller.subjectId) ?? serverFacts.subject;
+    capabilities.subject = text(caller.subjectId) ?? capabilities.subject;
     return readAccess(caller);
   } catch (error) {
     // Without the roles the plan concludes less, so it needs no further note.

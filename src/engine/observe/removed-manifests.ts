@@ -1,9 +1,9 @@
+import type { ServerCapabilities } from "../../client/server-capabilities.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { PlanInput } from "../../core/plan/plan-input.ts";
 import type { Removal } from "../../core/removal.ts";
+import type { RemovedEarlier } from "../../core/server-facts.ts";
 import type { RemovedManifests } from "../../manifests/declared-history.ts";
-import type { RemovedEarlier } from "../../state/server-facts.ts";
-import type { KnownServer } from "../known-server.ts";
 import type { Desired } from "../load/desired.ts";
 
 /** What the history has declared and the source no longer does; null reach where it was not read. */
@@ -34,7 +34,7 @@ export type OrphanSearch = RemovedFromSource & {
 
 type Searching = {
   readonly shown: PlanInput["orphans"];
-  readonly serverFacts: Pick<KnownServer, "removed">;
+  readonly capabilities: Pick<ServerCapabilities, "removed">;
   readonly signal: AbortSignal;
 };
 
@@ -42,10 +42,10 @@ type Searching = {
 export async function removedFromSource(
   { history, declared, base }: Desired,
   recorded: ReadonlyMap<Identity, unknown>,
-  { shown, serverFacts, signal }: Searching,
+  { shown, capabilities, signal }: Searching,
 ): Promise<RemovedFromSource> {
   if (shown === "none") return NONE;
-  if (recorded.size > 0) return { ...NONE, removed: removedEarlier(serverFacts) };
+  if (recorded.size > 0) return { ...NONE, removed: removedEarlier(capabilities) };
   const line = await history?.declared();
   // What the base still declares is removed by this change, not by a commit of its line.
   const kept = base === null ? declared : new Set([...declared, ...base.keys()]);
@@ -83,6 +83,6 @@ export function removedToKeep({
   });
 }
 
-function removedEarlier({ removed }: Pick<KnownServer, "removed">): ReadonlyMap<Identity, Removal> {
+function removedEarlier({ removed }: Pick<ServerCapabilities, "removed">): ReadonlyMap<Identity, Removal> {
   return new Map((removed ?? []).map(({ identity, ...removal }) => [identity, removal]));
 }

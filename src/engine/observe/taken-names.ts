@@ -26,7 +26,7 @@ export async function withTakenNames(
 ): Promise<Observation> {
   const absent = queries.flatMap(({ kind, declared }): Absent[] => {
     const { list } = kind;
-    if (list?.anyKind === undefined || !context.serverFacts.has(list.operation)) return [];
+    if (list?.anyKind === undefined || !context.capabilities.has(list.operation)) return [];
     const identities = declared.map(({ manifest }) => manifest.identity);
     return identities.flatMap((identity) =>
       observation.live.get(identity)?.state === "absent" ? [{ identity, kind, list }] : [],

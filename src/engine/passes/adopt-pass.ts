@@ -54,9 +54,7 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
     return [createReceipt(sent, row, { known: null, at: run.clock.now() })];
   });
   if (receipts.length > 0) {
-    session.serverFacts.agree({ removed: removedToKeep(planned) });
-    const changes = session.serverFacts.takeChanges();
-    if (changes !== null) session.ledger.storeFactsWithNext(changes);
+    session.capabilities.agree({ removed: removedToKeep(planned) });
     await session.ledger.record(receipts);
   }
   const adopted = new Set(receipts.map(({ identity }) => identity));

@@ -87,10 +87,7 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassResult
 // Stored with the first record, so that neither is there without the other. A command for a few resources agrees to nothing.
 function agree(planned: LivePlan, { connection: { session }, read }: Pass, { revise }: ApplyMode): void {
   if (revise !== undefined) return;
-  const { ledger, serverFacts } = session;
-  serverFacts.agree({ ...agreedFacts(planned, read), removed: removedToKeep(planned) });
-  const changes = serverFacts.takeChanges();
-  if (changes !== null) ledger.storeFactsWithNext(changes);
+  session.capabilities.agree({ ...agreedFacts(planned, read), removed: removedToKeep(planned) });
 }
 
 const UNVERIFIED = runWarning(
@@ -150,8 +147,8 @@ async function preparePlan(
   // An interrupted write may be about any resource, so it widens the pass to the whole source.
   const desired = recovered.length === 0 && part !== null ? part : read.desired;
   const recorded = await recordedFor(desired, session);
-  const { serverFacts } = session;
-  if (desired !== part) requireUnshrunk({ serverFacts, recorded, declared: desired.declared }, rules);
+  const { capabilities } = session;
+  if (desired !== part) requireUnshrunk({ capabilities, recorded, declared: desired.declared }, rules);
   const isFirst = recorded.size === 0 && (desired.outOfScope === undefined || (await session.heads()).size === 0);
   const { revise } = mode;
   const readsEach = desired === part;
@@ -209,8 +206,8 @@ function untilTheEnd(): RolloutWaiting {
 }
 
 function warnOfOtherWriters({ observation, recorded }: LivePlan, { connection, run }: Pass): void {
-  const { serverFacts, serverTime } = connection.session;
+  const { capabilities, serverTime } = connection.session;
   const now = serverTime() ?? run.clock.now();
-  const seen = { live: observation.live, recorded, subject: serverFacts.subject, now };
+  const seen = { live: observation.live, recorded, subject: capabilities.subject, now };
   run.emit({ what: "warned", warnings: otherWriterWarnings(seen) });
 }

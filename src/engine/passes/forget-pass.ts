@@ -13,7 +13,7 @@ export type ForgetMode = { readonly is: "forget"; readonly identities: readonly 
 export async function forgetPass({ connection, read }: Pass, { identities }: ForgetMode): Promise<RecordsEvent> {
   const { session } = connection;
   const recorded = await session.heads();
-  const { removed } = session.serverFacts;
+  const { removed } = session.capabilities;
   const isRemovedEarlier = (one: Identity): boolean => removed?.some(({ identity }) => identity === one) === true;
   const unknown = identities.find((identity) => !recorded.has(identity) && !isRemovedEarlier(identity));
   if (unknown !== undefined) {
@@ -33,9 +33,7 @@ export async function forgetPass({ connection, read }: Pass, { identities }: For
   }
   for (const identity of identities) requireReadable(identity, read.desired);
   if (removed !== null) {
-    session.serverFacts.agree({ removed: removed.filter(({ identity }) => !identities.includes(identity)) });
-    const changes = session.serverFacts.takeChanges();
-    if (changes !== null) session.ledger.storeFactsWithNext(changes);
+    session.capabilities.agree({ removed: removed.filter(({ identity }) => !identities.includes(identity)) });
   }
   await session.ledger.forget(identities);
   return recordsEvent("forget", session.server, { changed: identities, left: [] });

@@ -40,7 +40,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
   const { desired, rules, event: read } = pass.read;
   if (gate === "change" && desired.base === null && stored.size === 0) throw nothingToCompare();
   const { records, writesOf } = await withInterrupted({ heads: stored, ledger: session.ledger }, pass);
-  const counted = { serverFacts: session.serverFacts, recorded: records.heads, declared: desired.declared };
+  const counted = { capabilities: session.capabilities, recorded: records.heads, declared: desired.declared };
   requireUnemptied(counted, rules);
   const given = { server: readAccessOf(session), records, rules, run: pass.run };
   const scope = {

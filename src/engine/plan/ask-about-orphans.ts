@@ -39,7 +39,7 @@ export async function askAboutOrphans(
   asking: Asking,
 ): Promise<OrphanAnswers> {
   const { server, dryRun, creates, concurrency, signal } = asking;
-  const { serverFacts } = server;
+  const { capabilities } = server;
   const found = { live: new Map<Identity, Live>(), dryRuns: new Map<Identity, DryRunReply>() };
   const isUnread = (identity: Identity): boolean => {
     const one = live.get(identity);
@@ -49,8 +49,8 @@ export async function askAboutOrphans(
     .filter((identity) => !declared.has(identity) && !elsewhere.has(identity) && isUnread(identity))
     .slice(0, MAX_ASKED);
   if (unread.length === 0 || creates === "skipped") return { ...found, unclear: [] };
-  const { unclear } = serverFacts.dryRun === "proven" ? { unclear: [] } : await proveDryRun(unchecked, asking);
-  if (serverFacts.dryRun !== "proven") return { ...found, unclear };
+  const { unclear } = capabilities.dryRun === "proven" ? { unclear: [] } : await proveDryRun(unchecked, asking);
+  if (capabilities.dryRun !== "proven") return { ...found, unclear };
   const manifests = await lastManifests(unread, { recorded, history, signal });
   await forEachConcurrently([...manifests], concurrency, async ([identity, value]) => {
     const { kind: type } = splitIdentity(identity);

@@ -1,3 +1,4 @@
+import type { ServerCapabilities } from "../../client/server-capabilities.ts";
 import type { NotChecked } from "../../contract/generated/output.ts";
 import type { DryRunReply } from "../../core/decide/decision.ts";
 import type { Diagnostic } from "../../core/diagnostic.ts";
@@ -9,7 +10,6 @@ import type { PlanWithDecisions } from "../../core/plan/plan-input.ts";
 import type { Sight } from "../../core/sight.ts";
 import { kindOf, kindsByType } from "../../kinds/index.ts";
 import { readManifest } from "../../manifests/read-manifests.ts";
-import type { KnownServer } from "../known-server.ts";
 import type { DryRun, DryRunResult } from "../observe/dry-run.ts";
 import { isResourceError, type Observation, unreadableDiagnostic, type WavedSource } from "../observe/read-live.ts";
 import type { ReadAccess } from "../session.ts";
@@ -71,8 +71,8 @@ export async function preflight(plan: PreflightInput, asking: Asking): Promise<P
     manifest.references.flatMap(({ identity }) => (creating.has(identity) ? [identity] : []));
   const open = jobs.filter(({ manifest }) => !answered.has(manifest.identity));
   const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
-  const { serverFacts } = asking.server;
-  const probed = await dryRunAll(new Set([...probesAmong(open, serverFacts), ...updates]), dependsOn, asking);
+  const { capabilities } = asking.server;
+  const probed = await dryRunAll(new Set([...probesAmong(open, capabilities), ...updates]), dependsOn, asking);
   const { replies: first, unclear } = probed;
   const creates = jobs.filter(isNew);
   if (asking.creates === "not-needed") return { dryRuns: first, notChecked: new Map(), unclear };
@@ -80,7 +80,7 @@ export async function preflight(plan: PreflightInput, asking: Asking): Promise<P
     const { identity } = job.manifest;
     const why = isNew(job)
       ? null
-      : reasonNotUpdated(job, answered.get(identity) ?? first.get(identity), dependsOn(job), serverFacts);
+      : reasonNotUpdated(job, answered.get(identity) ?? first.get(identity), dependsOn(job), capabilities);
     return why === null ? [] : [[identity, why] as const];
   });
   if (creates.length === 0) return { dryRuns: first, notChecked: new Map(uncheckedUpdates), unclear };
@@ -88,7 +88,7 @@ export async function preflight(plan: PreflightInput, asking: Asking): Promise<P
   const isWaiting = ({ manifest: { identity } }: Job): boolean => !answered.has(identity) && !first.has(identity);
   const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
   const proof = waiting.length === 0 ? NO_PROOF : await proveDryRun(plan, asking);
-  const isProven = serverFacts.dryRun === "proven";
+  const isProven = capabilities.dryRun === "proven";
   const created = isProven ? await dryRunAll(new Set(waiting), () => [], asking) : NO_REPLIES;
   const replies = new Map([...first, ...created.replies]);
   const notChecked = new Map([
@@ -122,9 +122,9 @@ export function withExisting(observation: Observation, dryRuns: ReadonlyMap<Iden
 function reasonNot(
   kind: Kind,
   dependencies: readonly Identity[],
-  { creates, server: { serverFacts } }: Asking,
+  { creates, server: { capabilities } }: Asking,
 ): NotChecked | null {
-  if (!hasDryRun(kind, serverFacts)) return { reason: "unsupported" };
+  if (!hasDryRun(kind, capabilities)) return { reason: "unsupported" };
   if (creates === "skipped") return { reason: "skipped" };
   return dependencies.length === 0 ? null : { reason: "depends-on", on: dependencies };
 }
@@ -134,10 +134,10 @@ function reasonNotUpdated(
   { kind }: Job,
   reply: DryRunReply | undefined,
   dependencies: readonly Identity[],
-  serverFacts: KnownServer,
+  capabilities: ServerCapabilities,
 ): NotChecked | null {
   if (reply !== undefined) return reasonRefused(reply);
-  if (!hasDryRun(kind, serverFacts)) return { reason: "unsupported" };
+  if (!hasDryRun(kind, capabilities)) return { reason: "unsupported" };
   return dependencies.length === 0 ? { reason: "unanswered" } : { reason: "depends-on", on: dependencies };
 }
 
@@ -152,13 +152,13 @@ function reasonRefused({ state }: DryRunReply): NotChecked | null {
   return state === "forbidden" ? { reason: "needs-write" } : null;
 }
 
-function hasDryRun({ writeRoutes }: Kind, serverFacts: KnownServer): boolean {
-  return writeRoutes.some(({ operation, dryRun }) => dryRun !== undefined && serverFacts.has(operation));
+function hasDryRun({ writeRoutes }: Kind, capabilities: ServerCapabilities): boolean {
+  return writeRoutes.some(({ operation, dryRun }) => dryRun !== undefined && capabilities.has(operation));
 }
 
 // The first manifest of each kind whose write route is not known to exist.
-function probesAmong(jobs: readonly Job[], serverFacts: KnownServer): readonly Job[] {
-  const unknown = jobs.filter(({ kind }) => isUnknown(kind, serverFacts));
+function probesAmong(jobs: readonly Job[], capabilities: ServerCapabilities): readonly Job[] {
+  const unknown = jobs.filter(({ kind }) => isUnknown(kind, capabilities));
   return [...Map.groupBy(unknown, ({ kind }) => kind).values()].flatMap((group) => group.slice(0, 1));
 }
 
@@ -177,7 +177,7 @@ async function dryRunAll(
   await Promise.all(
     [...jobs].map(async (job) => {
       const { kind, manifest } = job;
-      if (isUnknown(kind, server.serverFacts)) unclear.push(...(await attempt(probe(kind, server, signal))).unclear);
+      if (isUnknown(kind, server.capabilities)) unclear.push(...(await attempt(probe(kind, server, signal))).unclear);
       const { result, unclear: found } = await attempt(dryRun(kind, manifest, { signal }));
       unclear.push(...found);
       // A probe may be refused for a reference that does not exist yet; it then shows only that the route exists.
@@ -198,13 +198,13 @@ const NO_PROOF: DryRunEvidence = { unwritable: new Set(), unclear: [] };
 /** Proves dryRun with unchanged applications: if the server ignores dryRun, the new version equals the newest one. */
 export async function proveDryRun(
   { waved, decisions, ...live }: PreflightInput,
-  { server: { serverFacts }, dryRun, signal }: Asking,
+  { server: { capabilities }, dryRun, signal }: Asking,
 ): Promise<DryRunEvidence> {
   const unwritable = new Set<Identity>();
   const unclear: Diagnostic[] = [];
   let remaining = PROOFS;
   for (const { manifest } of waved) {
-    if (serverFacts.dryRun === "proven" || remaining === 0) break;
+    if (capabilities.dryRun === "proven" || remaining === 0) break;
     const kind = kindOf(manifest.kind);
     const action = decisions.get(manifest.identity)?.action ?? "keep";
     if (kind?.rollsOut !== true || action !== "keep" || !exists(live, manifest.identity)) continue;
@@ -250,6 +250,6 @@ export function distinct(diagnostics: readonly Diagnostic[]): readonly Diagnosti
   return diagnostics.filter(isFirst);
 }
 
-function isUnknown({ writeRoutes: [first] }: Kind, serverFacts: KnownServer): boolean {
-  return first !== undefined && !serverFacts.knows(first.operation);
+function isUnknown({ writeRoutes: [first] }: Kind, capabilities: ServerCapabilities): boolean {
+  return first !== undefined && !capabilities.knows(first.operation);
 }

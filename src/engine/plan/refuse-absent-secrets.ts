@@ -6,7 +6,7 @@ import { type ResourceReference, secretsOf } from "../../model/references.ts";
 import type { ReadAccess } from "../session.ts";
 
 type SecretReading = {
-  readonly server: Pick<ReadAccess, "reader" | "serverFacts">;
+  readonly server: Pick<ReadAccess, "reader" | "capabilities">;
   readonly sight: Sight;
   readonly signal: AbortSignal;
 };
@@ -38,8 +38,8 @@ export async function refuseAbsentSecrets(
   );
 }
 
-async function listSecrets({ server: { reader, serverFacts }, signal }: SecretReading): Promise<Listed | null> {
-  if (!serverFacts.has("listSecretGroups")) return null;
+async function listSecrets({ server: { reader, capabilities }, signal }: SecretReading): Promise<Listed | null> {
+  if (!capabilities.has("listSecretGroups")) return null;
   try {
     const groups = await reader.list("listSecretGroups", {}, { signal });
     // A group without a list of its secrets shows nothing about them.

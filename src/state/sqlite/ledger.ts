@@ -5,6 +5,7 @@ import { textPool } from "../../contract/text-pool.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";
+import { noFacts, type ServerFactChanges, type ServerFacts } from "../../core/server-facts.ts";
 import { sealedVersion } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { type Statement, statementFactory } from "../../store/prepared-query.ts";
@@ -12,7 +13,6 @@ import { iterateRows } from "../../store/sqlite/query-builder.ts";
 import type { StatementStore } from "../../store/sqlite/statement-store.ts";
 import type { Ledger, ReceiptHead } from "../ledger.ts";
 import { receiptDigest } from "../receipt-digest.ts";
-import { noFacts, type ServerFactChanges, type StoredServerFacts } from "../server-facts.ts";
 import {
   intentFrom,
   intentRow,
@@ -184,7 +184,7 @@ async function requireKey({ read }: StatementStore<StateTables>, key: SealKey): 
   });
 }
 
-function factsFrom(text: string): StoredServerFacts {
+function factsFrom(text: string): ServerFacts {
   const facts: unknown = JSON.parse(text);
   return isObject(facts) ? { ...noFacts, ...facts } : noFacts;
 }

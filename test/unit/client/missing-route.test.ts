@@ -73,7 +73,7 @@ describe.each(names)("%s, on a control plane that lacks it", (name) => {
       });
       const connection = dial(server.url);
       await expect(calls[name]?.(connection)).rejects.toMatchObject({ reason: "route-missing" });
-      expect(connection.capabilities.has(name)).toBe("no");
+      expect(connection.capabilities.support(name)).toBe("no");
     },
   );
 
@@ -85,7 +85,7 @@ describe.each(names)("%s, on a control plane that lacks it", (name) => {
     );
     const connection = dial(server.url);
     await expect(calls[name]?.(connection)).rejects.toMatchObject({ reason: "route-missing" });
-    expect(connection.capabilities.has(name)).toBe("no");
+    expect(connection.capabilities.support(name)).toBe("no");
   });
 
   test("F73 is a missing route at once where the documented form of an error says so", async () => {
@@ -118,14 +118,14 @@ describe.each(names)("%s, behind a gateway", (name) => {
     const server = await foreign(own, (request) => (isIts(request) ? { status, body: "<h1>gateway</h1>" } : null));
     const connection = dial(server.url);
     await expect(calls[name]?.(connection)).rejects.toMatchObject({ reason: "route-unclear" });
-    expect(connection.capabilities.has(name)).toBe("unknown");
+    expect(connection.capabilities.support(name)).toBe("unknown");
   });
 
   test.each([404, 405])("F73 that answers %d for everything is not known to be missing", async (status) => {
     const server = await foreign(own, () => ({ status, body: "<h1>gateway</h1>" }));
     const connection = dial(server.url);
     await expect(calls[name]?.(connection)).rejects.toThrow(name === "listTeams" ? stranger : unclear);
-    expect(connection.capabilities.has(name)).toBe("unknown");
+    expect(connection.capabilities.support(name)).toBe("unknown");
   });
 
   test.each([1, 2, 3, 4, 5])(
@@ -138,7 +138,7 @@ describe.each(names)("%s, behind a gateway", (name) => {
       });
       const connection = dial(server.url);
       await expect(calls[name]?.(connection)).rejects.toThrow(name === "listTeams" && count > 2 ? stranger : unclear);
-      expect(connection.capabilities.has(name)).toBe("unknown");
+      expect(connection.capabilities.support(name)).toBe("unknown");
     },
   );
 
@@ -148,7 +148,7 @@ describe.each(names)("%s, behind a gateway", (name) => {
     );
     const connection = dial(server.url);
     await expect(calls[name]?.(connection)).rejects.toThrow(name === "listTeams" ? stranger : unclear);
-    expect(connection.capabilities.has(name)).toBe("unknown");
+    expect(connection.capabilities.support(name)).toBe("unknown");
   });
 });
 
@@ -172,7 +172,7 @@ test.each([
   expect(await list()).toEqual([]);
   await expect(list()).rejects.toMatchObject({ reason: "route-unclear" });
   expect(strays).toBe(1);
-  expect(connection.capabilities.has("listTeams")).toBe("yes");
+  expect(connection.capabilities.support("listTeams")).toBe("yes");
   expect(await list()).toEqual([]);
 });
 
@@ -188,7 +188,7 @@ test("F73 a route that is gone for good is unlearned after all, since everything
   expect(await list()).toEqual([]);
   isGone.now = true;
   await expect(list()).rejects.toMatchObject({ reason: "route-missing" });
-  expect(connection.capabilities.has("listTeams")).toBe("no");
+  expect(connection.capabilities.support("listTeams")).toBe("no");
 });
 
 test("F73 an answer that is not in the documented form does not prove that a route is there", async () => {
@@ -197,7 +197,7 @@ test("F73 an answer that is not in the documented form does not prove that a rou
   );
   const connection = dial(server.url);
   await expect(calls.listTeams?.(connection)).rejects.toMatchObject({ reason: "protocol" });
-  expect(connection.capabilities.has("listTeams")).toBe("unknown");
+  expect(connection.capabilities.support("listTeams")).toBe("unknown");
 });
 
 test("F73 calls that are answered so at the same time share one check", async () => {

@@ -106,7 +106,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     base: null,
     applied: null,
     kinds: kindsByType,
-    serverFacts: { has: () => true, registers: null },
+    capabilities: { has: () => true, registers: null },
     writers: new Set(),
     own: new Map(),
     sight: null,

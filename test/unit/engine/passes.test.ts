@@ -368,7 +368,7 @@ describe("what was learned of a control plane", () => {
     {
       await using slow = await run.session({});
       await run.apply([repo, model()]);
-      slow.serverFacts.set("listTeams", "yes");
+      slow.capabilities.learn("listTeams", "yes");
     }
     await using after = await run.session({});
     expect(await after.ledger.facts()).toMatchObject({ registers: true, routes: { listTeams: "yes" } });

@@ -154,7 +154,7 @@ export async function passes(url: string) {
         recovered,
         plan: looked.plan,
         pending: await one.ledger.pending(),
-        facts: one.serverFacts.facts(),
+        facts: one.capabilities.facts(),
       };
     },
   };

@@ -58,7 +58,7 @@ describe("what is absent", () => {
   });
 
   test("is blocked as read-only where no operation writes it", () => {
-    const step = against(workspace, absent, { serverFacts: without("putWorkspace") });
+    const step = against(workspace, absent, { capabilities: without("putWorkspace") });
     expect(step).toMatchObject({ action: "block", reason: "read-only" });
   });
 });
@@ -299,7 +299,7 @@ describe("references", () => {
   test("block what refers to something blocked", () => {
     const { plan: made } = plan(both, {
       live: { "cluster/c1": present(cluster), "workspace/c1:ws1": absent, "service/c1:ws1/api": absent },
-      serverFacts: without("putWorkspace"),
+      capabilities: without("putWorkspace"),
     });
     expect(made.steps.map(({ action, reason }) => [action, reason])).toEqual([
       ["block", "read-only"],
@@ -447,26 +447,26 @@ describe("postModelVersion", () => {
   const around = { live: { "ml-repo/r": present(repo) } };
 
   test("is used where no version of the name exists", () => {
-    expect(against(model, absent, { ...around, serverFacts: facts })).toMatchObject({ action: "create" });
+    expect(against(model, absent, { ...around, capabilities: facts })).toMatchObject({ action: "create" });
   });
 
   test("is not used where a version exists that it could delete", () => {
     const blocked = { action: "block", reason: "model-version-write" };
     expect(
-      against({ ...model, version: 2 }, { state: "absent", newest: 1 }, { ...around, serverFacts: facts }),
+      against({ ...model, version: 2 }, { state: "absent", newest: 1 }, { ...around, capabilities: facts }),
     ).toMatchObject(blocked);
     expect(
-      against({ ...model, step: 3 }, present({ ...model, version: 1 }), { ...around, serverFacts: facts }),
+      against({ ...model, step: 3 }, present({ ...model, version: 1 }), { ...around, capabilities: facts }),
     ).toMatchObject(blocked);
   });
 
   test("is used for everything where the server is known to register", () => {
     const registers = { ...facts, registers: true };
     expect(
-      against({ ...model, version: 2 }, { state: "absent", newest: 1 }, { ...around, serverFacts: registers }),
+      against({ ...model, version: 2 }, { state: "absent", newest: 1 }, { ...around, capabilities: registers }),
     ).toMatchObject({ action: "create" });
     expect(
-      against({ ...model, step: 3 }, present({ ...model, version: 1 }), { ...around, serverFacts: registers }),
+      against({ ...model, step: 3 }, present({ ...model, version: 1 }), { ...around, capabilities: registers }),
     ).toMatchObject({ action: "update" });
   });
 
@@ -478,7 +478,7 @@ describe("postModelVersion", () => {
 
   test("is blocked as read-only where neither exists", () => {
     const none = without("putModelVersion", "postModelVersion");
-    expect(against(model, absent, { ...around, serverFacts: none })).toMatchObject({ reason: "read-only" });
+    expect(against(model, absent, { ...around, capabilities: none })).toMatchObject({ reason: "read-only" });
   });
 });
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { ServerCapabilities } from "../../../../src/client/server-capabilities.ts";
 import { systemClock } from "../../../../src/clock/system.ts";
 import type { JsonObject } from "../../../../src/contract/json.ts";
-import { KnownServer } from "../../../../src/engine/known-server.ts";
+import { noFacts, type ServerFactChanges } from "../../../../src/core/server-facts.ts";
 import { createDryRun } from "../../../../src/engine/observe/dry-run.ts";
 import { type LiveQuery, readLive } from "../../../../src/engine/observe/read-live.ts";
 import { kindOf } from "../../../../src/kinds/index.ts";
-import { type DryRunProof, noFacts } from "../../../../src/state/server-facts.ts";
 import { calm, dial, json, page, type Seen, serve } from "../../client/server.ts";
 import { declare, service } from "../../core/given.ts";
 
@@ -25,17 +25,18 @@ async function tried(reply: JsonObject, newest: JsonObject | null, status = 200)
       return json(response, status === 200 ? { data: { manifest: service(), ...reply } } : reply, { status });
     return json(response, page(newest === null ? [] : [{ manifest: service(), ...newest }], request));
   });
-  const serverFacts = new KnownServer(noFacts, { clock: systemClock });
+  const remembered: unknown[] = [];
+  const store = {
+    storeFacts: async ({ dryRun }: ServerFactChanges) => void remembered.push(dryRun),
+    storeFactsWithNext: () => undefined,
+  };
+  const capabilities = new ServerCapabilities(noFacts, { clock: systemClock, store });
   const { reader } = dial(url);
-  const remembered: DryRunProof[] = [];
-  const saveServerFacts = async (): Promise<void> => void remembered.push(serverFacts.dryRun);
-  const answer = await createDryRun({ reader, serverFacts, saveServerFacts }, 4)(kind("service"), manifest, {
+  const answer = await createDryRun({ reader, capabilities }, 4)(kind("service"), manifest, {
     signal,
   }).catch((error: Error) => error.message);
-  return { proof: serverFacts.dryRun, remembered, answer, seen };
+  return { proof: capabilities.dryRun, remembered, answer, seen };
 }
-
-const saveServerFacts = async (): Promise<void> => undefined;
 
 describe("the proof that a dryRun changes nothing", () => {
   test.each<[string, JsonObject, JsonObject | null, string]>([
@@ -106,10 +107,10 @@ describe("the proof that a dryRun changes nothing", () => {
       waiting.push(answer);
       if (running >= 3) for (const one of waiting.splice(0)) one();
     });
-    const serverFacts = new KnownServer(noFacts, { clock: systemClock });
-    const dryRun = createDryRun({ reader: dial(url).reader, serverFacts, saveServerFacts }, 3);
+    const capabilities = new ServerCapabilities(noFacts, { clock: systemClock });
+    const dryRun = createDryRun({ reader: dial(url).reader, capabilities }, 3);
     await dryRun(kind("service"), manifest, { signal });
-    expect([most, serverFacts.dryRun]).toEqual([1, "proven"]);
+    expect([most, capabilities.dryRun]).toEqual([1, "proven"]);
     running = 0;
     most = 1;
     waiting.push(() => undefined);
@@ -135,9 +136,9 @@ describe("observing", () => {
         ? json(response, { statusCode: 404, message: "gone", code: "not-found" }, { status: 404 })
         : json(response, found);
     });
-    const serverFacts = new KnownServer(noFacts, { clock: systemClock });
-    const { reader } = dial(url, { serverFacts });
-    const dryRun = createDryRun({ reader, serverFacts, saveServerFacts }, 2);
+    const capabilities = new ServerCapabilities(noFacts, { clock: systemClock });
+    const { reader } = dial(url, { capabilities });
+    const dryRun = createDryRun({ reader, capabilities }, 2);
     const declared = [{ manifest, wave: 0 }];
     const whole: LiveQuery = {
       kind: kind("service"),
@@ -150,7 +151,7 @@ describe("observing", () => {
     };
     return {
       seen,
-      ...(await readLive([whole], { reader, serverFacts, known: null, dryRun, concurrency: 2, signal })),
+      ...(await readLive([whole], { reader, capabilities, known: null, dryRun, concurrency: 2, signal })),
     };
   }
   /** Only recorded, under an id or none. */

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { ServerCapabilities } from "../../../../src/client/server-capabilities.ts";
 import { systemClock } from "../../../../src/clock/system.ts";
 import type { PassEvent } from "../../../../src/core/report/events.ts";
-import { KnownServer } from "../../../../src/engine/known-server.ts";
+import { noFacts } from "../../../../src/core/server-facts.ts";
 import { observeEverything } from "../../../../src/engine/observe/observe-everything.ts";
 import { kinds } from "../../../../src/kinds/index.ts";
-import { noFacts } from "../../../../src/state/server-facts.ts";
 import { type Answerer, calm, dial, json, page, serve } from "../../client/server.ts";
 
 const workspace = {
@@ -27,9 +27,9 @@ async function everythingOn(answer: Answerer, options: { ids?: [string, string |
   const { ids = [], only } = options;
   const { url, seen } = await serve(answer);
   const events: PassEvent[] = [];
-  const serverFacts = new KnownServer(noFacts, { clock: systemClock });
+  const capabilities = new ServerCapabilities(noFacts, { clock: systemClock });
   const found = await observeEverything(only ? kinds.filter(({ type }) => only.includes(type)) : kinds, {
-    server: { reader: dial(url, { serverFacts }).reader, serverFacts },
+    server: { reader: dial(url, { capabilities }).reader, capabilities },
     mayExist: new Map(ids),
     concurrency: 4,
     run: { emit: (event) => events.push(event), stopping: calm.signal },

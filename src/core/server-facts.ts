@@ -1,5 +1,5 @@
-import type { Identity } from "../core/manifest.ts";
-import type { Removal } from "../core/removal.ts";
+import type { Identity } from "./manifest.ts";
+import type { Removal } from "./removal.ts";
 
 /** A resource without a record that the source no longer declares, and the commit that removed it. */
 export type RemovedEarlier = Removal & { readonly identity: Identity };
@@ -11,7 +11,7 @@ export type RemovedEarlier = Removal & { readonly identity: Identity };
 export type DryRunProof = "unproven" | "indicated" | "proven" | "ignored";
 
 /** The facts about a control plane that are stored between runs. */
-export type StoredServerFacts = {
+export type ServerFacts = {
   /** The extensions that have answered; each run determines again which ones are missing. */
   readonly routes: { readonly [operation: string]: "yes" | "no" };
   readonly dryRun: DryRunProof;
@@ -33,11 +33,18 @@ export type StoredServerFacts = {
 
 /** Changes to merge into the stored facts; null removes a fact. */
 export type ServerFactChanges = {
-  readonly [name in keyof Omit<StoredServerFacts, "routes">]?: StoredServerFacts[name] | null;
+  readonly [name in keyof Omit<ServerFacts, "routes">]?: ServerFacts[name] | null;
 } & { readonly routes?: { readonly [operation: string]: "yes" | "no" | null } };
 
 /** A lease with its fencing token (`number`), which shows whether another holder had the lease in between. */
 export type NumberedLease = { readonly scope: string; readonly number: number };
 
 /** The facts about a new control plane. */
-export const noFacts: StoredServerFacts = { routes: {}, dryRun: "unproven", registers: null };
+export const noFacts: ServerFacts = { routes: {}, dryRun: "unproven", registers: null };
+
+/** Where facts about a control plane are stored. Changes are merged, since other runs may have stored others meanwhile. */
+export type FactStore = {
+  readonly storeFacts: (learned: ServerFactChanges) => Promise<void>;
+  /** Stores what was agreed to in the transaction of the next write. */
+  readonly storeFactsWithNext: (agreed: ServerFactChanges) => void;
+};
