@@ -10,8 +10,9 @@ if (Number(process.versions.node.split(".")[0]) < 24) {
   process.exit(1);
 }
 
-// Made from the schemas, and given a new time by every check.
+// Made from schemas and pipelines, and given a new time by every check.
 const COMPILED = [
+  "commands/generated",
   "schema/generated",
   "server/generated",
   "contract/generated/manifests.ts",

@@ -8,6 +8,7 @@ import { kindsText, resourcesText, rulesText, sinksText } from "./generate/index
 import { kubernetesTexts } from "./generate/kubernetes.ts";
 import { configTypesText, manifestTypesText } from "./generate/manifest-types.ts";
 import { outputTypesText } from "./generate/output-types.ts";
+import { pipelinesText } from "./generate/pipelines.ts";
 import { replyTypesText } from "./generate/reply-types.ts";
 import { readSchemas, type Schemas, schemaTexts, typesText } from "./generate/schemas.ts";
 import { shapesText } from "./generate/shapes.ts";
@@ -44,6 +45,7 @@ async function compiledTexts(schemas: Schemas): Promise<Texts> {
     ...[...validators].map(([file, text]) => [`src/schema/generated/validators/${file}.cjs`, text] as const),
     ...schemaTexts(schemas).map(([file, text]) => [`src/schema/generated/schemas/${file}.json`, text] as const),
     ["src/schema/generated/schemas/_editor.json", editorSchemasText(schemas)],
+    ["src/commands/generated/pipelines.json", pipelinesText(root)],
     ["src/schema/generated/types.ts", typesText(schemas)],
     ["src/contract/generated/manifests.ts", await manifestTypesText(schemas)],
     ["src/contract/generated/resources.ts", await replyTypesText(root)],

@@ -14,6 +14,7 @@ import { drift } from "./declarations/drift.ts";
 import { forget } from "./declarations/forget.ts";
 import { history } from "./declarations/history.ts";
 import { hold } from "./declarations/hold.ts";
+import { init } from "./declarations/init.ts";
 import { plan } from "./declarations/plan.ts";
 import { reconcile } from "./declarations/reconcile.ts";
 import { redeploy } from "./declarations/redeploy.ts";
@@ -41,6 +42,7 @@ import { columnsOn, endAfter, type ProcessTerminal, type Warnings } from "./term
 // The commands under the headings of the help.
 const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
   "Manifests:": [
+    toEntry(init, () => import("./init.ts")),
     toEntry(validate, () => import("./validate.ts")),
     toEntry(plan, () => import("./plan.ts")),
     toEntry(apply, () => import("./apply.ts")),

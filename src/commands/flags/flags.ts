@@ -90,6 +90,14 @@ export const flags = {
   only: textsFlag("--only <id...>", "only these identities, with what they refer to"),
   kind: textsFlag("--kind <kind...>", "only these kinds, with what they refer to"),
   exclude: textsFlag("--exclude <glob...>", "leave out the identities that match"),
+  service: textFlag("--service <name>", "name of the first service"),
+  ci: choiceFlag(
+    "--ci <service>",
+    "the files of a pipeline too: for github, gitlab, or as a script for another service",
+    {
+      of: ["github", "gitlab", "shell"],
+    },
+  ),
   workspace: textFlag("--workspace <fqn>", "workspace of applications that name none", { parse: workspaceFqn }),
   strict: toggleFlag("--strict", "treat warnings as errors"),
   partial: toggleFlag("--partial", "go on with the valid manifests when others are invalid"),
