@@ -1,14 +1,11 @@
-import { isDeepStrictEqual } from "node:util";
-import { NO_SOURCE_FACTS } from "../cache/source-facts.ts";
-import { knownContent } from "../cache/source-to-keep.ts";
+import { emptyIndex, type IndexedRevision } from "../cache/source-index.ts";
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type SourceDiagnostic, summariseOtherDocuments } from "../core/other-documents.ts";
 import type { ReadEvent } from "../core/report/events.ts";
 import { isSourceRefused } from "../core/report/source-refusal.ts";
 import { isEverything, type Selection, unmatched } from "../core/selection/select.ts";
-import { loadChanged } from "../manifests/load-changed.ts";
-import { type Loaded, type LoadOptions, loadManifests } from "../manifests/load-manifests.ts";
+import type { Loaded, LoadOptions } from "../manifests/load-manifests.ts";
 import type { SourceManifest } from "../manifests/source-manifest.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../source/git/checkout-fault.ts";
@@ -51,11 +48,8 @@ export type DesiredRead = {
   /** Why the checkout must not be applied; null where it may. */
   readonly checkoutFault: CheckoutFault | null;
   /** The revision behind it, so that a similar next revision is read faster; null where none will be read. */
-  readonly from: ReadRevision | null;
+  readonly from: IndexedRevision | null;
 };
-
-/** A revision as it was read and loaded. */
-export type ReadRevision = { readonly revision: Revision; readonly loaded: Loaded; readonly day: string };
 
 /** How a source is read. */
 export type SourceReading = {
@@ -82,16 +76,13 @@ export async function load(
   const { before = null } = reading;
   using source = await readSource(
     { ...target.source, limits: defaultLimits, before: before?.from?.revision ?? null },
-    (config) => prepareRead(target, config, reading, stopping),
+    (config) => prepareRead(target, config, reading, { clock, stopping }),
     pace,
   );
   const { revision, prepared } = source;
-  const { rules, cache, knownFiles: facts } = prepared;
-  const loading = { rules: rules.load, limits: defaultLimits, now: new Date(clock.now()) };
-  const known = { ...loading, knownContent: knownContent(facts, loading) };
-  const from = { revision, day: loading.now.toISOString().slice(0, 10) };
-  const reloaded = before === null ? null : await loadAgain(before, { ...from, rules }, known, pace);
-  const loaded = reloaded ?? (await loadManifests(revision, known, pace));
+  const { rules, index } = prepared;
+  const indexed = await index.update(before?.from ?? null, revision, pace);
+  const { loaded, options: loading } = indexed;
   const { contents } = loaded;
   const found = withConfigFaults(loaded, revision.config);
   const general = [...emptySource(found), ...unused(found, revision, rules)];
@@ -100,16 +91,15 @@ export async function load(
   if (loaded.declared !== before?.from?.loaded.declared) await target.claim?.(loaded.declared);
   const base = source.base && {
     ...source.base,
-    loaded: await loadManifests(await source.base.read(), known, pace),
+    loaded: await index.load(await source.base.read(), pace),
   };
-  // A pass that reads only changes does not write the cache: the next process reads those few files again.
-  if (reloaded === null) cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
+  index.keep(indexed, base?.loaded ?? null);
   if (base !== null) requireMerged(base, { merged: reported, atBase: base.loaded });
   const commit = revision.commit ?? commitWithout(revision, contents);
   const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
   const warnings = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
   const behind = fault === null ? warnings : [...warnings, checkoutWarning(fault)];
-  const loadFiles = (files: RevisionFiles) => loadManifests(files, known, pace);
+  const loadFiles = (files: RevisionFiles) => index.load(files, pace);
   const applied = base && (await readApplied(base, loadFiles, pace));
   const desired = desiredOf(
     reported,
@@ -134,33 +124,17 @@ export async function load(
       ...readEvent(reported, behind, rules, revision),
       revision: commit,
       ...followedCommit(revision),
-      knownFiles: reloaded === null ? knownIn(contents) : notReadIn(revision),
+      knownFiles: indexed.known,
     },
-    from: reading.before === undefined ? null : { ...from, loaded },
+    from: reading.before === undefined ? null : indexed,
   };
-}
-
-// While the rules and the date stay the same, unchanged files keep their manifests and diagnostics.
-async function loadAgain(
-  { from: before, rules }: DesiredRead,
-  now: Omit<ReadRevision, "loaded"> & Pick<DesiredRead, "rules">,
-  options: LoadOptions,
-  pace: Pace,
-): Promise<Loaded | null> {
-  const { revision } = now;
-  const { since } = revision;
-  if (before === null || since === undefined || since.commit !== before.revision.commit) return null;
-  if (before.day !== now.day || !isDeepStrictEqual(rules.load, now.rules.load)) return null;
-  return since.changed.size === 0 && revision.commit === since.commit
-    ? before.loaded
-    : loadChanged(before.loaded, { ...revision, since }, options, pace);
 }
 
 async function prepareRead(
   { source, sourceCache, state, rules: rulesBy }: ReadTarget,
   config: SourceConfig,
   { checksBranch = false, onConfig = () => undefined }: SourceReading,
-  stopping: AbortSignal,
+  { clock, stopping }: Pick<Run, "clock" | "stopping">,
 ) {
   source.accept(config);
   const rules = rulesBy(config.repository);
@@ -169,10 +143,10 @@ async function prepareRead(
   const isOwn = await hasOwnState({ source, state }, stopping);
   // Also read without a cache, so that a key that cannot be trusted is always refused.
   const key = isOwn ? await existingKey(state.folder, { keyText: state.readKey() }) : null;
-  const cache = isOwn ? sourceCache : null;
-  const facts = cache?.load(rules.load, key) ?? NO_SOURCE_FACTS;
+  const loading = { rules: rules.load, limits: defaultLimits, now: new Date(clock.now()) };
+  const index = isOwn && sourceCache !== null ? sourceCache.open(loading, key) : emptyIndex(loading);
   const ref = checksBranch && source.commits === null && source.base === null ? rules.ref : null;
-  return { rules, cache, ignore: [state.folder, ...source.ignore], knownFiles: facts, ref };
+  return { rules, index, ignore: [state.folder, ...source.ignore], knownFiles: index.knownFiles, ref };
 }
 
 // Where `paths` says which files are manifests, a document of a type of ours that is another tool's is a warning.
@@ -249,16 +223,8 @@ async function readApplied(
   return valuesOf(applied.commit === commit ? loaded : await loadFiles(await readCommit(applied.commit)), pace);
 }
 
-function knownIn({ files }: Loaded["contents"]): number {
-  return files.filter(({ wasParsed }) => !wasParsed).length;
-}
-
 function followedCommit({ commit, since }: Revision): Pick<ReadEvent, "follows"> {
   return commit === null || since?.isNext !== true ? {} : { follows: { commit, parent: since.commit } };
-}
-
-function notReadIn({ files, since }: Revision): number {
-  return files.length - (since?.changed.size ?? 0);
 }
 
 function readEvent(

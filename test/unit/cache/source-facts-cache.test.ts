@@ -13,10 +13,9 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { outlineOf } from "../../../src/cache/file-outline.ts";
+import { knownContent, outlineOf } from "../../../src/cache/file-outline.ts";
 import { NO_SOURCE_FACTS, type SourceFacts } from "../../../src/cache/source-facts.ts";
-import { sourceCache } from "../../../src/cache/source-facts-cache.ts";
-import { knownContent, sourceToKeep } from "../../../src/cache/source-to-keep.ts";
+import { sourceCache, sourceToKeep } from "../../../src/cache/source-facts-cache.ts";
 import { systemClock } from "../../../src/clock/system.ts";
 import { contentDigest } from "../../../src/contract/content-digest.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
@@ -67,7 +66,7 @@ async function reading(
     { clock: systemClock, signal },
   );
   const loading = { rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`) };
-  const options = { ...loading, knownContent: knownContent(remembered, loading) };
+  const options = { ...loading, knownContent: knownContent(remembered.outlines, loading) };
   const loaded = await loadManifests(revision, options, { clock: systemClock, signal });
   return { revision, loaded: { ...loaded, toKeep: () => sourceToKeep([loaded.contents], remembered, rules) } };
 }
@@ -329,7 +328,7 @@ describe("a source read again", () => {
       const found = { files: sources, filesByPath: filesByPath(sources), diagnostics: [], leftOut: new Map() };
       const revision: RevisionFiles = { commit: null, at: Date.now(), root: "/", ...found };
       const loading = { rules: {}, limits: defaultLimits, now: new Date() };
-      const options = { ...loading, knownContent: knownContent(remembered, loading) };
+      const options = { ...loading, knownContent: knownContent(remembered.outlines, loading) };
       return loadManifests(revision, options, { clock: systemClock, signal });
     };
     const remembered = sourceToKeep([(await loaded("x: 1\n", NO_SOURCE_FACTS)).contents], NO_SOURCE_FACTS, {});
@@ -400,21 +399,28 @@ describe("the cache of a source", () => {
     };
     const cache = sourceCache(root, state, systemClock);
     const key = () => existingKey(folder, { keyText: given.keyText ?? keyText });
-    return { ...cache, load: async (rules: LoadRules) => cache.load(rules, await key()) };
+    const open = async (rules: LoadRules = {}) =>
+      cache.open({ rules, limits: defaultLimits, now: new Date() }, await key());
+    return { ...cache, open, load: async (rules: LoadRules) => (await open(rules)).knownFiles };
   };
-  const contentsOf = async (root: string) => (await reading(root)).loaded.contents;
+  /** Reads the folder once through the cache, which keeps it. */
+  const fill = async ({ open }: ReturnType<typeof cacheIn>, root: string) => {
+    const { revision } = await reading(root);
+    const config = { files: [], isPresent: false, repository: {}, places: new Map(), diagnostics: [] };
+    const index = await open();
+    index.keep(await index.update(null, { ...revision, config }, { clock: systemClock, signal }), null);
+  };
   const filledCache = async () => {
     const folder = await temporaryFolder();
     const root = await folderOf(files);
     const cache = cacheIn(folder, root);
-    await cache.load({});
-    cache.keep([await contentsOf(root)]);
+    await fill(cache, root);
     return { folder, root, cache, facts: await cache.load({}) };
   };
 
   test("gives back what was kept, to the same build, rules, source and key alone", async () => {
     const { folder, root, facts } = await filledCache();
-    expect(facts.outlines.size).toBe(Object.keys(files).length);
+    expect(facts.files.size).toBe(Object.keys(files).length);
     expect(await cacheIn(folder, root).load({})).toEqual(facts);
     expect(await cacheIn(folder, root).load({ unknownFields: "warn" })).toEqual(NO_SOURCE_FACTS);
     expect(await cacheIn(folder, root, { build: "2" }).load({})).toEqual(NO_SOURCE_FACTS);
@@ -442,8 +448,7 @@ describe("the cache of a source", () => {
     const folder = join(await temporaryFolder(), "state");
     const root = await folderOf(files);
     const cache = cacheIn(folder, root);
-    await cache.load({});
-    cache.keep([await contentsOf(root)]);
+    await fill(cache, root);
     mkdirSync(folder, { mode: 0o700 });
     expect(await cacheIn(folder, root).load({})).toEqual(NO_SOURCE_FACTS);
     cache.store(parseKey(keyText));
@@ -460,7 +465,7 @@ describe("the cache of a source", () => {
         { clock: systemClock, signal },
       );
       const loading = { rules: {}, limits: defaultLimits, now: new Date() };
-      const options = { ...loading, knownContent: knownContent(facts, loading) };
+      const options = { ...loading, knownContent: knownContent(facts.outlines, loading) };
       return loadManifests(revision, options, { clock: systemClock, signal });
     };
     const parsed = ({ contents }: Awaited<ReturnType<typeof commit>>) =>
