@@ -79,8 +79,8 @@ export type WriteRoute = {
 };
 
 /**
- * A kind of manifest: its names, and its capabilities on a control plane. It consists of data and pure functions; a
- * missing member is a missing capability.
+ * A kind of manifest: its names, and its capabilities on a control plane, with the reason where one is missing. It
+ * consists of data and pure functions.
  */
 export type Kind = {
   /** The manifest's `type`, also the first part of its identities. */
@@ -101,6 +101,10 @@ export type Kind = {
   readonly group: (key: string) => string | null;
   readonly list?: ListReading;
   readonly single?: SingleReading;
+  /** Why it cannot be read where a control plane has only the documented operations. */
+  readonly cannotRead?: string;
+  /** Why it cannot be written where a control plane has only the documented operations. */
+  readonly cannotWrite?: string;
   /** In order of preference: the first route that the server has and its caution allows is used. */
   readonly writeRoutes: readonly WriteRoute[];
   /** A name has numbered versions (prompts, models), whose content never changes. */

@@ -11,11 +11,12 @@ const row: RowOf<"putMlRepo"> = ({ id, manifest, created_by_subject }) => ({
   ...authorIn(created_by_subject),
 });
 
-/** An ml repo. The 20 operations list repos; only the extension E7 writes them. */
+/** An ml repo. */
 export const kind: Kind = defineKind<MlRepoManifest>({
   type: "ml-repo",
   key: ({ name }) => name,
   group: (key) => key,
   list: { operation: "listMlRepos", narrow: (name) => ({ name }), row },
+  cannotWrite: "no documented operation writes ml repos",
   writeRoutes: [{ operation: "putMlRepo", dryRun: "putMlRepo", row }],
 });

@@ -11,12 +11,13 @@ const row: RowOf<"putTeam"> = ({ id, teamName, manifest, createdAt, createdBySub
   ...authorIn(createdBySubject),
 });
 
-/** A team, or a team whose members come from single sign-on. Only the extension E6 reads teams. */
+/** A team, or a team whose members come from single sign-on. */
 export const kind: Kind = defineKind<TeamManifest>({
   type: "team",
   aliases: ["sso-team"],
   key: ({ name }) => name,
   group: () => null,
   list: { operation: "listTeams", row },
+  cannotRead: "no documented operation reads teams",
   writeRoutes: [{ operation: "putTeam", dryRun: "putTeam", row }],
 });

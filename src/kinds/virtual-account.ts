@@ -12,12 +12,13 @@ const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, metadata, created
   ...authorIn(createdBySubject),
 });
 
-/** A virtual account. Creating it returns a one-time token; only the extension E5 reads accounts. */
+/** A virtual account. Creating it returns a one-time token. */
 export const kind: Kind = defineKind<VirtualAccountManifest>({
   type: "virtual-account",
   key: ({ name }) => name,
   group: () => null,
   list: { operation: "listVirtualAccounts", row },
+  cannotRead: "no documented operation reads virtual accounts",
   writeRoutes: [{ operation: "putVirtualAccount", dryRun: "putVirtualAccount", row }],
   // With a secret store the server keeps the token itself, so losing our copy does no harm.
   issuesToken: ({ secret_store_config }) => !secret_store_config,

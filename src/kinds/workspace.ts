@@ -10,12 +10,13 @@ const row: RowOf<"putWorkspace"> = ({ id, fqn, manifest, createdBySubject, updat
   ...authorIn(createdBySubject),
 });
 
-/** A workspace in a cluster. The 20 operations list workspaces; only the extension E1 writes them. */
+/** A workspace in a cluster. */
 export const kind: Kind = defineKind<WorkspaceManifest>({
   type: "workspace",
   key: (manifest) => `${manifest.cluster_fqn}:${manifest.name}`,
   parent: (key) => `cluster/${key.slice(0, key.lastIndexOf(":"))}`,
   group: (key) => key,
   list: { operation: "listWorkspaces", narrow: (fqn) => ({ fqn }), row },
+  cannotWrite: "no documented operation writes workspaces",
   writeRoutes: [{ operation: "putWorkspace", dryRun: "putWorkspace", row }],
 });

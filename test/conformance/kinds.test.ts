@@ -5,7 +5,7 @@ import { loadAll } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { shapes } from "../../src/contract/generated/shapes.ts";
 import { isObject, type JsonObject } from "../../src/contract/json.ts";
-import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
+import { isDocumented, type OperationName, operation, operations } from "../../src/contract/operations.ts";
 import { type Kind, readRow } from "../../src/core/kind.ts";
 import { manifestReferences } from "../../src/core/manifest-references.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
@@ -17,6 +17,7 @@ const EXAMPLES = join(import.meta.dirname, "../../examples/manifests");
 const declared = globSync("**/*.{yaml,json}", { cwd: EXAMPLES })
   .toSorted()
   .flatMap((file) => loadAll(readFileSync(join(EXAMPLES, file), "utf8")).filter(isObject));
+const readme = readFileSync(join(SOURCE, "../README.md"), "utf8");
 const each = kinds.map((kind) => [kind.type, kind] as const);
 
 const subject = { subjectId: "u", subjectType: "user", subjectSlug: "ada@example.com", subjectDisplayName: "Ada" };
@@ -171,6 +172,16 @@ describe.each(each)("the kind %s", (type, kind) => {
       expect(["repeat", "version", "token"]).toContain(retry);
       expect(method).not.toBe("GET");
     }
+  });
+
+  test("says why it cannot be read or written exactly where no documented operation does, as the README does", () => {
+    const isPossible = (names: readonly (OperationName | undefined)[]) =>
+      names.some((name) => name !== undefined && isDocumented(operation(name)));
+    const reading = [kind.list?.operation, kind.single?.operation];
+    const writing = kind.writeRoutes.map((route) => route.operation);
+    expect([kind.cannotRead === undefined, kind.cannotWrite === undefined]).toEqual([reading, writing].map(isPossible));
+    const row = readme.split("\n").find((line) => line.startsWith("| `") && line.includes(`\`${kind.type}\``)) ?? "";
+    for (const reason of [kind.cannotRead, kind.cannotWrite]) expect(row).toContain(reason ?? "");
   });
 
   test("makes its dry run by the write itself, where that has dryRun and only there", () => {

@@ -75,6 +75,8 @@ describe("where workspaces and ml repos cannot be written", () => {
     expect(plan.steps).toMatchObject([
       { identity: "workspace/dev:web", action: "block", reason: "read-only", changes: [{ path: "/labels/tier" }] },
     ]);
+    const detail = "no documented operation writes workspaces";
+    expect(plan.diagnostics).toMatchObject([{ code: "read-only", detail }]);
     expect(server.effects()).toEqual(before);
   });
 

@@ -154,7 +154,8 @@ function act(one: DecisionInput, action: "create" | "update" | "ensure", found: 
     const cautious = kind.writeRoutes.some(
       ({ operation, caution }) => caution !== undefined && capabilities.has(operation),
     );
-    return block(cautious ? "model-version-write" : "read-only", found);
+    if (cautious) return block("model-version-write", found);
+    return block("read-only", { ...found, detail: kind.cannotWrite ?? null });
   }
   if (kind.needsUpload?.(manifest.value)) return block("needs-upload", found);
   const isNew = action !== "update";

@@ -49,10 +49,14 @@ function adoptionDangers(
   // When live cannot be read, the dry run shows that it exists and who created it.
   const answered = dryRun?.state === "answered" && dryRun.row?.id ? dryRun.row : null;
   const row = live.state === "present" ? live.row : answered;
-  if (row === null) return action === "ensure" ? [{ risk: "adopts", path: null, text: MAY_EXIST }] : NONE;
+  if (row === null) return action === "ensure" ? [unreadDanger(MAY_EXIST, one)] : NONE;
   if (isWrittenBy(row, writers)) return NONE;
-  if (live.state !== "present") return [{ risk: "adopts", path: null, text: UNREAD }];
+  if (live.state !== "present") return [unreadDanger(UNREAD, one)];
   return [fieldsDanger("adopts", lostIn(differences), one)];
+}
+
+function unreadDanger(text: string, { kind: { cannotRead } }: DecisionInput): Danger {
+  return { risk: "adopts", path: null, text: cannotRead === undefined ? text : `${text}, since ${cannotRead}` };
 }
 
 function lostIn(differences: readonly Difference[]): readonly Difference[] {

@@ -93,7 +93,7 @@ export function firstWriteGuard(
 }
 
 function isSomebodyElses({ action, dangers }: Pick<Decision, "action" | "dangers">): boolean {
-  return action === "block" && dangers.some(({ risk, text }) => risk === "adopts" && text !== MAY_EXIST);
+  return action === "block" && dangers.some(({ risk, text }) => risk === "adopts" && !text.startsWith(MAY_EXIST));
 }
 
 /**
@@ -129,11 +129,12 @@ const WRITE_UNREAD = "--allow-adopt writes it all the same";
 
 /** Whether live could not be read: what cannot be read cannot be adopted as it is. */
 export function isUnread(dangers: readonly Danger[]): boolean {
-  return dangers.every(({ text }) => text === MAY_EXIST || text === UNREAD);
+  return dangers.every(({ text }) => text.startsWith(MAY_EXIST) || text.startsWith(UNREAD));
 }
 
 function dangerText(risk: Risk, dangers: readonly Danger[]): string {
-  if (dangers.every(({ text }) => text === MAY_EXIST)) return MAY_EXIST;
+  const [first] = dangers;
+  if (first !== undefined && dangers.every(({ text }) => text.startsWith(MAY_EXIST))) return first.text;
   const texts = dangers.flatMap(({ text }) => (text === "" ? [] : [text]));
   const more = texts.length > LISTED ? `, and ${texts.length - LISTED} more` : "";
   return texts.length === 0

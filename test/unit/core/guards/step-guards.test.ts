@@ -106,7 +106,7 @@ describe("a plan that nobody has confirmed is refused", () => {
     });
     const [first] = guardedSteps(planned, new Set<Risk>(["adopts"])).flatMap(guardMessages);
     expect(first?.diagnostic.summary).toBe(
-      "team/ml may exist already and be somebody else's: live cannot be read; --allow-adopt writes it all the same",
+      "team/ml may exist already and be somebody else's: live cannot be read, since no documented operation reads teams; --allow-adopt writes it all the same",
     );
   });
 
