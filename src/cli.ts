@@ -1,9 +1,13 @@
-import { readFileSync, readlinkSync, statSync } from "node:fs";
+import { readlinkSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { isSea } from "node:sea";
 import { systemClock, systemRandom } from "./clock/system.ts";
+import { checkoutCommit } from "./commands/checkout-commit.ts";
 import { logChoiceOf } from "./commands/flags/raw-command-line.ts";
 import { runCommandLine } from "./commands/run-command-line.ts";
 import { type ProcessTerminal, say, stoppedBy } from "./commands/terminal.ts";
 import { exitCodes, HoldfastError, worstExitCode } from "./core/errors.ts";
+import { once } from "./model/once.ts";
 
 /** After the first signal, what is in flight may take this long. */
 const GRACE_MS = 25_000;
@@ -14,9 +18,6 @@ const stopping = new AbortController();
 const ending = new AbortController();
 
 declare const BUILD_COMMIT: string | null | undefined;
-
-/** The commit that the program was built from; null if it is not known. */
-const buildCommit: string | null = typeof BUILD_COMMIT === "undefined" ? null : (BUILD_COMMIT ?? null);
 
 function stop(error: HoldfastError): void {
   // The second signal does not wait for anything.
@@ -63,9 +64,12 @@ const terminal: ProcessTerminal = {
   env: process.env,
   cwd: process.cwd(),
   outputFiles: [1, 2].flatMap(fileOf),
-  program: import.meta.dirname,
+  program: isSea() ? process.execPath : import.meta.dirname,
   version: version(),
-  commit: buildCommit,
+  // Sources are not built, so their checkout is asked, and only by those who show it.
+  commit: once(() =>
+    typeof BUILD_COMMIT === "undefined" ? checkoutCommit(import.meta.dirname) : (BUILD_COMMIT ?? null),
+  ),
   clock: systemClock,
   random: systemRandom,
   stopping: stopping.signal,
@@ -90,6 +94,6 @@ process.exitCode = isOutputLost ? worstExitCode([exitCode, exitCodes.error]) : e
 process.stdout.write("", () => process.exit());
 
 function version(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
+  const { version }: { readonly version: string } = createRequire(import.meta.url)("../package.json");
+  return version;
 }

@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CodeSplittingGroup, type Plugin, rolldown } from "rolldown";
+import { checkoutCommit } from "../../src/commands/checkout-commit.ts";
 import { readBuiltinsByName } from "./builtin-modules.ts";
 import { copyGenerated } from "./generated.ts";
 
@@ -50,23 +50,19 @@ const partsOfUndici: Plugin = {
   },
 };
 
-// The image is built without the repository, and is told the commit.
-function builtCommit(): string | null {
-  if (process.env.REVISION) return process.env.REVISION;
-  try {
-    const git = (...args: readonly string[]) => execFileSync("git", args, { encoding: "utf8", stdio: "pipe" }).trim();
-    const isChanged = git("status", "--porcelain", "--untracked-files=no") !== "";
-    return `${git("rev-parse", "HEAD")}${isChanged ? "-changed" : ""}`;
-  } catch {
-    return null;
-  }
-}
-
-/** Bundles an entry point, with all that it reads or starts, into a folder; paths are relative to the checkout. */
-export async function bundle(entryPoint: { readonly [name: string]: string }, outdir: string): Promise<void> {
+/**
+ * Bundles an entry point, with all that it reads or starts, into a folder; paths are relative to the checkout. Returns the
+ * files that are in it.
+ */
+export async function bundle(
+  entryPoint: { readonly [name: string]: string },
+  outdir: string,
+): Promise<ReadonlySet<string>> {
+  const files = new Set<string>();
   copyGenerated(outdir);
   const plugins = [partsOfUndici, readBuiltinsByName];
-  const commit = builtCommit();
+  // The image is built without the repository, and is told the commit.
+  const commit = process.env.REVISION || checkoutCommit(".");
   // Threads stand beside the chunks that start them, under the names that they have among the sources. A bundle of their
   // own keeps what they share with commands out of the start of each.
   for (const input of [entryPoint, { worker: "src/yaml/exact/worker.ts" }]) {
@@ -78,7 +74,7 @@ export async function bundle(entryPoint: { readonly [name: string]: string }, ou
       // Groups put modules together that a command does not always need.
       checks: { ineffectiveDynamicImport: false },
     });
-    await build.write({
+    const { output } = await build.write({
       dir: outdir,
       format: "esm",
       chunkFileNames: "[name]-[hash].js",
@@ -87,8 +83,10 @@ export async function bundle(entryPoint: { readonly [name: string]: string }, ou
       // Commands load their code when they run, so that `--help` does not pay for the control plane.
       codeSplitting: { groups: codeSplittingGroups() },
     });
+    for (const chunk of output) for (const file of chunk.type === "chunk" ? chunk.moduleIds : []) files.add(file);
     await build.close();
   }
+  return files;
 }
 
 function codeSplittingGroups(): CodeSplittingGroup[] {

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { exitCodes, worstExitCode } from "../core/errors.ts";
 import { printableLines } from "../render/escape.ts";
 import { wrapWords } from "../render/wrap.ts";
@@ -91,7 +91,12 @@ export type RunEvents = {
 export function createProgram(terminal: ProcessTerminal, events: RunEvents): Command {
   const program = new Program("holdfast")
     .description("Keeps an ML-platform control plane equal to the manifests in a git repository.")
-    .version(terminal.version)
+    .option("-V, --version", "show the version, the commit that it was built from, and Node's version")
+    .on("option:version", () => {
+      const commit = terminal.commit() ?? "unknown";
+      terminal.stdout.write(`holdfast ${terminal.version} (commit ${commit}, Node ${process.version})\n`);
+      throw new CommanderError(0, "commander.version", "the version was shown");
+    })
     .helpCommand("help [command]", "show how a command is used")
     .showHelpAfterError("(holdfast --help shows the commands)")
     .configureOutput(outputOf(terminal))

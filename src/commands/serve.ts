@@ -71,7 +71,7 @@ async function start(
       ...tlsOptions(invocation),
       ...serverKeyOptions(terminal),
       ...(adminToken ? { adminToken: new Secret(adminToken) } : {}),
-      build: { version: terminal.version, commit: terminal.commit },
+      build: { version: terminal.version, commit: terminal.commit() },
       startedWith: givenFlags(invocation),
       ending: terminal.signal,
       log,

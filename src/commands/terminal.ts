@@ -23,12 +23,12 @@ export type ProcessTerminal = {
   readonly outputFiles?: readonly string[];
   /** Collects results instead of writing them to a file, when the results of several targets are joined. */
   readonly collect?: (output: Output, text: string) => void;
-  /** The folder of the program. */
+  /** The folder of the program; the file where it is a single executable. */
   readonly program: string;
   /** The version of the program. */
   readonly version: string;
-  /** The commit that it was built from; null if it is not known. */
-  readonly commit: string | null;
+  /** The commit that it was built from, or that the checkout is at; null if it is not known. */
+  readonly commit: () => string | null;
   readonly clock: Clock;
   readonly random: Random;
   /** Aborted by a stop request: no new request is started, requests in flight are finished. */

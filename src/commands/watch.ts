@@ -82,7 +82,15 @@ async function logStart(invocation: Invocation, { opened, watching: targets }: O
     tls: !(flags.embedded ?? false) && servers.every((server) => server?.startsWith("https:") ?? false),
     caFile: flags.caFile !== undefined || targets.some(({ choice }) => choice?.caFile != null),
   };
-  const fields = { event: "started", revision: null, identity: null, version, commit, node: process.version, ...place };
+  const fields = {
+    event: "started",
+    revision: null,
+    identity: null,
+    version,
+    commit: commit(),
+    node: process.version,
+    ...place,
+  };
   log.info({ ...fields, flags: givenFlags(invocation) }, "started");
 }
 

@@ -1,6 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import type { FastifyInstance } from "fastify";
 import { once } from "../model/once.ts";
+
+// Loaded as a module, since the files of a single executable are in it alone.
+const load = createRequire(import.meta.url);
 
 // The page has no scripts and may not be framed.
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -9,27 +12,23 @@ const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-acti
 export function addReference(app: FastifyInstance, documentedOnly: boolean, unknownFields: "refuse" | "allow"): void {
   // Read at the first request, since most servers get none.
   const reference = once(() => readReference(documentedOnly, unknownFields));
-  serveText(app, "/openapi.json", "application/json; charset=utf-8", async () => (await reference()).openApi);
-  serveText(app, "/docs", "text/html; charset=utf-8", async () => (await reference()).page);
-  serveText(app, "/docs/style.css", "text/css; charset=utf-8", async () => (await reference()).stylesheet);
+  serveText(app, "/openapi.json", "application/json; charset=utf-8", () => reference().openApi);
+  serveText(app, "/docs", "text/html; charset=utf-8", () => reference().page);
+  serveText(app, "/docs/style.css", "text/css; charset=utf-8", () => reference().stylesheet);
   // Relative, since a proxy may add a path prefix.
   app.get("/docs/", { exposeHeadRoute: true }, async (_, reply) => reply.redirect("../docs", 308));
 }
 
 // The build makes it from the table of operations and the resources.
-async function readReference(
+function readReference(
   documentedOnly: boolean,
   unknownFields: "refuse" | "allow",
-): Promise<{ readonly openApi: string; readonly page: string; readonly stylesheet: string }> {
-  const file = `generated/reference/${documentedOnly ? "documented" : "all"}-${unknownFields}.json`;
-  return JSON.parse(await readFile(new URL(file, import.meta.url), "utf8"));
+): { readonly openApi: string; readonly page: string; readonly stylesheet: string } {
+  return load(`./generated/reference/${documentedOnly ? "documented" : "all"}-${unknownFields}.json`);
 }
 
-function serveText(app: FastifyInstance, url: string, type: string, text: () => Promise<string>): void {
+function serveText(app: FastifyInstance, url: string, type: string, text: () => string): void {
   app.get(url, { exposeHeadRoute: true }, async (_, reply) =>
-    reply
-      .type(type)
-      .headers({ "content-security-policy": policy, "referrer-policy": "no-referrer" })
-      .send(await text()),
+    reply.type(type).headers({ "content-security-policy": policy, "referrer-policy": "no-referrer" }).send(text()),
   );
 }

@@ -110,7 +110,8 @@ describe("help and version", () => {
   test("are results: on stdout, with exit code 0", async () => {
     const source = await sourceOf({});
     const version = await source.run(["--version"]);
-    expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: "" });
+    const shown = /^holdfast \d+\.\d+\.\d+ \(commit [0-9a-f]{40}(?:-changed)?, Node v24\.\d+\.\d+\)\n$/;
+    expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(shown), stderr: "" });
     for (const args of [["--help"], ["help"], ["apply", "--help"], ["help", "apply"]]) {
       const ended = await source.runHere(args);
       expect(ended).toMatchObject({ code: 0, stderr: "" });

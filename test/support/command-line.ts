@@ -13,7 +13,7 @@ const terminal: ProcessTerminal = {
   random: systemRandom,
   program: import.meta.dirname,
   version: "0.0.0",
-  commit: null,
+  commit: () => null,
   stopping: new AbortController().signal,
   signal: new AbortController().signal,
   stop: () => undefined,

@@ -42,7 +42,7 @@ async function runIn(
     ...{
       program: import.meta.dirname,
       version: "0.0.0",
-      commit: null,
+      commit: () => null,
       stopping: stopping.signal,
       signal: cutting.signal,
     },

@@ -38,7 +38,7 @@ export async function serveHere(flags: readonly string[], cwd: string): Promise<
     cwd,
     program: import.meta.dirname,
     version: "0.0.0",
-    commit: null,
+    commit: () => null,
     clock: systemClock,
     random: systemRandom,
     stopping: stopping.signal,

@@ -36,7 +36,8 @@ async function logNotice(notice: string, invocation: Invocation): Promise<void> 
 
 // Identifies a build of the program by its files, because another build may parse the same source differently.
 function buildDigest(program: string): string {
-  const files = readdirSync(program, { recursive: true, encoding: "utf8" }).toSorted();
+  const isFolder = statSync(program).isDirectory();
+  const files = isFolder ? readdirSync(program, { recursive: true, encoding: "utf8" }).toSorted() : [""];
   const installed = join(program, "../node_modules/.package-lock.json");
   const build = createHash("sha256").update(process.version);
   for (const file of [installed, ...files.map((name) => join(program, name))]) {

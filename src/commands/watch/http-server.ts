@@ -46,7 +46,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
     stopping,
     hookOf: (source) => hooks.get(source),
     token: pageTokenReader(terminal),
-    build: { version: terminal.version, commit: terminal.commit },
+    build: { version: terminal.version, commit: terminal.commit() },
     page: {
       targets: () =>
         Promise.all(

@@ -43,7 +43,7 @@ export function terminalOf({ cwd, env = {}, answers }: Person): TestTerminal {
     env,
     cwd,
     version: "0.0.0",
-    commit: null,
+    commit: () => null,
     program: import.meta.dirname,
     clock: systemClock,
     random: systemRandom,
