@@ -5,6 +5,7 @@ ARG NODE=node:24-alpine@sha256:d32cdf619f63fe0471182d08996dd516c6275bb5fd31ae06e
 FROM ${NODE} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
+COPY scripts/checkout/package.json scripts/checkout/
 COPY test/clients/package.json test/clients/
 # The binaries of esbuild and rolldown are optional dependencies. `prepare` needs sources that are not copied yet; the next step does its work.
 RUN npm ci --ignore-scripts --no-audit --no-fund

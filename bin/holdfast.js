@@ -1,12 +1,12 @@
 #!/usr/bin/env -S node --max-semi-space-size=16 --heap-growing-percent=100
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 if (Number(process.versions.node.split(".")[0]) < 24) {
-  process.stderr.write(
-    `error: holdfast needs Node 24 or newer, this is ${process.version}\n` +
-      "  → in a checkout start it as `npm run -s holdfast -- …`: npm ci has brought the right Node\n",
-  );
+  const remedy = existsSync(new URL("../src/cli.ts", import.meta.url))
+    ? "\n  → in a checkout start it as `npm run -s holdfast -- …`: npm ci has brought the right Node"
+    : ": install Node 24, or use the executable of the release (holdfast-linux-x64), which needs no Node";
+  process.stderr.write(`error: holdfast needs Node 24 or newer, this is ${process.version}${remedy}\n`);
   process.exit(1);
 }
 

@@ -1,11 +1,12 @@
-import { globSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { exitCodes } from "../../src/core/errors.ts";
 
 const read = (file: string): string => readFileSync(file, "utf8");
-const { version }: { readonly version: string } = JSON.parse(read("package.json"));
+const { name, version }: { readonly name: string; readonly version: string } = JSON.parse(read("package.json"));
 const page = read("docs/releases.md");
 
 test("the changelog has a section for each release, newest first, that begins with what an operator must do", () => {
@@ -20,12 +21,19 @@ test("the changelog has a section for each release, newest first, that begins wi
 test("whatever names the version names the same one", () => {
   expect(JSON.parse(read("package-lock.json"))).toMatchObject({ version, packages: { "": { version } } });
   expect(parse(read("deploy/helm/holdfast/Chart.yaml"))).toMatchObject({ version, appVersion: version });
-  const pages = ["docs/deploy.md", "docs/kubernetes.md"].map(read).join();
-  const named = Array.from(pages.matchAll(/\?ref=v(\S+)|newTag: (\d\S*\.\d+) |holdfast:(\d\S*\d)/g), (found) =>
-    found.slice(1).find((one) => one !== undefined),
-  );
+  const pages = ["docs/deploy.md", "docs/install.md", "docs/kubernetes.md", "docs/pull-requests.md"].map(read).join();
+  const naming = /\?ref=v(\S+)|newTag: (\d\S*\.\d+) |holdfast[:-](\d+\.\d+\.\d+)|^version=(\S+)$/gm;
+  const named = Array.from(pages.matchAll(naming), (found) => found.slice(1).find((one) => one !== undefined));
   expect(named.length).toBeGreaterThan(10);
   expect(new Set(named)).toEqual(new Set([version]));
+});
+
+// It may change before it is registered.
+test("the package's name has a scope, and is in package.json alone", () => {
+  expect(name).toMatch(/^@[a-z-]+\/[a-z-]+$/);
+  const files = execFileSync("git", ["ls-files"], { encoding: "utf8" }).trimEnd().split("\n");
+  const naming = files.filter((file) => existsSync(file) && !file.endsWith("-lock.json") && read(file).includes(name));
+  expect(naming).toEqual(["package.json"]);
 });
 
 test("the promise of compatibility names every format and every exit code", () => {

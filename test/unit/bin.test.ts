@@ -67,8 +67,9 @@ const said = [
   ...["src/**/*.ts", "bin/*", "scripts/**/*.ts", "deploy/**/*", "docs/*.md", "examples/**/*", "*.md"],
   ...["Dockerfile", "package.json", "schemas/**/*.json"],
 ];
-// Each of these downloads a package of that name where none is installed.
-const DOWNLOADING = /\b(?:npx|bunx|pnpx|(?:npm|pnpm|yarn|bun) (?:exec|x|dlx|create|i|install|add))\b(?! --?\S*install)/;
+// Each of these downloads a package of that name where none is installed. A file is no such name.
+const DOWNLOADING =
+  /\b(?:npx|bunx|pnpx|(?:npm|pnpm|yarn|bun) (?:exec|x|dlx|create|i|install|add))\b(?! --?\S*install| --global "?(?:\.\/|\$))/;
 
 test("S84 nothing that is said or shipped runs or installs a package by name", () => {
   const files = said.flatMap((pattern) => globSync(pattern, { cwd: resolve(import.meta.dirname, "../..") }));
@@ -81,16 +82,21 @@ test("S84 nothing that is said or shipped runs or installs a package by name", (
         .map((line) => `${file}: ${line.trim()}`),
     );
   expect(lines.filter((line) => DOWNLOADING.test(line))).toEqual([]);
-  expect(DOWNLOADING.test("start it as `npx holdfast …`")).toBe(true);
+  for (const named of ["start it as `npx holdfast …`", "npm install --global holdfast", "npm i -g @a/holdfast"])
+    expect([named, DOWNLOADING.test(named)]).toEqual([named, true]);
 });
 
 test("S84 holdfast names itself, on a Node that is too old, by what is in the checkout alone", async () => {
   const folder = await packageFolder();
   const program = join(folder, "bin/holdfast.js");
   writeFileSync(program, readFileSync(program, "utf8").replace("< 24", "< 2400"));
-  const { status, stderr } = spawnSync(process.execPath, [program], { encoding: "utf8" });
+  const tryIt = () => spawnSync(process.execPath, [program], { encoding: "utf8" });
+  const { status, stderr } = tryIt();
   expect(status).toBe(1);
   const [, script = ""] = /`npm run -s (\w+) -- …`/.exec(stderr) ?? [];
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
   expect(scripts[script]).toMatch(/^node (?:--\S+ )*bin\/holdfast\.js$/);
+  // An installed package has no scripts to run.
+  rmSync(join(folder, "src"), { recursive: true });
+  expect(tryIt().stderr).toMatch(/^error: .*: install Node 24, or use the executable of the release [^\n]*\n$/);
 });

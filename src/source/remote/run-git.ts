@@ -1,5 +1,6 @@
 // biome-ignore-all lint/plugin: it waits for a process, which goes by real time
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { Readable, type Writable } from "node:stream";
 
 /** How a git command is run. */
@@ -42,6 +43,7 @@ wait $git; code=$?
 while kill -0 $git 2>/dev/null; do wait $git; code=$?; done
 kill -KILL $watcher; wait $watcher 2>/dev/null
 exit $code`;
+const SHELL = "/bin/sh";
 const NOT_FOUND = 127;
 
 /**
@@ -53,7 +55,11 @@ export async function runGit(
   { folder, env, signal, input = [], take }: GitRun,
 ): Promise<GitResult> {
   signal.throwIfAborted();
-  const child = spawn("/bin/sh", ["-c", WITH_PARENT, "sh", "git", ...args], {
+  // Where there is no shell, git may outlive this process when that is killed.
+  const [program = "", ...words] = existsSync(SHELL)
+    ? [SHELL, "-c", WITH_PARENT, "sh", "git", ...args]
+    : ["git", ...args];
+  const child = spawn(program, words, {
     cwd: folder,
     env,
     detached: true,

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/plugin: it waits for a process, which goes by real time
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { extname } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -219,9 +219,15 @@ export class ExactProcess implements AsyncDisposable {
   }
 }
 
+const SHELL = "/bin/sh";
+
 function startWorker(limits: readonly string[]): ChildProcess {
-  return spawn("/bin/sh", ["-c", WITH_PARENT, "sh", process.execPath, ...limits, WORKER], {
-    env: {},
+  const worker = [process.execPath, WORKER];
+  // Where there is no shell, the worker ends with the channel to this process, as soon as it is not busy.
+  const [program = "", ...args] = existsSync(SHELL) ? [SHELL, "-c", WITH_PARENT, "sh", ...worker] : worker;
+  return spawn(program, args, {
+    // A single executable takes no flags of Node from its arguments.
+    env: { NODE_OPTIONS: limits.join(" ") },
     serialization: "advanced",
     // In its own group, the interrupt key of a terminal does not reach it, and the second process can end it.
     detached: true,
