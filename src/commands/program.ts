@@ -15,6 +15,7 @@ import { forget } from "./declarations/forget.ts";
 import { history } from "./declarations/history.ts";
 import { hold } from "./declarations/hold.ts";
 import { init } from "./declarations/init.ts";
+import { newManifest } from "./declarations/new.ts";
 import { plan } from "./declarations/plan.ts";
 import { reconcile } from "./declarations/reconcile.ts";
 import { redeploy } from "./declarations/redeploy.ts";
@@ -48,7 +49,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(apply, () => import("./apply.ts")),
     toEntry(drift, () => import("./drift.ts")),
   ],
-  "Writing manifests:": [toEntry(schema, () => import("./schema.ts"))],
+  "Writing manifests:": [toEntry(newManifest, () => import("./new.ts")), toEntry(schema, () => import("./schema.ts"))],
   "Daemon:": [
     toEntry(watch, () => import("./watch.ts")),
     toEntry(status, () => import("./status.ts")),
@@ -110,7 +111,19 @@ export function createProgram(terminal: ProcessTerminal, events: RunEvents): Com
 }
 
 /** The commands that may be suggested for any similar word: they change nothing that a person would miss. */
-const HARMLESS = ["validate", "plan", "drift", "status", "history", "why", "snapshot", "simulate", "schema", "help"];
+const HARMLESS = [
+  "validate",
+  "plan",
+  "drift",
+  "status",
+  "history",
+  "why",
+  "snapshot",
+  "simulate",
+  "new",
+  "schema",
+  "help",
+];
 
 /** A program that suggests a command that changes something only for a word that is almost its name. */
 class Program extends Command {

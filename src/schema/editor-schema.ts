@@ -2,6 +2,9 @@ import { schemaTypes } from "./generated/types.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { editorSchemas, manifestTypes, schemaFor } from "./schemas.ts";
 
+/** The name under which a repository keeps the schema of its manifests for editors. */
+export const EDITOR_SCHEMA_FILE = ".holdfast.schema.json";
+
 /** An address of its own would need a host that answers. */
 const ID = "urn:holdfast:schema";
 // Newer drafts are not known to every editor, and nothing here needs them.

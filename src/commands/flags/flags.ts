@@ -162,6 +162,7 @@ export const flags = {
   ),
   as: choiceFlag("--as <outcome>", "what became of the write", { of: ["applied", "refused"] }),
   force: toggleFlag("--force", "also deploy applications whose rollout has not failed"),
+  full: toggleFlag("--full", "every field of the kind, not only those that it needs"),
   all: toggleFlag("--all", "everything that is declared and live"),
   allowAdopt: toggleFlag("--allow-adopt", "allow steps that overwrite what somebody else manages"),
   allowPrivilege: toggleFlag("--allow-privilege", "allow steps that give somebody more rights"),
