@@ -1,10 +1,13 @@
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -26,7 +29,8 @@ type Workflow = {
   readonly jobs: { readonly [name: string]: Job };
 };
 
-const folder = join(import.meta.dirname, "../../deploy/ci");
+const root = join(import.meta.dirname, "../..");
+const folder = join(root, "deploy/ci");
 const workflows = globSync("github/workflows/*.yml", { cwd: folder }).map((file) => {
   const text = readFileSync(join(folder, file), "utf8");
   const workflow: Workflow = parse(text);
@@ -72,16 +76,80 @@ test("S79 no workflow runs a stranger's code with rights or secrets", () => {
   }
 });
 
+const action: { readonly runs: { readonly steps: readonly Step[] } } = parse(
+  readFileSync(join(folder, "github/action.yml"), "utf8"),
+);
+const release: Workflow = parse(readFileSync(join(root, ".github/workflows/release.yml"), "utf8"));
+
 test("S79 actions are pinned by commit, and no event's text becomes part of a script", () => {
-  const action: { readonly runs: { readonly steps: readonly Step[] } } = parse(
-    readFileSync(join(folder, "github/action.yml"), "utf8"),
-  );
-  const steps = [...workflows.flatMap(({ jobs }) => jobs.flatMap((job) => job.steps)), ...action.runs.steps];
+  const jobs = [...workflows.flatMap((one) => one.jobs), ...Object.values(release.jobs)];
+  const steps = [...jobs.flatMap((job) => job.steps), ...action.runs.steps];
   for (const { uses, run } of steps) {
     if (uses !== undefined)
       expect(uses).toMatch(/^(?:actions\/[\w-]+@[0-9a-f]{40}|OWNER\/holdfast\/deploy\/ci\/github@COMMIT)$/);
     if (run !== undefined) expect(run).not.toContain("${{");
   }
+});
+
+test("S79 a release is built and tested without rights, and only its publication may sign and write", () => {
+  expect(release).toMatchObject({ on: { push: { tags: ["v*"] } }, permissions: {} });
+  const granted = Object.entries(release.jobs).map(([name, { permissions = {} }]) => [name, Object.keys(permissions)]);
+  expect(granted).toEqual([
+    ["build", ["contents"]],
+    ["publish", ["contents", "id-token", "attestations"]],
+    ["image", ["contents", "packages", "id-token", "attestations"]],
+    ["registry", ["id-token"]],
+  ]);
+  expect(release.jobs.build?.permissions).toEqual({ contents: "read" });
+  const scripts = Object.values(release.jobs).map(({ steps }) => steps.map(({ run = "" }) => run).join("\n"));
+  const called = scripts.flatMap((script) => Array.from(script.matchAll(/npm run (\S+)/g), ([, name]) => name));
+  const { scripts: ours } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  expect(called.filter((name) => name === undefined || !(name in ours))).toEqual([]);
+  expect(scripts.join("\n")).toMatch(/^\.ci\/run$/m);
+});
+
+test("every workflow gives the action the digest of the package that it runs", () => {
+  const uses = workflows
+    .flatMap(({ jobs }) => jobs.flatMap(({ steps }) => steps))
+    .filter(({ uses = "" }) => uses.startsWith("OWNER"));
+  expect(uses.length).toBeGreaterThan(5);
+  for (const step of uses) expect(step.with).toMatchObject({ sha256: "DIGEST" });
+});
+
+test("the action installs the package of its release by digest, from the network once, and nothing else", () => {
+  const place = mkdtempSync(join(tmpdir(), "holdfast-action-"));
+  onTestFinished(() => rmSync(place, { recursive: true }));
+  const path = join(place, "_actions/ml/holdfast/0123abc/deploy/ci/github");
+  mkdirSync(path, { recursive: true });
+  const manifest = { name: "@a/holdfast", version: "1.2.3", bin: { holdfast: "holdfast" } };
+  writeFileSync(join(path, "../../../package.json"), JSON.stringify(manifest, null, 2));
+  writeFileSync(join(path, "../../../holdfast"), "#!/bin/sh\necho installed\n", { mode: 0o755 });
+  spawnSync("npm", ["pack"], { cwd: join(path, "../../..") });
+  const releases = join(place, "ml/holdfast/releases/download/v1.2.3");
+  mkdirSync(releases, { recursive: true });
+  renameSync(join(path, "../../../a-holdfast-1.2.3.tgz"), join(releases, "holdfast-1.2.3.tgz"));
+  const digest = createHash("sha256")
+    .update(readFileSync(join(releases, "holdfast-1.2.3.tgz")))
+    .digest("hex");
+
+  const script = action.runs.steps.find(({ run }) => run?.includes("npm install"))?.run ?? "";
+  const install = (SHA256: string) => {
+    const own = { RUNNER_TEMP: place, GITHUB_PATH: join(place, "path"), GITHUB_ACTION_PATH: path, SHA256, PACKAGE: "" };
+    const env = { PATH: process.env.PATH ?? "", HOME: place, GITHUB_SERVER_URL: `file://${place}`, ...own };
+    return spawnSync("sh", ["-e", "-c", script], { encoding: "utf8", env });
+  };
+  const refused = install("0".repeat(64));
+  expect(refused).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining(`::error::the package of Holdfast has the digest ${digest}`),
+  });
+  expect(existsSync(join(place, "holdfast"))).toBe(false);
+  expect(install(digest)).toMatchObject({ status: 0, stderr: "" });
+  const [bin = ""] = readFileSync(join(place, "path"), "utf8").split("\n");
+  expect(spawnSync(join(bin, "holdfast"), { encoding: "utf8" }).stdout).toBe("installed\n");
+  // What the cache has kept needs no release.
+  rmSync(releases, { recursive: true });
+  expect(install(digest)).toMatchObject({ status: 0, stderr: "" });
 });
 
 test("S78 a fork's job takes its snapshot from a run that only the schedule or a writer could start", () => {

@@ -30,7 +30,7 @@ include:
 export function pipelineNote(service: CiService): string {
   switch (service) {
     case "github":
-      return "replace OWNER and COMMIT in .github/workflows, and set the variables and secrets that docs/pull-requests.md of Holdfast names";
+      return "replace OWNER, COMMIT and DIGEST in .github/workflows, and set the variables and secrets that docs/pull-requests.md of Holdfast names";
     case "gitlab":
       return "correct image, server and writers in .gitlab-ci.yml, and set the variables that docs/pull-requests.md of Holdfast names";
     case "shell":
