@@ -30,12 +30,18 @@ export type KnownInSync = {
   readonly isInSync: (identity: Identity, row: string) => boolean;
   /** Whether a manifest equals its receipt, for a resource whose live state cannot be read. */
   readonly isAsRecorded: (identity: Identity) => boolean;
-  /** The digest of the bytes that a row was parsed from. */
-  readonly digestOf: (row: LiveRow) => string | undefined;
+  /** What has been read so far, with the digests of these rows. */
+  readonly rowsRead: (rows: Iterable<LiveRow>) => RowsRead;
+};
+
+/** What one pass has read of live, by the digests of bytes. */
+export type RowsRead = {
   /** Resources that were found in sync while rows were read. */
-  readonly found: ReadonlyMap<Identity, SyncRecord>;
+  readonly inSync: ReadonlyMap<Identity, SyncRecord>;
   /** The lists that were read completely, by kind. */
   readonly lists: ReadonlyMap<string, readonly CachedPage[]>;
+  /** The digest of the bytes that each row was parsed from. */
+  readonly digests: ReadonlyMap<LiveRow, string>;
 };
 
 /** Reads one reply. */
@@ -56,9 +62,7 @@ export function knownInSync(facts: LiveFacts, toRead: ReadonlySet<Identity>, bas
   const lists = new Map<string, readonly CachedPage[]>();
   const digests = new WeakMap<LiveRow, string>();
   return {
-    found,
-    lists,
-    digestOf: (row) => digests.get(row),
+    rowsRead: (rows) => ({ inSync: found, lists, digests: digestsOf(rows, digests) }),
     isInSync: (identity, row) =>
       !manifests.has(identity) || recordOf(identity)?.row === row || found.get(identity)?.row === row,
     isAsRecorded: (identity) => recordOf(identity)?.row === null,
@@ -72,6 +76,15 @@ export function knownInSync(facts: LiveFacts, toRead: ReadonlySet<Identity>, bas
       }),
     replyReader: (identity, reply) => replyReader(recordOf(identity)?.row ?? null, NOT_PARSED[reply], digests),
   };
+}
+
+function digestsOf(rows: Iterable<LiveRow>, digests: WeakMap<LiveRow, string>): RowsRead["digests"] {
+  const found = new Map<LiveRow, string>();
+  for (const row of rows) {
+    const digest = digests.get(row);
+    if (digest !== undefined) found.set(row, digest);
+  }
+  return found;
 }
 
 /** Resources that are declared, recorded or named in `alsoRead`, and not known to be in sync with the same manifest and receipt. */

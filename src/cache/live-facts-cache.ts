@@ -1,17 +1,26 @@
 import type { Clock } from "../clock/clock.ts";
-import type { Identity } from "../core/manifest.ts";
+import type { Decision } from "../core/decide/decision.ts";
+import type { LiveRow } from "../core/kind.ts";
+import type { LiveView } from "../core/live.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
+import type { PlanWithDecisions } from "../core/plan/plan-input.ts";
+import { isRecordOf, requireOpened } from "../core/recorded.ts";
+import { isParsed, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { SealKey } from "../seal/seal-key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
 import type { OnForgotten } from "../state/state.ts";
 import { storageErrorAt } from "../store/store-error.ts";
-import { type LiveFacts, NO_LIVE_FACTS, readLiveFacts, writeLiveFacts } from "./live-facts.ts";
+import type { RowsRead } from "./known-in-sync.ts";
+import { type LiveFacts, NO_LIVE_FACTS, readLiveFacts, type SyncRecord, writeLiveFacts } from "./live-facts.ts";
+import type { CachedPage } from "./unparsed-row.ts";
 
 /** Keeps the facts about one control plane from pass to pass. */
 export type LiveCache = {
   /** The facts. The receipts must be those of the same control plane. */
   readonly load: (recorded: ReadonlyMap<Identity, ReceiptHead>) => LiveFacts;
-  readonly save: (facts: LiveFacts) => void;
+  /** Keeps what a plan has found in sync, for the next one. */
+  readonly keep: (planned: Planned) => void;
 };
 
 /** Which control plane and build a cache belongs to. */
@@ -40,11 +49,98 @@ export function liveCacheIn(path: string, { clock, server, key, build, onForgott
       known ??= read(recorded);
       return known;
     },
-    save: (facts) => {
+    keep: (planned) => {
+      if (known === null || planned.rowsRead === null) return;
+      const facts = factsAfter(known, planned.rowsRead, planned);
+      if (facts === null) return;
       known = facts;
       if (onForgotten === null) return;
       const failure = writeSealed(path, { key, name, clock }, writeLiveFacts(facts));
       if (failure !== null) onForgotten("what was read of the control plane", storageErrorAt(path, failure));
     },
   };
+}
+
+/** The parts of a plan that are kept. */
+type Planned = Pick<PlanWithDecisions, "decisions"> & {
+  readonly observation: LiveView;
+  /** The selected manifests; those that needed a decision have their values. */
+  readonly desired: { readonly declared: ReadonlySet<Identity>; readonly manifests: readonly SourceManifest[] };
+  readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
+  /** Null where nothing is kept. */
+  readonly rowsRead: RowsRead | null;
+};
+
+// Null if the facts have not changed.
+function factsAfter(before: LiveFacts, read: RowsRead, planned: Planned): LiveFacts | null {
+  const isSame =
+    planned.desired.manifests.every((manifest) => {
+      return recordNow(manifest, before, read, planned) === before.inSync.get(manifest.identity);
+    }) && read.lists.entries().every(([kind, pages]) => samePages(before.lists.get(kind), pages));
+  // Records of resources that are no longer declared stay until the next change.
+  if (isSame) return null;
+  return { inSync: inSyncNow(before, read, planned), lists: new Map([...before.lists, ...read.lists]) };
+}
+
+// Resources that were not selected were not compared: their records stay.
+function inSyncNow(before: LiveFacts, read: RowsRead, planned: Planned): ReadonlyMap<Identity, SyncRecord> {
+  const { declared, manifests } = planned.desired;
+  const records = new Map<Identity, SyncRecord>();
+  for (const manifest of manifests) {
+    const record = recordNow(manifest, before, read, planned);
+    if (record !== undefined) records.set(manifest.identity, record);
+  }
+  const selected = new Set(manifests.map(({ identity }) => identity));
+  for (const [identity, record] of before.inSync) {
+    if (declared.has(identity) && !selected.has(identity)) records.set(identity, record);
+  }
+  return records;
+}
+
+function recordNow(
+  manifest: SourceManifest,
+  before: LiveFacts,
+  read: RowsRead,
+  planned: Planned,
+): SyncRecord | undefined {
+  const { identity } = manifest;
+  if (!planned.observation.inSync.has(identity)) return newRecord(manifest, read, planned);
+  return read.inSync.get(identity) ?? before.inSync.get(identity);
+}
+
+function newRecord(manifest: SourceManifest, read: RowsRead, planned: Planned): SyncRecord | undefined {
+  const { decisions, observation, recorded } = planned;
+  const { identity, digest } = manifest;
+  const decision = decisions.get(identity);
+  if (decision === undefined || digest === undefined || !isParsed(manifest)) return undefined;
+  const live = observation.live.get(identity);
+  const receipt = recorded.get(identity);
+  const mark = receipt?.mark ?? null;
+  if (live?.state === "present") {
+    const row = read.digests.get(live.row);
+    if (row === undefined || !isInSync(manifest, live.row, decision, receipt)) return undefined;
+    return { manifest: digest, receipt: mark, row };
+  }
+  // If live cannot be read, the manifest can only be in sync with its receipt.
+  return decision.reason === "by-ledger" && mark !== null ? { manifest: digest, receipt: mark, row: null } : undefined;
+}
+
+// Only if there is nothing to do or report, and the receipt equals live exactly. Otherwise a later decision may depend
+// on more than the digests: a default that live leaves out is not a difference now, but a new rule may count it as one.
+function isInSync(
+  { value }: Manifest,
+  row: LiveRow,
+  { action, reason, differences, ignored }: Decision,
+  receipt: ReceiptHead | undefined,
+): boolean {
+  if (action !== "keep" || reason !== null || differences.length + ignored.length > 0) return false;
+  return (
+    receipt === undefined || (receipt.mark !== undefined && isRecordOf(requireOpened(receipt), value, row.manifest))
+  );
+}
+
+// Pages are read concurrently, and arrive in any order.
+function samePages(before: readonly CachedPage[] | undefined, pages: readonly CachedPage[]): boolean {
+  const known = new Set(before?.map(({ digest }) => digest));
+  return before?.length === pages.length && pages.every(({ digest }) => known.has(digest));
 }

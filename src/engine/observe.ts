@@ -1,6 +1,5 @@
-import { type KnownInSync, knownInSync, resourcesToRead } from "../cache/known-in-sync.ts";
+import { knownInSync, type RowsRead, resourcesToRead } from "../cache/known-in-sync.ts";
 import type { LiveFacts } from "../cache/live-facts.ts";
-import type { LiveCache } from "../cache/live-facts-cache.ts";
 import type { Access } from "../core/access.ts";
 import type { RuleFinder } from "../core/ignore/ignore-rules.ts";
 import type { Kind } from "../core/kind.ts";
@@ -29,8 +28,8 @@ export type Records = {
 
 /** What of live and of the manifests is read. */
 export type ReadScope = {
-  /** Keeps what the next pass need not read again; null where everything must be read. */
-  readonly cache: LiveCache | null;
+  /** What earlier passes have learned of live; null where everything must be read. */
+  readonly facts: LiveFacts | null;
   /** Whether a resource in sync must also have a receipt, since equal resources are to be recorded. */
   readonly needsReceipts: boolean;
   /** Whether each resource is read by itself instead of whole lists, since few are requested. */
@@ -43,7 +42,7 @@ export type ReadScope = {
 
 /** Everything that is declared, read again. */
 export const EVERYTHING: ReadScope = {
-  cache: null,
+  facts: null,
   needsReceipts: false,
   readsEach: false,
   seeksOrphans: true,
@@ -74,8 +73,8 @@ export type Observed = {
   readonly orphans: OrphanSearch;
   /** The subject and permissions of the token; null where the control plane does not report them. */
   readonly access: Access | null;
-  /** What was known of an earlier pass; null without a cache. */
-  readonly earlier: { readonly cache: LiveCache; readonly facts: LiveFacts; readonly known: KnownInSync } | null;
+  /** What the next pass need not read again; null without the facts of earlier ones. */
+  readonly rowsRead: RowsRead | null;
 };
 
 /** Reads live of what is declared, recorded and referred to, and opens what a decision about it needs. */
@@ -88,7 +87,7 @@ export async function observe(
   const { concurrency } = rules;
   const shown = orphansIn(declared, scope);
   const { removed, reach } = await removedFromSource(declared, records.heads, { shown, capabilities, signal });
-  const facts = scope.cache?.load(records.heads) ?? null;
+  const { facts } = scope;
   const basis = { recorded: records.heads, records: scope.needsReceipts, ledger: records.ledger };
   const toRead = facts && resourcesToRead(facts, { ...basis, manifests: declared.manifests, alsoRead: removed.keys() });
   const isNeeded = (identity: Identity): boolean => scope.values.has(identity) || (toRead?.has(identity) ?? true);
@@ -112,7 +111,7 @@ export async function observe(
   const observation = await withTakenNames(queries, current, reading);
   const undecided = await readUndecided(desired, observation, { records, ignore: rules.ignore, pace });
   const elsewhere = await elsewhereOf(mayBe, { ...desired, live: observation.live });
-  const earlier = scope.cache && facts && known && { cache: scope.cache, facts, known };
+  const rows = observation.live.values().flatMap((live) => (live.state === "present" ? [live.row] : []));
   const requested = queries.map(({ kind }) => kind);
   return {
     ...undecided,
@@ -120,7 +119,7 @@ export async function observe(
     requested,
     orphans: { shown, mayBe, removed, reach, elsewhere },
     access,
-    earlier,
+    rowsRead: known?.rowsRead(rows) ?? null,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Desired } from "./load/desired.ts";
 import type { DesiredRead } from "./load.ts";
 import type { Run } from "./run.ts";
-import type { HoldsInForce, TargetConnection } from "./target.ts";
+import type { Holds, TargetConnection } from "./target.ts";
 
 /** A pass with its source read and its server connected. */
 export type Pass = {
@@ -11,7 +11,7 @@ export type Pass = {
   /** The part of the source to reconcile; null for everything selected. */
   readonly part: Desired | null;
   readonly run: Run;
-  readonly holds: HoldsInForce;
+  readonly holds: Holds;
   /** The warnings about the run so far. */
   readonly warnings: () => readonly Diagnostic[];
 };

@@ -1,4 +1,3 @@
-import { liveToKeep } from "../cache/live-to-keep.ts";
 import type { ServerCapabilities } from "../client/server-capabilities.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { DryRunReply } from "../core/decide/decision.ts";
@@ -81,7 +80,6 @@ export async function planAgainstLive(observed: Observed, planning: Planning): P
     notUsed: missingExtensions(missing),
   };
   await server.capabilities.save();
-  keepForNextPass(planned);
   return planned;
 }
 
@@ -200,11 +198,4 @@ function lacking({ requested }: Observed, capabilities: ServerCapabilities): rea
 function operationsOf({ list, writeRoutes }: Kind): readonly OperationName[] {
   const writes = writeRoutes.map(({ operation: name }) => name);
   return list === undefined ? writes : [list.operation, ...writes];
-}
-
-function keepForNextPass(planned: LivePlan): void {
-  if (planned.earlier === null) return;
-  const { cache, facts, known } = planned.earlier;
-  const next = liveToKeep(facts, known, { ...planned, manifests: planned.desired.manifests });
-  if (next !== null) cache.save(next);
 }

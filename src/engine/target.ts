@@ -24,18 +24,18 @@ export type Target = {
   /** What other targets of the same control plane declare; absent with a single target. */
   readonly declaredElsewhere?: () => Promise<ReadonlySet<Identity>>;
   /** What people have put on hold. */
-  readonly holds: HoldsInForce;
+  readonly holds: Holds;
   /** Fails if another target of the same control plane declares one of these identities; absent with a single target. */
   readonly claim?: (declared: ReadonlySet<Identity>) => Promise<void>;
 };
 
-/**
- * Why each resource is held. `contentsOf` reads what the newest revision declares of held resources, which may end a hold;
- * it is null when that revision is not in force.
- */
-export type HoldsInForce = (
-  contentsOf: ((held: readonly Identity[]) => Promise<HeldContents>) | null,
-) => Promise<ReadonlyMap<Identity, string>>;
+/** What people have put on hold. */
+export type Holds = {
+  /** Why each resource is held. */
+  readonly held: () => Promise<ReadonlyMap<Identity, string>>;
+  /** The same after a revision in force, which may end a hold by what it declares of the held resources. */
+  readonly heldAfter: (contents: HeldContents) => Promise<ReadonlyMap<Identity, string>>;
+};
 
 /** Where manifests come from. */
 export type TargetSource = Omit<SourceOptions, "limits"> & {

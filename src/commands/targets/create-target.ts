@@ -4,7 +4,7 @@ import { canonical } from "../../contract/json.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { afterRevision, decisionsAt, type Hold, heldResources, holdOn, isReleased } from "../../core/holds.ts";
-import type { HoldsInForce, Target } from "../../engine/target.ts";
+import type { Holds, Target } from "../../engine/target.ts";
 import { type AppliedRef, publishedRefOf } from "../../source/git/applied-commit.ts";
 import type { ConfigFile, OperatorConfig } from "../../source/read-config.ts";
 import type { CommitSource } from "../../source/read-source.ts";
@@ -112,14 +112,15 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   };
 }
 
-function holdsIn({ target }: TargetState, now: () => number): HoldsInForce {
-  return async (contentsOf) => {
-    const store = await target();
-    const held = heldResources(decisionsAt(await store.decisions(), now()));
-    if (contentsOf === null || held.size === 0) return held;
-    const contents = await contentsOf([...held.keys()]);
-    const { after } = await store.decide((decisions) => afterRevision(decisionsAt(decisions, now()), contents));
-    return heldResources(after);
+function holdsIn({ target }: TargetState, now: () => number): Holds {
+  return {
+    held: async () => heldResources(decisionsAt(await (await target()).decisions(), now())),
+    heldAfter: async (contents) => {
+      const { after } = await (await target()).decide((decisions) =>
+        afterRevision(decisionsAt(decisions, now()), contents),
+      );
+      return heldResources(after);
+    },
   };
 }
 

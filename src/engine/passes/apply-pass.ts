@@ -152,9 +152,9 @@ async function preparePlan(
   const isFirst = recorded.size === 0 && (desired.outOfScope === undefined || (await session.heads()).size === 0);
   const { revise } = mode;
   const readsEach = desired === part;
+  const cache = readsEach || revise !== undefined ? null : session.cache;
   const scope = {
     ...EVERYTHING,
-    cache: readsEach || revise !== undefined ? null : session.cache,
     needsReceipts: true,
     readsEach,
     seeksOrphans: revise === undefined,
@@ -173,8 +173,10 @@ async function preparePlan(
     run: pass.run,
   };
   return async () => {
-    const observed = await observe(desired, { ...given, scope });
+    const facts = cache?.load(recorded) ?? null;
+    const observed = await observe(desired, { ...given, scope: { ...scope, facts } });
     const planned = await planAgainstLive(observed, { ...given, checks });
+    cache?.keep(planned);
     return revise === undefined ? planned : revise(planned, recovered);
   };
 }
@@ -191,9 +193,10 @@ async function recordedFor(desired: Desired, { ledger, heads }: ServerSession): 
 
 // After the source was accepted: a refused commit ends no hold.
 async function heldIn({ read, holds, connection, run }: Pass): Promise<ReadonlyMap<Identity, string>> {
-  if (read.isLastApplied === true) return holds(null);
+  const held = await holds.held();
+  if (held.size === 0 || read.isLastApplied === true) return held;
   const { key } = connection.state;
-  return holds((held) => heldContents(read, held, { ...run, key }));
+  return holds.heldAfter(await heldContents(read, [...held.keys()], { ...run, key }));
 }
 
 function guardsOf({ refusedRisks, allowedRisks, updateShare }: Rules): PlanGuards {

@@ -13,9 +13,13 @@ export async function driftPass(
 ): Promise<DriftEvent> {
   const recorded = await session.heads();
   const given = { server: readAccessOf(session), records: { heads: recorded, ledger: session.ledger }, rules, run };
-  const observed = await observe(desired, { ...given, scope: { ...EVERYTHING, cache: session.cache } });
+  const observed = await observe(desired, {
+    ...given,
+    scope: { ...EVERYTHING, facts: session.cache?.load(recorded) ?? null },
+  });
   const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });
+  session.cache?.keep(livePlan);
   const report = makeDrift(driftInput(livePlan, session, { standsIn: recorded.size === 0 || isAtBase }));
   const { reach } = livePlan.orphans;
   const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;

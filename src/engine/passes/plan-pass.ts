@@ -43,15 +43,14 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, si
   const counted = { capabilities: session.capabilities, recorded: records.heads, declared: desired.declared };
   requireUnemptied(counted, rules);
   const given = { server: readAccessOf(session), records, rules, run: pass.run };
-  const scope = {
-    ...EVERYTHING,
-    // This option shows fields that the plan leaves out, and the cache knows only of the stored records.
-    cache: showServer || records.heads !== stored ? null : session.cache,
-  };
+  // This option shows fields that the plan leaves out, and the cache knows only of the stored records.
+  const cache = showServer || records.heads !== stored ? null : session.cache;
+  const scope = { ...EVERYTHING, facts: cache?.load(stored) ?? null };
   const observed = await observe(desired, { ...given, scope });
   const creates = rules.dryRunsCreates ? "dry-run" : "skipped";
   const checks = { creates, guards: null, hasSink: session.sink !== null } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });
+  cache?.keep(livePlan);
   const { plan: found, ...event } = planEvent(livePlan);
   const made = withRunWarnings(incompleteIfInvalid(found), pass.warnings());
   const refused = rules.refusedRisks.difference(new Set(rules.allowedRisks));

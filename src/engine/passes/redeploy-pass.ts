@@ -25,7 +25,7 @@ type Redeploying = Pick<RedeployMode, "identities" | "force"> & {
 
 /** Deploys resources with failed rollouts again, with the same journal as every write. */
 export async function redeployPass(pass: Pass, { identities, force, ...mode }: RedeployMode): Promise<PassResult> {
-  const held = await pass.holds(null);
+  const held = await pass.holds.held();
   return applyPass(pass, {
     ...mode,
     is: "apply",

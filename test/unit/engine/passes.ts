@@ -115,7 +115,7 @@ export async function passes(url: string) {
     session: ServerSession,
     manifests: readonly SourceManifest[],
     options: PassOptions,
-    kept: Partial<ReadScope>,
+    { cache, ...kept }: Partial<ReadScope> & Pick<ServerSession, "cache">,
   ): Promise<LivePlan> => {
     const given = {
       server: session,
@@ -124,9 +124,13 @@ export async function passes(url: string) {
       // A stop request is for the apply.
       run: { ...runOf(options), stopping: new AbortController().signal },
     };
-    const observed = await observe(selected(manifests, options), { ...given, scope: { ...EVERYTHING, ...kept } });
+    const facts = cache?.load(given.records.heads) ?? null;
+    const scope = { ...EVERYTHING, ...kept, facts };
+    const observed = await observe(selected(manifests, options), { ...given, scope });
     const checks = { creates: "dry-run", guards: null, hasSink: session.sink !== null } as const;
-    return planAgainstLive(observed, { ...given, checks });
+    const plan = await planAgainstLive(observed, { ...given, checks });
+    cache?.keep(plan);
+    return plan;
   };
   return {
     folder,
@@ -135,8 +139,8 @@ export async function passes(url: string) {
     session,
     plan: async (manifests: readonly SourceManifest[], options: PassOptions = {}) => {
       await using one = await session(options);
-      const kept = { cache: options.recalls === false ? null : one.cache, needsReceipts: false };
-      return await planned(one, manifests, options, kept);
+      const cache = options.recalls === false ? null : one.cache;
+      return await planned(one, manifests, options, { cache, needsReceipts: false });
     },
     apply: async (manifests: readonly SourceManifest[], options: PassOptions = {}) => {
       await using one = await session(options);
