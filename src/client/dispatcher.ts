@@ -49,9 +49,11 @@ export function createDispatchers(route: Route): Dispatchers {
   };
 }
 
-type Tls = { readonly ca?: string[]; readonly rejectUnauthorized: true; readonly timeout: number };
-
-function open({ address, concurrency, connectTimeout, onOpen }: Route, proxy: string | null, tls: Tls): Dispatcher {
+function open(
+  { address, concurrency, connectTimeout, onOpen }: Route,
+  proxy: string | null,
+  tls: { readonly ca?: string[]; readonly rejectUnauthorized: true; readonly timeout: number },
+): Dispatcher {
   // `exchange` enforces the deadline, from the first byte sent to the last one received.
   const common = { connections: concurrency, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, allowH2: false };
   const poolOf = (origin: string | URL, options: object): Pool => new Pool(origin, options).on("connect", onOpen);

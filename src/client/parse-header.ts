@@ -1,5 +1,3 @@
-type Header = string | readonly string[] | undefined;
-
 const HTTP_DATE =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
@@ -9,6 +7,6 @@ export function parseHttpDate(value: string | null): number | null {
 }
 
 /** The value of a header; null if it is missing or repeated, since repeated values may contradict each other. */
-export function singleHeader(header: Header): string | null {
+export function singleHeader(header: string | readonly string[] | undefined): string | null {
   return typeof header === "string" ? header.trim() : null;
 }

@@ -7,7 +7,7 @@ export type Clock = {
   /** Milliseconds since an arbitrary moment; a change of the system clock does not move them. */
   readonly monotonic: () => number;
   /** Resolves after that time; rejects when the signal is aborted. */
-  readonly sleep: (milliseconds: number, options?: SleepOptions) => Promise<void>;
+  readonly sleep: (milliseconds: number, options?: TimerOptions & { readonly signal?: AbortSignal }) => Promise<void>;
   /** Calls once after that time, unless it is disposed before. */
   readonly after: (milliseconds: number, call: () => void, options?: TimerOptions) => Disposable;
   /** Calls again and again after that time, until it is disposed. */
@@ -23,8 +23,5 @@ export type TimerOptions = {
   /** Whether the timer keeps the process alive. @default true */
   readonly ref?: boolean;
 };
-
-type SleepOptions = TimerOptions & { readonly signal?: AbortSignal };
-
 /** How work is stopped: it ends soon after the signal is aborted, and throws its reason. */
 export type Stop = { readonly signal: AbortSignal };

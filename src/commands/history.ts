@@ -39,9 +39,10 @@ export async function run(invocation: InvocationOf<typeof history>): Promise<num
 /** The newest events that are shown of a resource, and of drift. */
 const MAX_EVENTS = 1_000;
 
-type Asked = { readonly identities: readonly Identity[]; readonly onlyDrift: boolean };
-
-async function viewOf(store: TargetStore, { identities, onlyDrift }: Asked): Promise<Omit<HistoryView, "target">> {
+async function viewOf(
+  store: TargetStore,
+  { identities, onlyDrift }: { readonly identities: readonly Identity[]; readonly onlyDrift: boolean },
+): Promise<Omit<HistoryView, "target">> {
   if (identities.length === 0 && !onlyDrift) {
     const { entries } = await store.passes({ limit: KEPT_PASSES.count });
     return { passes: entries.toReversed() };

@@ -11,15 +11,16 @@ type JsonSize = {
   /** The offset after the first list or object; -1 if it does not end, or a limit is exceeded before. */
   readonly end: number;
 };
-
-type SizeLimits = { readonly maxDepth?: number; readonly maxValues?: number; readonly from?: number };
-
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE, COMMA, COLON] = Buffer.from('"\\[]{},:');
 
 /** Measures a JSON text, valid or not, up to the end of its first list or object, or until a limit is exceeded. */
 export function measureJson(
   bytes: Buffer,
-  { maxDepth = Infinity, maxValues = Infinity, from = 0 }: SizeLimits = {},
+  {
+    maxDepth = Infinity,
+    maxValues = Infinity,
+    from = 0,
+  }: { readonly maxDepth?: number; readonly maxValues?: number; readonly from?: number } = {},
 ): JsonSize {
   let [depth, deepest, pairs, values] = [0, 0, 0, 0];
   for (let at = from; at < bytes.length && deepest <= maxDepth && values <= maxValues; at += 1) {

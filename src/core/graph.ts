@@ -99,8 +99,6 @@ function isCyclic(targets: Targets, component: readonly number[]): boolean {
   return component.length > 1 || (targets[first]?.includes(first) ?? false);
 }
 
-type Visit = { readonly node: number; readonly targets: readonly number[]; next: number };
-
 // Tarjan's strongly connected components with its own stack: a chain of 100,000 references must not exhaust the call stack.
 function components(targets: Targets): readonly (readonly number[])[] {
   const index = new Map<number, number>();
@@ -108,7 +106,7 @@ function components(targets: Targets): readonly (readonly number[])[] {
   const held: number[] = [];
   const isHeld = new Set<number>();
   const found: number[][] = [];
-  const enter = (node: number): Visit => {
+  const enter = (node: number): { readonly node: number; readonly targets: readonly number[]; next: number } => {
     index.set(node, index.size);
     low.set(node, index.size - 1);
     held.push(node);

@@ -11,8 +11,6 @@ export type NamedList<One> = {
   readonly withReplaced: (members: readonly One[]) => NamedList<One>;
 };
 
-type Positions = () => ReadonlyMap<string, number>;
-
 /** A list with lookup by name. The index is built on the first lookup, which most lists never have. */
 export function namedList<One>(list: readonly One[], nameOf: (one: One) => string): NamedList<One> {
   return withPositions(
@@ -32,7 +30,11 @@ function positionsIn<One>(list: readonly One[], nameOf: (one: One) => string): R
 }
 
 // A list with other members of the same names has the same index, so a small change to a long list is cheap.
-function withPositions<One>(list: readonly One[], nameOf: (one: One) => string, positions: Positions): NamedList<One> {
+function withPositions<One>(
+  list: readonly One[],
+  nameOf: (one: One) => string,
+  positions: () => ReadonlyMap<string, number>,
+): NamedList<One> {
   return {
     list,
     named: (name) => {

@@ -42,9 +42,6 @@ const INDENT = " ".repeat(12);
 const MAX_NAMES = 20;
 
 const resultOrder = ["created", "updated", "unchanged", "skipped", "blocked", "unknown", "failed", "invalid"] as const;
-
-type Group = { readonly alike: readonly Outcome[]; readonly first: Outcome };
-
 /** Maximum number of tokens listed one by one; for the rest, only their folders. */
 const MAX_TOKENS = 10;
 
@@ -106,7 +103,10 @@ function failedOutcomeLines(outcomes: readonly Outcome[], view: FailedOutcomesVi
   });
 }
 
-function groupLines({ alike, first }: Group, view: FailedOutcomesView): readonly string[] {
+function groupLines(
+  { alike, first }: { readonly alike: readonly Outcome[]; readonly first: Outcome },
+  view: FailedOutcomesView,
+): readonly string[] {
   const { paint, width } = view;
   const names = alike.slice(0, MAX_NAMES).flatMap((outcome) => {
     const place = outcome.result === "invalid" ? invalidPlace(outcome) : view.placeOf(outcome);

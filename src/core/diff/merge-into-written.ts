@@ -2,8 +2,6 @@ import { equal, isObject, type Json, type JsonObject, own } from "../../contract
 import type { Shape } from "../../contract/manifest-shape.ts";
 import { fieldShape, itemToken, normalise } from "../../model/normal-form.ts";
 
-type List = Extract<Shape, { is: "list" }>;
-
 /**
  * The written value, changed so that its normal form is `wanted`. Parts that already have the wanted meaning stay as
  * written, including their order and the values that normalise to nothing.
@@ -33,7 +31,11 @@ function only(name: string, field: Json | undefined): JsonObject {
   return field === undefined ? {} : Object.fromEntries([[name, field]]);
 }
 
-function inList(shape: List, written: readonly Json[], wanted: readonly Json[]): readonly Json[] {
+function inList(
+  shape: Extract<Shape, { is: "list" }>,
+  written: readonly Json[],
+  wanted: readonly Json[],
+): readonly Json[] {
   const left = new Map(wanted.map((item, index) => [itemToken(shape, item, index), item]));
   // Items that share a key can be distinguished only by their positions.
   if (left.size < wanted.length) return wanted;

@@ -38,9 +38,11 @@ export function pointerIn(shape: Shape, values: readonly (Json | undefined)[], t
   return pointerOf(nearest);
 }
 
-type Located = { readonly path: readonly string[]; readonly isFound: boolean };
-
-function locate(shape: Shape, value: Json | undefined, tokens: readonly string[]): Located {
+function locate(
+  shape: Shape,
+  value: Json | undefined,
+  tokens: readonly string[],
+): { readonly path: readonly string[]; readonly isFound: boolean } {
   const path: string[] = [];
   let [at, inner] = [shape, value];
   for (const [depth, token] of tokens.entries()) {

@@ -4,11 +4,10 @@ export type { CausedBy } from "../../contract/generated/output.ts";
 
 import type { Cause } from "./field-cause.ts";
 
-/** One difference, and whether the change under review caused it. */
-export type CausedDifference = { readonly cause: Cause; readonly isOfThisChange: boolean };
-
 /** Who caused a step, by the differences that it acts on; null when it acts on none. */
-export function causedByDifferences(differences: readonly CausedDifference[]): CausedBy | null {
+export function causedByDifferences(
+  differences: readonly { readonly cause: Cause; readonly isOfThisChange: boolean }[],
+): CausedBy | null {
   const causes = new Set(differences.map(({ cause }) => cause));
   if (differences.some(({ isOfThisChange }) => isOfThisChange)) {
     const isAlone = differences.every(({ cause, isOfThisChange }) => isOfThisChange && cause !== "conflict");

@@ -3,13 +3,6 @@ import type { Decision } from "../decide/decision.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import { type Identity, type ManifestHead, requireRead } from "../manifest.ts";
 import { type Reason, reasonText } from "./plan.ts";
-
-/** A manifest whose step is blocked, and the position in it of the cause. */
-export type BlockedManifest = {
-  readonly manifest: ManifestHead;
-  readonly position: { readonly line: number; readonly column: number };
-};
-
 /** Why a step is blocked, and where in its manifest. */
 export type BlockedStep = {
   readonly identity: Identity;
@@ -28,7 +21,10 @@ export type BlockedStep = {
 
 /** The causes of blocked steps, in the order of the manifests. */
 export function blockedSteps(
-  blocked: readonly BlockedManifest[],
+  blocked: readonly {
+    readonly manifest: ManifestHead;
+    readonly position: { readonly line: number; readonly column: number };
+  }[],
   decisions: ReadonlyMap<Identity, Decision>,
 ): readonly BlockedStep[] {
   return blocked.flatMap(({ manifest, position }) => {

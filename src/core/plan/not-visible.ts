@@ -6,13 +6,13 @@ import { type Identity, splitIdentity } from "../manifest.ts";
 import { roleThatShows, type Seen, tenantRole } from "../sight.ts";
 import type { PlanInput } from "./plan-input.ts";
 
-/** The resources that a token may not see: how many, and what a report says about them. */
-export type NotVisible = { readonly count: number; readonly diagnostic: Diagnostic };
-
 const MAX_ROLES = 3;
 
 /** What the token may not see of a plan's resources, which is why the plan is incomplete; null where it sees all. */
-export function notVisible(input: Seen & PlanInput, decisions: ReadonlyMap<Identity, Decision>): NotVisible | null {
+export function notVisible(
+  input: Seen & PlanInput,
+  decisions: ReadonlyMap<Identity, Decision>,
+): { readonly count: number; readonly diagnostic: Diagnostic } | null {
   // What a selection does not name itself is not what it wants to see.
   const { desired, outOfScope = 0, onlyReferredTo } = input;
   const hidden = [...decisions].flatMap(([identity, { reason }]) =>

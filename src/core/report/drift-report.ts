@@ -43,8 +43,6 @@ export type DriftInput = Pick<
   readonly standsIn: boolean;
 };
 
-type Finding = DriftEntry | "unchanged" | null;
-
 /**
  * Reports what changed in live since it was recorded. Without a record, the manifest takes its place, so that a runner
  * without a ledger also detects drift.
@@ -85,7 +83,11 @@ function orphanEntry({ identity, ...orphan }: FoundOrphan): DriftEntry {
   return { identity, kind, file: null, line: null, state: "orphan", changes: [], orphan };
 }
 
-function findingFor(identity: Identity, manifest: ManifestHead | null, input: DriftInput): Finding {
+function findingFor(
+  identity: Identity,
+  manifest: ManifestHead | null,
+  input: DriftInput,
+): DriftEntry | "unchanged" | null {
   const live = input.live.get(identity);
   const recorded = input.recorded.get(identity);
   const entry = (

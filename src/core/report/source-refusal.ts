@@ -1,10 +1,11 @@
 import { type Diagnostic, hasErrors } from "../diagnostic.ts";
 import { STRICT } from "../run-warning.ts";
 
-type Rules = { readonly strict: boolean; readonly partial: boolean };
-
 /** Whether nothing is sent of a source in which this was found. Invalid manifests may be left out, warnings may not. */
-export function isSourceRefused(diagnostics: readonly Diagnostic[], { strict, partial }: Rules): boolean {
+export function isSourceRefused(
+  diagnostics: readonly Diagnostic[],
+  { strict, partial }: { readonly strict: boolean; readonly partial: boolean },
+): boolean {
   return diagnostics.some(({ severity }) => (severity === "error" ? !partial : strict));
 }
 

@@ -2,11 +2,12 @@ import type { Step } from "../../core/plan/plan.ts";
 
 /** The groups of a review, by the cause of a step. */
 export type PlanBlockName = "change" | "pending" | "drift" | "unrecorded" | "orphans" | "other";
-
-type PlanBlock = { readonly name: PlanBlockName; readonly title: string; readonly explanation: string | null };
-
 /** The blocks of a review, in order. */
-export const planBlocks: readonly PlanBlock[] = [
+export const planBlocks: readonly {
+  readonly name: PlanBlockName;
+  readonly title: string;
+  readonly explanation: string | null;
+}[] = [
   { name: "change", title: "This change", explanation: null },
   {
     name: "pending",

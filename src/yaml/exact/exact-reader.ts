@@ -15,9 +15,11 @@ export function exactReader(limits: YamlLimits, checksText: boolean): ExactReade
   return (chunk) => readExact(chunk, limits, { checksText, aliases });
 }
 
-type ExactOptions = { readonly checksText: boolean; readonly aliases: AliasBudget };
-
-function readExact(chunk: Chunk, limits: YamlLimits, options: ExactOptions): ParsedDocument | null {
+function readExact(
+  chunk: Chunk,
+  limits: YamlLimits,
+  options: { readonly checksText: boolean; readonly aliases: AliasBudget },
+): ParsedDocument | null {
   const parsed = parseExact(chunk.text, limits);
   const shifted = (faults: readonly Fault[]) => faults.map((each) => shift(each, chunk.offset));
   if ("faults" in parsed)

@@ -76,9 +76,10 @@ export function respellingsOfPlain(chunk: Chunk, limits: YamlLimits): readonly R
   return located === null ? [] : respellingsAt(located.respelt, located.fieldOffsets);
 }
 
-type Located = Pick<ParserState, "respelt"> & { readonly fieldOffsets: FieldOffsets };
-
-function readLocated(chunk: Chunk, limits: YamlLimits): Located | null {
+function readLocated(
+  chunk: Chunk,
+  limits: YamlLimits,
+): (Pick<ParserState, "respelt"> & { readonly fieldOffsets: FieldOffsets }) | null {
   const state = beginning(chunk.text, slicer(chunk, null), limits, []);
   const read = readFrom(state);
   if (read === null || "fault" in read) return null;
