@@ -14,6 +14,7 @@ import { drift } from "./declarations/drift.ts";
 import { forget } from "./declarations/forget.ts";
 import { history } from "./declarations/history.ts";
 import { hold } from "./declarations/hold.ts";
+import { importCommand } from "./declarations/import.ts";
 import { init } from "./declarations/init.ts";
 import { newManifest } from "./declarations/new.ts";
 import { plan } from "./declarations/plan.ts";
@@ -48,6 +49,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(plan, () => import("./plan.ts")),
     toEntry(apply, () => import("./apply.ts")),
     toEntry(drift, () => import("./drift.ts")),
+    toEntry(importCommand, () => import("./import.ts")),
   ],
   "Writing manifests:": [toEntry(newManifest, () => import("./new.ts")), toEntry(schema, () => import("./schema.ts"))],
   "Daemon:": [

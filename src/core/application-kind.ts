@@ -21,6 +21,7 @@ export function applicationKind<Declared extends DeclaredApplication>(
     key: keyOf,
     parent: (key) => `${referenceKinds.fields.workspace_fqn}/${workspaceOf(key)}`,
     group: workspaceOf,
+    place: (key) => [...workspaceOf(key).split(":"), key.slice(key.indexOf("/") + 1)],
     list: {
       operation: "listApps",
       query: { applicationType: type },

@@ -99,6 +99,8 @@ export type Kind = {
   readonly parent?: (key: string) => Identity;
   /** The workspace, repo or cluster under which reports group it; null for the whole tenant. */
   readonly group: (key: string) => string | null;
+  /** Where an import writes it: folders, and the name of the file; left out for a folder named after the kind. */
+  readonly place?: (key: string) => readonly string[];
   readonly list?: ListReading;
   readonly single?: SingleReading;
   /** Why it cannot be read where a control plane has only the documented operations. */

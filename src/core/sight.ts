@@ -27,6 +27,14 @@ export function showsTenant(sight: Sight): boolean {
   return sight.roles.some((role) => accessOn({ type: TENANT, fqn: sight.tenant }, role, sight.tenant).below > 0);
 }
 
+/** What may exist and is not visible to a token, in words; null where it sees everything. */
+export function unseenBy(access: Access | null): string | null {
+  if (access === null) return "what the token may not see: this control plane does not tell its roles";
+  const sight = sightOf(access);
+  if (showsTenant(sight)) return null;
+  return `what the roles of ${access.subject} do not show (${tenantRole(sight)} would show everything)`;
+}
+
 /** Whether the token's roles show a resource if it exists. */
 export function isShown(sight: Sight, identity: Identity, kinds: Kinds): boolean {
   if (sight === null) return false;

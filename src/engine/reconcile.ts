@@ -13,6 +13,7 @@ import { type AdoptMode, adoptPass } from "./passes/adopt-pass.ts";
 import type { ApplyMode } from "./passes/apply-pass.ts";
 import { driftPass } from "./passes/drift-pass.ts";
 import { type ForgetMode, forgetPass } from "./passes/forget-pass.ts";
+import type { ImportMode } from "./passes/import-pass.ts";
 import { type PlanMode, planPass } from "./passes/plan-pass.ts";
 import type { RedeployMode } from "./passes/redeploy-pass.ts";
 import type { ResolveMode } from "./passes/resolve-pass.ts";
@@ -29,6 +30,7 @@ export type Mode =
   | ApplyMode
   | AdoptMode
   | ForgetMode
+  | ImportMode
   | RedeployMode
   | ResolveMode
   | UnlockMode
@@ -193,6 +195,10 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
       return adoptPass(pass, mode);
     case "forget":
       return forgetPass(pass, mode);
+    case "import": {
+      const { importPass } = await import("./passes/import-pass.ts");
+      return importPass(pass, mode);
+    }
     case "resolve": {
       const { resolvePass } = await import("./passes/resolve-pass.ts");
       return resolvePass(pass, mode);

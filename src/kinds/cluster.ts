@@ -18,6 +18,7 @@ export const kind: Kind = defineKind<ClusterManifest>({
   type: "cluster",
   key: ({ name }) => name,
   group: () => null,
+  place: (key) => [key, "cluster"],
   list: { operation: "listClusters", row },
   single: {
     operation: "getCluster",

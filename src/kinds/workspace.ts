@@ -16,6 +16,7 @@ export const kind: Kind = defineKind<WorkspaceManifest>({
   key: (manifest) => `${manifest.cluster_fqn}:${manifest.name}`,
   parent: (key) => `cluster/${key.slice(0, key.lastIndexOf(":"))}`,
   group: (key) => key,
+  place: (key) => [...key.split(":"), "workspace"],
   list: { operation: "listWorkspaces", narrow: (fqn) => ({ fqn }), row },
   cannotWrite: "no documented operation writes workspaces",
   writeRoutes: [{ operation: "putWorkspace", dryRun: "putWorkspace", row }],

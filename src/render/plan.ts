@@ -1,10 +1,10 @@
-import type { HistoryReach, InterruptedWrite, NotWritable } from "../contract/generated/output.ts";
+import type { HistoryReach, InterruptedWrite, NotWritable, UnreadKind } from "../contract/generated/output.ts";
 import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
 import { NOT_ADOPTED } from "../core/guards/adoption.ts";
 import type { MissingExtension } from "../core/missing-extensions.ts";
 import type { Plan, Step } from "../core/plan/plan.ts";
-import type { Unmanaged, UnreadKind } from "../core/report/events.ts";
+import type { Unmanaged } from "../core/report/events.ts";
 import { type BlockedView, blockedText } from "./blocked-steps.ts";
 import { changeLines } from "./change.ts";
 import { count, joinCounts } from "./count-text.ts";
@@ -223,7 +223,7 @@ export function unmanagedText(
 }
 
 /** One paragraph for each reason why kinds could not be read whole. */
-function unreadLines(unread: readonly UnreadKind[], width: number): readonly string[] {
+export function unreadLines(unread: readonly UnreadKind[], width: number): readonly string[] {
   return [...Map.groupBy(unread, ({ why }) => why)].flatMap(([why, sharing]) => {
     const text = `not read whole: ${sharing.map(({ kind }) => kind).join(", ")}: ${printable(why)}`;
     return wrapWords(text, { indent: "  ", nextIndent: "    ", width });

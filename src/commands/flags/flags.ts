@@ -139,7 +139,7 @@ export const flags = {
   gate: choiceFlag("--gate <changes>", "exit 2 when there are changes: only those made by this change, or all", {
     of: ["change", "all"],
   }),
-  into: textFlag("--into <path>", "write it there instead of to stdout"),
+  into: textFlag("--into <path>", "the file or folder to write to"),
   out: textFlag("--out <file>", "file to write the plan (for apply --plan) or the snapshot to"),
   plan: textFlag("--plan <file>", "apply exactly this plan, or nothing if it is stale"),
   detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),
@@ -161,7 +161,7 @@ export const flags = {
     "act even if the source, its configuration or live has far less than before",
   ),
   as: choiceFlag("--as <outcome>", "what became of the write", { of: ["applied", "refused"] }),
-  force: toggleFlag("--force", "also deploy applications whose rollout has not failed"),
+  force: toggleFlag("--force", "also deploy what has not failed (redeploy), or overwrite files (import)"),
   full: toggleFlag("--full", "every field of the kind, not only those that it needs"),
   all: toggleFlag("--all", "everything that is declared and live"),
   allowAdopt: toggleFlag("--allow-adopt", "allow steps that overwrite what somebody else manages"),

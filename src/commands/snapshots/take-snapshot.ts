@@ -5,7 +5,7 @@ import type { Stop } from "../../clock/clock.ts";
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import type { ListOperation } from "../../contract/operations.ts";
 import { readAccess } from "../../core/access.ts";
-import { showsTenant, sightOf, tenantRole } from "../../core/sight.ts";
+import { unseenBy } from "../../core/sight.ts";
 import { readWholeList, whyUnread } from "../../engine/observe/observe-everything.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { namingFields } from "../../model/normal-form.ts";
@@ -46,17 +46,13 @@ export async function takeSnapshot(reader: Reader, named: readonly JsonObject[],
 // Lists leave out what the token may not see, and do not say so.
 async function outsideRoles(reader: Reader, stop: Stop): Promise<readonly string[]> {
   try {
-    const access = readAccess(await reader.get("getCaller", {}, stop));
-    if (access === null) return [ROLES_UNKNOWN];
-    if (showsTenant(sightOf(access))) return [];
-    return [`what the roles of ${access.subject} do not show (${tenantRole(sightOf(access))} would show everything)`];
+    const unseen = unseenBy(readAccess(await reader.get("getCaller", {}, stop)));
+    return unseen === null ? [] : [unseen];
   } catch (error) {
     requireTolerated(error);
-    return [ROLES_UNKNOWN];
+    return [unseenBy(null) ?? ""];
   }
 }
-
-const ROLES_UNKNOWN = "what the token may not see: this control plane does not tell its roles";
 
 // Failures of a single operation, which a snapshot tolerates. An unreachable server or a rejected token fails every operation.
 const tolerated: readonly FailureReason[] = ["route-missing", "forbidden", "not-found", "refused"];

@@ -515,6 +515,84 @@ readonly message: string
 readonly hint: (string | null)
 }
 /**
+ * A resource, and what became of its manifest
+ */
+export type ImportedResource = {
+readonly identity: string
+readonly kind: string
+/**
+ * The file of its manifest, relative to the working directory; null where it has none
+ */
+readonly file: (string | null)
+/**
+ * written: a new file; updated: the file was changed; unchanged: the file says what is live; differs: it is declared otherwise and was left as it is; skipped: no manifest was made of it
+ */
+readonly result: ("written" | "updated" | "unchanged" | "differs" | "skipped")
+/**
+ * Why it was skipped
+ */
+readonly why?: ("literal-secret" | "disabled" | "not-declarable" | "invalid" | "absent" | "unreadable" | "not-editable")
+/**
+ * The reason in words; never a value
+ */
+readonly detail?: string
+/**
+ * What was changed in the file; only after --update
+ */
+readonly changes?: readonly Change[]
+}
+/**
+ * A kind of which there may be more than was read, and why
+ */
+export type UnreadKind = {
+readonly kind: string
+readonly why: string
+/**
+ * Whether a read failed that might succeed when it is repeated
+ */
+readonly isFailure: boolean
+}
+/**
+ * What import -o json writes: the manifests that were made of what is live, or changed to it; nothing is written to the control plane
+ */
+export type ImportReport = {
+readonly format_version: FormatVersion
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * The number of resources by result
+ */
+readonly summary: {
+readonly written: number
+readonly updated: number
+readonly unchanged: number
+readonly differs: number
+readonly skipped: number
+}
+/**
+ * The resources that were looked at
+ */
+readonly resources: readonly ImportedResource[]
+/**
+ * The kinds of which there may be more than was read
+ */
+readonly unread: readonly UnreadKind[]
+/**
+ * What may exist and is not visible to the token; null where it sees everything
+ */
+readonly unseen: (string | null)
+/**
+ * What manifests refer to and nothing declares, though others of the kind are declared: list these under `external`
+ */
+readonly undeclared: readonly string[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * How many steps of each action; drift counts on its own, since a drifted step has an action too
  */
 export type PlanSummary = {

@@ -1,4 +1,12 @@
-import type { HistoryReach, InterruptedWrite, NotWritable, PlanSignature } from "../../contract/generated/output.ts";
+import type {
+  HistoryReach,
+  ImportedResource,
+  InterruptedWrite,
+  NotWritable,
+  PlanSignature,
+  UnreadKind,
+} from "../../contract/generated/output.ts";
+
 import type { Access } from "../access.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { Identity } from "../manifest.ts";
@@ -57,14 +65,6 @@ export type KeptEvent = {
   readonly message: string;
   readonly hint: string | null;
   readonly diagnostics: readonly Diagnostic[];
-};
-
-/** A kind of which there may be more than was read, and why. */
-export type UnreadKind = {
-  readonly kind: string;
-  readonly why: string;
-  /** Whether a read failed that might succeed when it is repeated. */
-  readonly isFailure: boolean;
 };
 
 /** Live resources that are neither declared nor recorded, and the kinds of which there may be more. */
@@ -202,8 +202,35 @@ export type WhyEvent = Pick<
   readonly at: number | null;
 };
 
+/** A manifest made of a live resource, as it would be written. */
+export type ImportedFile = {
+  readonly identity: Identity;
+  readonly kind: string;
+  /** Its file, relative to the folder of the import. */
+  readonly path: string;
+  readonly text: string;
+};
+
+/** Live resources were turned into manifests, and nothing was written: the end of an import pass. */
+export type ImportEvent = {
+  readonly what: "imported";
+  readonly server: string;
+  /** The manifests to write; in order. */
+  readonly files: readonly ImportedFile[];
+  /** The resources without a file to write: those that are declared, and those that no file may have. */
+  readonly kept: readonly ImportedResource[];
+  readonly unread: readonly UnreadKind[];
+  /** What may exist and is not visible to the token; null where it sees everything. */
+  readonly unseen: string | null;
+  /** What the manifests refer to and neither the source nor they declare, though they declare others of the kind. */
+  readonly undeclared: readonly Identity[];
+  /** The paths below the root of the source from which manifests are read; null for everything. */
+  readonly paths: readonly string[] | null;
+};
+
 /** The end of a pass. */
 export type PassResult =
+  | ImportEvent
   | ReadEvent
   | PlanEvent
   | DriftEvent

@@ -2,11 +2,11 @@ import type { ClientError } from "../../client/client-error.ts";
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
 import type { Reader } from "../../client/reader.ts";
 import type { Stop } from "../../clock/clock.ts";
+import type { UnreadKind } from "../../contract/generated/output.ts";
 import { type ListOperation, operation, type Replies } from "../../contract/operations.ts";
 import { type Kind, type LiveRow, readRow } from "../../core/kind.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
-import type { UnreadKind } from "../../core/report/events.ts";
-import { kinds as allKinds } from "../../kinds/index.ts";
+import { kinds as allKinds, kindOf } from "../../kinds/index.ts";
 import { referencesWithoutSecrets } from "../../model/references.ts";
 import type { Run } from "../run.ts";
 import type { ReadAccess } from "../session.ts";
@@ -72,7 +72,9 @@ type Draft = {
 function inOrder({ rows, unread }: Draft, kinds: readonly Kind[]): Everything {
   return {
     rows: new Map(kinds.flatMap(({ type }) => (rows.has(type) ? [[type, rows.get(type) ?? []] as const] : []))),
-    unread: kinds.flatMap(({ type: kind }) => {
+    unread: [
+      ...new Set([...kinds.map(({ type }) => type), ...[...unread.keys()].filter((type) => !kindOf(type))]),
+    ].flatMap((kind) => {
       const why = unread.get(kind);
       return why === undefined ? [] : [{ kind, ...why }];
     }),
@@ -96,6 +98,12 @@ async function readKinds(
   for (const kind of kinds) {
     if (listed.state === "read") addRows(kind, listed.rows, found);
     else found.unread.set(kind.type, { why: whyUnread(name, listed), isFailure: listed.state === "failed" });
+  }
+  const { anyKind } = first.list;
+  if (listed.state !== "read" || anyKind === undefined) return;
+  for (const row of listed.rows) {
+    const { type } = anyKind(row as never);
+    if (kindOf(type) === undefined) found.unread.set(type, { why: "this type is not managed", isFailure: false });
   }
 }
 

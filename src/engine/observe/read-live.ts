@@ -294,7 +294,11 @@ export function unreadableDiagnostic(what: string, { message }: Error, detail: s
 }
 
 /** Reads whose token it is and what it may do; null where the control plane does not tell. */
-export async function readCaller({ reader, capabilities, signal }: LiveReading): Promise<Access | null> {
+export async function readCaller({
+  reader,
+  capabilities,
+  signal,
+}: Pick<LiveReading, "reader" | "capabilities" | "signal">): Promise<Access | null> {
   if (!capabilities.has("getCaller")) return null;
   try {
     const caller = await reader.get("getCaller", {}, { signal });

@@ -1,0 +1,63 @@
+// src/commands/import: the files that an import writes. See docs/import.md.
+
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import type { ImportedFile } from "../../core/report/events.ts";
+import { lstatOrNull } from "../../files/lstat-or-null.ts";
+import { requireRegularFile } from "../../files/read-own-file.ts";
+import { isAtOrBelow, realPathOutside } from "../../files/real-path.ts";
+import { replaceFile } from "../../files/write-file.ts";
+import { manifestEditorSchema } from "../../schema/editor-schema.ts";
+
+/** Files by what stands in their places. */
+export type PlacedFiles = {
+  readonly absent: readonly ImportedFile[];
+  readonly same: readonly ImportedFile[];
+  readonly other: readonly ImportedFile[];
+};
+
+/** Looks at the places of files in a folder; no link may lead out of it. */
+export function placeFiles(folder: string, files: readonly ImportedFile[]): PlacedFiles {
+  const folders = new Set(files.map(({ path }) => posix.dirname(path)));
+  for (const each of folders) realPathOutside(folder, join(folder, each));
+  const {
+    absent = [],
+    same = [],
+    other = [],
+  } = Object.groupBy(files, ({ path, text }) => {
+    const place = join(folder, path);
+    const found = lstatOrNull(place);
+    if (found === null) return "absent";
+    requireRegularFile(place, found);
+    return found.size < MOST_BYTES && readFileSync(place, "utf8") === text ? "same" : "other";
+  });
+  return { absent, same, other };
+}
+
+// No manifest is larger.
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Writes files into a folder, each of them whole or not at all. */
+export function writeFiles(folder: string, files: readonly ImportedFile[]): void {
+  for (const each of new Set(files.map(({ path }) => posix.dirname(path))))
+    mkdirSync(join(folder, each), { recursive: true });
+  for (const { path, text } of files) replaceFile(join(folder, path), text, { isShared: true });
+}
+
+const SCHEMA = ".holdfast.schema.json";
+
+/** The file with the JSON Schema for editors: in the folder, or in the nearest one above it within the source. */
+export function schemaPlace(folder: string, content: string | null): string {
+  for (let at = folder; content !== null && isAtOrBelow(content, at); at = dirname(at)) {
+    if (existsSync(join(at, SCHEMA)) || at === dirname(at)) return join(at, SCHEMA);
+  }
+  return join(folder, SCHEMA);
+}
+
+/** Writes that file, unless it is current. */
+export function writeSchema(place: string): void {
+  const text = `${JSON.stringify(manifestEditorSchema(), null, 2)}\n`;
+  const found = lstatOrNull(place);
+  if (found !== null) requireRegularFile(place, found);
+  if (found === null || readFileSync(place, "utf8") !== text) replaceFile(place, text, { isShared: true });
+}

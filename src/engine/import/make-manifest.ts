@@ -1,0 +1,67 @@
+// src/engine/import: files made of what is live. See docs/import.md#the-files.
+
+import { posix } from "node:path";
+import type { ImportedResource } from "../../contract/generated/output.ts";
+import { text } from "../../contract/json.ts";
+import { declaredForms } from "../../core/diff/declared-form.ts";
+import { redactPointer } from "../../core/diff/pointer.ts";
+import type { Kind, LiveRow } from "../../core/kind.ts";
+import { type Identity, splitIdentity } from "../../core/manifest.ts";
+import type { ImportedFile } from "../../core/report/events.ts";
+import { literalSecrets } from "../../manifests/literal-secrets.ts";
+import { inFieldOrder } from "../../schema/field-order.ts";
+import { validateManifest } from "../../schema/validate.ts";
+import { wordingOf } from "../../source/file-diagnostic.ts";
+import { yamlText } from "../../yaml/write-yaml.ts";
+
+/** A live resource: of a kind with versions, its newest one. */
+export type LiveResource = { readonly identity: Identity; readonly kind: Kind; readonly row: LiveRow };
+
+/** How manifests are made. */
+export type Making = {
+  /** Relative to the folder of the import. */
+  readonly path: string;
+  /** The JSON Schema for editors, relative to the same folder. */
+  readonly schema: string;
+  readonly unknownFields: "refuse" | "warn";
+  /** Whether the file may hold values in a known credential format. */
+  readonly allowsSecrets: boolean;
+};
+
+/** The file that declares a live resource, or why there can be none. */
+export function makeManifest(live: LiveResource, { path, schema, ...rules }: Making): ImportedFile | ImportedResource {
+  const { identity, kind, row } = live;
+  const type = text(row.manifest.type) ?? kind.type;
+  if (row.disabledAt !== undefined) return skipped(live, "disabled", `since ${row.disabledAt}`);
+  const secrets = literalSecrets(kind.shape, row.manifest, {
+    hasCredentials: true,
+    allowsSecrets: () => rules.allowsSecrets,
+  });
+  if (secrets.length > 0) {
+    const fields = secrets.map(({ pointer }) => redactPointer(pointer)).join(", ");
+    return skipped(live, "literal-secret", `${fields}: put it into a secret, and refer to it`);
+  }
+  const forms = declaredForms(kind, row.manifest).filter((form) => kind.key(form) === splitIdentity(identity).key);
+  if (forms.length === 0) return skipped(live, "not-declarable", "its manifest does not have the fields of its name");
+  const faults = forms.map((form) => validateManifest(type, form, rules.unknownFields).filter(isError));
+  const form = forms[faults.findIndex(({ length }) => length === 0)];
+  if (form === undefined) {
+    const found = faults.at(-1)?.map((fault) => `${redactPointer(fault.pointer)}: ${wordingOf(fault).summary}`);
+    return skipped(live, "invalid", (found ?? []).slice(0, LISTED).join("; "));
+  }
+  const modeline = `# yaml-language-server: $schema=${posix.relative(posix.dirname(path), schema)}`;
+  return { identity, kind: kind.type, path, text: `${modeline}\n${yamlText(inFieldOrder(type, form))}` };
+}
+
+const LISTED = 3;
+
+const isError = ({ severity }: { readonly severity: string }): boolean => severity === "error";
+
+/** A resource of which no manifest is made. */
+export function skipped(
+  { identity, kind }: Pick<LiveResource, "identity" | "kind">,
+  why: NonNullable<ImportedResource["why"]>,
+  detail: string,
+): ImportedResource {
+  return { identity, kind: kind.type, file: null, result: "skipped", why, detail };
+}

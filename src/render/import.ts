@@ -1,0 +1,71 @@
+import type { ImportReport } from "../contract/generated/output.ts";
+import { count, joinCounts } from "./count-text.ts";
+import { jsonText, printable } from "./escape.ts";
+import type { OutputFormat } from "./output-format.ts";
+import { unreadLines } from "./plan.ts";
+import { wrappedLines } from "./wrap.ts";
+
+/** Layout of the report of an import. */
+export type ImportView = {
+  readonly output: OutputFormat;
+  readonly width: number;
+  /** The folder that was imported into, as it was named. */
+  readonly folder: string;
+};
+
+/** The report of an import: what was not written, with the reason, and the counts. */
+export function importReport(report: ImportReport, { output, width, folder }: ImportView): string {
+  if (output === "json") return jsonText(report);
+  const { resources, unread, unseen, undeclared, summary } = report;
+  const skipped = resources.flatMap(({ identity, result, why = "", detail = "" }) =>
+    result === "skipped" ? [`  skipped  ${printable(identity)}: ${whyTexts[why]} (${printable(detail)})`] : [],
+  );
+  const differing = resources.filter(({ result }) => result === "differs").map(({ identity }) => identity);
+  const differs = differing.map((identity) => `  differs  ${printable(identity)}: declared otherwise, left as it is`);
+  const lines = [
+    ...skipped,
+    ...differs,
+    ...unreadLines(unread, width),
+    ...(unseen === null ? [] : [`  not seen: ${printable(unseen)}`]),
+    ...externalLines(undeclared),
+    ...countLines(summary, folder),
+  ];
+  return wrappedLines(lines.map((line) => `${line}\n`).join(""), width);
+}
+
+const whyTexts: { readonly [why: string]: string } = {
+  "literal-secret": "it holds a secret in plain text",
+  disabled: "it is disabled",
+  "not-declarable": "no manifest would leave it as it is",
+  invalid: "its manifest would be refused",
+  absent: "it does not exist",
+  unreadable: "it was not found",
+};
+
+const LISTED = 10;
+
+// With these the manifests are valid although nothing here declares what they refer to.
+function externalLines(undeclared: readonly string[]): readonly string[] {
+  if (undeclared.length === 0) return [];
+  const shown = undeclared.slice(0, LISTED).map((identity) => JSON.stringify(identity));
+  const more = undeclared.length > LISTED ? [`  … and ${undeclared.length - LISTED} more; -o json lists them`] : [];
+  return [
+    `Manifests refer to ${count(undeclared.length, "resource")} that no manifest declares. For validate and plan, add to holdfast.yaml:`,
+    "external:",
+    ...shown.map((identity) => `  - ${printable(identity)}`),
+    ...more,
+  ];
+}
+
+function countLines(
+  { written, unchanged, differs, skipped }: ImportReport["summary"],
+  folder: string,
+): readonly string[] {
+  const counts = joinCounts([
+    [unchanged, "unchanged"],
+    [differs, differs === 1 ? "differs" : "differ"],
+    [skipped, "skipped"],
+  ]);
+  const head = written === 0 ? "nothing written" : `${written} written to ${printable(folder)}`;
+  return [`Import: ${head}${counts === "" ? "" : `, ${counts}`}`, ...(written === 0 ? [] : ["Next: holdfast plan"])];
+}

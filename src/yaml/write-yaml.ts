@@ -1,0 +1,63 @@
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { escapeJson } from "../model/unprintable.ts";
+import { resolvePlain } from "./plain-scalar.ts";
+
+/** An object as block YAML that readers of YAML 1.1 and 1.2 understand alike: a text is quoted where one of them needs it. */
+export function yamlText(value: JsonObject): string {
+  const fields = Object.keys(value).length === 0 ? "{}" : fieldLines(value, "");
+  return `${fields}\n`;
+}
+
+function fieldLines(value: JsonObject, indent: string): string {
+  return Object.entries(value)
+    .map(([key, field]) => `${keyText(key)}:${after(field, `${indent}  `)}`)
+    .join(`\n${indent}`);
+}
+
+function itemLines(items: readonly Json[], indent: string): string {
+  return items.map((item) => `-${after(item, `${indent}  `, true)}`).join(`\n${indent}`);
+}
+
+// What follows the colon of a field, or the dash of an item, whose first field stands in the same line.
+function after(value: Json, inner: string, isItem = false): string {
+  if (typeof value === "string") return ` ${valueText(value, inner)}`;
+  if (Array.isArray(value)) return value.length === 0 ? " []" : `\n${inner}${itemLines(value, inner)}`;
+  if (!isObject(value)) return ` ${JSON.stringify(value)}`;
+  if (Object.keys(value).length === 0) return " {}";
+  return `${isItem ? " " : `\n${inner}`}${fieldLines(value, inner)}`;
+}
+
+function keyText(key: string): string {
+  return isPlain(key) ? key : quotedText(key);
+}
+
+function valueText(text: string, indent: string): string {
+  if (isPlain(text)) return text;
+  return BLOCK.test(text) ? blockText(text, indent) : quotedText(text);
+}
+
+// The characters that mean nothing in any place of a plain scalar; a colon means something before a space and at the end.
+const PLAIN = /^[A-Za-z0-9_./](?:[\w./@+%=~,()$;'"!?*&<>^|-]|:(?=\S)| (?=[\w./@+%=~,($;'"]))*$/;
+/** YAML 1.1 reads these as something else than a text. */
+const OTHERWISE_READ = /^(?:y|n|yes|no|on|off|[\d_.:-]*|\d{4}-\d\d?-\d\d?.*|0b[01_]+|[\d._]+e[+-]?\d+)$/i;
+
+function isPlain(text: string): boolean {
+  if (!PLAIN.test(text) || OTHERWISE_READ.test(text)) return false;
+  const read = resolvePlain(text);
+  return read.is === "value" && read.value === text;
+}
+
+// Several lines without anything that would be lost or is invisible: tabs, spaces at an end, a first line that is indented.
+const BLOCK = /^(?![ \n])(?:(?:[!-~][ -~]*)?[!-~]?\n)+(?:[!-~]|[!-~][ -~]*[!-~])?$/;
+
+function blockText(text: string, indent: string): string {
+  const body = text.endsWith("\n") ? text.slice(0, -1) : text;
+  if (body.endsWith("\n")) return quotedText(text);
+  const lines = body.split("\n").map((line) => (line === "" ? "" : indent + line));
+  return [text.endsWith("\n") ? "|" : "|-", ...lines].join("\n");
+}
+
+// Every escape of JSON is one of YAML, which has no place for the two noncharacters.
+function quotedText(text: string): string {
+  return escapeJson(JSON.stringify(text)).replaceAll("\ufffe", "\\ufffe").replaceAll("\uffff", "\\uffff");
+}
