@@ -66,13 +66,14 @@ export function contentKey({ path, digest }: SourceFile, { allowLiteralSecrets =
   return allowLiteralSecrets.length > 0 ? `${path} ${digest}` : `${formatOf(path)} ${digest}`;
 }
 
-/** What is needed to create declarations from outlines. */
-type OutlineContext = Pick<DeclareRules, "limits" | "transform">;
-
 // Its manifests are not parsed.
-function contentFromOutline(file: SourceFile, outline: FileOutline, context: OutlineContext): KnownContent {
-  const rereadable = new RereadableFile(file, context.limits);
-  const declarations = outline.declarations.map((one) => declarationOf(one, { ...context, file, rereadable }));
+function contentFromOutline(
+  file: SourceFile,
+  outline: FileOutline,
+  rules: Pick<DeclareRules, "limits" | "transform">,
+): KnownContent {
+  const rereadable = new RereadableFile(file, rules.limits);
+  const declarations = outline.declarations.map((one) => declarationOf(one, file, rereadable, rules.transform));
   const diagnostics = outline.diagnostics.map(
     ({ severity, code, summary, detail, line, column, ...rest }): SourceDiagnostic => {
       // The fields are in the same order as in every other diagnostic, so that reports are equal byte for byte.
@@ -84,7 +85,9 @@ function contentFromOutline(file: SourceFile, outline: FileOutline, context: Out
 
 function declarationOf(
   { type, identity, line, index, references, checkedBy }: DeclarationOutline,
-  { file, rereadable, transform }: OutlineContext & { readonly file: SourceFile; readonly rereadable: RereadableFile },
+  file: SourceFile,
+  rereadable: RereadableFile,
+  transform: DeclareRules["transform"],
 ): Declaration {
   const kind = kindOf(type);
   if (kind === undefined) throw new TypeError(`an outline has no kind: ${type}`);

@@ -8,12 +8,6 @@ import { type SourceWatch, type WatchOptions, watchSource } from "../source/watc
 
 /** Interval of the check for changes that cause no file event: links to the source, and commits in its checkout. */
 const CHECK_MS = 500;
-
-type WatcherOptions = Omit<WatchOptions, "paths"> & {
-  /** Whether a commit counts as a change though it changes no file. */
-  readonly watchesCommits: boolean;
-};
-
 /** Watches the files of a source. */
 export type SourceWatcher = {
   /** Watches these paths of the source's current folder, all of it if null; returns whether the folder or the paths changed. */
@@ -23,7 +17,16 @@ export type SourceWatcher = {
 };
 
 /** Creates a watcher; it watches from the first call of `follow` until the signal is aborted. */
-export function createSourceWatcher({ watchesCommits, ...options }: WatcherOptions, { signal }: Stop): SourceWatcher {
+export function createSourceWatcher(
+  {
+    watchesCommits,
+    ...options
+  }: Omit<WatchOptions, "paths"> & {
+    /** Whether a commit counts as a change though it changes no file. */
+    readonly watchesCommits: boolean;
+  },
+  { signal }: Stop,
+): SourceWatcher {
   let watched: { readonly root: string; readonly paths: readonly string[] | null } | null = null;
   let latest: string | null = null;
   let current = new AbortController();

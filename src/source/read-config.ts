@@ -69,19 +69,6 @@ export type ConfigFile = {
   /** Its faults; if one is an error, both classes are empty. */
   readonly diagnostics: readonly Diagnostic[];
 };
-
-/** Which configuration file is read. */
-export type ConfigOptions = {
-  readonly root: string;
-  /** The root as reports name it. @default the root itself */
-  readonly shownRoot?: string | undefined;
-  readonly cwd: string;
-  /** The file that `--config` names. @default the source's own file */
-  readonly file?: string | undefined;
-  /** The content of the source's own file, if it was read already. @default null */
-  readonly content?: Uint8Array | null;
-};
-
 /** The empty configuration, for a source without a file. */
 export const noConfig: ConfigFile = {
   file: null,
@@ -94,7 +81,16 @@ export const noConfig: ConfigFile = {
 };
 
 /** Reads the configuration; it is empty if the source has no file. */
-export async function readConfig(options: ConfigOptions): Promise<ConfigFile> {
+export async function readConfig(options: {
+  readonly root: string;
+  /** The root as reports name it. @default the root itself */
+  readonly shownRoot?: string | undefined;
+  readonly cwd: string;
+  /** The file that `--config` names. @default the source's own file */
+  readonly file?: string | undefined;
+  /** The content of the source's own file, if it was read already. @default null */
+  readonly content?: Uint8Array | null;
+}): Promise<ConfigFile> {
   const { root, shownRoot = root, cwd, file, content = null } = options;
   const isOwn = file === undefined;
   const named = resolve(cwd, file ?? join(root, CONFIG_NAME));

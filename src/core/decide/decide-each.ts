@@ -66,7 +66,7 @@ function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStal
     isStale: isStale(identity),
   };
   const decision = decide(one);
-  const dangers = dangersOf(one, decision, { writers: input.writers, isEmbedded: input.server === "embedded" });
+  const dangers = dangersOf(one, decision, input);
   if (dangers.length === 0) return decision;
   return { ...decision, dangers, risks: [...new Set(dangers.map(({ risk }) => risk))] };
 }

@@ -4,22 +4,15 @@ import { labelOf } from "../diff/change.ts";
 import { isActedOn } from "../diff/field-cause.ts";
 import { pointerIn, redactPointer, writtenValueAt } from "../diff/pointer.ts";
 import { MAY_EXIST, UNREAD } from "../guards/step-guards.ts";
+import type { PlanInput } from "../plan/plan-input.ts";
 import { contentDangers } from "./content-dangers.ts";
 import type { Decision, DecisionInput, Difference } from "./decision.ts";
 import { isWrittenBy } from "./own-content.ts";
 
-/** The control plane, and who writes for us. */
-type RiskContext = {
-  /** The subjects whose writes count as ours, by id or name. */
-  readonly writers: ReadonlySet<string>;
-  /** Whether it is the embedded control plane, which has no other users: a new resource there affects no one else. */
-  readonly isEmbedded: boolean;
-};
-
 const LISTED = 10;
 
 /** What is dangerous about a decision on a manifest. */
-export function dangersOf(one: DecisionInput, decision: Decision, context: RiskContext): readonly Danger[] {
+export function dangersOf(one: DecisionInput, decision: Decision, input: PlanInput): readonly Danger[] {
   const { action, reason, differences, before, after } = decision;
   if (action === "keep") return NONE;
   if (action === "block")
@@ -29,9 +22,9 @@ export function dangersOf(one: DecisionInput, decision: Decision, context: RiskC
   const content = contentDangers({ before, after: after ?? written, written });
   const moved = differences.filter(({ cause }) => cause === "drift" || cause === "conflict");
   return [
-    ...(action === "create" ? NONE : adoptionDangers(one, decision, context)),
+    ...(action === "create" ? NONE : adoptionDangers(one, decision, input)),
     ...(action === "update" && moved.length > 0 ? [fieldsDanger("reverts", moved, one)] : []),
-    ...content.filter(({ risk }) => !(isNew && risk === "privilege-growth" && context.isEmbedded)),
+    ...content.filter(({ risk }) => !(isNew && risk === "privilege-growth" && input.server === "embedded")),
   ];
 }
 
@@ -42,7 +35,7 @@ const NONE: readonly never[] = [];
 function adoptionDangers(
   one: DecisionInput,
   { action, differences }: Decision,
-  { writers }: RiskContext,
+  { writers }: PlanInput,
 ): readonly Danger[] {
   const { recorded, live, dryRun, isOwn } = one;
   if (recorded !== null || isOwn) return NONE;

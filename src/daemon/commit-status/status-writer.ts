@@ -9,12 +9,9 @@ import type { EndedPass } from "../ended-pass.ts";
 import { type Delivery, postWithRetry } from "../notify/post.ts";
 import type { PassObserver } from "../pass-observer.ts";
 
-/** Where commit statuses are written, and with which token. */
-export type StatusWriterOptions = StatusPlace & { readonly target: string; readonly tokenFile: string };
-
 /** Writes the outcome of each applied commit as its commit status; passes do not wait for it. */
 export function createStatusWriter(
-  { target, tokenFile, ...place }: StatusWriterOptions,
+  { target, tokenFile, ...place }: StatusPlace & { readonly target: string; readonly tokenFile: string },
   delivery: Delivery,
   signal: AbortSignal,
 ): PassObserver {

@@ -8,15 +8,15 @@ import type { Context } from "../context.ts";
 import type { ServedOperation } from "./define-operation.ts";
 import { addOperationRoute, createOperationRunner, fastifyPath, type OperationRouting } from "./operation-route.ts";
 
-/** The dependencies of the routes. */
-export type RouteOptions = Omit<OperationRouting, "authenticate" | "authenticateAgain" | "runOperation"> & {
-  readonly context: Context;
-  readonly authenticators: readonly Authenticator[];
-  readonly served: readonly ServedOperation[];
-};
-
 /** Adds a route for every operation of the table; operations without a handler return 501. */
-export function addOperationRoutes(app: FastifyInstance, routing: RouteOptions): void {
+export function addOperationRoutes(
+  app: FastifyInstance,
+  routing: Omit<OperationRouting, "authenticate" | "authenticateAgain" | "runOperation"> & {
+    readonly context: Context;
+    readonly authenticators: readonly Authenticator[];
+    readonly served: readonly ServedOperation[];
+  },
+): void {
   const handlers = new Map(routing.served.map((served) => [served.name, served]));
   const findPrincipal = createPrincipalCache(routing.context, routing.authenticators);
   const readToken = createTokenReader();

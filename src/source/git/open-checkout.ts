@@ -21,8 +21,6 @@ export type Checkout = {
   readonly warnings: readonly Diagnostic[];
 };
 
-type CheckoutOptions = Pick<SourceConfigOptions, "root" | "cwd" | "base"> & { readonly isCommitOptional?: boolean };
-
 /** A repository that git may read directly: this user owns it, or it is ours. */
 export function ownRepository(repository: Repository): Checkout {
   return { repository, temporary: null, isUnreadable: false, isForeign: false, warnings: [] };
@@ -33,7 +31,12 @@ export function ownRepository(repository: Repository): Checkout {
  * through a temporary directory of ours, without its configuration.
  */
 export async function openCheckout(
-  { root, cwd, base, isCommitOptional = false }: CheckoutOptions,
+  {
+    root,
+    cwd,
+    base,
+    isCommitOptional = false,
+  }: Pick<SourceConfigOptions, "root" | "cwd" | "base"> & { readonly isCommitOptional?: boolean },
   resources: DisposableStack,
   stop: Stop,
 ): Promise<Checkout> {

@@ -67,13 +67,6 @@ function isDeciding(path: string, prefix: string): boolean {
   return name === OWN_IGNORE_FILE && (folder.startsWith(prefix) || prefix.startsWith(folder));
 }
 
-type ListOptions = {
-  readonly withSizes?: boolean;
-  readonly paths?: readonly string[];
-  /** The number of entries beyond which it is refused. */
-  readonly most?: number;
-};
-
 /**
  * Every entry of a commit's tree, or those at some paths, by full commit id; sizes are 0 unless requested. A tree can name
  * one folder many times, so it is read as it is listed, and refused beyond the limit.
@@ -82,7 +75,16 @@ export async function listTree(
   repository: Repository,
   commit: string,
   { signal }: Stop,
-  { withSizes = true, paths = [], most = defaultLimits.entries }: ListOptions = {},
+  {
+    withSizes = true,
+    paths = [],
+    most = defaultLimits.entries,
+  }: {
+    readonly withSizes?: boolean;
+    readonly paths?: readonly string[];
+    /** The number of entries beyond which it is refused. */
+    readonly most?: number;
+  } = {},
 ): Promise<readonly TreeEntry[]> {
   const options = ["-r", "-z", ...(withSizes ? ["-l"] : []), "--full-tree"];
   const args = ["--literal-pathspecs", "ls-tree", ...options, commit, "--", ...paths];
