@@ -1,4 +1,5 @@
 import { mutations } from "../mutations/mutations.ts";
+import { cases } from "./cases.ts";
 import { defects } from "./defects.ts";
 import { faultKinds } from "./fault-kinds.ts";
 import { type SweepName, type SweepResult, sweeps } from "./sweep.ts";
@@ -42,6 +43,12 @@ The kinds of fault are:
 ${Object.keys(faultKinds)
   .map((kind) => `- ${kind}`)
   .join("\n")}
+
+## Numbered cases
+
+The title of a test begins with the numbers of the cases that it is about: bad input (B), faults (F) and attacks (S).
+
+${table(["case", "what happens"], Object.entries(cases))}
 
 ## Defects found
 
