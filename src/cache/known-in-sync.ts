@@ -8,8 +8,7 @@ import { isParsed, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
 import { createListReader, type ListReader } from "./list-reader.ts";
-import type { LiveFacts, SyncRecord } from "./live-facts.ts";
-import type { CachedPage } from "./unparsed-row.ts";
+import type { CachedPage, LiveFacts, SyncRecord } from "./live-facts.ts";
 
 /** What decides whether a resource is in sync, apart from live. */
 export type SyncBasis = {

@@ -4,8 +4,8 @@ import { contentDigest } from "../contract/content-digest.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
+import { type CachedPage, UnparsedRow } from "./live-facts.ts";
 import { readPageRows } from "./read-page-rows.ts";
-import { type CachedPage, UnparsedRow } from "./unparsed-row.ts";
 
 /** Reads a list without parsing the rows that are known and need not be read. */
 export type ListReader = {

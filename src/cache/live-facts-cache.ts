@@ -12,8 +12,14 @@ import type { ReceiptHead } from "../state/ledger.ts";
 import type { OnForgotten } from "../state/state.ts";
 import { storageErrorAt } from "../store/store-error.ts";
 import type { RowsRead } from "./known-in-sync.ts";
-import { type LiveFacts, NO_LIVE_FACTS, readLiveFacts, type SyncRecord, writeLiveFacts } from "./live-facts.ts";
-import type { CachedPage } from "./unparsed-row.ts";
+import {
+  type CachedPage,
+  type LiveFacts,
+  NO_LIVE_FACTS,
+  readLiveFacts,
+  type SyncRecord,
+  writeLiveFacts,
+} from "./live-facts.ts";
 
 /** Keeps the facts about one control plane from pass to pass. */
 export type LiveCache = {

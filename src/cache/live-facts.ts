@@ -1,9 +1,8 @@
-import type { Json } from "../contract/json.ts";
+import type { Json, JsonObject } from "../contract/json.ts";
 import { textPool } from "../contract/text-pool.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
 import { jsonArrayChunks } from "./json-array-chunks.ts";
-import { type CachedPage, UnparsedRow } from "./unparsed-row.ts";
 
 /** A manifest, a receipt and a live row that were found equal, each by the digest of its content. */
 export type SyncRecord = {
@@ -71,3 +70,35 @@ export function readLiveFacts(text: string, recorded: ReadonlyMap<Identity, Rece
 function readPage([digest, total, rows]: WrittenPage, pool: ReturnType<typeof textPool>): CachedPage {
   return { digest, total, rows: rows.map(([row, id, key, version]) => new UnparsedRow(pool(row), id, key, version)) };
 }
+
+const NO_MANIFEST: JsonObject = {};
+
+/**
+ * A row of a list that was recognised by its bytes and not parsed. It takes the place of the row in a reply. It is a
+ * class, so that it cannot be confused with a row that a server sent.
+ */
+export class UnparsedRow {
+  readonly [field: string]: Json;
+  readonly digest: string;
+  /** Its unique id in the list. */
+  readonly id: string;
+  /** The key part of its identity; null if the row belongs to another kind. */
+  readonly key: string | null;
+  readonly version: number | null;
+  readonly manifest = NO_MANIFEST;
+
+  constructor(digest: string, id: string, key: string | null, version: number | null) {
+    this.digest = digest;
+    this.id = id;
+    this.key = key;
+    this.version = version;
+  }
+}
+
+/** A page of a list that was read, by the digest of its bytes. */
+export type CachedPage = {
+  readonly digest: string;
+  /** The number of rows in the whole list, as the page states it. */
+  readonly total: Json;
+  readonly rows: readonly UnparsedRow[];
+};

@@ -5,8 +5,7 @@ import type { Contents, LoadOptions, LoadRules } from "../manifests/load-manifes
 import { transformOf } from "../manifests/transform.ts";
 import type { SealKey } from "../seal/seal-key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
-import { isUntouched } from "../source/file-stamp.ts";
-import type { FileState } from "../source/known-files.ts";
+import { type FileState, isUntouched } from "../source/file-stamp.ts";
 import { defaultLimits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { TargetState } from "../state/state.ts";

@@ -1,7 +1,7 @@
 import { textPool } from "../contract/text-pool.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
 import type { SourceDiagnostic } from "../core/other-documents.ts";
-import type { FileState, KnownFiles } from "../source/known-files.ts";
+import type { FileState, KnownFiles } from "../source/file-stamp.ts";
 import type { DeclarationOutline, FileOutline } from "./file-outline.ts";
 import { jsonArrayChunks } from "./json-array-chunks.ts";
 

@@ -1,10 +1,13 @@
+import type { Stop } from "../clock/clock.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
 import { notAdopted } from "../core/guards/adoption.ts";
 import { guardedSteps, guardMessages } from "../core/guards/guarded-steps.ts";
 import { SHRUNK_SOURCE } from "../core/guards/mass-change-guards.ts";
 import { withGuards, withRunWarnings } from "../core/plan/make-plan.ts";
 import type { Plan, Risk } from "../core/plan/plan.ts";
-import type { UnlocatedRefusal } from "./guard/locate-refusal.ts";
+import type { GuardRefusal } from "../core/report/events.ts";
+import { locateFields, type ManifestField } from "../manifests/read-manifests.ts";
 import type { ShrunkSource } from "./load/source-guards.ts";
 import type { LivePlan } from "./plan.ts";
 
@@ -66,4 +69,24 @@ function shrunkError({ error: { message, hint } }: ShrunkSource): Diagnostic {
 function withShrunk(refusal: UnlocatedRefusal | null, { error: { message } }: ShrunkSource): UnlocatedRefusal {
   const { flags = [], needsPerson = false, diagnostics = [], fields = [] } = refusal ?? {};
   return { message, flags: [...SHRUNK.flags, ...flags], needsPerson, diagnostics, fields };
+}
+
+/** Why guards refuse a plan, with the fields that its other messages are about. */
+type UnlocatedRefusal = GuardRefusal & {
+  readonly fields: readonly (ManifestField & { readonly diagnostic: Diagnostic })[];
+};
+
+/** The same refusal, with each message at the line of its field. */
+export async function locateRefusal({ fields, ...refusal }: UnlocatedRefusal, { signal }: Stop): Promise<GuardRefusal> {
+  const located = await locateFields(fields, { signal });
+  const steps = located.map(({ diagnostic, position }): Diagnostic => ({ ...diagnostic, ...position }));
+  return { ...refusal, diagnostics: [...steps, ...refusal.diagnostics] };
+}
+
+/** The error of an apply that guards refuse. */
+export function refusedByGuards({ message, diagnostics }: GuardRefusal, isVerified: boolean): HoldfastError {
+  const hint = isVerified
+    ? "nothing was written: review the steps; each names what allows it"
+    : "nothing was written: another key has signed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY";
+  return new HoldfastError("refused", message, { hint, diagnostics });
 }

@@ -4,8 +4,13 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import type { PassEvent, PassResult } from "../core/report/events.ts";
 import { strictRefusal, withWarnings } from "../core/run-warning.ts";
 import { SourceError } from "../source/source-error.ts";
-import { changedManifests } from "./load/changed-manifests.ts";
-import { isAboutSource, lastAppliedInstead, memoryAfter, type PassMemory } from "./load/pass-memory.ts";
+import {
+  changedManifests,
+  isAboutSource,
+  lastAppliedInstead,
+  memoryAfter,
+  type PassMemory,
+} from "./load/pass-memory.ts";
 import { requireConfiguration, ShrunkSourceError } from "./load/source-guards.ts";
 import { type DesiredRead, load, type SourceReading } from "./load.ts";
 import type { Pass } from "./pass.ts";

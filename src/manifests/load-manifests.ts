@@ -10,7 +10,7 @@ import { type Pace, pacer } from "../source/pacer.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
 import { type CheckBasis, type Checking, checkEverySemantics } from "./check-semantics.ts";
-import type { Declaration } from "./declaration.ts";
+import { type Declaration, faultyManifest, type ValidManifest, validManifest } from "./declaration.ts";
 import { diagnosticList, type Refuse } from "./diagnostic-list.ts";
 import { type DeclareOptions, type FileContent, readDeclarations } from "./read-declarations.ts";
 import { type Refusing, refuseDuplicates } from "./refuse-duplicates.ts";
@@ -18,7 +18,6 @@ import type { Rereading } from "./rereadable-file.ts";
 import { type ReferenceContext, resolveReferences } from "./resolve-references.ts";
 import type { SourceManifest } from "./source-manifest.ts";
 import { type TransformRules, transformOf } from "./transform.ts";
-import { faultyManifest, type ValidManifest, validManifest } from "./valid-manifest.ts";
 
 /** The part of the configuration that decides which manifests are accepted. */
 export type LoadRules = TransformRules & {

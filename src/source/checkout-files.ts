@@ -3,6 +3,7 @@
 import type { Stop } from "../clock/clock.ts";
 import { compareText } from "../contract/json.ts";
 import { equalsHead, foldersTo, isIgnoredByGit, isWithin } from "./equals-head.ts";
+import { isAboutSpecialFile, linkDiagnostic, submoduleWarning } from "./file-diagnostic.ts";
 import type { FolderFile } from "./folder-file.ts";
 import { blobSizes } from "./git/blobs.ts";
 import { isBelow } from "./git/compare-to-commit.ts";
@@ -16,7 +17,6 @@ import { openManifestFile } from "./open-manifest-file.ts";
 import type { Pace } from "./pacer.ts";
 import { fileStatus } from "./read-regular-file.ts";
 import type { SourceFile } from "./revision.ts";
-import { isAboutSpecialFile, linkDiagnostic, submoduleWarning } from "./special-file.ts";
 import { trackedSelection } from "./tracked-selection.ts";
 import { display, type FolderWalk, noPath, placeOf, warnOfSpecialFile } from "./walk-folder.ts";
 

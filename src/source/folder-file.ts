@@ -1,9 +1,8 @@
 import { contentDigest } from "../contract/content-digest.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { Stamp } from "./file-stamp.ts";
+import type { FileState, Stamp } from "./file-stamp.ts";
 import { blobId } from "./git/blobs.ts";
 import type { Head } from "./git/tree.ts";
-import type { FileState } from "./known-files.ts";
 import { readRegularFile } from "./read-regular-file.ts";
 import type { SourceFile } from "./revision.ts";
 

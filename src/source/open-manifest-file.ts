@@ -1,8 +1,7 @@
 import { contentDigest } from "../contract/content-digest.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
-import { isUntouched, stampOf } from "./file-stamp.ts";
+import { type FileState, isUntouched, stampOf } from "./file-stamp.ts";
 import { FolderFile } from "./folder-file.ts";
-import type { FileState } from "./known-files.ts";
 import { fileStatus, readRegularFile } from "./read-regular-file.ts";
 import { display, type FolderWalk, placeOf, warnOfSpecialFile } from "./walk-folder.ts";
 

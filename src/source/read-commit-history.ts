@@ -1,7 +1,9 @@
 import { realpathSync } from "node:fs";
 import { posix } from "node:path";
+import type { Stop } from "../clock/clock.ts";
 import type { HistoryReach } from "../contract/generated/output.ts";
 import type { Removal } from "../core/removal.ts";
+import { type AppliedCommit, type AppliedRef, findApplied } from "./git/applied-commit.ts";
 import { readBlobs } from "./git/blobs.ts";
 import {
   changesOn,
@@ -12,15 +14,16 @@ import {
   type ReplacedFile,
   readableBlobs,
 } from "./git/first-parent-line.ts";
+import { openCheckout } from "./git/open-checkout.ts";
+import { readCommitFiles } from "./git/read-commit.ts";
 import { prefixIn, type Repository } from "./git/repository-paths.ts";
 import { selectTreeEntries } from "./git/select-tree-entries.ts";
 import { listTree, type TreeEntry } from "./git/tree.ts";
 import { IGNORE_FILE_BYTES, ignoreFiles, isManifestFile } from "./ignore-files.ts";
-import { openOwnCheckout } from "./open-own-checkout.ts";
 import type { Pace } from "./pacer.ts";
 import type { SourceOptions } from "./read-source.ts";
 import type { RevisionFiles } from "./revision.ts";
-import { startsOf } from "./source-root.ts";
+import { realRoot, startsOf } from "./source-root.ts";
 
 /** Time for reading a history and for the questions to it, in milliseconds. */
 const HISTORY_MS = 5000;
@@ -164,4 +167,40 @@ async function uncommittedSteps(
     return isSame ? [] : [{ path, before: blob, after: null }];
   });
   return [{ commit: null, author: null, at: null, files }];
+}
+
+/** The commit that a ref names, and its files; null files if it is not trusted. */
+type AppliedFiles = { readonly applied: AppliedCommit; readonly files: RevisionFiles | null };
+
+/** Reads the commit that was applied last, if the commit of the source contains it; null if there is no such ref. */
+export async function readApplied(
+  { applied: ref, tip, ...options }: HistoryOptions & { readonly applied: AppliedRef },
+  pace: Pace,
+): Promise<AppliedFiles | null> {
+  using resources = new DisposableStack();
+  const opened = await openOwnCheckout(options, resources, pace);
+  if (opened === null) return null;
+  const { repository, root } = opened;
+  const base = { ref: "the source", commit: tip };
+  const applied = await findApplied({ ...repository, isShallow: isShallow(repository) }, ref, base, pace);
+  if (applied === null) return null;
+  if (applied.is === "untrusted") return { applied, files: null };
+  const { paths, cwd, limits } = options;
+  const reading = { root, repository, ref: applied.commit, cwd, limits, ...(paths ? { paths } : {}) };
+  return { applied, files: await readCommitFiles(reading, pace) };
+}
+
+/** A repository whose commits can be read, and the source's root in it. */
+type OpenedRepository = { readonly repository: Repository; readonly root: string };
+
+/** Opens the repository of a source again, after the source was read; null if its commits cannot be read. */
+async function openOwnCheckout(
+  { commits, base, cwd, root: named }: Pick<SourceOptions, "root" | "cwd" | "base" | "commits">,
+  resources: DisposableStack,
+  stop: Stop,
+): Promise<OpenedRepository | null> {
+  if (commits !== null) return { repository: commits.repository, root: commits.repository.gitFolder };
+  const root = realRoot(named);
+  const { repository, isUnreadable } = await openCheckout({ root, cwd, base, isCommitOptional: true }, resources, stop);
+  return repository === null || isUnreadable ? null : { repository, root };
 }

@@ -3,7 +3,8 @@ import { join, relative, resolve, sep } from "node:path";
 import { compareText } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { fileDiagnostic } from "./file-diagnostic.ts";
+import { fileDiagnostic, linkDiagnostic, specialFileWarning, submoduleWarning } from "./file-diagnostic.ts";
+import type { KnownFiles } from "./file-stamp.ts";
 import type { FolderPlace } from "./folder-file.ts";
 import type { Repository } from "./git/repository-paths.ts";
 import {
@@ -14,16 +15,14 @@ import {
   isSkippedName,
   OWN_IGNORE_FILE,
   openIgnoreFiles,
+  outerScopes,
   type Scope,
   scopesOf,
 } from "./ignore-files.ts";
-import type { KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
-import { outerScopes } from "./outer-ignore-files.ts";
 import type { pacer } from "./pacer.ts";
 import { fileStatus } from "./read-regular-file.ts";
 import { startsOf } from "./source-root.ts";
-import { linkDiagnostic, specialFileWarning, submoduleWarning } from "./special-file.ts";
 
 /** Which files of a folder are read. */
 export type FolderOptions = {

@@ -1,10 +1,13 @@
 import type { Stats } from "node:fs";
-import { join, relative, resolve, sep } from "node:path";
+import { basename, join, relative, resolve, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
 import type { Clock } from "../clock/clock.ts";
+import { formatOf } from "../yaml/document.ts";
+import { ExactProcess, readYaml } from "../yaml/read-yaml.ts";
 import { ignoreFiles, isManifestFile, isSkippedName } from "./ignore-files.ts";
-import { everyFileParses, type IsMeant, isWrittenInPlace } from "./is-half-written.ts";
-import type { Pace } from "./pacer.ts";
+import { defaultLimits } from "./limits.ts";
+import { type Pace, pacer } from "./pacer.ts";
+import { fileStatus, readRegularFile } from "./read-regular-file.ts";
 import { CONFIG_NAME, startsOf } from "./source-root.ts";
 
 /** What is watched, and the callbacks. */
@@ -143,4 +146,44 @@ function settledSince(since: number, { paths, lastAt }: Changes, isMeant: IsMean
     if (!parses) brokenAt = at;
     return parses && lastAt() === at;
   };
+}
+
+/**
+ * Whether a manifest or configuration file was last written in place, so that it may be incomplete. A rename, like any
+ * change of the inode alone, moves the change time and leaves the modification time.
+ */
+function isWrittenInPlace(path: string): boolean {
+  const name = basename(path);
+  if (!isManifestFile(name) && name !== CONFIG_NAME) return false;
+  const stat = fileStatus(path);
+  return stat?.isFile() === true && stat.ctimeMs <= stat.mtimeMs;
+}
+
+/** Whether a text that cannot be parsed is meant as a manifest. */
+type IsMeant = (text: string) => boolean;
+
+/** Whether every manifest file parses; one that is gone, too large to be read, or not meant as a manifest does. */
+async function everyFileParses(paths: readonly string[], isMeant: IsMeant, pace: Pace): Promise<boolean> {
+  const pause = pacer(pace);
+  await using exact = new ExactProcess();
+  // A configuration that does not parse is never applied: the last applied revision stays.
+  for (const path of paths.filter((each) => isManifestFile(basename(each)))) {
+    if (!(await parses(path, isMeant, exact))) return false;
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+  }
+  return true;
+}
+
+async function parses(path: string, isMeant: IsMeant, exact: ExactProcess): Promise<boolean> {
+  const opened = readRegularFile(path, defaultLimits.fileBytes);
+  if (opened.is !== "read" || opened.size > opened.bytes.length) return true;
+  const format = formatOf(basename(path)) ?? "yaml";
+  const { text, faults, documents } = await readYaml(
+    opened.bytes,
+    { format, limits: defaultLimits, worthy: null },
+    exact,
+  );
+  const isWhole = faults.length === 0 && documents.every(({ value, faults: found }) => value !== null || !found.length);
+  return isWhole || !isMeant(text);
 }

@@ -1,5 +1,6 @@
 import PQueue from "p-queue";
 import { ClientError } from "../../client/client-error.ts";
+import type { Stop } from "../../clock/clock.ts";
 import { errorMessage } from "../../contract/error-message.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
 import type { Decision } from "../../core/decide/decision.ts";
@@ -11,13 +12,13 @@ import type { Kind } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, type Manifest, requireRead } from "../../core/manifest.ts";
 import { type Step, writes } from "../../core/plan/plan.ts";
-import { isSuccess, type OutcomeError } from "../../core/report/report.ts";
+import { isSuccess, type Outcome, type OutcomeError } from "../../core/report/report.ts";
 import { kindOf } from "../../kinds/index.ts";
-import type { SourceManifest } from "../../manifests/source-manifest.ts";
+import { locateField } from "../../manifests/read-manifests.ts";
+import type { SourceHead, SourceManifest } from "../../manifests/source-manifest.ts";
 import type { LivePlan } from "../plan.ts";
 import { rollout } from "../rollout.ts";
 import { announceLongWait } from "./announce-long-wait.ts";
-import { locateOutcome } from "./locate-outcome.ts";
 import type { Recovered } from "./recover.ts";
 import { schedule, type Task } from "./schedule.ts";
 import {
@@ -240,4 +241,16 @@ function interruptedStop({ aborted, reason }: AbortSignal): OutcomeError | null 
 
 function stopped(why: string): OutcomeError {
   return { code: "stopped", message: `not sent: ${why}` };
+}
+
+/** The place of an outcome's error in the source (`file:line:column`), as exact as its pointer; null when unknown. */
+export async function locateOutcome(
+  { identity, error }: Pick<Outcome, "identity" | "error">,
+  manifests: ReadonlyMap<Identity, SourceHead>,
+  stop: Stop,
+): Promise<string | null> {
+  const manifest = error === null ? undefined : manifests.get(identity);
+  if (manifest === undefined) return null;
+  const { line, column } = await locateField({ manifest, pointer: error?.pointer || null }, stop);
+  return `${manifest.file}:${line}:${column}`;
 }

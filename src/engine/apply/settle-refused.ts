@@ -1,7 +1,7 @@
 import { ClientError } from "../../client/client-error.ts";
 import type { Sent } from "../../client/writer.ts";
 import { operations } from "../../contract/operations.ts";
-import { deploymentInProgress, followRollout } from "../rollout/follow-rollout.ts";
+import { deploymentInProgress, followRollout } from "../rollout.ts";
 import { announceLongWait } from "./announce-long-wait.ts";
 import { settleFound } from "./resolve-ambiguous.ts";
 import { verifyWrite } from "./verify-write.ts";

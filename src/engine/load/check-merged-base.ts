@@ -1,3 +1,5 @@
+// src/engine/load: the phase that reads what a revision declares. See docs/architecture.md#a-pass.
+
 import type { Diagnostic } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Loaded } from "../../manifests/load-manifests.ts";

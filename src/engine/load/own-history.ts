@@ -7,8 +7,7 @@ import { readManifests } from "../../manifests/read-manifests.ts";
 import { once } from "../../model/once.ts";
 import type { AppliedRef } from "../../source/git/applied-commit.ts";
 import type { Pace } from "../../source/pacer.ts";
-import { readApplied } from "../../source/read-applied.ts";
-import { type HistoryOptions, readCommitHistory } from "../../source/read-commit-history.ts";
+import { type HistoryOptions, readApplied, readCommitHistory } from "../../source/read-commit-history.ts";
 import type { RevisionFiles } from "../../source/revision.ts";
 import { appliedWarnings } from "./check-merged-base.ts";
 

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import { changesSince, withDependants } from "../../cache/source-index.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { PassResult } from "../../core/report/events.ts";
@@ -6,6 +8,7 @@ import { SourceError } from "../../source/source-error.ts";
 import { type DesiredRead, load } from "../load.ts";
 import type { Run } from "../run.ts";
 import type { Target } from "../target.ts";
+import type { Desired } from "./desired.ts";
 import { ShrunkSourceError } from "./source-guards.ts";
 
 /** What a daemon remembers from one pass over a target to the next. */
@@ -67,4 +70,21 @@ async function readKept(target: Target, run: Run): Promise<DesiredRead | null> {
   if (source.commits === null || commit === null) return null;
   const commits = { ...source.commits, resolve: async () => commit };
   return load({ ...target, source: { ...source, commits } }, run, { before: null });
+}
+
+/** For more resources than this, reading whole lists costs less than reading each one. */
+const MAX_SINGLE_READS = 100;
+
+/**
+ * The part of a source that a commit pass reconciles: changes since the revision applied last, unfinished resources of its
+ * pass, and resources that refer to either. Null where the pass must reconcile everything.
+ */
+export function changedManifests(read: DesiredRead, { lastApplied: before, unfinished }: PassMemory): Desired | null {
+  const { desired, rules, from } = read;
+  if (before === null || unfinished === null || from === null || before.from === null) return null;
+  if (!desired.isWhole || !isDeepStrictEqual(rules, before.rules)) return null;
+  const changed = changesSince(before.from, from);
+  const manifests = changed && withDependants(unfinished.union(changed), from, MAX_SINGLE_READS);
+  if (manifests === null) return null;
+  return { ...desired, manifests, isWhole: false, outOfScope: desired.manifests.length - manifests.length };
 }

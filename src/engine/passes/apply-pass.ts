@@ -1,3 +1,4 @@
+import type { Access } from "../../core/access.ts";
 import { otherWriterWarnings } from "../../core/guards/other-writer.ts";
 import { firstWriteGuard, type PlanGuards } from "../../core/guards/step-guards.ts";
 import { parentOf } from "../../core/kind.ts";
@@ -6,15 +7,18 @@ import { missingExtensions } from "../../core/missing-extensions.ts";
 import { type Risk, writes } from "../../core/plan/plan.ts";
 import { requireSamePlan } from "../../core/plan/require-same-plan.ts";
 import type { SignedPlan } from "../../core/plan/signed-plan.ts";
-import type { PassResult, PlanEvent } from "../../core/report/events.ts";
+import type { ApplyEvent, PassResult, PlanEvent } from "../../core/report/events.ts";
+import { type Outcome, summariseOutcomes } from "../../core/report/report.ts";
 import { runWarning } from "../../core/run-warning.ts";
+import { missingRoleToWrite } from "../../core/sight.ts";
 import { kindsByType } from "../../kinds/index.ts";
+import type { SourceHead } from "../../manifests/source-manifest.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
-import { applyEvent } from "../apply/apply-event.ts";
+import { locateOutcome } from "../apply/apply-steps.ts";
 import { type Recovered, recover, startRecovery } from "../apply/recover.ts";
-import { apply } from "../apply.ts";
-import { locateRefusal, refusedByGuards } from "../guard/locate-refusal.ts";
-import { guard } from "../guard.ts";
+import { type ApplyResult, apply } from "../apply.ts";
+import { guard, locateRefusal, refusedByGuards } from "../guard.ts";
+import { invalidOutcomes } from "../invalid-outcomes.ts";
 import type { Leader } from "../lease/leader.ts";
 import { accessOfLeader, accessOfRun, type WriteAccess } from "../lease/write-access.ts";
 import type { Desired } from "../load/desired.ts";
@@ -24,7 +28,7 @@ import { removedToKeep } from "../observe/removed-manifests.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
 import { type LivePlan, planAgainstLive } from "../plan.ts";
-import type { RolloutWaiting } from "../run.ts";
+import type { RolloutWaiting, Run } from "../run.ts";
 import { readAccessOf, type ServerSession } from "../session.ts";
 import { signableOf, signerOf } from "../signed-inputs.ts";
 import type { Rules } from "../target.ts";
@@ -213,4 +217,43 @@ function warnOfOtherWriters({ observation, recorded }: LivePlan, { connection, r
   const now = serverTime() ?? run.clock.now();
   const seen = { live: observation.live, recorded, subject: capabilities.subject, now };
   run.emit({ what: "warned", warnings: otherWriterWarnings(seen) });
+}
+
+/** The event that reports an applied plan. Invalid manifests are in it even if only a part of the source was processed. */
+async function applyEvent(
+  { tokens, ...applied }: ApplyResult,
+  { plan, notUsed, desired: { outOfScope }, orphans: { reach }, access }: LivePlan,
+  { connection, read, run }: Pass,
+): Promise<ApplyEvent> {
+  const sent = applied.outcomes.map((outcome) => withMissingRole(outcome, access));
+  const outcomes = [...sent, ...(await invalidOutcomes(read.desired, connection.session))];
+  const { unchanged, ...others } = summariseOutcomes(outcomes);
+  const report = { ...applied, outcomes, summary: { ...others, unchanged: unchanged + (outOfScope ?? 0) } };
+  const places = await placesOf(report, read.desired.manifests, run);
+  const isPart = outOfScope !== undefined;
+  const history = reach === null ? {} : { history: reach };
+  return { what: "applied", report, plan, isPart, tokens, notUsed, ...history, places };
+}
+
+function withMissingRole(outcome: Outcome, access: Access | null): Outcome {
+  const { error, identity } = outcome;
+  if (error?.status !== 403) return outcome;
+  const role = missingRoleToWrite(access, identity, kindsByType);
+  return role === null ? outcome : { ...outcome, error: { ...error, role } };
+}
+
+async function placesOf(
+  { outcomes }: ApplyEvent["report"],
+  manifests: readonly SourceHead[],
+  { signal }: Run,
+): Promise<ReadonlyMap<Identity, string>> {
+  const failed = outcomes.filter(({ error }) => error !== null);
+  if (failed.length === 0) return new Map();
+  const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
+  const places = new Map<Identity, string>();
+  for (const outcome of failed) {
+    const place = await locateOutcome(outcome, byIdentity, { signal });
+    if (place !== null) places.set(outcome.identity, place);
+  }
+  return places;
 }

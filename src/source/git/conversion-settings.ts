@@ -3,9 +3,8 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Stop } from "../../clock/clock.ts";
 import { runGit } from "../remote/run-git.ts";
-import { environmentForSettings, folderOf, outsideRepositories } from "./git.ts";
+import { environmentForSettings, folderOf, outsideRepositories, quotedPath } from "./git.ts";
 import type { StampCheck } from "./index-entries.ts";
-import { quotedPath } from "./quoted-path.ts";
 import type { Repository } from "./repository-paths.ts";
 
 /** The settings that decide how git writes files into a checkout, and finds them unchanged. None of them names a program. */

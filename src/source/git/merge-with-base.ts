@@ -8,7 +8,7 @@ import type { FolderFiles } from "../read-folder.ts";
 import { fileStatus } from "../read-regular-file.ts";
 import { type BaseCommit, gitFailure, runInRepository } from "./base-commit.ts";
 import { changedFiles, type FileChange } from "./changed-files.ts";
-import { quotedPath } from "./quoted-path.ts";
+import { quotedPath } from "./git.ts";
 import { prefixIn } from "./repository-paths.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
 import { headOf } from "./tree.ts";

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { readRegularFile } from "../read-regular-file.ts";
-import { quotedPath } from "./quoted-path.ts";
+import { quotedPath } from "./git.ts";
 import type { Repository } from "./repository-paths.ts";
 
 /** A temporary git directory of ours that sees the commits of a checkout; it is removed when disposed. */

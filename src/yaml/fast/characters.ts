@@ -1,3 +1,5 @@
+// src/yaml/fast: the reader of what manifests usually are. See docs/manifests.md#two-parsers.
+
 /** The character codes of plain YAML syntax. */
 export const TAB = 0x09;
 export const SPACE = 0x20;

@@ -1,5 +1,4 @@
 import type { Json } from "../../contract/json.ts";
-import { mappingOf, noteDuplicateKey } from "./build-mapping.ts";
 import {
   APOSTROPHE,
   afterSpaces,
@@ -18,9 +17,16 @@ import {
   QUOTE,
 } from "./characters.ts";
 import { noKeys, withKey } from "./mapping-shape.ts";
-import { addValue, checkedText, listOf, noteInside, type ParserState } from "./parser-state.ts";
-import { readKeyAt } from "./read-key.ts";
-import { readQuoted, scalarAt } from "./scalar.ts";
+import {
+  addValue,
+  checkedText,
+  listOf,
+  mappingOf,
+  noteDuplicateKey,
+  noteInside,
+  type ParserState,
+} from "./parser-state.ts";
+import { readKeyAt, readQuoted, scalarAt } from "./scalar.ts";
 
 /** Reads a list or mapping in brackets; undefined if it is not certainly one. */
 export function readBrackets(state: ParserState, depth: number): Json | undefined {

@@ -5,7 +5,6 @@ import type { FieldOffsets } from "../field-offsets.ts";
 import type { YamlLimits } from "../limits.ts";
 import { type Respelling, respellingsAt } from "../respelling.ts";
 import type { Chunk } from "../split-documents.ts";
-import { mappingOf, noteDuplicateKey } from "./build-mapping.ts";
 import {
   APOSTROPHE,
   afterSpaces,
@@ -25,11 +24,18 @@ import {
   QUOTE,
 } from "./characters.ts";
 import { type MappingShape, noKeys, withKey } from "./mapping-shape.ts";
-import { addValue, checkedText, listOf, noteInside, type ParserState } from "./parser-state.ts";
+import {
+  addValue,
+  checkedText,
+  listOf,
+  mappingOf,
+  noteDuplicateKey,
+  noteInside,
+  type ParserState,
+} from "./parser-state.ts";
 import { readBlock } from "./read-block.ts";
 import { readBrackets } from "./read-brackets.ts";
-import { readKeyAt } from "./read-key.ts";
-import { readQuoted, scalarAt } from "./scalar.ts";
+import { readKeyAt, readQuoted, scalarAt } from "./scalar.ts";
 import { type Slice, slicer } from "./slice.ts";
 
 /** A document that was read. */

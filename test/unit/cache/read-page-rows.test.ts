@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createListReader, type ListReaderOptions } from "../../../src/cache/list-reader.ts";
+import { type CachedPage, UnparsedRow } from "../../../src/cache/live-facts.ts";
 import { readPageRows } from "../../../src/cache/read-page-rows.ts";
-import { type CachedPage, UnparsedRow } from "../../../src/cache/unparsed-row.ts";
 import { contentDigest } from "../../../src/contract/content-digest.ts";
 import type { JsonObject } from "../../../src/contract/json.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
