@@ -101,6 +101,21 @@ test("init on a workspace that exists declares no cluster, and says which comman
   expect(filesIn(source.folder).some((file) => file.startsWith("other"))).toBe(false);
 });
 
+test("init begins with what is live, so that a plan finds nothing to do, and can be repeated", async () => {
+  const server = await serve();
+  const first = await sourceOf({}, server);
+  await first.runHere(["init"]);
+  expect(await first.runHere(["apply", "--yes"])).toMatchObject({ code: 0 });
+  const source = await sourceOf({}, server);
+  const none = await source.runHere(["init", "found", "--from-live"], { HOLDFAST_SERVER: "" });
+  expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining("--server URL") });
+  const begun = await source.runHere(["init", "found", "--from-live"]);
+  expect(begun).toMatchObject({ code: 0, stdout: expect.stringContaining("Import: 3 written to found/manifests") });
+  expect(filesIn(join(source.folder, "found"))).toEqual(starter);
+  expect((await source.runHere(["plan", "--source", "found"])).stdout).toContain("nothing to do, 3 unchanged");
+  expect((await source.runHere(["init", "found", "--from-live"])).stdout).toContain("3 unchanged");
+});
+
 test("init adds the files of a pipeline to a source that exists", async () => {
   const source = await sourceOf({ "holdfast.yaml": "paths: [elsewhere]\n" });
   for (const ci of ["github", "gitlab", "shell"])
@@ -138,6 +153,12 @@ test("on a terminal init asks, again where an answer is not valid", async () => 
     "manifests/prod-eu/ranking/hello.yaml",
     "manifests/prod-eu/ranking/workspace.yaml",
   ]);
+  const server = await serve();
+  const live = await sourceOf({}, server);
+  expect(await live.runThrough(onTerminal(80, "maybe\\nyes\\n\\n"), ["init"], { CI: "" })).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/Begin with what is live on http[\s\S]*yes or no\.[\s\S]*Import: nothing/),
+  });
   const other = await sourceOf({});
   const left = await other.runThrough(onTerminal(80, "prod-eu:ranking\\n"), ["init"], { CI: "" });
   expect([left.code === 0, filesIn(other.folder)]).toEqual([false, []]);

@@ -90,6 +90,7 @@ export const flags = {
   only: textsFlag("--only <id...>", "only these identities, with what they refer to"),
   kind: textsFlag("--kind <kind...>", "only these kinds, with what they refer to"),
   exclude: textsFlag("--exclude <glob...>", "leave out the identities that match"),
+  fromLive: toggleFlag("--from-live", "begin with manifests of what is live"),
   service: textFlag("--service <name>", "name of the first service"),
   ci: choiceFlag(
     "--ci <service>",

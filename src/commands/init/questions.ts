@@ -8,7 +8,8 @@ export type Questions = Disposable & {
   readonly ask: (question: Question) => Promise<string>;
 };
 
-type Question = {
+/** A question with a default. */
+export type Question = {
   readonly text: string;
   readonly byDefault: string;
   /** Why an answer is not valid; null if it is. */

@@ -19,14 +19,20 @@ const SCHEMA_FILE = ".holdfast.schema.json";
 /** The workspace that is declared, with its cluster, where none is named. */
 const OWN_WORKSPACE = "dev:web";
 
-/** The files of a new source, the configuration first. */
-export function starterFiles({ workspace, service }: Starter): readonly NewFile[] {
-  const [cluster = "", name = ""] = (workspace ?? OWN_WORKSPACE).split(":");
-  const below = `${cluster}/${name}`;
+/** The files of a new source besides its manifests, the configuration first. */
+export function sourceFiles(): readonly NewFile[] {
   return [
     { path: "holdfast.yaml", text: CONFIGURATION },
     { path: ".gitignore", text: "# Records, tokens and data of the embedded control plane\n.holdfast/\n" },
     { path: SCHEMA_FILE, text: `${JSON.stringify(manifestEditorSchema(), null, 2)}\n` },
+  ];
+}
+
+/** The first manifests of a source that begins with nothing. */
+export function starterManifests({ workspace, service }: Starter): readonly NewFile[] {
+  const [cluster = "", name = ""] = (workspace ?? OWN_WORKSPACE).split(":");
+  const below = `${cluster}/${name}`;
+  return [
     ...(workspace === null ? [manifest(`${cluster}/cluster.yaml`, clusterText(cluster))] : []),
     manifest(`${below}/workspace.yaml`, workspaceText(cluster, name)),
     manifest(`${below}/${service}.yaml`, serviceText(`${cluster}:${name}`, service)),
