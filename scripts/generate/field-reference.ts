@@ -1,4 +1,5 @@
-import { allowedTypes, resolveRef, type SchemaNode, unionVariants } from "../../src/schema/schema-node.ts";
+import { rangeWords, typeWords } from "../../src/schema/field-words.ts";
+import { resolveRef, type SchemaNode, unionVariants } from "../../src/schema/schema-node.ts";
 import type { Schemas } from "./schemas.ts";
 
 type Row = { readonly path: string; readonly node: SchemaNode; readonly required: boolean };
@@ -58,7 +59,7 @@ function line({ path, node, required }: Row): string {
   const fallback = node.default === undefined ? "" : `\`${JSON.stringify(node.default)}\``;
   const cells = [
     `\`${path}\`${required ? " **required**" : ""}`,
-    typeWords(node),
+    typeText(node),
     node["x-unit"] ?? "",
     fallback,
     words(node),
@@ -66,22 +67,10 @@ function line({ path, node, required }: Row): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`;
 }
 
-function typeWords(node: SchemaNode): string {
+function typeText(node: SchemaNode): string {
   if (node.const !== undefined) return `\`${node.const}\``;
-  if (node.enum !== undefined)
-    return node.enum
-      .filter((value) => value !== null)
-      .map((value) => `\`${value}\``)
-      .join(", ");
-  const types = allowedTypes(node).map((type) => (type === "array" ? `list${itemWords(node)}` : type));
-  const free = node["x-free"] ? " (free)" : node["x-as-text"] ? " of texts" : "";
-  return types.join(" or ") + free;
-}
-
-function itemWords({ items, "x-set": set, "x-key": key }: SchemaNode): string {
-  const inner = items === undefined ? [] : allowedTypes(items);
-  const order = set ? ", order-free" : key === undefined ? "" : `, order-free by ${key.join(" and ")}`;
-  return `${inner.length === 1 ? ` of ${inner[0]}s` : ""}${order}`;
+  const values = node.enum?.filter((value) => value !== null);
+  return values?.map((value) => `\`${value}\``).join(", ") ?? typeWords(node);
 }
 
 function words(node: SchemaNode): string {
@@ -90,12 +79,4 @@ function words(node: SchemaNode): string {
   const range = rangeWords(node);
   const form = node["x-form"] === undefined ? "" : ` Form: ${node["x-form"]}.`;
   return `${node.description ?? ""}.${known}${form}${range}`;
-}
-
-function rangeWords({ minimum, exclusiveMinimum, maximum, minItems }: SchemaNode): string {
-  const least = minItems === undefined ? "" : ` At least ${minItems} ${minItems === 1 ? "item" : "items"}.`;
-  if (exclusiveMinimum !== undefined) return ` More than ${exclusiveMinimum}, at most ${maximum}.${least}`;
-  if (minimum === undefined || maximum === undefined || maximum === 2147483647)
-    return minimum ? ` At least ${minimum}.${least}` : least;
-  return ` ${minimum} to ${maximum}.${least}`;
 }

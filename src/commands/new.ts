@@ -81,5 +81,6 @@ function modeline(folder: string, schema: string): string {
 
 function commentedYaml(manifest: JsonObject): string {
   const type = String(manifest.type);
-  return manifestYaml(manifest, schemaComments(schemaFor(type) ?? {}, manifest));
+  const more = `# More of it: holdfast explain ${type}, or holdfast new ${type} --full\n`;
+  return more + manifestYaml(manifest, schemaComments(schemaFor(type) ?? {}, manifest));
 }

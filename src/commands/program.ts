@@ -11,6 +11,7 @@ import { backup } from "./declarations/backup.ts";
 import { comment } from "./declarations/comment.ts";
 import { disable } from "./declarations/disable.ts";
 import { drift } from "./declarations/drift.ts";
+import { explain } from "./declarations/explain.ts";
 import { forget } from "./declarations/forget.ts";
 import { history } from "./declarations/history.ts";
 import { hold } from "./declarations/hold.ts";
@@ -51,7 +52,11 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(drift, () => import("./drift.ts")),
     toEntry(importCommand, () => import("./import.ts")),
   ],
-  "Writing manifests:": [toEntry(newManifest, () => import("./new.ts")), toEntry(schema, () => import("./schema.ts"))],
+  "Writing manifests:": [
+    toEntry(newManifest, () => import("./new.ts")),
+    toEntry(explain, () => import("./explain.ts")),
+    toEntry(schema, () => import("./schema.ts")),
+  ],
   "Daemon:": [
     toEntry(watch, () => import("./watch.ts")),
     toEntry(status, () => import("./status.ts")),
@@ -123,6 +128,7 @@ const HARMLESS = [
   "snapshot",
   "simulate",
   "new",
+  "explain",
   "schema",
   "help",
 ];

@@ -68,6 +68,7 @@ test("a new file gets the manifest, with the way to the schema from where it is"
   expect(await readFile(file, "utf8")).toBe(
     [
       "# yaml-language-server: $schema=../../.holdfast.schema.json",
+      "# More of it: holdfast explain team, or holdfast new team --full",
       "type: team",
       "# Name of the team. Form: 1 to 64 letters, digits, '-', '_' or '.', first a",
       "# letter or digit",

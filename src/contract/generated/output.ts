@@ -486,6 +486,114 @@ readonly notUsed?: readonly MissingExtension[]
 readonly history?: HistoryReach
 }
 /**
+ * A field with the fields below it
+ */
+export type ExplainedPart = {
+readonly field: FieldFacts
+/**
+ * The fields of an object, or of the items of a list
+ */
+readonly fields: readonly FieldFacts[]
+/**
+ * The forms that the value may have, by its type
+ */
+readonly forms: readonly FieldForm[]
+}
+/**
+ * What the schema says of one field
+ */
+export type FieldFacts = {
+/**
+ * Path of the field, below the field that is explained for its parts
+ */
+readonly path: string
+/**
+ * Type of the value, in words
+ */
+readonly type: string
+/**
+ * Whether it must be there
+ */
+readonly required: boolean
+/**
+ * What it is for
+ */
+readonly description: string
+/**
+ * Unit of a number
+ */
+readonly unit: (string | null)
+/**
+ * What stands for it where it is absent; null where nothing does
+ */
+readonly default: Json
+/**
+ * Limits of its value, in words
+ */
+readonly limits: (string | null)
+/**
+ * Form of its text, in words
+ */
+readonly form: (string | null)
+/**
+ * All values that it may have; null where it is no enumeration
+ */
+readonly values: (readonly string[] | null)
+/**
+ * Values that are known, besides which others are allowed
+ */
+readonly knownValues: (readonly string[] | null)
+/**
+ * Whether no output shows its value
+ */
+readonly sensitive: boolean
+/**
+ * Values that it may have
+ * 
+ * Items: A value
+ */
+readonly examples: readonly Json[]
+}
+/**
+ * One form of a value
+ */
+export type FieldForm = {
+/**
+ * Value of the field type
+ */
+readonly type: string
+/**
+ * What the form is
+ */
+readonly description: string
+/**
+ * Its own fields
+ */
+readonly fields: readonly FieldFacts[]
+}
+/**
+ * What explain -o json writes: a kind, or a field of it
+ */
+export type ExplainReport = {
+readonly format_version: FormatVersion
+/**
+ * Kind of manifest, or config for holdfast.yaml
+ */
+readonly kind: string
+/**
+ * Path of the field as it was given; empty for the kind itself
+ */
+readonly path: string
+/**
+ * The field, once for each meaning that its path has in the forms of the fields above it
+ */
+readonly fields: readonly ExplainedPart[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * What a command writes with -o json when it ends without its result
  */
 export type Failure = {
