@@ -9,6 +9,7 @@ import { adopt } from "./declarations/adopt.ts";
 import { apply } from "./declarations/apply.ts";
 import { backup } from "./declarations/backup.ts";
 import { comment } from "./declarations/comment.ts";
+import { completion } from "./declarations/completion.ts";
 import { disable } from "./declarations/disable.ts";
 import { drift } from "./declarations/drift.ts";
 import { explain } from "./declarations/explain.ts";
@@ -87,6 +88,13 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(disable, () => import("./disable.ts")),
     toEntry(whoami, () => import("./whoami.ts")),
   ],
+  "Shell:": [
+    toEntry(completion, async () => {
+      const { completeWords } = await import("./completion.ts");
+      const silent = { done: () => {} };
+      return { run: (invocation) => completeWords(invocation, createProgram(invocation.terminal, silent)) };
+    }),
+  ],
 };
 
 /** What is called as a command begins, with its warnings, and as it ends without an error, with its exit code. */
@@ -125,6 +133,7 @@ const HARMLESS = [
   "status",
   "history",
   "why",
+  "completion",
   "snapshot",
   "simulate",
   "new",

@@ -55,13 +55,11 @@ export function choicesFlag<const Value extends string>(
 
 /** The flag for the output formats: one format for stdout, and others for files, such as `json=plan.json`. */
 export function outputFlag(formats: readonly OutputFormat[]): Flag<readonly Output[]> {
-  const description = `format of the result: ${formats.join(", ")}; FORMAT=FILE writes it to a file. Can be given several times`;
+  const more = formats.length > 2 ? "; FORMAT=FILE writes it to a file. Can be given several times" : "";
   return {
     option: () => {
-      return new Option(
-        "-o, --output <format>",
-        formats.length > 2 ? description : "format of the result: text or json",
-      )
+      return new Option("-o, --output <format>", `format of the result${more}`)
+        .choices(formats)
         .default(undefined, "text")
         .argParser((text: string, before: readonly Output[] | undefined) => {
           return text.split(",").reduce((outputs, one) => addOutput(one, outputs, formats), before ?? []);
