@@ -6,12 +6,7 @@ import type { Refusal } from "./refusal.ts";
 import type { Pause } from "./retry-policy.ts";
 
 /** The reason for the wait before the next try, as text for the user. */
-export function reasonToWait(
-  origin: string,
-  name: OperationName,
-  { answer }: Tried,
-  { milliseconds }: Pick<Pause, "milliseconds">,
-): string {
+export function reasonToWait(origin: string, name: OperationName, { answer }: Tried, { milliseconds }: Pause): string {
   const { method, path } = operation(name);
   switch (answer.state) {
     case "not-sent":

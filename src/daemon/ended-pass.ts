@@ -4,7 +4,7 @@ import type { PassConclusion, PassFacts } from "../core/report/pass-result.ts";
 /** What one pass reported. */
 export type PassSeen = Omit<PassFacts, "applied" | "planned"> & {
   /** What was read of the source; null if it could not be read. */
-  readonly read: Pick<ReadEvent, "revision" | "follows"> | null;
+  readonly read: ReadEvent | null;
   readonly applied: ApplyEvent | null;
   readonly planned: PlanEvent | null;
 };

@@ -150,10 +150,7 @@ async function prepareRead(
 }
 
 // Where `paths` says which files are manifests, a document of a type of ours that is another tool's is a warning.
-function withConfigFaults(
-  loaded: Omit<Loaded, "contents">,
-  { diagnostics, repository }: Pick<SourceConfig, "diagnostics" | "repository">,
-): Reported {
+function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics, repository }: SourceConfig): Reported {
   const isChosen = repository.paths !== undefined;
   const { other: otherDocuments = [], ours = [] } = Object.groupBy(loaded.diagnostics, (one) =>
     one.otherDocuments === undefined || (isChosen && one.otherDocuments.hasOurType) ? "ours" : "other",

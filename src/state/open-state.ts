@@ -15,7 +15,7 @@ export async function stateSchema(): Promise<string | null> {
 }
 
 /** The key of the state that `--state` names, without creating one; null if it is missing or cannot be used. */
-export function existingKey(place: string, options: Pick<StateOptions, "keyText">): Promise<SealKey | null> {
+export function existingKey(place: string, options: StateOptions): Promise<SealKey | null> {
   return existingKeyIn(place, options);
 }
 

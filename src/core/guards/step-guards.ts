@@ -81,10 +81,7 @@ export type HoldAll = { readonly writes: string | null; readonly updates: string
  * Why the first write is held back, or null: resources that somebody else manages may mean that the target is wrong.
  * What only may exist is no reason to wait: nothing would ever be written to a new control plane that cannot be read.
  */
-export function firstWriteGuard(
-  decisions: Iterable<Pick<Decision, "action" | "dangers">>,
-  { isFirst = false }: PlanGuards,
-): string | null {
+export function firstWriteGuard(decisions: Iterable<Decision>, { isFirst = false }: PlanGuards): string | null {
   if (!isFirst) return null;
   const unadopted = [...decisions].filter(isSomebodyElses).length;
   if (unadopted === 0) return null;
@@ -92,7 +89,7 @@ export function firstWriteGuard(
   return `held back before the target's first write: ${what} somebody else's must be adopted or allowed first`;
 }
 
-function isSomebodyElses({ action, dangers }: Pick<Decision, "action" | "dangers">): boolean {
+function isSomebodyElses({ action, dangers }: Decision): boolean {
   return action === "block" && dangers.some(({ risk, text }) => risk === "adopts" && !text.startsWith(MAY_EXIST));
 }
 

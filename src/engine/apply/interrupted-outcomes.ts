@@ -51,7 +51,7 @@ const interruptedOf: { readonly [effect in WriteEffect["effect"]]: NonNullable<O
   unreadable: "unknown",
 };
 
-function resultOf(effect: WriteEffect["effect"], { creates }: Pick<PendingIntent, "creates">): Outcome["result"] {
+function resultOf(effect: WriteEffect["effect"], { creates }: PendingIntent): Outcome["result"] {
   if (effect === "applied") return creates ? "created" : "updated";
   return effect === "not-applied" ? "skipped" : "unknown";
 }

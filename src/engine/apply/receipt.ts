@@ -33,7 +33,7 @@ export function createReceipt(
  */
 export async function isRecorded(
   identity: Identity,
-  { id }: Pick<LiveRow, "id">,
+  { id }: LiveRow,
   { recorded }: Pick<Ledger, "recorded">,
 ): Promise<boolean> {
   return id !== null && (await recorded([identity])).get(identity)?.id === id;

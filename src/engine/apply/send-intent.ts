@@ -13,7 +13,7 @@ const KEY_LIFETIME_MS = 23 * 60 * 60 * 1000;
 /** Sends a journaled write with its key; a reply that may carry a one-time token is stored before it is parsed. */
 export async function sendIntent(
   { id, operation, manifest, key }: Intent,
-  { startsRun }: Pick<Kind, "startsRun">,
+  { startsRun }: Kind,
   { ledger, writer, capabilities }: ServerSession,
   signal: AbortSignal,
 ): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {

@@ -20,7 +20,7 @@ export type Leader = AsyncDisposable & {
   /** Whether a lease excludes other writers. */
   readonly hasLease: () => boolean;
   /** Whether a request that an earlier process left open is rejected if it arrives now. */
-  readonly isFenced: (intent: Pick<Intent, "id">) => boolean;
+  readonly isFenced: (intent: Intent) => boolean;
   /** Opens connections one after the other; waits for the state's lock while another process holds it. */
   readonly connect: (open: (lock: LockState) => Promise<TargetConnection>, run: Standby) => Promise<TargetConnection>;
   /** The message about the process that this one stands by for; null when it does not stand by. */

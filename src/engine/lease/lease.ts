@@ -84,7 +84,7 @@ function fencingTokenIn({ fencingToken }: { readonly fencingToken?: unknown }): 
 }
 
 // The control plane has leases, but rejects this form: without one, other writers would not be excluded.
-function notGranted(options: LeaseOptions, { message, details }: Pick<Refusal, "message" | "details">): HoldfastError {
+function notGranted(options: LeaseOptions, { message, details }: Refusal): HoldfastError {
   const lease = `a lease of ${durationOf(options) / 1000} s on ${options.scope}`;
   const isTooLong = details.some(({ pointer }) => pointer === "/ttlSeconds");
   const tooLong =

@@ -11,7 +11,7 @@ export type WriteAccess = AsyncDisposable & {
   /** The session to recover and plan with; null where another process was waited for, so that everything may have changed. */
   readonly begin: () => Promise<ServerSession | null>;
   /** Whether a request that an earlier process left open is rejected if it arrives now. */
-  readonly isFenced: (intent: Pick<Intent, "id">) => boolean;
+  readonly isFenced: (intent: Intent) => boolean;
   /** Takes the right to carry out a plan; waits while it may become free soon, otherwise fails as locked. */
   readonly take: (hasWrites: boolean) => Promise<WriteRight>;
   /** The operations of a lease that the control plane lacks, where this pass reports them. */

@@ -52,10 +52,7 @@ export function ownHistory({ applied, loading, load, ...options }: Options, pace
 }
 
 /** The values of every valid manifest, by identity. */
-export async function valuesOf(
-  { manifests }: Pick<Loaded, "manifests">,
-  pace: Pace,
-): Promise<ReadonlyMap<Identity, JsonObject>> {
+export async function valuesOf({ manifests }: Loaded, pace: Pace): Promise<ReadonlyMap<Identity, JsonObject>> {
   const read = await readManifests(manifests, pace);
   return new Map(read.map(({ identity, value }) => [identity, value]));
 }

@@ -8,7 +8,7 @@ import type { Rules } from "../target.ts";
 
 /** The recorded and the declared resources of a source, and what the operator has agreed to before. */
 type Counted = {
-  readonly capabilities: Pick<ServerCapabilities, "released">;
+  readonly capabilities: ServerCapabilities;
   readonly recorded: ReadonlyMap<Identity, unknown>;
   readonly declared: ReadonlySet<Identity>;
 };

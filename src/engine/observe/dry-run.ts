@@ -54,7 +54,7 @@ export function createDryRun(
 }
 
 /** Whether a further dry run is safe: a server that ignores `dryRun` would perform the write. */
-export function isDryRunSafe({ dryRun }: Pick<ServerCapabilities, "dryRun">): boolean {
+export function isDryRunSafe({ dryRun }: ServerCapabilities): boolean {
   return dryRun === "proven" || dryRun === "indicated";
 }
 

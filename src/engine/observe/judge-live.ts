@@ -17,7 +17,7 @@ export function concluded(
   observation: Observation,
   dryRuns: ReadonlyMap<Identity, DryRunReply>,
   sight: Sight,
-  { dryRun }: Pick<ServerCapabilities, "dryRun">,
+  { dryRun }: ServerCapabilities,
 ): Observation {
   const isProven = dryRun === "proven";
   return { ...observation, live: concludeAbsence(observation, { sight, kinds: kindsByType, dryRuns, isProven }) };

@@ -34,7 +34,7 @@ export type OrphanSearch = RemovedFromSource & {
 
 type Searching = {
   readonly shown: PlanInput["orphans"];
-  readonly capabilities: Pick<ServerCapabilities, "removed">;
+  readonly capabilities: ServerCapabilities;
   readonly signal: AbortSignal;
 };
 
@@ -63,9 +63,9 @@ export async function elsewhereOf(
 }
 
 type FoundRemoved = Pick<PlanInput, "recorded"> & {
-  readonly orphans: Pick<OrphanSearch, "removed" | "shown">;
+  readonly orphans: OrphanSearch;
   readonly observation: Pick<PlanInput, "live">;
-  readonly desired: Pick<Desired, "declared">;
+  readonly desired: Desired;
 };
 
 /** The orphans of the history that a ledger must remember, since it no longer reads the history once it has records. */
@@ -83,6 +83,6 @@ export function removedToKeep({
   });
 }
 
-function removedEarlier({ removed }: Pick<ServerCapabilities, "removed">): ReadonlyMap<Identity, Removal> {
+function removedEarlier({ removed }: ServerCapabilities): ReadonlyMap<Identity, Removal> {
   return new Map((removed ?? []).map(({ identity, ...removal }) => [identity, removal]));
 }

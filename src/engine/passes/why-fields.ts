@@ -26,7 +26,7 @@ type Asked = {
 export async function whyFields(
   { plan, observation }: LivePlan,
   { manifest, value, receipt }: Asked,
-  { connection, run }: Pick<Pass, "connection" | "run">,
+  { connection, run }: Pass,
 ): Promise<Required<Pick<WhyEvent, "changes" | "changedSince">>> {
   const { identity, kind: type } = manifest;
   const step = plan.steps.find((one) => one.identity === identity);

@@ -104,10 +104,7 @@ async function invalidError(identity: Identity, { connection, read }: Pass): Pro
 const VALIDATE = "holdfast validate says why";
 
 // The longest declared identity counts; the rest is the pointer.
-function splitField(
-  asked: string,
-  desired: Pick<Desired, "declared" | "nameless" | "diagnostics">,
-): { readonly identity: Identity; readonly pointer: string } {
+function splitField(asked: string, desired: Desired): { readonly identity: Identity; readonly pointer: string } {
   for (let end = asked.length; end > 0; end = asked.lastIndexOf("/", end - 1)) {
     const identity = asked.slice(0, end);
     if (desired.declared.has(identity)) return { identity, pointer: asked.slice(end) };

@@ -56,7 +56,7 @@ type Asked = OwnCheck & {
  */
 export async function findOwnContent(
   question: OwnQuestion,
-  desired: Pick<Desired, "base" | "history" | "applied">,
+  desired: Desired,
   context: OwnReading,
 ): Promise<FoundOwnContent> {
   const asked = question.differing.flatMap(({ manifest }) => askedOf(requireRead(manifest), question) ?? []);
@@ -70,7 +70,7 @@ export async function findOwnContent(
 async function findOwn(
   present: readonly Asked[],
   { writers }: OwnQuestion,
-  { base, history, applied }: Pick<Desired, "base" | "history" | "applied">,
+  { base, history, applied }: Desired,
   context: OwnReading,
 ): Promise<ReadonlyMap<Identity, OwnContent>> {
   const own = new Map<Identity, OwnContent>();

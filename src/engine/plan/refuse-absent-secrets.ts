@@ -6,7 +6,7 @@ import { type ResourceReference, secretsOf } from "../../model/references.ts";
 import type { ReadAccess } from "../session.ts";
 
 type SecretReading = {
-  readonly server: Pick<ReadAccess, "reader" | "capabilities">;
+  readonly server: ReadAccess;
   readonly sight: Sight;
   readonly signal: AbortSignal;
 };

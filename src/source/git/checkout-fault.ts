@@ -69,11 +69,7 @@ export async function checkoutFault(place: Place, stop: Stop): Promise<CheckoutF
 }
 
 /** The fault of a checkout with uncommitted files; null if there are none. */
-export function uncommittedFault({
-  commit,
-  changedSince,
-  root,
-}: Pick<RevisionFiles, "commit" | "changedSince" | "root">): CheckoutFault | null {
+export function uncommittedFault({ commit, changedSince, root }: RevisionFiles): CheckoutFault | null {
   if (commit !== null || changedSince === undefined) return null;
   const files = changedSince.files === 1 ? "1 file" : `${changedSince.files} files`;
   return {

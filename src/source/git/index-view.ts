@@ -33,7 +33,7 @@ export type IndexView = Disposable & {
  * counts.
  */
 export function isTakenFromIndex(
-  { isSparse }: Pick<IndexView, "isSparse">,
+  { isSparse }: IndexView,
   { isAssumed, isSkipped }: IndexEntry,
   isThere: boolean,
 ): boolean {
@@ -75,7 +75,7 @@ async function unchangedFiles(
   repository: TemporaryRepository,
   entries: ReadonlyMap<string, IndexEntry>,
   files: readonly DifferingFile[],
-  { writtenAt, stampCheck, ...stop }: Stop & Pick<ConversionSettings, "stampCheck"> & { readonly writtenAt: number },
+  { writtenAt, stampCheck, ...stop }: Stop & ConversionSettings & { readonly writtenAt: number },
 ): Promise<ReadonlySet<string>> {
   if (files.length === 0) return new Set();
   const filtered = await filteredPaths(repository, files, stop);

@@ -95,10 +95,7 @@ function unusable(folder: string, cause: unknown): HoldfastError {
 }
 
 /** The key of a state folder; null if the folder or the key is missing, or the key cannot be used. */
-export async function existingKeyIn(
-  folder: string,
-  { keyText }: Pick<StateOptions, "keyText">,
-): Promise<SealKey | null> {
+export async function existingKeyIn(folder: string, { keyText }: StateOptions): Promise<SealKey | null> {
   if (!existsSync(folder)) return null;
   try {
     return keyText === null ? ((await readKeyFile(join(folder, "key")))?.newest ?? null) : parseKey(keyText);

@@ -44,7 +44,7 @@ function smallInteger(text: string, from: number, end: number): number {
 export type Quoted = { readonly word: string; readonly end: number };
 
 /** Reads a quoted text; null if it spans several lines or has an unusual escape. */
-export function readQuoted({ text, slice }: Pick<ParserState, "text" | "slice">, from: number): Quoted | null {
+export function readQuoted({ text, slice }: ParserState, from: number): Quoted | null {
   return text.charCodeAt(from) === APOSTROPHE ? readSingle(text, slice, from) : readDouble(text, slice, from);
 }
 
