@@ -3,7 +3,7 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/diagnostic.
 import type { Plan } from "../core/plan/plan.ts";
 import type { ApplyEvent, PassEvent } from "../core/report/events.ts";
 import { placeText } from "../core/report/invalid-text.ts";
-import { isWhole } from "../core/report/pass-result.ts";
+import { applyConclusion } from "../core/report/pass-result.ts";
 import { hasBadRollout, type Outcome } from "../core/report/report.ts";
 import { isRunWarning } from "../core/run-warning.ts";
 import { timestampText } from "../core/timestamp-text.ts";
@@ -127,14 +127,17 @@ function readBody(found: Extract<PassEvent, { readonly what: "read" }>["diagnost
 
 function appliedBodies({ report, tokens, plan, isPart }: ApplyEvent): readonly WatchEventBody[] {
   const { revision, outcomes, summary } = report;
-  const end = isWhole(report) ? ({ level: "info", event: "applied" } as const) : INCOMPLETE;
+  const { verdict, reasons } = applyConclusion({ report, plan });
+  const end = verdict === "succeeded" ? ({ level: "info", event: "applied" } as const) : INCOMPLETE;
+  // The other reasons are told by the events of their resources.
+  const waiting = reasons.flatMap(({ reason, message }) => (reason === "NotAdopted" ? `; ${reason}: ${message}` : []));
   const changed = outcomes.filter(({ result }) => result !== "unchanged");
   return [
     ...changed.map((outcome) => {
       const token = tokens.find((one) => one.identity === outcome.identity);
       return outcomeEvent(outcome, { revision, token: token?.location ?? null });
     }),
-    { ...end, revision, identity: null, message: applyLine(report), summary: { ...summary } },
+    { ...end, revision, identity: null, message: applyLine(report) + waiting.join(""), summary: { ...summary } },
     ...(isPart ? [] : [orphansEvent(plan.steps)]),
   ];
 }

@@ -117,3 +117,12 @@ test("drift and what needs adoption are told by name, once for as long as they l
   emit(event);
   expect(events()).toEqual(["drift", "adopt-needed"]);
 });
+
+test("a target that only reports tells what needs adoption too", () => {
+  const { emit, told } = observed();
+  const guard = { flags: ["--allow-adopt"], dangers: [{ risk: "adopts", path: null, text: "replicas" }] };
+  const step = { identity: "service/c:w/api", action: "update", changes: [], risks: ["adopts"], guard };
+  const { plan } = sampleApplyEvent([], [step] as unknown as readonly Partial<Step>[]);
+  emit({ what: "planned", plan } as unknown as PassEvent);
+  expect(told).toMatchObject([{ event: "adopt-needed", details: ["service/c:w/api"] }]);
+});
