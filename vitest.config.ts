@@ -35,7 +35,7 @@ const measured = [
   "test/unit/manifests/hostile.test.ts",
   "test/unit/http/json-body.test.ts",
   "test/unit/schema/size-limits.test.ts",
-  "test/unit/state/sqlite/open-ledger.test.ts",
+  "test/unit/state/database/ledger.test.ts",
   "test/unit/yaml/plain.test.ts",
 ];
 
@@ -80,7 +80,7 @@ export default defineConfig({
           include: filesOf(["test/{conformance,postgres}/**/*.test.ts"]),
           // These never reach a database, or would find the same with any.
           exclude: [
-            "test/conformance/{architecture,cases,documentation,examples,kinds,schemas,state,image}.test.ts",
+            "test/conformance/{architecture,cases,documentation,examples,kinds,schemas,image}.test.ts",
             "test/conformance/{openapi-client,openapi-requests,typed-clients,reference,one-file-kinds}.test.ts",
             "test/conformance/{malformed-credentials,refusal-details,addons,security-page,sensitive-fields}.test.ts",
             "test/conformance/{guard-predictions,references,yaml-test-suite,bounded-answers,exported-names}.test.ts",

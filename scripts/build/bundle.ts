@@ -22,7 +22,7 @@ const groups: { readonly [name: string]: readonly string[] } = {
   // The control plane shares them with a connection and with watch, and needs nothing else of these.
   log: ["src/commands/output/terminal-log.ts", "src/commands/output/lifecycle.ts"],
   connection: ["src/commands/connection/open-connection.ts"],
-  ledger: ["src/state/sqlite/open-folder-ledger.ts", "src/state/sqlite/state-database.ts"],
+  ledger: ["src/state/sqlite/open-folder-ledger.ts", "src/state/sqlite/state-database.ts", "src/state/database/*.ts"],
   passes: ["src/engine/passes/*-pass.ts"],
   server: [
     ...["backup", "revoke", "serve"].map(command),

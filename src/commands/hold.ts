@@ -10,7 +10,6 @@ import { printable } from "../render/escape.ts";
 import { wrappedLines } from "../render/wrap.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { SourceError } from "../source/source-error.ts";
-import { recordedIdentities } from "../state/open-state.ts";
 import { type InvocationOf, missingFlags } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
 import type { CommandTarget } from "./targets/create-target.ts";
@@ -85,10 +84,10 @@ function untilTime(until: string | undefined, now: number): string {
 /** The hold on a resource with its content; refuses one on a resource that is neither declared nor recorded. */
 async function checkHold(hold: Hold, target: CommandTarget, { clock, stopping: signal }: Terminal): Promise<Hold> {
   if (isCommitPrefix(hold.what)) return hold;
-  const { folder, readKey, open } = target.state;
+  const { readKey, open, recorded } = target.state;
   const { key } = await open({ keyText: readKey() });
   const read = await readDeclared(target, { clock, stopping: signal });
-  requireKnown(hold.what, read, await recordedIdentities(folder));
+  requireKnown(hold.what, read, await recorded());
   const content = read && (await heldContents(read, [hold.what], { key, clock, signal })).contents.get(hold.what);
   return read === null || content === undefined ? hold : { ...hold, content };
 }

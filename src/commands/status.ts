@@ -4,7 +4,6 @@ import { askDaemon, type DaemonReply } from "../daemon/control-socket.ts";
 import { neverRunStatus, statusAtRest } from "../daemon/status-after-pass.ts";
 import { stdoutFormat } from "../render/output-format.ts";
 import { statusReport } from "../render/status.ts";
-import { isStateLocked } from "../state/open-state.ts";
 import type { InvocationOf } from "./command.ts";
 import type { status } from "./declarations/status.ts";
 import { sayWait } from "./output/log-stream.ts";
@@ -66,5 +65,5 @@ async function statusOf(one: CommandTarget, known: readonly TargetStatus[], now:
   const store = await state.target();
   const held = decisionsAt(await store.decisions(), now).holds.map(holdText);
   const stored = (await store.status()) ?? neverRunStatus(name, remote?.name ?? null);
-  return { ...(isStateLocked(state.folder) ? stored : statusAtRest(stored)), held };
+  return { ...((await state.isLocked()) ? stored : statusAtRest(stored)), held };
 }

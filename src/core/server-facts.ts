@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "../contract/json.ts";
 import type { Identity } from "./manifest.ts";
 import type { Removal } from "./removal.ts";
 
@@ -48,3 +49,18 @@ export type FactStore = {
   /** Stores what was agreed to in the transaction of the next write. */
   readonly storeFactsWithNext: (agreed: ServerFactChanges) => void;
 };
+
+/** Merges changes into stored facts, as a JSON merge patch (RFC 7396). */
+export function mergeFacts(stored: JsonObject, changes: ServerFactChanges): JsonObject {
+  const patch: unknown = JSON.parse(JSON.stringify(changes));
+  return isObject(patch) ? merge(stored, patch) : stored;
+}
+
+function merge(before: JsonObject, patch: JsonObject): JsonObject {
+  const changed = Object.entries(patch).map(([name, value]) => {
+    const earlier = before[name];
+    return [name, isObject(value) ? merge(isObject(earlier) ? earlier : {}, value) : value] as const;
+  });
+  const all = Object.entries({ ...before, ...Object.fromEntries(changed) });
+  return Object.fromEntries(all.filter(([, value]) => value !== null));
+}

@@ -1,16 +1,39 @@
-import type { Identity } from "../core/manifest.ts";
 import type { SealKey } from "../seal/seal-key.ts";
-import { existingKeyIn, isFolderHeld, isFolderLocked, sqliteStateAt } from "./sqlite/sqlite-state.ts";
-import type { StateAccess, StateAccessOptions, StateOptions, TransferOptions, Transferred } from "./state.ts";
+import { existingKeyIn, isFolderHeld, sqliteStateAt } from "./sqlite/sqlite-state.ts";
+import type {
+  DatabasePlace,
+  StateAccess,
+  StateAccessOptions,
+  StateOptions,
+  TransferOptions,
+  Transferred,
+} from "./state.ts";
 
-/** The state that `--state` names; nothing is opened or created yet. */
-export function stateAt(place: string, options: StateAccessOptions): StateAccess {
-  return sqliteStateAt(place, options);
+/** The state in a folder; nothing is opened or created yet. */
+export function stateAt(folder: string, options: StateAccessOptions): StateAccess {
+  return sqliteStateAt(folder, options);
+}
+
+/** The state in a PostgreSQL database; nothing is opened or created yet. */
+export function databaseStateAt(place: DatabasePlace, options: StateAccessOptions): StateAccess {
+  let access: Promise<StateAccess> | null = null;
+  // Imported at the first use, so that commands with a folder do not load the driver.
+  const opened = (): Promise<StateAccess> => {
+    access ??= import("./postgres/postgres-state.ts").then(({ postgresStateAt }) => postgresStateAt(place, options));
+    return access;
+  };
+  return {
+    open: async (how) => (await opened()).open(how),
+    target: async () => (await opened()).target(),
+    recorded: async () => (await opened()).recorded(),
+    isLocked: async () => (await opened()).isLocked(),
+    [Symbol.asyncDispose]: async () => (await access)?.[Symbol.asyncDispose](),
+  };
 }
 
 /** The newest migration of a state's ledgers. */
 export async function stateSchema(): Promise<string | null> {
-  const { stateMigrations } = await import("./sqlite/state-schema.ts");
+  const { stateMigrations } = await import("./database/state-schema.ts");
   return Object.keys(stateMigrations()).toSorted().at(-1) ?? null;
 }
 
@@ -27,11 +50,6 @@ export function isHolderAlive(holder: string): boolean | null {
   return isFolderHeld(holder);
 }
 
-/** Whether a process is writing with the state that `--state` names. */
-export function isStateLocked(place: string): boolean {
-  return isFolderLocked(place);
-}
-
 /** Copies a state into a new folder. */
 export async function exportState(state: string, to: string, options: TransferOptions): Promise<Transferred> {
   return (await import("./sqlite/export-state.ts")).exportSqliteState(state, to, options);
@@ -40,9 +58,4 @@ export async function exportState(state: string, to: string, options: TransferOp
 /** Creates a state from an exported folder. */
 export async function importState(from: string, state: string, options: TransferOptions): Promise<Transferred> {
   return (await import("./sqlite/import-state.ts")).importSqliteState(from, state, options);
-}
-
-/** The resources that a state has records of, on any server. */
-export async function recordedIdentities(place: string): Promise<readonly Identity[]> {
-  return (await import("./sqlite/recorded-names.ts")).recordedNames(place);
 }

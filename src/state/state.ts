@@ -2,6 +2,8 @@
 
 import type { Clock } from "../clock/clock.ts";
 import type { Random } from "../clock/random.ts";
+import type { Secret } from "../contract/secret.ts";
+import type { Identity } from "../core/manifest.ts";
 import type { SealKey } from "../seal/seal-key.ts";
 import type { Ledger } from "./ledger.ts";
 import type { TargetStore } from "./target-store.ts";
@@ -32,6 +34,15 @@ export type StateLock = AsyncDisposable & {
   readonly leftBy: string | null;
 };
 
+/** A state in a PostgreSQL database. */
+export type DatabasePlace = {
+  readonly address: Secret;
+  /** The name of the target; null without a configuration that names targets. */
+  readonly target: string | null;
+  /** The folder of the caches, which are beside the state. */
+  readonly folder: string;
+};
+
 /** How a state is opened. */
 export type StateOptions = {
   /** The key that seals; null if the state stores its own. */
@@ -46,6 +57,10 @@ export type StateAccess = AsyncDisposable & {
   readonly open: (options: StateOptions) => Promise<State>;
   /** What is remembered of the target; it needs no key. */
   readonly target: () => Promise<TargetStore>;
+  /** The resources that it has records of, on any server; it needs no key. */
+  readonly recorded: () => Promise<readonly Identity[]>;
+  /** Whether a process is writing with it. */
+  readonly isLocked: () => Promise<boolean>;
 };
 
 /** The clock and randomness of a state, and what it tells while it is used. */

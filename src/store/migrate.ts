@@ -11,17 +11,35 @@ export type SchemaMode = "migrate" | "leave";
 /** The migrations that were applied, and the pending ones, in their order. */
 export type SchemaState = { readonly applied: readonly string[]; readonly pending: readonly string[] };
 
-/** Applies the pending migrations; refuses a database that a newer release has changed. */
-export async function migrate<Tables>(database: Kysely<Tables>, migrations: Migrations): Promise<void> {
-  await schemaState(database, migrations);
-  const migrator = new Migrator({ db: database, provider: { getMigrations: async () => ({ ...migrations }) } });
+/**
+ * Applies the pending migrations; refuses a database that a newer release has changed. The tables are in a schema of
+ * PostgreSQL, which is created when absent, if one is named.
+ */
+export async function migrate<Tables>(
+  database: Kysely<Tables>,
+  migrations: Migrations,
+  namespace?: string,
+): Promise<void> {
+  await schemaState(database, migrations, namespace);
+  const migrator = new Migrator({
+    db: database,
+    provider: { getMigrations: async () => ({ ...migrations }) },
+    ...(namespace === undefined ? {} : { migrationTableSchema: namespace, ...OWN_TABLES }),
+  });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 }
 
+// The migrator looks for a table of its own name in all schemas where none is named, so those in a schema have others.
+const OWN_TABLES = { migrationTableName: "holdfast_migration", migrationLockTableName: "holdfast_migration_lock" };
+
 /** Refuses a database whose schema is not that of this release. */
-export async function requireSchema<Tables>(database: Kysely<Tables>, migrations: Migrations): Promise<void> {
-  const { applied, pending } = await schemaState(database, migrations);
+export async function requireSchema<Tables>(
+  database: Kysely<Tables>,
+  migrations: Migrations,
+  namespace?: string,
+): Promise<void> {
+  const { applied, pending } = await schemaState(database, migrations, namespace);
   const [missing] = pending;
   if (missing === undefined) return;
   if (applied.length === 0) throw new StoreError("empty", "the database has no schema yet");
@@ -29,8 +47,12 @@ export async function requireSchema<Tables>(database: Kysely<Tables>, migrations
 }
 
 /** Reads which migrations were applied; refuses a schema that a newer release has changed. */
-export async function schemaState<Tables>(database: Kysely<Tables>, migrations: Migrations): Promise<SchemaState> {
-  const applied = (await appliedNames(database)).toSorted();
+export async function schemaState<Tables>(
+  database: Kysely<Tables>,
+  migrations: Migrations,
+  namespace?: string,
+): Promise<SchemaState> {
+  const applied = (await appliedNames(database, namespace)).toSorted();
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name));
   if (unknown !== undefined) {
     throw new StoreError("newer-schema", `the database has the migration "${unknown}", unknown to this release`);
@@ -39,9 +61,13 @@ export async function schemaState<Tables>(database: Kysely<Tables>, migrations: 
   return { applied, pending: pending.toSorted() };
 }
 
-async function appliedNames<Tables>(database: Kysely<Tables>): Promise<readonly string[]> {
+async function appliedNames<Tables>(
+  database: Kysely<Tables>,
+  namespace: string | undefined,
+): Promise<readonly string[]> {
   const tables = await database.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === "kysely_migration")) return [];
-  const { rows } = await sql<{ readonly name: string }>`SELECT name FROM kysely_migration`.execute(database);
+  const table = namespace === undefined ? "kysely_migration" : OWN_TABLES.migrationTableName;
+  if (!tables.some(({ name, schema }) => name === table && (namespace ?? schema) === schema)) return [];
+  const { rows } = await sql<{ readonly name: string }>`SELECT name FROM ${sql.table(table)}`.execute(database);
   return rows.map(({ name }) => name);
 }

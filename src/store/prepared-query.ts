@@ -1,5 +1,5 @@
-import type { Compilable, CompiledQuery, Kysely } from "kysely";
-import { sqliteConnection } from "./sqlite/query-builder.ts";
+import { type Compilable, CompiledQuery, type Kysely, type Transaction } from "kysely";
+import { sqliteConnection, sqliteRows } from "./sqlite/query-builder.ts";
 
 /** A statement with its values. */
 export type Statement = { readonly sql: string; readonly values: readonly unknown[] };
@@ -59,6 +59,32 @@ export function statementFactory<Tables, Values extends { readonly [name: string
     compiled ??= build(database, placeholders<Values>()).compile();
     return { sql: compiled.sql, values: bindValues(compiled, values) };
   };
+}
+
+/** Runs statements whose rows nobody needs, in their order. */
+export async function runStatements<Tables>(
+  transaction: Transaction<Tables>,
+  statements: readonly Statement[],
+): Promise<void> {
+  const connection = sqliteConnection(transaction.getExecutor());
+  for (const { sql, values } of statements) {
+    // On the synchronous connection of SQLite nothing is waited for.
+    if (connection === null) await transaction.executeQuery(CompiledQuery.raw(sql, [...values]));
+    else connection.prepare(sql).run(values);
+  }
+}
+
+/** The rows of a query; each row is an array of its columns, which is faster than an object. SQLite reads them one by one. */
+export async function rowsOf<Tables, Row extends readonly unknown[]>(
+  database: Kysely<Tables>,
+  query: Compilable,
+): Promise<Iterable<Row>> {
+  const compiled = query.compile();
+  const rows = sqliteRows(database.getExecutor(), compiled);
+  if (rows !== null) return rows as Iterable<Row>;
+  const { rows: objects } = await database.executeQuery<object>(compiled);
+  // A row has its columns in the order of the query.
+  return objects.map((row) => Object.values(row)) as Iterable<unknown> as Iterable<Row>;
 }
 
 /** Placeholders with which a statement can be compiled before its values are known. */

@@ -1,11 +1,13 @@
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { Secret } from "../../src/contract/secret.ts";
 import type { Identity } from "../../src/core/manifest.ts";
 import type { PassRecord, ResourceState, ResourceStatus } from "../../src/core/report/target-status.ts";
 import { newStatus } from "../../src/daemon/status-after-pass.ts";
 import { isPrintable } from "../../src/model/unprintable.ts";
+import { generateKey } from "../../src/seal/seal-key.ts";
 import type { Ledger } from "../../src/state/ledger.ts";
-import { stateAt } from "../../src/state/open-state.ts";
+import { databaseStateAt, stateAt } from "../../src/state/open-state.ts";
 import { contentText, type ReceiptContent } from "../../src/state/receipt-digest.ts";
 import type { ResourcesSeen } from "../../src/state/resource-events.ts";
 import type { StateAccess } from "../../src/state/state.ts";
@@ -14,26 +16,41 @@ import { temporaryFolder } from "../support/folder.ts";
 import { machine } from "../support/machine.ts";
 import { memoryState } from "../support/memory-state.ts";
 import { intent, receipt } from "../support/sample-ledger.ts";
+import { databaseOf } from "../support/test-database.ts";
 
 /** A state that nobody has used before, as each run accesses it. */
-type Runs = { readonly access: () => StateAccess };
+type Runs = { readonly access: () => StateAccess; readonly keyText: string | null };
 
-const implementations: readonly { readonly name: string; readonly create: () => Promise<Runs> }[] = [
-  {
-    name: "SQLite",
-    create: async () => {
-      const folder = await temporaryFolder();
-      return { access: () => disposedLater(stateAt(folder, machine)) };
-    },
-  },
-  {
-    name: "memory",
-    create: async () => {
-      const state = memoryState();
-      return { access: () => state };
-    },
-  },
-];
+const implementations: readonly { readonly name: string; readonly create: () => Promise<Runs> }[] = inject("postgres")
+  ? [
+      {
+        name: "PostgreSQL",
+        create: async () => {
+          const folder = await temporaryFolder();
+          const address = new Secret((await databaseOf(folder, "template1")) ?? "");
+          const place = { address, target: null, folder };
+          // A database stores no key of its own.
+          const keyText = generateKey().bytes.open();
+          return { keyText, access: () => disposedLater(databaseStateAt(place, machine)) };
+        },
+      },
+    ]
+  : [
+      {
+        name: "SQLite",
+        create: async () => {
+          const folder = await temporaryFolder();
+          return { keyText: null, access: () => disposedLater(stateAt(folder, machine)) };
+        },
+      },
+      {
+        name: "memory",
+        create: async () => {
+          const state = memoryState();
+          return { keyText: null, access: () => state };
+        },
+      },
+    ];
 
 function disposedLater(access: StateAccess): StateAccess {
   onTestFinished(() => access[Symbol.asyncDispose]());
@@ -41,12 +58,11 @@ function disposedLater(access: StateAccess): StateAccess {
 }
 
 const SERVER = "http://server";
-const keyText = null;
 
 test("a state names its holder as the control plane takes it, whatever its folder is called", async () => {
   for (const name of ["plain", "line\nfeed", "zero\u200bwidth", "\u202eright to left", "😀".repeat(60)]) {
     const access = disposedLater(stateAt(join(await temporaryFolder(), `${name}x`), machine));
-    const holder = await (await access.open({ keyText })).holder();
+    const holder = await (await access.open({ keyText: null })).holder();
     expect(holder).toMatch(/^.{1,256}$/u);
     expect(holder).toSatisfy(isPrintable);
   }
@@ -54,7 +70,7 @@ test("a state names its holder as the control plane takes it, whatever its folde
 
 describe.each(implementations)("a state kept in $name", ({ create }) => {
   const ledgers = async () => {
-    const { access } = await create();
+    const { access, keyText } = await create();
     return async (server = SERVER) => {
       const used = access();
       const state = await used.open({ keyText });
@@ -66,8 +82,9 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
 
   test("has one key and one name as the holder of leases, whoever opens it", async () => {
     const [one, other] = [await create(), await create()];
-    const [first, second] = [await one.access().open({ keyText }), await one.access().open({ keyText })];
-    const third = await other.access().open({ keyText });
+    const opened = ({ access, keyText }: Runs) => access().open({ keyText });
+    const [first, second] = [await opened(one), await opened(one)];
+    const third = await opened(other);
     expect(second.key.bytes.open()).toBe(first.key.bytes.open());
     expect(third.key.version).not.toBe(first.key.version);
     expect(await second.holder()).toBe(await first.holder());
@@ -75,7 +92,7 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
   });
 
   test("is locked by one run at a time, until that ends", async () => {
-    const { access } = await create();
+    const { access, keyText } = await create();
     const [first, second] = [await access().open({ keyText }), await access().open({ keyText })];
     const lock = await first.lock();
     await expect(second.lock()).rejects.toMatchObject({ code: "locked" });
@@ -83,6 +100,22 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     await using again = await second.lock();
     await expect(first.lock()).rejects.toMatchObject({ code: "locked" });
     expect(again).toBeDefined();
+  });
+
+  test("names what it has records of on any server, and says whether a run has locked it", async () => {
+    const { access, keyText } = await create();
+    const used = access();
+    expect([await used.recorded(), await used.isLocked()]).toEqual([[], false]);
+    const state = await used.open({ keyText });
+    for (const server of [SERVER, "http://other"])
+      await (await state.ledger(server)).record([receipt(), receipt(server)]);
+    {
+      await using lock = await state.lock();
+      expect([lock.leftBy, await access().isLocked()]).toEqual([null, true]);
+    }
+    expect(await access().isLocked()).toBe(false);
+    const names = ["api", SERVER, "http://other"].map((name) => receipt(name).identity);
+    expect((await access().recorded()).toSorted()).toEqual(names.toSorted());
   });
 
   test("is empty at first: no receipt, no intent, and nothing known of the server", async () => {

@@ -3,7 +3,7 @@ import { cp, mkdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { migrations as controlPlane } from "../../src/server/database/migrations.ts";
-import { stateMigrations } from "../../src/state/sqlite/state-schema.ts";
+import { stateMigrations } from "../../src/state/database/state-schema.ts";
 import type { Migrations } from "../../src/store/migrate.ts";
 import { crashImages } from "../support/crash-images.ts";
 import { copyRows, firstOf, migrateLikeEarlierReleases } from "../support/database-schemas.ts";

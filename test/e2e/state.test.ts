@@ -3,7 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { stateMigrations } from "../../src/state/sqlite/state-schema.ts";
+import { stateMigrations } from "../../src/state/database/state-schema.ts";
 import { copyRows, firstOf, migrateLikeEarlierReleases } from "../support/database-schemas.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { planOf } from "../support/json-output.ts";

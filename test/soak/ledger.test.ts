@@ -1,4 +1,4 @@
-import { stateMigrations } from "../../src/state/sqlite/state-schema.ts";
+import { stateMigrations } from "../../src/state/database/state-schema.ts";
 import { sweepDatabase } from "./sweep-database.ts";
 
 sweepDatabase("ledger.db", stateMigrations());

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { migrations as controlPlane } from "../../src/server/database/migrations.ts";
-import { stateMigrations } from "../../src/state/sqlite/state-schema.ts";
+import { stateMigrations } from "../../src/state/database/state-schema.ts";
 import { type Migrations, migrate } from "../../src/store/migrate.ts";
 import { openSqliteConnection } from "../../src/store/sqlite/open-connection.ts";
 import { queryBuilder } from "../../src/store/sqlite/query-builder.ts";

@@ -53,7 +53,13 @@ export function memoryState(): StateAccess {
       return ledgerOn(kept, receiptDigest(key));
     },
   };
-  return { open: async () => state, target: async () => target, [Symbol.asyncDispose]: async () => undefined };
+  return {
+    open: async () => state,
+    target: async () => target,
+    recorded: async () => [...new Set([...servers.values()].flatMap(({ receipts }) => [...receipts.keys()]))],
+    isLocked: async () => isLocked,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
 }
 
 function memoryTargetStore(): TargetStore {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
+import { addColumns, createTable } from "../../store/create-table.ts";
 import type { Migrations } from "../../store/migrate.ts";
-import { addColumns, createTable } from "./create-table.ts";
 import { firstTables } from "./migrations/001-first-tables.ts";
 import { secretGrants } from "./migrations/041-secret-grants.ts";
 import { absentMembers } from "./migrations/051-absent-members.ts";

@@ -5,11 +5,12 @@ import type { Kysely } from "kysely";
 import { SealError, unseal } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { schemaState } from "../../store/migrate.ts";
+import { rowsOf } from "../../store/prepared-query.ts";
 import { openError } from "../../store/sqlite/open.ts";
 import { openToRead } from "../../store/sqlite/open-connection.ts";
-import { iterateRows, queryBuilder } from "../../store/sqlite/query-builder.ts";
+import { queryBuilder } from "../../store/sqlite/query-builder.ts";
 import { StoreError } from "../../store/store-error.ts";
-import { type StateTables, stateMigrations } from "./state-schema.ts";
+import { type StateTables, stateMigrations } from "../database/state-schema.ts";
 
 /** The content of a ledger for one server. */
 export type ServerContent = {
@@ -33,7 +34,7 @@ export async function checkLedger(path: string, key: SealKey): Promise<LedgerCon
     const database = queryBuilder<StateTables>(connection);
     const { pending } = await schemaState(database, stateMigrations());
     requireIntact(connection);
-    requireSealed(database, key);
+    await requireSealed(database, key);
     return { schema: pending.length === 0 ? "current" : "older", servers: serversOf(connection) };
   } catch (error) {
     if (error instanceof SealError) throw unsealable(path, error);
@@ -47,13 +48,15 @@ function requireIntact(connection: DatabaseSync): void {
 }
 
 // Unseals only the columns of the first schema, which every release has.
-function requireSealed(database: Kysely<StateTables>, key: SealKey): void {
-  const executor = database.getExecutor();
-  const receipts = database.selectFrom("receipt").select(["server", "identity", "sealed"]).compile();
-  for (const [server, identity, sealed] of iterateRows<readonly [string, string, Uint8Array]>(executor, receipts))
+async function requireSealed(database: Kysely<StateTables>, key: SealKey): Promise<void> {
+  const receipts = database.selectFrom("receipt").select(["server", "identity", "sealed"]);
+  for (const [server, identity, sealed] of await rowsOf<StateTables, readonly [string, string, Uint8Array]>(
+    database,
+    receipts,
+  ))
     unseal(key, sealed, `receipt ${server} ${identity}`);
-  const intents = database.selectFrom("intent").select(["id", "sealed"]).compile();
-  for (const [id, sealed] of iterateRows<readonly [string, Uint8Array]>(executor, intents))
+  const intents = database.selectFrom("intent").select(["id", "sealed"]);
+  for (const [id, sealed] of await rowsOf<StateTables, readonly [string, Uint8Array]>(database, intents))
     unseal(key, sealed, `intent ${id}`);
 }
 

@@ -1,10 +1,10 @@
 import { checkWritable } from "../../files/write-file.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { isUnwritable, storageErrorAt, storeErrorCode } from "../../store/store-error.ts";
+import { emptyLedger, ledgerIn } from "../database/ledger.ts";
 import type { Ledger } from "../ledger.ts";
 import type { OnForgotten } from "../state.ts";
-import { emptyLedger, ledgerIn } from "./ledger.ts";
-import type { StateDatabase } from "./state-database.ts";
+import type { FolderDatabase } from "./state-database.ts";
 
 /** How the ledger of a server is opened. */
 export type LedgerOpening = {
@@ -18,7 +18,7 @@ export type LedgerOpening = {
 };
 
 /** Opens the ledger of one server in the database of a state folder. */
-export async function openFolderLedger(database: StateDatabase, opening: LedgerOpening): Promise<Ledger> {
+export async function openFolderLedger(database: FolderDatabase, opening: LedgerOpening): Promise<Ledger> {
   const { folder, isWritable, reading, onForgotten } = opening;
   if (isWritable) {
     try {

@@ -3,9 +3,9 @@ import type { Clock } from "../../clock/clock.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
 import { openSqliteStore } from "../../store/sqlite/open.ts";
+import { intentFrom, intentRow, receiptRow, recordedFrom, sealedReply } from "../database/ledger-rows.ts";
+import { type StateTables, stateMigrations } from "../database/state-schema.ts";
 import { receiptDigest } from "../receipt-digest.ts";
-import { intentFrom, intentRow, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
-import { type StateTables, stateMigrations } from "./state-schema.ts";
 
 /** The old and the new key of a ledger; without an old one, nothing in it may be sealed. */
 export type KeyChange<From = SealKey | null> = { readonly from: From; readonly to: SealKey };

@@ -15,7 +15,7 @@ import { openToRead } from "../../store/sqlite/open-connection.ts";
 import { isUnwritable, storageErrorAt, storageErrorText } from "../../store/store-error.ts";
 import type { OnForgotten, State, StateAccess, StateAccessOptions, StateLock, StateOptions } from "../state.ts";
 import { LEDGER_NAME, makeStateFolder } from "./ledger-folders.ts";
-import type { StateDatabase } from "./state-database.ts";
+import type { FolderDatabase } from "./state-database.ts";
 
 const LOCK_NAME = "lock.db";
 const LOCKED_BY_NAME = "locked-by";
@@ -25,8 +25,8 @@ const MAX_TEXT_BYTES = 1024;
 export function sqliteStateAt(folder: string, options: StateAccessOptions): StateAccess {
   let isOurs = false;
   // Imported at the first use, so that commands that need only the key do not load the database.
-  let database: Promise<StateDatabase> | null = null;
-  const opened = (): Promise<StateDatabase> => {
+  let database: Promise<FolderDatabase> | null = null;
+  const opened = (): Promise<FolderDatabase> => {
     database ??= import("./state-database.ts").then(({ stateDatabase }) =>
       stateDatabase(folder, { ...options, isLockedByOther: () => !isOurs && isFolderLocked(folder) }),
     );
@@ -45,9 +45,14 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions): Stat
   };
   return {
     target: async () => {
-      const { sqliteTargetStore } = await import("./target-store.ts");
-      return sqliteTargetStore(await opened());
+      const { storedTarget } = await import("../database/target-store.ts");
+      return storedTarget(await opened());
     },
+    recorded: async () => {
+      const { recordedNames } = await import("../database/state-database.ts");
+      return recordedNames(await opened());
+    },
+    isLocked: async () => isFolderLocked(folder),
     open: async ({ keyText, reading = false }) => {
       const { onForgotten = () => undefined } = options;
       const { key, isWritable } = await openKey(folder, { keyText, reading, onForgotten });
@@ -56,7 +61,7 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions): Stat
         isWritable,
         lock,
         holder: async () => {
-          const { holderId } = await import("./state-database.ts");
+          const { holderId } = await import("../database/state-database.ts");
           return holderName(folder, await holderId(await opened(), options.random));
         },
         ledger: async (server) => {
@@ -130,8 +135,7 @@ function storedHolderId(folder: string): string | null {
   return row === undefined ? null : String(row.id);
 }
 
-/** Whether a process is writing with a state folder. */
-export function isFolderLocked(folder: string): boolean {
+function isFolderLocked(folder: string): boolean {
   return isLockHeld(join(folder, LOCK_NAME));
 }
 

@@ -1,22 +1,17 @@
 import { join } from "node:path";
 import type { Clock } from "../../clock/clock.ts";
-import type { Random } from "../../clock/random.ts";
 import { ownDatabaseExists } from "../../files/own-database.ts";
+import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { openSqliteReadOnly } from "../../store/sqlite/open-read-only.ts";
-import { openStatementStore, type StatementStore } from "../../store/sqlite/statement-store.ts";
+import type { Store } from "../../store/store.ts";
 import { isUnwritable, StoreError } from "../../store/store-error.ts";
+import type { StateDatabase } from "../database/state-database.ts";
+import { type StateTables, stateMigrations } from "../database/state-schema.ts";
 import { hasEarlierFiles, retireEarlierFiles } from "./earlier-files.ts";
 import { LEDGER_NAME, makeStateFolder } from "./ledger-folders.ts";
-import { type StateTables, stateMigrations } from "./state-schema.ts";
 
-/** The database of a state folder. A process opens it once, so that no transaction of its own blocks another one. */
-export type StateDatabase = AsyncDisposable & {
-  readonly path: string;
-  /** Opens it for writing; creates it, or takes over what an earlier release left. */
-  readonly writable: () => Promise<StatementStore<StateTables>>;
-  /** Opens it as it can be opened; null if nothing was stored yet. */
-  readonly readable: () => Promise<StatementStore<StateTables> | null>;
-};
+/** The database of a state folder. */
+export type FolderDatabase = StateDatabase & { readonly path: string };
 
 /** How a state database is opened. */
 export type StateDatabaseOptions = {
@@ -28,20 +23,23 @@ export type StateDatabaseOptions = {
 };
 
 /** Creates the access to the database of a folder; opens nothing yet. */
-export function stateDatabase(folder: string, { clock, notify, isLockedByOther }: StateDatabaseOptions): StateDatabase {
+export function stateDatabase(
+  folder: string,
+  { clock, notify, isLockedByOther }: StateDatabaseOptions,
+): FolderDatabase {
   const path = join(folder, LEDGER_NAME);
-  let writer: Promise<StatementStore<StateTables>> | null = null;
-  let reader: Promise<StatementStore<StateTables> | null> | null = null;
-  const openWriter = async (): Promise<StatementStore<StateTables>> => {
+  let writer: Promise<Store<StateTables>> | null = null;
+  let reader: Promise<Store<StateTables> | null> | null = null;
+  const openWriter = async (): Promise<Store<StateTables>> => {
     await makeStateFolder(folder);
     const schema = ownDatabaseExists(path) && isLockedByOther() ? "leave" : "migrate";
     const options = { clock, schema, ...(notify === undefined ? {} : { notify }) } as const;
-    const opening = openStatementStore<StateTables>(path, stateMigrations(folder), options);
+    const opening = openSqliteStore<StateTables>(path, stateMigrations(folder), options);
     const store = await (schema === "leave" ? opening.catch((error: unknown) => throwInUse(path, error)) : opening);
     if (schema === "migrate") retireEarlierFiles(folder);
     return store;
   };
-  const writable = (): Promise<StatementStore<StateTables>> => {
+  const writable = (): Promise<Store<StateTables>> => {
     writer ??= openWriter().catch((error: unknown) => {
       writer = null;
       throw error;
@@ -70,7 +68,7 @@ export function stateDatabase(folder: string, { clock, notify, isLockedByOther }
     },
   };
 
-  async function openReader(): Promise<StatementStore<StateTables> | null> {
+  async function openReader(): Promise<Store<StateTables> | null> {
     try {
       return await openSqliteReadOnly<StateTables>(path, stateMigrations());
     } catch (error) {
@@ -79,7 +77,7 @@ export function stateDatabase(folder: string, { clock, notify, isLockedByOther }
     }
   }
 
-  async function upgraded(older: StoreError): Promise<StatementStore<StateTables> | null> {
+  async function upgraded(older: StoreError): Promise<Store<StateTables> | null> {
     try {
       return await writable();
     } catch (error) {
@@ -100,16 +98,3 @@ function throwInUse(path: string, error: unknown): never {
 }
 
 const OLDER: readonly string[] = ["older-schema", "empty"];
-
-/** The id in the name under which leases are taken; it is made once. */
-export async function holderId(database: StateDatabase, random: Random): Promise<string> {
-  const made = { one: 1, id: random.id().slice(0, 8) };
-  return (await database.writable()).change(async (transaction) => {
-    await transaction
-      .insertInto("holder")
-      .values(made)
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-    return (await transaction.selectFrom("holder").select("id").executeTakeFirstOrThrow()).id;
-  });
-}

@@ -9,12 +9,15 @@ export function publicAddress(address: Secret): string {
   return `${protocol}//${host || (searchParams.get("host") ?? "localhost")}${pathname}`;
 }
 
-/** The address for the driver: every mode of TLS becomes `verify-full`. */
-export function connectionString(address: Secret): string {
+/** The address for the driver: every mode of TLS becomes `verify-full`, and names mean those of the schema, if one is given. */
+export function connectionString(address: Secret, schema: string | null = null): string {
   const url = parse(address);
   const mode = url.searchParams.get("sslmode") ?? "";
-  if (!WEAKER_MODES.includes(mode) || url.searchParams.has("uselibpqcompat")) return address.open();
-  url.searchParams.set("sslmode", "verify-full");
+  const isWeaker = WEAKER_MODES.includes(mode) && !url.searchParams.has("uselibpqcompat");
+  if (!isWeaker && schema === null) return address.open();
+  if (isWeaker) url.searchParams.set("sslmode", "verify-full");
+  const options = url.searchParams.get("options") ?? "";
+  if (schema !== null) url.searchParams.set("options", `${options} -c search_path=${schema}`.trim());
   return url.href;
 }
 

@@ -12,8 +12,7 @@ import { postgresDialect } from "./dialect.ts";
 import { PostgresWriter, type RetryLimits } from "./writer.ts";
 
 // Small numbers, since many servers may share the database's connections.
-const READERS = 4;
-const WRITERS = 6;
+const POOLS = { read: 4, write: 6 };
 
 /** How a PostgreSQL database is opened. */
 export type PostgresOptions = Partial<RetryLimits> & {
@@ -21,6 +20,10 @@ export type PostgresOptions = Partial<RetryLimits> & {
   readonly random: Random;
   /** @default "migrate" */
   readonly schema?: SchemaMode;
+  /** The PostgreSQL schema of the tables, which is created when absent. @default that of the user */
+  readonly namespace?: string;
+  /** The most connections. */
+  readonly pools?: { readonly read: number; readonly write: number };
 };
 
 const CONNECT_MS = 10_000;
@@ -34,19 +37,19 @@ const BIGINT = types.builtins.INT8;
 export async function openPostgresStore<Tables>(
   address: Secret,
   migrations: Migrations,
-  { schema = "migrate", clock, random, ...limits }: PostgresOptions,
+  { schema = "migrate", namespace, pools: sizes = POOLS, clock, random, ...limits }: PostgresOptions,
 ): Promise<Store<Tables>> {
   const place = publicAddress(address);
   try {
-    await prepare(address, migrations, schema);
+    await prepare({ address, namespace }, migrations, schema);
   } catch (error) {
     const code = storeErrorCode(error) ?? "failed";
     const why = code === "unreachable" ? whyText(error) : "";
     throw new StoreError(code, `${place}: ${reasons[code] ?? "it could not be opened"}${why}`, { cause: error });
   }
   const pools = {
-    read: openPool(address, READERS),
-    write: openPool(address, WRITERS),
+    read: openPool({ address, namespace }, sizes.read),
+    write: openPool({ address, namespace }, sizes.write),
   };
   const read = new Kysely<Tables>({ dialect: postgresDialect(pools.read) });
   const writer = new PostgresWriter<Tables>(
@@ -110,18 +113,20 @@ async function unwritable<Tables>(
   }
 }
 
-async function prepare(address: Secret, migrations: Migrations, schema: SchemaMode): Promise<void> {
-  const pool = openPool(address, 1, true);
+type Place = { readonly address: Secret; readonly namespace: string | undefined };
+
+async function prepare(place: Place, migrations: Migrations, schema: SchemaMode): Promise<void> {
+  const pool = openPool(place, 1, true);
   await using database = new Kysely<unknown>({ dialect: postgresDialect(pool) });
   const { rows } = await sql<{
     version: number;
   }>`SELECT current_setting('server_version_num')::bigint AS version`.execute(database);
   if ((rows[0]?.version ?? 0) < MIN_VERSION) throw new StoreError("older-server", "the server is too old");
   if (schema === "leave") {
-    await requireSchema(database, migrations);
+    await requireSchema(database, migrations, place.namespace);
     return;
   }
-  await migrate(database, migrations);
+  await migrate(database, migrations, place.namespace);
   await prepareMarkers(database);
 }
 
@@ -160,9 +165,9 @@ const reasons: { readonly [fault in StoreErrorCode]?: string } = {
 };
 
 /** A pool of connections to PostgreSQL, opened when they are needed; migrations have no time limits. */
-function openPool(address: Secret, connections: number, isUnlimited = false): Pool {
+function openPool({ address, namespace }: Place, connections: number, isUnlimited = false): Pool {
   const pool = new Pool({
-    connectionString: connectionString(address),
+    connectionString: connectionString(address, namespace),
     max: connections,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,

@@ -2,9 +2,9 @@
 
 import type { Kysely, Transaction } from "kysely";
 import type { Clock } from "../../clock/clock.ts";
+import { runStatements } from "../prepared-query.ts";
 import { rollBackTo } from "../store.ts";
 import { storeErrorCode } from "../store-error.ts";
-import { runStatement } from "./query-builder.ts";
 
 // A larger batch would block reads for too long, since SQLite runs on the caller's thread.
 const MAX_BATCH = 128;
@@ -114,8 +114,8 @@ async function commit<Tables>(
 }
 
 async function runIsolated<Tables>(transaction: Transaction<Tables>, { run }: Waiting<Tables>): Promise<void> {
-  runStatement(transaction.getExecutor(), savepoint);
+  await runStatements(transaction, [savepoint]);
   const failed = await run(transaction);
   if (failed !== null) await rollBackTo(transaction, "change", failed.error);
-  runStatement(transaction.getExecutor(), release);
+  await runStatements(transaction, [release]);
 }

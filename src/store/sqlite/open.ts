@@ -7,7 +7,7 @@ import { ownDatabaseExists } from "../../files/own-database.ts";
 import { UnsafePathError } from "../../files/unsafe-path-error.ts";
 import { type Migrations, requireSchema, type SchemaMode } from "../migrate.ts";
 import type { Store } from "../store.ts";
-import { StoreError, type StoreErrorCode, storageErrorText, storeErrorCode } from "../store-error.ts";
+import { StoreError, type StoreErrorCode, storageErrorAt, storageErrorText, storeErrorCode } from "../store-error.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { openSqliteConnection } from "./open-connection.ts";
 import { queryBuilder } from "./query-builder.ts";
@@ -69,7 +69,10 @@ async function open<Tables>(
   };
   return {
     read,
-    write: (change) => changes.add(change),
+    write: (change) =>
+      changes.add(change).catch((error: unknown) => {
+        throw writeError(path, error);
+      }),
     time: async () => clock.now(),
     commits: () => changes.commits,
     isShared: false,
@@ -83,6 +86,13 @@ async function open<Tables>(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+// An error of SQLite names neither the file nor, on a full disk, the cause.
+function writeError(path: string, error: unknown): unknown {
+  const code = storeErrorCode(error);
+  if (code === null || error instanceof StoreError) return error;
+  return new StoreError(code, storageErrorAt(path, error), { cause: error });
 }
 
 // The number is not used; setting it writes a page even when it stays the same.

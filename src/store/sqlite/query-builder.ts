@@ -26,24 +26,12 @@ export function sqliteConnection({ adapter }: { readonly adapter: object }): Sql
   return connections.get(adapter) ?? null;
 }
 
-/** Iterates over the rows of a query. Each row is an array of its columns, which is faster than an object. */
-export function iterateRows<Row extends readonly unknown[]>(
+/** The rows of a query one by one, each as an array of its columns; null when the database is not SQLite. */
+export function sqliteRows(
   { adapter }: { readonly adapter: object },
-  query: CompiledQuery,
-): Iterable<Row> {
-  const connection = connections.get(adapter);
-  if (connection === undefined) throw new TypeError("only a SQLite database can iterate over rows");
-  return connection.rows(query.sql, query.parameters) as Iterable<Row>;
-}
-
-/** Runs a statement that returns no rows, synchronously and without the query builder. */
-export function runStatement(
-  { adapter }: { readonly adapter: object },
-  { sql, values }: { readonly sql: string; readonly values: readonly unknown[] },
-): void {
-  const connection = connections.get(adapter);
-  if (connection === undefined) throw new TypeError("only a SQLite database can run a statement synchronously");
-  connection.prepare(sql).run(values);
+  { sql, parameters }: CompiledQuery,
+): Iterable<readonly unknown[]> | null {
+  return connections.get(adapter)?.rows(sql, parameters) ?? null;
 }
 
 /** A connection with the interface of better-sqlite3, which Kysely's SQLite dialect expects. */

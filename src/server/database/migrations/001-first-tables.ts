@@ -2,7 +2,7 @@
 
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
-import { createTable } from "../create-table.ts";
+import { createTable } from "../../../store/create-table.ts";
 
 /** The tables of the first release. */
 export const firstTables: Migration = {

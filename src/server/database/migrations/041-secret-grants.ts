@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
-import { addColumns } from "../create-table.ts";
+import { addColumns } from "../../../store/create-table.ts";
 
 const everyone = { subject: "team:everyone", role_id: "secret-group-user" };
 

@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
@@ -45,4 +46,11 @@ test("a pass over a part of the source reads what was not as declared of that pa
   );
   const { entries: events } = await target.events({}, { limit: 2_000 });
   expect(events).toHaveLength(1_201);
+});
+
+test("a damaged database is named when its resources are listed", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "ledger.db"), "no database", { mode: 0o600 });
+  await using state = stateAt(folder, machine);
+  await expect(state.recorded()).rejects.toThrow(`${folder}/ledger.db: it is damaged, or not a database`);
 });

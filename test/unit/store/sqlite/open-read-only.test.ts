@@ -1,21 +1,23 @@
 import { existsSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Transaction } from "kysely";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { openSqliteStore } from "../../../../src/store/sqlite/open.ts";
 import { openSqliteReadOnly } from "../../../../src/store/sqlite/open-read-only.ts";
-import { openStatementStore } from "../../../../src/store/sqlite/statement-store.ts";
 import { storeErrorCode } from "../../../../src/store/store-error.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { machine } from "../../../support/machine.ts";
 import { migrations, type Tables } from "../notes.ts";
 
-const note = { sql: "insert into notes values (1, 'a note')", values: [] };
+const note = (transaction: Transaction<Tables>) =>
+  transaction.insertInto("notes").values({ id: 1, text: "a note" }).execute();
 
 async function written() {
   const path = join(await temporaryFolder(), "a.db");
-  const store = await openStatementStore<Tables>(path, migrations, machine);
+  const store = await openSqliteStore<Tables>(path, migrations, machine);
   onTestFinished(() => store.close());
-  await store.write([note]);
+  await store.write(note);
   return { path, store };
 }
 
@@ -26,7 +28,7 @@ describe("F82 a store that is only read", () => {
       await close();
       await using readOnly = await openSqliteReadOnly<Tables>(path, migrations);
       expect(await readOnly.read.selectFrom("notes").select("text").execute()).toEqual([{ text: "a note" }]);
-      expect(await readOnly.write([note]).catch(storeErrorCode)).toBe("inaccessible");
+      expect(await readOnly.write(note).catch(storeErrorCode)).toBe("inaccessible");
     }
   });
 

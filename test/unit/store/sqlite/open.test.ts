@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Statement, statementFactory } from "../../../../src/store/prepared-query.ts";
-import { openStatementStore, type StatementStore } from "../../../../src/store/sqlite/statement-store.ts";
+import { runStatements, type Statement, statementFactory } from "../../../../src/store/prepared-query.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/open.ts";
+import type { Store } from "../../../../src/store/store.ts";
 import { isUniqueViolation, storeErrorCode } from "../../../../src/store/store-error.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { machine } from "../../../support/machine.ts";
@@ -9,9 +10,12 @@ import { startNode } from "../../../support/process.ts";
 import { migrations, type Note, type Tables } from "../notes.ts";
 
 async function opened(path: string) {
-  const store = await openStatementStore<Tables>(path, migrations, machine);
+  const store = await openSqliteStore<Tables>(path, migrations, machine);
   onTestFinished(() => store.close());
-  return store;
+  return {
+    ...store,
+    write: (statements: readonly Statement[]) => store.write((transaction) => runStatements(transaction, statements)),
+  };
 }
 
 async function fresh() {
@@ -20,18 +24,18 @@ async function fresh() {
   return { folder, path, store: await opened(path) };
 }
 
-function adding({ read }: StatementStore<Tables>): (id: number, text?: string) => Statement {
+function adding({ read }: Pick<Store<Tables>, "read">): (id: number, text?: string) => Statement {
   const note = statementFactory<Tables, Note>(read, (database, { id, text }) =>
     database.insertInto("notes").values({ id, text }),
   );
   return (id, text = "a note") => note({ id, text });
 }
 
-async function notesIn({ read }: Pick<StatementStore<Tables>, "read">): Promise<readonly Note[]> {
+async function notesIn({ read }: Pick<Store<Tables>, "read">): Promise<readonly Note[]> {
   return read.selectFrom("notes").selectAll().orderBy("id").execute();
 }
 
-async function idsIn(store: Pick<StatementStore<Tables>, "read">): Promise<readonly number[]> {
+async function idsIn(store: Pick<Store<Tables>, "read">): Promise<readonly number[]> {
   return (await notesIn(store)).map(({ id }) => id);
 }
 
@@ -39,16 +43,18 @@ async function idsIn(store: Pick<StatementStore<Tables>, "read">): Promise<reado
 function program(path: string, script: string): string {
   const ours = (module: string) => JSON.stringify(import.meta.resolve(`../../../../src/store/${module}`));
   return `
-    import { openStatementStore } from ${ours("sqlite/statement-store.ts")};
+    import { openSqliteStore } from ${ours("sqlite/open.ts")};
+    import { runStatements } from ${ours("prepared-query.ts")};
     import { systemClock } from ${ours("../clock/system.ts")};
     import { storeErrorCode } from ${ours("store-error.ts")};
     const steps = { "0001-notes": { up: async () => {} } };
-    const store = await openStatementStore(${JSON.stringify(path)}, steps, { clock: systemClock });
-    const add = (id, text = "a note") => store.write([{ sql: "insert into notes values (?, ?)", values: [id, text] }]);
+    const store = await openSqliteStore(${JSON.stringify(path)}, steps, { clock: systemClock });
+    const insert = (id, text) => [{ sql: "insert into notes values (?, ?)", values: [id, text] }];
+    const add = (id, text = "a note") => store.write((transaction) => runStatements(transaction, insert(id, text)));
     ${script}`;
 }
 
-describe("a store that is written by statements", () => {
+describe("a store in a file that is written by statements", () => {
   test("has what was written, in its order, after opening again", async () => {
     const { path, store } = await fresh();
     const add = adding(store);

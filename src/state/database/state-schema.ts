@@ -2,7 +2,7 @@ import { type Generated, type Insertable, type Kysely, sql } from "kysely";
 import type { Hold } from "../../core/holds.ts";
 import type { PassRecord, TargetStatus } from "../../core/report/target-status.ts";
 import type { Migrations } from "../../store/migrate.ts";
-import { type EarlierFiles, readEarlierFiles } from "./earlier-files.ts";
+import { type EarlierFiles, readEarlierFiles } from "../sqlite/earlier-files.ts";
 
 /** The tables of a state folder: the ledgers of its servers, and what is remembered of its target. */
 export type StateTables = {

@@ -14,8 +14,8 @@ import { parts } from "./ledger-rows.ts";
 import type { StateDatabase } from "./state-database.ts";
 import { holdRow, passRow, type StateTables, statusRow } from "./state-schema.ts";
 
-/** What a state folder remembers of its target. */
-export function sqliteTargetStore({ readable, writable }: StateDatabase): TargetStore {
+/** What a state remembers of its target. */
+export function storedTarget({ readable, writable }: StateDatabase): TargetStore {
   const read = async (): Promise<Kysely<StateTables> | null> => (await readable())?.read ?? null;
   return {
     decisions: async () => {
@@ -23,7 +23,7 @@ export function sqliteTargetStore({ readable, writable }: StateDatabase): Target
       return database === null ? { holds: [], released: [] } : decisionsIn(database);
     },
     decide: async (change) =>
-      (await writable()).change(async (database) => {
+      (await writable()).write(async (database) => {
         const before = await decisionsIn(database);
         const after = change(before);
         if (JSON.stringify(after) !== JSON.stringify(before)) await replaceDecisions(database, after);
@@ -34,7 +34,7 @@ export function sqliteTargetStore({ readable, writable }: StateDatabase): Target
       return row === undefined ? null : JSON.parse(row.status);
     },
     keep: async ({ status, records = [], resources = null }) => {
-      await (await writable()).change(async (database) => {
+      await (await writable()).write(async (database) => {
         for (const record of records) await database.insertInto("pass").values(passRow(record)).execute();
         if (records.length > 0) await removeOldPasses(database);
         if (resources !== null) await storeResources(database, resources);
@@ -51,7 +51,7 @@ export function sqliteTargetStore({ readable, writable }: StateDatabase): Target
       return row?.commit ?? null;
     },
     keepLastApplied: async (commit) => {
-      await (await writable()).change((database) =>
+      await (await writable()).write((database) =>
         database
           .insertInto("last_applied")
           .values({ one: 1, commit })

@@ -1,7 +1,7 @@
 import type { CreateTableBuilder, Kysely } from "kysely";
 
 /** What a column holds; a question mark lets it be null. */
-type ColumnType = "text" | "integer" | "text?" | "integer?";
+type ColumnType = "text" | "integer" | "bytes" | "text?" | "integer?" | "bytes?" | "serial";
 
 /** A table that a migration creates. */
 export type TableDefinition = {
@@ -49,7 +49,19 @@ function addColumn(
   return builder.addColumn(name, storedAs(type), (column) => (type.endsWith("?") ? column : column.notNull()));
 }
 
-// Eight bytes in both databases: epoch milliseconds do not fit into four.
-function storedAs(type: ColumnType): "bigint" | "text" {
-  return type.startsWith("integer") ? "bigint" : "text";
+// Eight bytes in both databases: epoch milliseconds do not fit into four. Only PostgreSQL has the last two.
+function storedAs(type: ColumnType): "bigint" | "text" | "bytea" | "bigserial" {
+  switch (type) {
+    case "integer":
+    case "integer?":
+      return "bigint";
+    case "bytes":
+    case "bytes?":
+      return "bytea";
+    case "serial":
+      return "bigserial";
+    case "text":
+    case "text?":
+      return "text";
+  }
 }

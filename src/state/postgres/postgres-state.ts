@@ -1,0 +1,187 @@
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { type Kysely, sql } from "kysely";
+import { HoldfastError } from "../../core/errors.ts";
+import { timestampText } from "../../core/timestamp-text.ts";
+import { parseKey, type SealKey } from "../../seal/seal-key.ts";
+import { publicAddress } from "../../store/postgres/address.ts";
+import { holdDatabaseLock, isDatabaseLockHeld } from "../../store/postgres/database-lock.ts";
+import { openPostgresStore } from "../../store/postgres/open.ts";
+import type { Store } from "../../store/store.ts";
+import { isUnwritable, StoreError, storageErrorText } from "../../store/store-error.ts";
+import { ledgerIn } from "../database/ledger.ts";
+import { holderId, recordedNames } from "../database/state-database.ts";
+import type { StateTables } from "../database/state-schema.ts";
+import { storedTarget } from "../database/target-store.ts";
+import { makeStateFolder } from "../sqlite/ledger-folders.ts";
+import type { DatabasePlace, StateAccess, StateAccessOptions, StateLock } from "../state.ts";
+import { postgresStateMigrations } from "./state-tables.ts";
+
+// Each target has its own connections, and many machines may share the database's.
+const POOLS = { read: 2, write: 2 };
+
+/** The state of a target in a PostgreSQL database, in a schema of its own. */
+export function postgresStateAt(place: DatabasePlace, options: StateAccessOptions): StateAccess {
+  const { address, folder } = place;
+  const schema = schemaOf(place);
+  const shown = `${publicAddress(address)} (schema ${schema})`;
+  let opening: Promise<Store<StateTables>> | null = null;
+  // The number under which this process took the lock; null while it has not.
+  let number: number | null = null;
+  const open = async (): Promise<Store<StateTables>> => {
+    const isLocked = number === null && (await isDatabaseLockHeld(address, schema));
+    const { clock, random } = options;
+    const mode = isLocked ? "leave" : "migrate";
+    const opened = openPostgresStore<StateTables>(address, postgresStateMigrations, {
+      ...{ clock, random, pools: POOLS },
+      schema: mode,
+      namespace: schema,
+    });
+    return isLocked ? opened.catch((error: unknown) => throwInUse(shown, error)) : opened;
+  };
+  const opened = async (): Promise<Store<StateTables>> => {
+    opening ??= open().catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return fenced(await opening, () => number, shown);
+  };
+  const database = {
+    writable: opened,
+    readable: opened,
+    [Symbol.asyncDispose]: async () => (await opening)?.close(),
+  };
+  const lock = async (): Promise<StateLock> => {
+    const held = await holdDatabaseLock(address, schema);
+    const store = await opened();
+    if (held === null) throw inUse(shown, await writerOf(store.read));
+    const by = `process ${process.pid} on ${hostname()}, since ${timestampText(options.clock.now())}`;
+    const taken = await store.write((transaction) => takeOver(transaction, by));
+    number = taken.number;
+    return {
+      leftBy: taken.leftBy,
+      [Symbol.asyncDispose]: async () => {
+        await store.write((transaction) => leave(transaction, taken.number)).catch(unlessGone);
+        number = null;
+        await held[Symbol.asyncDispose]();
+      },
+    };
+  };
+  return {
+    target: async () => storedTarget(database),
+    recorded: () => recordedNames(database),
+    isLocked: () => isDatabaseLockHeld(address, schema),
+    open: async ({ keyText }) => {
+      const key = requireKey(shown, keyText);
+      // For the caches alone: a machine without a disk has none.
+      await makeStateFolder(folder).catch((error: unknown) => {
+        if (!isUnwritable(error)) throw error;
+      });
+      await opened();
+      return {
+        key,
+        isWritable: true,
+        lock,
+        holder: async () => `postgres:${schema} (${await holderId(database, options.random)})`,
+        ledger: async (server) => ledgerIn(await opened(), { server, key }),
+      };
+    },
+    [Symbol.asyncDispose]: database[Symbol.asyncDispose],
+  };
+}
+
+// The names of targets have characters that those of schemas have not, so a digest tells them apart.
+function schemaOf({ target }: DatabasePlace): string {
+  if (target === null) return "holdfast";
+  const readable = target
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "_")
+    .slice(0, 32);
+  return `holdfast_${readable}_${createHash("sha256").update(target).digest("hex").slice(0, 8)}`;
+}
+
+function requireKey(shown: string, keyText: string | null): SealKey {
+  if (keyText === null) {
+    throw new HoldfastError("invalid", `the state in ${shown} is sealed with a key, and none is given`, {
+      hint: "make one with `(umask 077; openssl rand -base64 32 > state.key)`, and name it with HOLDFAST_STATE_KEY_FILE",
+    });
+  }
+  try {
+    return parseKey(keyText);
+  } catch (cause) {
+    throw new HoldfastError("error", `the key of the state cannot be used: ${storageErrorText(cause)}`, {
+      hint: "provide the key that the state was created with: HOLDFAST_STATE_KEY, or HOLDFAST_STATE_KEY_FILE",
+      cause,
+    });
+  }
+}
+
+// A process whose connection broke may have lost the lock without knowing. Whoever takes it changes the number, which
+// every later write of the former holder then finds changed.
+function fenced(store: Store<StateTables>, numberNow: () => number | null, shown: string): Store<StateTables> {
+  return {
+    ...store,
+    write: (change) =>
+      store.write(async (transaction) => {
+        const number = numberNow();
+        if (number !== null) await requireNumber(transaction, number, shown);
+        return change(transaction);
+      }),
+  };
+}
+
+type Writer = { readonly number: number; readonly by: string | null };
+
+async function requireNumber(database: Kysely<StateTables>, number: number, shown: string): Promise<void> {
+  // Shared by the writes of this process; taking the lock waits for them.
+  const { rows } = await sql<Writer>`SELECT number, by FROM writer WHERE one = 1 FOR SHARE`.execute(database);
+  if (rows[0]?.number === number) return;
+  const by = rows[0]?.by ?? null;
+  throw new HoldfastError(
+    "locked",
+    `another process has taken over the state in ${shown}${by === null ? "" : `: ${by}`}`,
+    {
+      hint: "nothing was written here since; this process lost its connection to the database meanwhile",
+    },
+  );
+}
+
+async function writerOf(database: Kysely<StateTables>): Promise<string | null> {
+  const { rows } = await sql<Writer>`SELECT number, by FROM writer WHERE one = 1`.execute(database);
+  return rows[0]?.by ?? null;
+}
+
+async function takeOver(
+  database: Kysely<StateTables>,
+  by: string,
+): Promise<{ readonly number: number; readonly leftBy: string | null }> {
+  const { rows } = await sql<Writer>`SELECT number, by FROM writer WHERE one = 1 FOR UPDATE`.execute(database);
+  const number = (rows[0]?.number ?? 0) + 1;
+  await sql`INSERT INTO writer (one, number, by) VALUES (1, ${number}, ${by})
+    ON CONFLICT (one) DO UPDATE SET number = excluded.number, by = excluded.by`.execute(database);
+  return { number, leftBy: rows[0]?.by ?? null };
+}
+
+async function leave(database: Kysely<StateTables>, number: number): Promise<void> {
+  await sql`UPDATE writer SET by = NULL WHERE one = 1 AND number = ${number}`.execute(database);
+}
+
+// The next holder then learns that this one left the lock without a word, and is careful.
+function unlessGone(error: unknown): void {
+  if (!(error instanceof StoreError || error instanceof HoldfastError)) throw error;
+}
+
+function inUse(shown: string, by: string | null): HoldfastError {
+  const who = by === null ? "" : `: ${by}`;
+  return new HoldfastError("locked", `another holdfast process is using the state in ${shown}${who}`, {
+    hint: "wait until it ends, or stop it; with one writer at a time no version is created twice",
+  });
+}
+
+function throwInUse(shown: string, error: unknown): never {
+  if (!(error instanceof StoreError) || !["older-schema", "empty"].includes(error.code)) throw error;
+  throw new StoreError(
+    "locked",
+    `${shown}: it was written by an older release, and a process of that release is using it`,
+  );
+}

@@ -1,0 +1,69 @@
+// src/state/postgres: the state in a PostgreSQL database. See docs/operations.md#a-state-in-postgresql.
+
+import { createTable, type TableDefinition } from "../../store/create-table.ts";
+import type { Migrations } from "../../store/migrate.ts";
+import type { StateTables } from "../database/state-schema.ts";
+
+/** The tables of a state, and the one that says who writes with it. */
+const tables: { readonly [table in keyof StateTables | "writer"]: TableDefinition } = {
+  server: { columns: { server: "text", facts: "text" }, key: ["server"] },
+  receipt: {
+    columns: {
+      server: "text",
+      identity: "text",
+      kind: "text",
+      external_id: "text?",
+      version: "integer?",
+      at: "integer",
+      sealed: "bytes",
+      mark: "text",
+      tally: "text?",
+    },
+    key: ["server", "identity"],
+  },
+  intent: {
+    columns: {
+      id: "text",
+      server: "text",
+      identity: "text",
+      kind: "text",
+      operation: "text",
+      version_before: "integer?",
+      creates: "integer",
+      deadline: "integer",
+      sealed: "bytes",
+      reply: "bytes?",
+      key: "bytes?",
+      left_alone: "bytes?",
+      at: "integer?",
+    },
+    key: ["id"],
+  },
+  hold: { columns: { nth: "serial", hold: "text" }, key: ["nth"] },
+  released: { columns: { nth: "serial", commit: "text" }, key: ["nth"] },
+  pass: { columns: { nth: "serial", ended_at: "text", record: "text" }, key: ["nth"], indexes: [["ended_at"]] },
+  resource_event: {
+    columns: { nth: "serial", identity: "text", day: "text", has_drifted: "integer", event: "text" },
+    key: ["nth"],
+    indexes: [
+      ["identity", "nth"],
+      ["has_drifted", "day", "identity"],
+      ["has_drifted", "nth"],
+      ["day", "nth"],
+    ],
+  },
+  unsettled: { columns: { identity: "text", state: "text", event: "text" }, key: ["identity"] },
+  status: { columns: { one: "integer", status: "text" }, key: ["one"] },
+  last_applied: { columns: { one: "integer", commit: "text" }, key: ["one"] },
+  holder: { columns: { one: "integer", id: "text" }, key: ["one"] },
+  writer: { columns: { one: "integer", number: "integer", by: "text?" }, key: ["one"] },
+};
+
+/** The migrations of a state in PostgreSQL: the first one has what those of a folder have made up to its number. */
+export const postgresStateMigrations: Migrations = {
+  "008-state": {
+    up: async (database) => {
+      for (const [name, table] of Object.entries(tables)) await createTable(database, name, table);
+    },
+  },
+};
