@@ -10,6 +10,7 @@ import { type CheckedLedger, checkState } from "../state/check-state.ts";
 import { exportState, importState } from "../state/open-state.ts";
 import type { InvocationOf } from "./command.ts";
 import { stateFolder } from "./configuration/data-folder.ts";
+import { stateDatabase } from "./configuration/state-database.ts";
 import type { state } from "./declarations/state.ts";
 import { toHoldfastError } from "./errors/to-holdfast-error.ts";
 import { readStateKey } from "./targets/target-state.ts";
@@ -21,11 +22,19 @@ type StateInvocation = InvocationOf<typeof state>;
 export async function run(invocation: StateInvocation): Promise<number> {
   const [action = "", folder, ...more] = invocation.args;
   const isMove = folder !== undefined && more.length === 0;
+  requireFolder(invocation);
   if (action === "check" && folder === undefined) return check(invocation);
   if (action === "export" && isMove) return transfer(invocation, "export", folder);
   if (action === "import" && isMove) return transfer(invocation, "import", folder);
   throw new HoldfastError("invalid", "state needs check, export FOLDER or import FOLDER", {
     hint: "holdfast state --help has examples",
+  });
+}
+
+function requireFolder(invocation: StateInvocation): void {
+  if (stateDatabase(invocation) === null) return;
+  throw new HoldfastError("invalid", "this command is for a state in a folder, and the state is in PostgreSQL", {
+    hint: "use the tools of PostgreSQL, such as pg_dump, or name a folder with --state",
   });
 }
 

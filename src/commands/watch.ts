@@ -5,6 +5,7 @@ import { stdoutFormat } from "../render/output-format.ts";
 import { parseKey, type SealKey } from "../seal/seal-key.ts";
 import { existingKey, stateSchema } from "../state/open-state.ts";
 import type { TargetState } from "../state/state.ts";
+import { publicAddress } from "../store/postgres/address.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import { type OperatorFile, readOperatorFile } from "./configuration/read-operator-file.ts";
 import type { watch } from "./declarations/watch.ts";
@@ -75,7 +76,7 @@ async function logStart(invocation: Invocation, { opened, watching: targets }: O
   const keys = await Promise.all(targets.map(({ state }) => keyOf(state)));
   const servers = targets.map(({ choice }) => choice?.server ?? flags.server ?? opened.operator.server);
   const place = {
-    state: opened.stateFolder,
+    state: opened.database === null ? opened.stateFolder : publicAddress(opened.database),
     schema: await stateSchema(),
     keys: [...new Set(keys.flatMap((key) => key?.version ?? []))],
     targets: targets.map(({ name }) => name),

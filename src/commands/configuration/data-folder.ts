@@ -4,6 +4,7 @@ import { checkoutAt } from "../../source/git/repository-paths.ts";
 import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Invocation } from "../command.ts";
 import type { Terminal } from "../terminal.ts";
+import { stateDatabase } from "./state-database.ts";
 
 /** The data folder of the control plane to serve or to administer offline; refuses one owned by another user. */
 export async function dataFolder(invocation: Invocation): Promise<string> {
@@ -13,8 +14,10 @@ export async function dataFolder(invocation: Invocation): Promise<string> {
 }
 
 /** The state folder of a command without a source; refuses one owned by another user. */
-export function stateFolder({ flags, terminal }: Invocation): Promise<string> {
-  return requireFolder(flags.state ?? ".holdfast", terminal);
+export function stateFolder(invocation: Invocation): Promise<string> {
+  const { flags, terminal } = invocation;
+  const named = stateDatabase(invocation) === null ? flags.state : undefined;
+  return requireFolder(named ?? ".holdfast", terminal);
 }
 
 function requireFolder(folder: string, terminal: Terminal): Promise<string> {

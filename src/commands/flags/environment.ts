@@ -10,6 +10,7 @@ const PREFIX = "HOLDFAST_";
 /** Variables without a corresponding flag. */
 const DOCUMENTED = [
   "HOLDFAST_TOKEN",
+  "HOLDFAST_STATE_FILE",
   "HOLDFAST_STATE_KEY",
   "HOLDFAST_STATE_KEY_FILE",
   "HOLDFAST_EXPORT_KEY",

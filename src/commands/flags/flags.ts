@@ -106,7 +106,10 @@ export const flags = {
   embedded: toggleFlag("--embedded", "use the embedded control plane, with its data in the state folder"),
   tokenFile: textFlag("--token-file <file>", "file with the bearer token (or HOLDFAST_TOKEN)"),
   caFile: textFlag("--ca-file <file>", "certificates to trust besides the system's, PEM"),
-  state: textFlag("--state <dir>", "state folder: ledger, journal and tokens (default: .holdfast in the source)"),
+  state: textFlag(
+    "--state <place>",
+    "ledger and journal: a folder, or postgres://user@host/name (default: .holdfast in the source)",
+  ),
   concurrency: numberFlag("--concurrency <n>", "most requests in flight at once (default: 16)", { parse: whole(1) }),
   timeout: numberFlag("--timeout <s>", "time limit of the whole command, in seconds", { parse: seconds() }),
   requestTimeout: numberFlag("--request-timeout <s>", "time limit of one request, in seconds (default: 30)", {

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { sourceCache } from "../../cache/source-facts-cache.ts";
 import { canonical } from "../../contract/json.ts";
+import type { Secret } from "../../contract/secret.ts";
 import { hasErrors } from "../../core/diagnostic.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { afterRevision, decisionsAt, type Hold, heldResources, holdOn, isReleased } from "../../core/holds.ts";
@@ -57,6 +58,8 @@ export type SharedByTargets = {
   readonly named: string;
   readonly config: SourceConfig;
   readonly stateFolder: string;
+  /** The database that has the states of the targets; null where each is in a folder. */
+  readonly database: Secret | null;
   readonly embedded: ServerUse["embedded"];
   /** The open remotes, by the name of their source. */
   readonly remotes: Map<string, RemoteWithBackoff>;
@@ -71,7 +74,8 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   const remote = choice?.source ? remoteOf(choice.source, shared) : null;
   if (remote !== null) refuseFolderFlags(invocation);
   const folder = choice === null ? stateFolder : join(stateFolder, "targets", choice.name);
-  const state = resources.use(targetState(folder, invocation));
+  const place = { folder, target: choice?.name ?? null, database: shared.database };
+  const state = resources.use(targetState(place, invocation));
   const operator = { ...shared.operator, ...operatorKeysOf(choice) };
   const isRemote = remote !== null && choice !== null;
   const newest = isRemote ? newestOf(remote, { target: choice.name, state, terminal }) : null;

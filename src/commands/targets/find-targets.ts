@@ -2,6 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
+import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { realPathOutside } from "../../files/real-path.ts";
 import { isTrackedFolder } from "../../source/git/is-tracked.ts";
@@ -11,6 +12,7 @@ import { contentAround, findSource, realRoot, sourceReason } from "../../source/
 import { requireStateFolder } from "../../state/require-state-folder.ts";
 import type { Invocation } from "../command.ts";
 import { honouredOperatorKeys } from "../configuration/honoured-operator-keys.ts";
+import { stateDatabase } from "../configuration/state-database.ts";
 import { attach, noServer, type ServerChoice } from "../connection/server-choice.ts";
 import type { Flags } from "../flags/flags.ts";
 import { isInteractive, say, type Terminal } from "../terminal.ts";
@@ -29,6 +31,8 @@ export type FoundTargets = AsyncDisposable & {
   readonly targets: readonly CommandTarget[];
   /** The folder that contains the state folders of the targets. */
   readonly stateFolder: string;
+  /** The database that has the states of the targets; null where each is in a folder. */
+  readonly database: Secret | null;
   /** The operator keys that apply to all targets. */
   readonly operator: OperatorConfig;
 };
@@ -74,7 +78,8 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
   for (const file of use.reportsConfig ? operatorFiles : [config]) requireValidConfig(file.diagnostics);
   const prompt = { root, why: sourceReason({ cwd, source: flags.source }), mayAsk: !use.unattended };
   const operator = await honouredOperatorKeys(config.files, prompt, terminal);
-  const state = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
+  const database = stateDatabase(invocation, operator.state);
+  const state = stateFolderOf(invocation, { root, configured: operator.state, database });
   const content = contentAround({ root, isFetched: config.files.some(hasSources) });
   const stateFolder = realPathOutside(content, state);
   keepTemporaryFilesIn(stateFolder);
@@ -92,13 +97,23 @@ export async function findTargets(invocation: Invocation, use: TargetUse): Promi
     named,
     config,
     stateFolder,
+    database,
     embedded,
     resources,
     remotes: new Map(),
   };
   const targets =
     choices.length === 0 ? [createTarget(null, shared)] : createTargets(choices, shared).filter(isOneOf(chosen));
-  return { targets, operator, stateFolder, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { targets, operator, stateFolder, database, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+// With a database, the folder has the caches, the repositories and the socket of this machine.
+function stateFolderOf(
+  { flags, terminal: { cwd } }: Invocation,
+  { root, configured, database }: { root: string; configured: string | null | undefined; database: Secret | null },
+): string {
+  if (database !== null) return resolve(root, ".holdfast");
+  return flags.state === undefined ? resolve(root, configured ?? ".holdfast") : resolve(cwd, flags.state);
 }
 
 // Where the root of the file system is read-only, as in a container, the state is often the only volume. Programs that

@@ -1,25 +1,26 @@
 import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { runWarning } from "../../core/run-warning.ts";
 import { readGivenText, whyUnreadable } from "../../files/read-given-file.ts";
-import { stateAt } from "../../state/open-state.ts";
-import type { OnForgotten, TargetState } from "../../state/state.ts";
+import { databaseStateAt, stateAt } from "../../state/open-state.ts";
+import type { DatabasePlace, OnForgotten, TargetState } from "../../state/state.ts";
 import type { Invocation } from "../command.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The state of a target in a folder: its key, whether caches are used, and for which build of the program they are valid. */
-export function targetState(folder: string, invocation: Invocation): TargetState {
+/** Where the state of a target is: in a folder, or in a database with its caches in the folder. */
+export type TargetStatePlace = Omit<DatabasePlace, "address"> & { readonly database: Secret | null };
+
+/** The state of a target: its key, whether caches are used, and for which build of the program they are valid. */
+export function targetState({ folder, target, database }: TargetStatePlace, invocation: Invocation): TargetState {
   const { terminal } = invocation;
+  const { clock, random } = terminal;
   const onForgotten = warnNotRemembered(terminal);
+  const options = { clock, random, onForgotten, notify: (notice: string) => void logNotice(notice, invocation) };
   return {
-    ...stateAt(folder, {
-      clock: terminal.clock,
-      random: terminal.random,
-      onForgotten,
-      notify: (notice) => void logNotice(notice, invocation),
-    }),
+    ...(database === null ? stateAt(folder, options) : databaseStateAt({ address: database, target, folder }, options)),
     folder,
     readKey: () => readStateKey(terminal),
     build: () => buildDigest(terminal.program),

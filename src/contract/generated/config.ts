@@ -126,7 +126,7 @@ server?: (string | null)
  */
 tokenFile?: (string | null)
 /**
- * Folder of the ledger, the journal and the tokens
+ * Folder of the ledger, the journal and the tokens, or the address of a PostgreSQL database that has the ledger and the journal
  */
 state?: (string | null)
 /**

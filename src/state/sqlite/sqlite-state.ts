@@ -27,8 +27,8 @@ export function sqliteStateAt(folder: string, options: StateAccessOptions): Stat
   // Imported at the first use, so that commands that need only the key do not load the database.
   let database: Promise<FolderDatabase> | null = null;
   const opened = (): Promise<FolderDatabase> => {
-    database ??= import("./state-database.ts").then(({ stateDatabase }) =>
-      stateDatabase(folder, { ...options, isLockedByOther: () => !isOurs && isFolderLocked(folder) }),
+    database ??= import("./state-database.ts").then(({ folderDatabase }) =>
+      folderDatabase(folder, { ...options, isLockedByOther: () => !isOurs && isFolderLocked(folder) }),
     );
     return database;
   };

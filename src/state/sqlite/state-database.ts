@@ -14,7 +14,7 @@ import { LEDGER_NAME, makeStateFolder } from "./ledger-folders.ts";
 export type FolderDatabase = StateDatabase & { readonly path: string };
 
 /** How a state database is opened. */
-export type StateDatabaseOptions = {
+export type FolderDatabaseOptions = {
   readonly clock: Clock;
   /** Called when it was upgraded, with the location of its backup. */
   readonly notify?: ((notice: string) => void) | undefined;
@@ -23,9 +23,9 @@ export type StateDatabaseOptions = {
 };
 
 /** Creates the access to the database of a folder; opens nothing yet. */
-export function stateDatabase(
+export function folderDatabase(
   folder: string,
-  { clock, notify, isLockedByOther }: StateDatabaseOptions,
+  { clock, notify, isLockedByOther }: FolderDatabaseOptions,
 ): FolderDatabase {
   const path = join(folder, LEDGER_NAME);
   let writer: Promise<Store<StateTables>> | null = null;

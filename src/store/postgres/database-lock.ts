@@ -2,6 +2,7 @@ import { Client } from "pg";
 import type { Secret } from "../../contract/secret.ts";
 import { connectionString } from "./address.ts";
 import { toStoreError } from "./connection.ts";
+import { databaseError } from "./open.ts";
 
 // The class of our locks, whatever else takes advisory locks in the database.
 const CLASS = 7_031_965;
@@ -30,7 +31,7 @@ export async function holdDatabaseLock(address: Secret, name: string): Promise<A
     return null;
   } catch (error) {
     await client.end();
-    throw toStoreError(error);
+    throw databaseError(address, toStoreError(error));
   }
 }
 
@@ -41,7 +42,7 @@ export async function isDatabaseLockHeld(address: Secret, name: string): Promise
     const { rows } = await client.query(HELD, [name]);
     return rows[0]?.held > 0;
   } catch (error) {
-    throw toStoreError(error);
+    throw databaseError(address, toStoreError(error));
   } finally {
     await client.end();
   }
@@ -60,6 +61,6 @@ async function connect(address: Secret): Promise<Client> {
     await client.connect();
     return client;
   } catch (error) {
-    throw toStoreError(error);
+    throw databaseError(address, toStoreError(error));
   }
 }

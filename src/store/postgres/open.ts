@@ -39,13 +39,10 @@ export async function openPostgresStore<Tables>(
   migrations: Migrations,
   { schema = "migrate", namespace, pools: sizes = POOLS, clock, random, ...limits }: PostgresOptions,
 ): Promise<Store<Tables>> {
-  const place = publicAddress(address);
   try {
     await prepare({ address, namespace }, migrations, schema);
   } catch (error) {
-    const code = storeErrorCode(error) ?? "failed";
-    const why = code === "unreachable" ? whyText(error) : "";
-    throw new StoreError(code, `${place}: ${reasons[code] ?? "it could not be opened"}${why}`, { cause: error });
+    throw databaseError(address, error);
   }
   const pools = {
     read: openPool({ address, namespace }, sizes.read),
@@ -84,6 +81,14 @@ async function clockTime<Tables>(database: Kysely<Tables>): Promise<number> {
   const [row] = rows;
   if (row === undefined) throw new TypeError("the database returned no time");
   return row.time;
+}
+
+/** Translates an error on opening a database into one that names the database and the cause. */
+export function databaseError(address: Secret, error: unknown): StoreError {
+  const code = storeErrorCode(error) ?? "failed";
+  const why = code === "unreachable" ? whyText(error) : "";
+  const text = `${publicAddress(address)}: ${reasons[code] ?? "it could not be opened"}${why}`;
+  return new StoreError(code, text, { cause: error });
 }
 
 // Refused, not found, no TLS, too many clients: these messages contain no secret.

@@ -1,0 +1,89 @@
+import { Client } from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { Secret } from "../../src/contract/secret.ts";
+import { newStatus } from "../../src/daemon/status-after-pass.ts";
+import { databaseStateAt } from "../../src/state/open-state.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { machine } from "../support/machine.ts";
+import { CANARY, intent, receipt } from "../support/sample-ledger.ts";
+import { databaseOf } from "../support/test-database.ts";
+
+const keyText = "11".repeat(32);
+
+async function database() {
+  const folder = await temporaryFolder();
+  const url = (await databaseOf(folder, "template1")) ?? "";
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const access = (target: string | null = null) => {
+    const opened = databaseStateAt({ address: new Secret(url), target, folder }, machine);
+    onTestFinished(() => opened[Symbol.asyncDispose]());
+    return opened;
+  };
+  return { client, access };
+}
+
+test("a run that lost its connection with the lock writes nothing once another one has taken over", async () => {
+  const { client, access } = await database();
+  const first = await access().open({ keyText });
+  const ledger = await first.ledger("http://server");
+  await using lock = await first.lock();
+  expect(lock.leftBy).toBeNull();
+  await ledger.record([receipt("before")]);
+  await client.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2");
+  // Nobody has taken over yet.
+  await ledger.record([receipt("still")]);
+  const taker = access();
+  const second = await taker.open({ keyText });
+  await using taken = await second.lock();
+  expect(taken.leftBy).toMatch(new RegExp(`^process ${process.pid} on `));
+  const takenOver = { code: "locked", message: expect.stringContaining("has taken over the state in postgres://") };
+  await expect(ledger.begin(intent())).rejects.toMatchObject(takenOver);
+  await expect(ledger.record([receipt("late")])).rejects.toMatchObject(takenOver);
+  const other = await second.ledger("http://server");
+  expect(await other.pending()).toEqual([]);
+  expect([...(await other.heads()).keys()]).toEqual([receipt("before").identity, receipt("still").identity]);
+});
+
+test("a database has no secret that can be read without the key, and refuses another key", async () => {
+  const { client, access } = await database();
+  const state = await access().open({ keyText });
+  const ledger = await state.ledger("http://server");
+  await ledger.record([receipt()]);
+  await ledger.begin(intent());
+  await ledger.keepReply("intent-1", Buffer.from(`{"token":"${CANARY}"}`));
+  const texts = ["receipt", "intent"].map(async (table) => {
+    const { rows } = await client.query(
+      `SELECT encode(convert_to(t::text, 'UTF8'), 'escape') AS text FROM holdfast.${table} t`,
+    );
+    return rows.map(({ text }) => text).join();
+  });
+  const all = (await Promise.all(texts)).join();
+  expect(all).toContain(receipt().identity);
+  for (const secret of [CANARY, Buffer.from(CANARY).toString("hex")]) expect(all).not.toContain(secret);
+  const other = await access().open({ keyText: "22".repeat(32) });
+  await expect(other.ledger("http://server")).rejects.toThrow("sealed with another key");
+  await expect(access().open({ keyText: null })).rejects.toMatchObject({ code: "invalid" });
+});
+
+test("each target has its own schema, whatever their names have in common, beside the data of a control plane", async () => {
+  const { client, access } = await database();
+  await client.query("CREATE TABLE kysely_migration (name text)");
+  for (const target of [null, "prod-eu", "prod_eu"]) {
+    const store = await access(target).target();
+    await store.keep({ status: newStatus(target ?? "none", null) });
+  }
+  for (const target of [null, "prod-eu", "prod_eu"])
+    expect((await (await access(target).target()).status())?.target).toBe(target ?? "none");
+  const { rows } = await client.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'holdfast%' ORDER BY 1");
+  const suffix = expect.stringMatching(/^holdfast_prod_eu_[0-9a-f]{8}$/);
+  expect(rows.map(({ nspname }) => nspname)).toEqual(["holdfast", suffix, suffix]);
+});
+
+test("a state of a newer release is refused, and nothing is changed", async () => {
+  const { client, access } = await database();
+  await access().open({ keyText });
+  await client.query("INSERT INTO holdfast.holdfast_migration VALUES ('999-of-tomorrow', '2027-01-01')");
+  await expect(access().open({ keyText })).rejects.toMatchObject({ code: "newer-schema" });
+});
