@@ -30,16 +30,16 @@ import {
 import { ownHistory, valuesOf } from "./load/own-history.ts";
 import { hasOwnState } from "./load/own-state.ts";
 import { nearMatch, unusedRules } from "./load/unused-rules.ts";
-import type { Run } from "./run.ts";
-import type { Rules, Target } from "./target.ts";
+import type { Stoppable } from "./run.ts";
+import type { ReadTarget, Rules } from "./target.ts";
+
+/** The rules of a pass, and whether its source has a configuration that some of them come from. */
+export type ConfiguredRules = { readonly rules: Rules; readonly isConfigured: boolean };
 
 /** The desired state of a source, with the rules from its configuration. */
-export type DesiredRead = {
+export type DesiredRead = ConfiguredRules & {
   /** Whether it is the revision applied last, in place of a refused one. @default false */
   readonly isLastApplied?: boolean;
-  readonly rules: Rules;
-  /** Whether the source has a configuration. */
-  readonly isConfigured: boolean;
   readonly desired: Desired;
   /** Every valid manifest of the source, selected or not. */
   readonly manifests: readonly SourceManifest[];
@@ -61,15 +61,13 @@ export type SourceReading = {
   /** Whether to check that a checkout is in the clean state of its branch. @default false */
   readonly checksBranch?: boolean;
   /** Called with the configuration and its rules before any file is read; may refuse them. */
-  readonly onConfig?: (config: Pick<DesiredRead, "rules" | "isConfigured">) => void;
+  readonly onConfig?: (config: ConfiguredRules) => void;
 };
-
-type ReadTarget = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "claim" | "declaredElsewhere">;
 
 /** Reads, validates and selects what a target's source declares. */
 export async function load(
   target: ReadTarget,
-  { clock, stopping }: Pick<Run, "clock" | "stopping">,
+  { clock, stopping }: Stoppable,
   reading: SourceReading = {},
 ): Promise<DesiredRead> {
   const pace = { clock, signal: stopping };
@@ -131,16 +129,17 @@ export async function load(
 }
 
 async function prepareRead(
-  { source, sourceCache, state, rules: rulesBy }: ReadTarget,
+  target: ReadTarget,
   config: SourceConfig,
   { checksBranch = false, onConfig = () => undefined }: SourceReading,
-  { clock, stopping }: Pick<Run, "clock" | "stopping">,
+  { clock, stopping }: Stoppable,
 ) {
+  const { source, sourceCache, state } = target;
   source.accept(config);
-  const rules = rulesBy(config.repository);
+  const rules = target.rules(config.repository);
   onConfig({ rules, isConfigured: config.isPresent });
   // Checked before each pass, since the last change of a followed source may have added a state folder.
-  const isOwn = await hasOwnState({ source, state }, stopping);
+  const isOwn = await hasOwnState(target, stopping);
   // Also read without a cache, so that a key that cannot be trusted is always refused.
   const key = isOwn ? await existingKey(state.folder, { keyText: state.readKey() }) : null;
   const loading = { rules: rules.load, limits: defaultLimits, now: new Date(clock.now()) };

@@ -16,7 +16,7 @@ import { type LiveQuery, type Observation, readCaller, readLive, type WavedSourc
 import { readUndecided, withValues, withWaves } from "./observe/read-undecided.ts";
 import { elsewhereOf, type OrphanSearch, orphansIn, removedFromSource } from "./observe/removed-manifests.ts";
 import { withTakenNames } from "./observe/taken-names.ts";
-import type { Run } from "./run.ts";
+import type { Stoppable } from "./run.ts";
 import type { ReadAccess } from "./session.ts";
 import type { PlanRules } from "./target.ts";
 
@@ -56,7 +56,7 @@ export type Observing = {
   readonly records: Records;
   readonly scope: ReadScope;
   readonly rules: PlanRules;
-  readonly run: Pick<Run, "clock" | "stopping">;
+  readonly run: Stoppable;
 };
 
 /** What is declared, recorded and live, as far as a plan of it needs. */

@@ -20,7 +20,7 @@ import { appliedIn, type Observed, type Records } from "./observe.ts";
 import { askAboutOrphans, withAnswers } from "./plan/ask-about-orphans.ts";
 import { type FoundOwnContent, findOwnContent, NOTHING_OWN } from "./plan/find-own-content.ts";
 import { type CreateChecks, distinct, type PreflightResult, preflight, withExisting } from "./plan/preflight.ts";
-import type { Run } from "./run.ts";
+import type { Stoppable } from "./run.ts";
 import type { ReadAccess } from "./session.ts";
 import type { PlanRules } from "./target.ts";
 
@@ -40,7 +40,7 @@ export type Planning = {
   readonly records: Records;
   readonly rules: PlanRules;
   readonly checks: StepChecks;
-  readonly run: Pick<Run, "clock" | "stopping">;
+  readonly run: Stoppable;
 };
 
 /** A plan with the live state that it is based on. */

@@ -12,7 +12,7 @@ import {
   type PassMemory,
 } from "./load/pass-memory.ts";
 import { requireConfiguration, ShrunkSourceError } from "./load/source-guards.ts";
-import { type DesiredRead, load, type SourceReading } from "./load.ts";
+import { type ConfiguredRules, type DesiredRead, load, type SourceReading } from "./load.ts";
 import type { Pass } from "./pass.ts";
 import { type AdoptMode, adoptPass } from "./passes/adopt-pass.ts";
 import type { ApplyMode } from "./passes/apply-pass.ts";
@@ -185,7 +185,7 @@ function requireCheckout({ checkoutFault }: DesiredRead): void {
 }
 
 // A daemon's ledger is already open, so a lost configuration is refused before any file is read.
-function requireConfigIn({ server }: Target, config: Pick<DesiredRead, "rules" | "isConfigured">): void {
+function requireConfigIn({ server }: Target, config: ConfiguredRules): void {
   const connection = server.connection();
   if (connection !== null) requireConfiguration(connection.session.capabilities, config);
 }

@@ -2,13 +2,13 @@ import type { Clock } from "../clock/clock.ts";
 import type { Random } from "../clock/random.ts";
 import type { PassEvent } from "../core/report/events.ts";
 
+/** What can be asked to stop: no new work starts, and requests in flight finish. */
+export type Stoppable = { readonly clock: Clock; readonly stopping: AbortSignal };
+
 /** The run that a pass belongs to: where its events go, its clock and randomness, and its stop requests. */
-export type Run = {
+export type Run = Stoppable & {
   readonly emit: (event: PassEvent) => void;
-  readonly clock: Clock;
   readonly random: Random;
-  /** A stop request: no new work starts, and requests in flight finish. */
-  readonly stopping: AbortSignal;
   /** Also aborts requests in flight. */
   readonly signal: AbortSignal;
 };

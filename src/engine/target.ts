@@ -12,21 +12,25 @@ import type { SourceConfig } from "../source/read-source-config.ts";
 import type { State, StateLock, TargetState } from "../state/state.ts";
 import type { ServerSession } from "./session.ts";
 
-/** What a pass reconciles: a source with a control plane, with a state folder and rules. */
-export type Target = {
+/** What reading a target's source takes: the source, its state folder and rules, and what other targets declare. */
+export type ReadTarget = {
   readonly source: TargetSource;
   /** The cache of the source between passes; null where every pass reads everything. */
   readonly sourceCache: SourceCache | null;
-  readonly server: TargetServer;
   readonly state: TargetState;
   /** The rules of a pass, from the configuration in its revision. */
   readonly rules: (config: SourceConfig["repository"]) => Rules;
   /** What other targets of the same control plane declare; absent with a single target. */
   readonly declaredElsewhere?: () => Promise<ReadonlySet<Identity>>;
-  /** What people have put on hold. */
-  readonly holds: Holds;
   /** Fails if another target of the same control plane declares one of these identities; absent with a single target. */
   readonly claim?: (declared: ReadonlySet<Identity>) => Promise<void>;
+};
+
+/** What a pass reconciles: a source with a control plane, with a state folder and rules. */
+export type Target = ReadTarget & {
+  readonly server: TargetServer;
+  /** What people have put on hold. */
+  readonly holds: Holds;
 };
 
 /** What people have put on hold. */

@@ -1,6 +1,6 @@
 import type { InterruptedWrite } from "../../contract/generated/output.ts";
 import { equal, type JsonObject } from "../../contract/json.ts";
-import type { Kind, LiveRow } from "../../core/kind.ts";
+import type { Kind } from "../../core/kind.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { type Step, writes } from "../../core/plan/plan.ts";
 import type { Recorded } from "../../core/recorded.ts";
@@ -10,7 +10,7 @@ import { isParsed } from "../../manifests/source-manifest.ts";
 import type { PendingIntent, ReceiptHead } from "../../state/ledger.ts";
 import type { Records } from "../observe.ts";
 import type { LivePlan } from "../plan.ts";
-import { createReceipt } from "./receipt.ts";
+import { createReceipt, type WrittenRow } from "./receipt.ts";
 import { findByDryRun, findWriteEffect, liveOf, mayReplayToken, type Recovery } from "./recover.ts";
 import { rowIn, tokenIn } from "./stored-reply.ts";
 
@@ -57,11 +57,9 @@ async function foresee(
   return made({ ...intent, creates: true }, { id: byDryRun.id, manifest: null }, kind, { known, recovery });
 }
 
-type Row = Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null };
-
 function made(
   intent: PendingIntent,
-  row: Row,
+  row: WrittenRow,
   kind: Kind,
   { known, recovery }: { readonly known: Recorded | null; readonly recovery: Recovery },
 ): ForeseenWrite {

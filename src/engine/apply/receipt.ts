@@ -13,13 +13,15 @@ type Sent = {
   readonly ignored: readonly (readonly string[])[];
 };
 
+/** What a write made or found; its manifest is null where it was not read. */
+export type WrittenRow = Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null };
+
 /**
- * The receipt of a write, or of an equal live resource; `known` is the earlier receipt, and a row that was not read has no
- * manifest.
+ * The receipt of a write, or of an equal live resource; `known` is the earlier receipt.
  */
 export function createReceipt(
   { kind, identity, written, ignored }: Sent,
-  row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
+  row: WrittenRow,
   { known, at }: { readonly known: Recorded | null; readonly at: number },
 ): Recorded {
   const version = row.version ?? null;

@@ -1,6 +1,5 @@
-import type { JsonObject } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
-import type { Kind, LiveRow } from "../../core/kind.ts";
+import type { Kind } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import type { Identity, Manifest } from "../../core/manifest.ts";
 import type { OutcomeError } from "../../core/report/report.ts";
@@ -14,7 +13,7 @@ import type { Run } from "../run.ts";
 import type { ServerSession } from "../session.ts";
 import { announceLongWait } from "./announce-long-wait.ts";
 import { readAgain, uncachedReading } from "./read-again.ts";
-import { createReceipt, isRecorded } from "./receipt.ts";
+import { createReceipt, isRecorded, type WrittenRow } from "./receipt.ts";
 import { canReplayToken, replayForToken, sendIntent } from "./send-intent.ts";
 import { lostToken, rowIn, tokenIn } from "./stored-reply.ts";
 import { isCreatedSince, verifyWrite, type WriteEffect } from "./verify-write.ts";
@@ -181,7 +180,7 @@ export function mayReplayToken(intent: PendingIntent, kind: Kind, { session, run
 /** Records a write that took effect, and delivers its one-time token where it is available. */
 export async function settleApplied(
   intent: PendingIntent,
-  row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
+  row: WrittenRow,
   kind: Kind,
   recovery: Recovery,
 ): Promise<Recovered> {

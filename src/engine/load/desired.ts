@@ -110,7 +110,7 @@ function refusedOf(refused: readonly InvalidManifest[], selection: Selection): r
 
 /** Counts what is selected. */
 export function countSelection(
-  { files }: Pick<RevisionFiles, "files">,
+  files: RevisionFiles["files"],
   { manifests, refused: faulty, isWhole }: Desired,
   selection: Selection,
 ): SelectionCounts {
@@ -146,8 +146,8 @@ function uncommittedIn({ differing, files }: RevisionFiles): Pick<Desired, "unco
 }
 
 /** The files of a source without the plans and reports of ours among them. */
-export function withoutReports({ files }: Loaded["contents"]): Pick<RevisionFiles, "files"> {
-  return { files: files.flatMap((each) => (isOurReport(each) ? [] : [each.file])) };
+export function withoutReports({ files }: Loaded["contents"]): RevisionFiles["files"] {
+  return files.flatMap((each) => (isOurReport(each) ? [] : [each.file]));
 }
 
 /** How far a folder is from its commit: a plan or report of ours that lies in it is no change. */

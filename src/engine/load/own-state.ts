@@ -2,13 +2,10 @@ import { HoldfastError } from "../../core/errors.ts";
 import { isTrackedFolder } from "../../source/git/is-tracked.ts";
 import { contentAround } from "../../source/source-root.ts";
 import { requireStateFolder } from "../../state/require-state-folder.ts";
-import type { Target } from "../target.ts";
+import type { ReadTarget } from "../target.ts";
 
 /** Refuses a state folder that may come from the source. */
-export async function requireOwnState(
-  { source, state }: Pick<Target, "source" | "state">,
-  signal: AbortSignal,
-): Promise<void> {
+export async function requireOwnState({ source, state }: ReadTarget, signal: AbortSignal): Promise<void> {
   const content = contentAround({ root: source.root, isFetched: source.commits !== null });
   await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
 }
@@ -17,7 +14,7 @@ export async function requireOwnState(
  * The same, but returns false where git cannot check the folder and the source does not need git, as in `validate`; then no
  * cache is used.
  */
-export async function hasOwnState(target: Pick<Target, "source" | "state">, signal: AbortSignal): Promise<boolean> {
+export async function hasOwnState(target: ReadTarget, signal: AbortSignal): Promise<boolean> {
   try {
     await requireOwnState(target, signal);
     return true;

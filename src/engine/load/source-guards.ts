@@ -3,7 +3,8 @@ import { HoldfastError } from "../../core/errors.ts";
 import { emptyGuard, shrinkGuard } from "../../core/guards/mass-change-guards.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { ServerFactChanges } from "../../core/server-facts.ts";
-import type { DesiredRead } from "../load.ts";
+import type { ConfiguredRules } from "../load.ts";
+import type { LivePlan } from "../plan.ts";
 import type { Rules } from "../target.ts";
 
 /** The recorded and the declared resources of a source, and what the operator has agreed to before. */
@@ -41,7 +42,7 @@ export function requireUnemptied(counted: Counted, { allowShrink }: Rules): void
 /** Refuses a source that lost its configuration, unless the operator allows it. */
 export function requireConfiguration(
   { configured }: ServerCapabilities,
-  { isConfigured, rules }: Pick<DesiredRead, "isConfigured" | "rules">,
+  { isConfigured, rules }: ConfiguredRules,
 ): void {
   if (!configured || isConfigured || rules.allowShrink) return;
   throw refused("the source no longer has a holdfast.yaml, so other rules would apply");
@@ -49,8 +50,8 @@ export function requireConfiguration(
 
 /** What an approved apply agrees to: which resources may stay missing, and whether the source has a configuration. */
 export function agreedFacts(
-  { recorded, desired: { declared, outOfScope } }: Pick<Counted, "recorded"> & Pick<DesiredRead, "desired">,
-  { isConfigured: configured, rules }: Pick<DesiredRead, "isConfigured" | "rules">,
+  { recorded, desired: { declared, outOfScope } }: LivePlan,
+  { isConfigured: configured, rules }: ConfiguredRules,
 ): Pick<ServerFactChanges, "configured" | "released"> {
   // A part of the source does not show what is missing.
   if (!rules.allowShrink || outOfScope !== undefined) return { configured };

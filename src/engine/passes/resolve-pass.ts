@@ -2,7 +2,7 @@ import { operations } from "../../contract/operations.ts";
 import { hasContentOf } from "../../core/diff/compared-content.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
-import { type Kind, type LiveRow, writerIn } from "../../core/kind.ts";
+import { type Kind, writerIn } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { ResolvedEvent } from "../../core/report/events.ts";
@@ -10,6 +10,7 @@ import type { OpenWrite, ResolveReport } from "../../core/report/report.ts";
 import { timestampText } from "../../core/timestamp-text.ts";
 import { kindOf } from "../../kinds/index.ts";
 import type { PendingIntent } from "../../state/ledger.ts";
+import type { WrittenRow } from "../apply/receipt.ts";
 import { findWriteEffect, liveOf, type Recovery, settleApplied, startRecovery } from "../apply/recover.ts";
 import type { WriteEffect } from "../apply/verify-write.ts";
 import type { Pass } from "../pass.ts";
@@ -106,7 +107,7 @@ async function unseenRow(
   { identity }: PendingIntent,
   live: Live,
   { session: { ledger } }: Recovery,
-): Promise<Pick<LiveRow, "id"> & { readonly manifest: null }> {
+): Promise<WrittenRow> {
   if (live.state === "present") return { id: live.row.id, manifest: null };
   return { id: (await ledger.recorded([identity])).get(identity)?.id ?? null, manifest: null };
 }
