@@ -103,7 +103,13 @@ function wordsOf(command: Command | undefined, before: readonly string[], typed:
   if (joined !== undefined) return valuesOf(command, joined, `${joined}=`);
   const flag = before.findLast((word) => word.startsWith("-")) ?? "";
   const isValue = before.at(-1) === flag || optionOf(command, flag)?.variadic === true;
-  return [...(isValue ? valuesOf(command, flag, "") : []), ...flagsOf(command, typed)];
+  return [...(isValue ? valuesOf(command, flag, "") : argumentsOf(command)), ...flagsOf(command, typed)];
+}
+
+function argumentsOf(command: Command): readonly Suggestion[] {
+  const [name = ""] = command.registeredArguments.map((argument) => argument.name());
+  const words = name === "shell" ? Object.keys(shells) : /^kind\b/.test(name) ? manifestTypes : [];
+  return words.map((word) => ({ word, description: "" }));
 }
 
 function valuesOf(command: Command, flag: string, prefix: string): readonly Suggestion[] {

@@ -91,6 +91,9 @@ test("what may come next is told by the words before it", async () => {
   expect(await next("plan", "-o", "json", "j")).toEqual([]);
   expect(await next("plan", "--output", "=", "j")).toEqual(["json"]);
   expect(await next("plan", "--output", "=")).toEqual(["text", "json", "markdown", "github", "gitlab"]);
+  expect(await next("explain", "serv")).toEqual(["service"]);
+  expect(await next("import", "--into", "serv")).toEqual([]);
+  expect(await next("completion", "z")).toEqual(["zsh"]);
   expect(await next("plan", "--", "--sh")).toEqual([]);
   const { stdout } = await source.runHere(["completion", "zsh", "--", "plan", "--strict"]);
   expect(stdout).toBe("--strict:treat warnings as errors\n");
