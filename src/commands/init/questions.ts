@@ -17,7 +17,7 @@ export type Question = {
 };
 
 /** Begins to ask; throws when the input ends before an answer. */
-export function openQuestions({ stdin, stderr, stop }: Terminal): Questions {
+export function openQuestions({ stdin, stderr, stop, stopping }: Terminal): Questions {
   const prompt = createInterface({ input: stdin, output: stderr });
   prompt.once("SIGINT", () => {
     stop(new HoldfastError("interrupted", "interrupted"));
@@ -28,6 +28,7 @@ export function openQuestions({ stdin, stderr, stop }: Terminal): Questions {
     for (;;) {
       stderr.write(`${text}${byDefault === "" ? "" : ` [${byDefault}]`}: `);
       const line = await lines.next();
+      stopping.throwIfAborted();
       if (line.done) throw new HoldfastError("invalid", "a question was not answered", { hint: "nothing was written" });
       const answer = line.value.trim() || byDefault;
       const fault = faultOf(answer);
