@@ -1,5 +1,8 @@
 import type { JsonText } from "./json-text.ts";
 
+/** A stored resource, which has an id. */
+export type Stored<Value> = Value & { readonly id: string };
+
 /** Columns of every resource: `json` is the resource as it is sent, the others are for queries. */
 export type ResourceRow<Value> = { readonly id: string; readonly created_at: string; readonly json: JsonText<Value> };
 

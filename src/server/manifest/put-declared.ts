@@ -6,16 +6,17 @@ import type { Shape } from "../../contract/manifest-shape.ts";
 import type { OperationName } from "../../contract/operations.ts";
 import { forbidden, unprocessable } from "../../http/http-error.ts";
 import { inPlaceFields, normalise } from "../../model/normal-form.ts";
-import { isTenantAdmin } from "../auth/access.ts";
-import { authoriseGrants, type Grant } from "../auth/grants.ts";
+import { checkSemantics } from "../../schema/check-semantics.ts";
+import { isAllowed, isTenantAdmin } from "../auth/access.ts";
+import { authoriseGrants, collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import type { Principal } from "../auth/principal.ts";
 import { type Context, timestamp } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
 import { type JsonText, toText } from "../database/json-text.ts";
-import type { Tables } from "../database/tables.ts";
+import type { Stored, Tables } from "../database/tables.ts";
 import { checkResourceSize } from "../http/reply-size.ts";
 import { danglingReferences, newReferences, refuseInvisible } from "./check-references.ts";
-import { requireValidManifest } from "./require-valid-manifest.ts";
+import { errorDetails, requireValidManifest } from "./require-valid-manifest.ts";
 
 /** What a resource is created from when a manifest is written. */
 export type ResourceInput<Resource> = {
@@ -28,27 +29,25 @@ export type ResourceInput<Resource> = {
 };
 
 /**
- * The specifics of a kind that is declared by one manifest and found by name. The order of checks: form, authorisation,
- * visibility of references, then `faults` (which may throw a conflict) together with dangling references.
+ * The specifics of a kind that is declared by one manifest and found by its key. The order of checks: form, authorisation,
+ * visibility of references, then semantic errors (`faults` may throw a conflict) together with dangling references.
  */
 export type DeclaredKind<Resource extends { readonly manifest: JsonObject }> = {
   readonly operation: OperationName;
-  readonly types: readonly string[];
-  /** `kind/key`, as in the audit. */
-  readonly identity: (manifest: JsonObject) => string;
-  readonly find: (database: Kysely<Tables>, manifest: JsonObject) => Promise<Resource | null>;
-  /** Its name in error messages. */
-  readonly noun: string;
-  /** Whether the principal may write it; checked before it is looked up, so that its existence is not revealed. */
-  readonly mayWrite: (
-    principal: Principal,
-    manifest: JsonObject,
-    database: Kysely<Tables>,
-  ) => boolean | Promise<boolean>;
-  /** The roles that its manifest grants. */
-  readonly grantsOf: (manifest: JsonObject) => readonly Grant[];
-  /** Semantic errors, besides dangling references. */
-  readonly faults: (
+  /** The types of its manifests; identities in the audit begin with the first. */
+  readonly types: readonly [string, ...string[]];
+  /** What follows the type in its identity: the fqn for access. */
+  readonly keyOf: (manifest: JsonObject) => string;
+  readonly find: (database: Kysely<Tables>, key: string) => Promise<Resource | null>;
+  /**
+   * Whether the principal may write it; checked before it is looked up, so that its existence is not revealed.
+   * @default whether it is an admin of it
+   */
+  readonly mayWrite?: (principal: Principal, key: string, database: Kysely<Tables>) => boolean | Promise<boolean>;
+  /** The roles that its manifest grants. @default those of its collaborators on it */
+  readonly grantsOf?: (manifest: JsonObject) => readonly Grant[];
+  /** Semantic errors that need the database, besides dangling references. @default none */
+  readonly faults?: (
     database: Kysely<Tables>,
     manifest: JsonObject,
     existing: Resource | null,
@@ -56,58 +55,65 @@ export type DeclaredKind<Resource extends { readonly manifest: JsonObject }> = {
   readonly stamps: (existing: Resource) => { readonly subject: Subject; readonly createdAt: string };
   /** The resource, with a new id or that of the existing one. */
   readonly make: (input: ResourceInput<Resource>, newId: () => string) => Resource;
-  /** Writes the row, new or changed, and everything that depends on it. */
-  readonly save: (
-    transaction: Transaction<Tables>,
-    resource: Resource,
-    text: JsonText<Resource>,
-    existing: Resource | null,
-  ) => Promise<void>;
+  /** Writes the row, new or changed, and everything that depends on it but its grants. */
+  readonly save: (transaction: Transaction<Tables>, resource: Resource, json: JsonText<Resource>) => Promise<void>;
 };
-
-/** The part of a kind that decides a write. */
-export type WriteRules<Resource extends { readonly manifest: JsonObject }> = Pick<
-  DeclaredKind<Resource>,
-  "find" | "noun" | "mayWrite" | "grantsOf" | "faults" | "stamps" | "make"
->;
 
 /** The decision on a write of a declared resource; `keep` when the manifest changes nothing. */
 export type WriteDecision<Resource> = {
   readonly action: "create" | "update" | "keep";
-  readonly existing: Resource | null;
   readonly resource: Resource;
 };
 
-/** Creates or updates a declared resource; a dry run makes the same decision and writes nothing. */
-export async function putDeclared<Resource extends { readonly id: string; readonly manifest: JsonObject }>(
-  kind: DeclaredKind<Resource>,
-  principal: Principal,
-  body: { readonly manifest: JsonObject; readonly dryRun?: boolean },
-  context: Context,
-): Promise<{ readonly data: JsonText<Resource> | JsonText<Omit<Resource, "id">> }> {
-  const manifest = requireValidManifest(context, kind.types, body.manifest);
-  if (body.dryRun === true) {
-    const { action, resource } = await decideWrite(kind, principal, manifest, context, context.store.read);
-    const text = action === "create" ? toText({ ...resource, id: undefined }) : toText(resource);
-    return { data: action === "keep" ? text : checkResourceSize(text) };
-  }
-  return context.store.write(async (transaction) => {
-    const decision = await decideWrite(kind, principal, manifest, context, transaction);
-    const text = toText(decision.resource);
-    if (decision.action === "keep") return { data: text };
-    await kind.save(transaction, decision.resource, checkResourceSize(text), decision.existing);
-    await recordEffect(transaction, context, {
+/** Creates or updates declared resources; a dry run makes the same decision and writes nothing. */
+export function putDeclared<Resource extends Stored<{ readonly manifest: JsonObject }>>(kind: DeclaredKind<Resource>) {
+  return async (
+    {
       principal,
-      operation: kind.operation,
-      resource: kind.identity(manifest),
+      body,
+    }: { readonly principal: Principal; readonly body: { readonly manifest: JsonObject; readonly dryRun?: boolean } },
+    context: Context,
+  ): Promise<{ readonly data: JsonText<Resource> | JsonText<Omit<Resource, "id">> }> => {
+    const manifest = requireValidManifest(context, kind.types, body.manifest);
+    if (body.dryRun === true) {
+      const { action, resource } = await decideWrite(kind, principal, manifest, context, context.store.read);
+      const text = action === "create" ? toText({ ...resource, id: undefined }) : toText(resource);
+      return { data: action === "keep" ? text : checkResourceSize(text) };
+    }
+    return context.store.write(async (transaction) => {
+      const { action, resource } = await decideWrite(kind, principal, manifest, context, transaction);
+      const data = toText(resource);
+      if (action === "keep") return { data };
+      const identity = await saveDeclared(transaction, kind, resource, checkResourceSize(data));
+      await recordEffect(transaction, context, { principal, operation: kind.operation, resource: identity });
+      return { data };
     });
-    return { data: text };
-  });
+  };
+}
+
+/** Writes a declared resource and its grants; returns its identity. */
+export async function saveDeclared<Resource extends { readonly manifest: JsonObject }>(
+  transaction: Transaction<Tables>,
+  kind: DeclaredKind<Resource>,
+  resource: Resource,
+  json: JsonText<Resource>,
+): Promise<string> {
+  const identity = `${kind.types[0]}/${kind.keyOf(resource.manifest)}`;
+  await kind.save(transaction, resource, json);
+  await replaceGrants(transaction, identity, grantsOf(kind, resource.manifest));
+  return identity;
+}
+
+function grantsOf<Resource extends { readonly manifest: JsonObject }>(
+  { types, keyOf, grantsOf: own }: DeclaredKind<Resource>,
+  manifest: JsonObject,
+): readonly Grant[] {
+  return own?.(manifest) ?? collaboratorGrants({ type: types[0], fqn: keyOf(manifest) }, manifest);
 }
 
 /** Decides a write, or refuses it. */
 export async function decideWrite<Resource extends { readonly manifest: JsonObject }>(
-  kind: WriteRules<Resource>,
+  kind: DeclaredKind<Resource>,
   principal: Principal,
   manifest: JsonObject,
   context: Context,
@@ -117,15 +123,16 @@ export async function decideWrite<Resource extends { readonly manifest: JsonObje
   const references = newReferences(manifest, existing?.manifest ?? null);
   refuseInvisible(principal, references, context);
   const faults = [
-    ...(await kind.faults(database, manifest, existing)),
+    ...errorDetails(checkSemantics(String(manifest.type), manifest)),
+    ...((await kind.faults?.(database, manifest, existing)) ?? []),
     ...(await danglingReferences(database, references, context)),
   ];
   if (faults.length > 0) throw unprocessable(faults);
-  if (existing !== null && isSame(existing.manifest, manifest)) return { action: "keep", existing, resource: existing };
+  if (existing !== null && isSame(existing.manifest, manifest)) return { action: "keep", resource: existing };
   const now = timestamp(context);
   const stamps = existing === null ? { subject: principal.subject, createdAt: now } : kind.stamps(existing);
   const resource = kind.make({ manifest, existing, ...stamps, updatedAt: now }, context.newId);
-  return { action: existing === null ? "create" : "update", existing, resource };
+  return { action: existing === null ? "create" : "update", resource };
 }
 
 /**
@@ -133,16 +140,19 @@ export async function decideWrite<Resource extends { readonly manifest: JsonObje
  * may not write, or whose roles it may not grant.
  */
 async function findForWrite<Resource extends { readonly manifest: JsonObject }>(
-  kind: WriteRules<Resource>,
+  kind: DeclaredKind<Resource>,
   principal: Principal,
   manifest: JsonObject,
   database: Kysely<Tables>,
 ): Promise<Resource | null> {
-  const refusal = () => forbidden(`you may not write this ${kind.noun}`);
-  if (!(await kind.mayWrite(principal, manifest, database))) throw refusal();
-  const existing = await kind.find(database, manifest);
+  const [type] = kind.types;
+  const key = kind.keyOf(manifest);
+  const mayWrite = kind.mayWrite?.(principal, key, database) ?? isAllowed(principal, "admin", { type, fqn: key });
+  const refusal = () => forbidden(`you may not write this ${type.replace("-", " ")}`);
+  if (!(await mayWrite)) throw refusal();
+  const existing = await kind.find(database, key);
   if (existing === null && !isTenantAdmin(principal)) throw refusal();
-  authoriseGrants(principal, kind.grantsOf(manifest), existing === null ? [] : kind.grantsOf(existing.manifest));
+  authoriseGrants(principal, grantsOf(kind, manifest), existing === null ? [] : grantsOf(kind, existing.manifest));
   return existing;
 }
 

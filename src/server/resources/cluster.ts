@@ -1,19 +1,15 @@
-import type { Kysely, Transaction } from "kysely";
 import type { Cluster } from "../../contract/generated/resources.ts";
-import { type JsonObject, text } from "../../contract/json.ts";
+import { text } from "../../contract/json.ts";
 import { notFound } from "../../http/http-error.ts";
-import { checkSemantics } from "../../schema/check-semantics.ts";
-import { preparedQuery } from "../../store/prepared-query.ts";
 import { type AccessTarget, fqnsWithRole, isAllowed, readsTenant } from "../auth/access.ts";
-import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import { tenant } from "../auth/principal.ts";
-import { fromText, type JsonText } from "../database/json-text.ts";
+import { keysIn, resourceBy, saveIn, textBy } from "../database/resource-rows.ts";
 import { selectPage } from "../database/select-page.ts";
-import type { ResourceRow, Tables } from "../database/tables.ts";
+import type { ResourceRow, Stored } from "../database/tables.ts";
 import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
-import { errorDetails, requiredName } from "../manifest/require-valid-manifest.ts";
+import { requiredName } from "../manifest/require-valid-manifest.ts";
 import { refTo } from "../openapi/json-schema.ts";
 import { REPLACE_DESCRIPTION } from "../openapi/operation-description.ts";
 import type { ReferenceSection, ResourceDefinition } from "../resource.ts";
@@ -21,34 +17,28 @@ import { seedByDryRun } from "../seed/seed-rule.ts";
 import { copyDeclared } from "../snapshot/rows.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
 
-/** A stored cluster, which has an id. */
-export type StoredCluster = Cluster & { readonly id: string };
-
 declare module "../database/tables.ts" {
   interface Tables {
-    readonly clusters: ResourceRow<StoredCluster>;
+    readonly clusters: ResourceRow<Stored<Cluster>>;
   }
 }
 
-const type = "cluster";
+const findClusterText = textBy("clusters", "id");
+const saveCluster = saveIn("clusters", "json");
+
+/** The cluster of that name, visible or not. */
+export const findCluster = resourceBy("clusters", "id");
 
 /** Clusters, declared by a manifest. */
-const clusterKind: DeclaredKind<StoredCluster> = {
+const clusterKind: DeclaredKind<Stored<Cluster>> = {
   operation: "putCluster",
   types: ["cluster"],
-  identity: (manifest) => `cluster/${requiredName(manifest)}`,
-  find: (database, manifest) => findCluster(database, requiredName(manifest)),
-  noun: "cluster",
-  mayWrite: (principal, manifest) => isAllowed(principal, "admin", targetOf(requiredName(manifest))),
-  grantsOf,
-  faults: async (_, manifest) => errorDetails(checkSemantics("cluster", manifest)),
+  keyOf: requiredName,
+  find: findCluster,
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeCluster,
-  save: saveCluster,
+  save: (transaction, { id, createdAt }, json) => saveCluster(transaction, { id, created_at: createdAt, json }),
 };
-
-const putCluster: Handler<"putCluster"> = ({ principal, body }, context) =>
-  putDeclared(clusterKind, principal, body, context);
 
 const getCluster: Handler<"getCluster"> = async ({ principal, path: { id } }, { store }) => {
   const data = isAllowed(principal, "read", targetOf(id)) ? await findClusterText(store.read, id) : null;
@@ -57,7 +47,7 @@ const getCluster: Handler<"getCluster"> = async ({ principal, path: { id } }, { 
 };
 
 const listClusters: Handler<"listClusters"> = async ({ principal, page: wanted }, { store }) => {
-  const visible = readsTenant(principal) ? null : fqnsWithRole(principal, type, "here");
+  const visible = readsTenant(principal) ? null : fqnsWithRole(principal, "cluster", "here");
   const all = store.read.selectFrom("clusters");
   return selectPage((visible === null ? all : all.where("id", "in", visible)).select("json"), wanted);
 };
@@ -74,7 +64,7 @@ export const resource: ResourceDefinition = {
       replySchema: "Cluster",
       parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
     }),
-    defineOperation("putCluster", putCluster, {
+    defineOperation("putCluster", putDeclared(clusterKind), {
       scope: ({ manifest }) => text(manifest.name),
       description: REPLACE_DESCRIPTION,
       replySchema: "Cluster",
@@ -88,7 +78,7 @@ export const resource: ResourceDefinition = {
   references: [
     {
       kind: "cluster",
-      existing: namesOf,
+      existing: keysIn("clusters", "id"),
       isVisible: (principal, fqn) => isAllowed(principal, "read", targetOf(fqn)),
     },
   ],
@@ -96,7 +86,7 @@ export const resource: ResourceDefinition = {
   snapshot: [snapshotPart("cluster", { rows: "clusters", operation: "putCluster", copy: copyDeclared(clusterKind) })],
 };
 
-function makeCluster({ manifest, subject, createdAt, updatedAt }: ResourceInput<StoredCluster>): StoredCluster {
+function makeCluster({ manifest, subject, createdAt, updatedAt }: ResourceInput<Stored<Cluster>>): Stored<Cluster> {
   const name = requiredName(manifest);
   return {
     id: name,
@@ -112,44 +102,6 @@ function makeCluster({ manifest, subject, createdAt, updatedAt }: ResourceInput<
   };
 }
 
-async function saveCluster(
-  transaction: Transaction<Tables>,
-  { id, createdAt, manifest }: StoredCluster,
-  json: JsonText<StoredCluster>,
-): Promise<void> {
-  await transaction
-    .insertInto("clusters")
-    .values({ id, created_at: createdAt, json })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet({ json }))
-    .execute();
-  await replaceGrants(transaction, `cluster/${id}`, grantsOf(manifest));
-}
-
-function grantsOf(manifest: JsonObject): readonly Grant[] {
-  return collaboratorGrants(targetOf(requiredName(manifest)), manifest);
-}
-
 function targetOf(fqn: string): AccessTarget {
-  return { type, fqn };
-}
-
-const byName = preparedQuery((database: Kysely<Tables>, { name }: { readonly name: string }) =>
-  database.selectFrom("clusters").select("json").where("id", "=", name),
-);
-
-/** The cluster of that name, visible or not. */
-export async function findCluster(database: Kysely<Tables>, name: string): Promise<StoredCluster | null> {
-  const text = await findClusterText(database, name);
-  return text === null ? null : fromText(text);
-}
-
-/** The JSON text of that cluster. */
-async function findClusterText(database: Kysely<Tables>, name: string): Promise<JsonText<StoredCluster> | null> {
-  const [row] = await byName(database, { name });
-  return row === undefined ? null : row.json;
-}
-
-async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
-  const rows = await database.selectFrom("clusters").select("id").where("id", "in", keys).execute();
-  return rows.map(({ id }) => id);
+  return { type: "cluster", fqn };
 }

@@ -3,19 +3,18 @@ import type { ErrorDetail, MlRepo } from "../../contract/generated/resources.ts"
 import { type JsonObject, text } from "../../contract/json.ts";
 import { forbidden, unprocessable } from "../../http/http-error.ts";
 import { referencesOf } from "../../model/references.ts";
-import { checkSemantics } from "../../schema/check-semantics.ts";
 import { type AccessTarget, fqnsWithRole, isAllowed, readsTenant } from "../auth/access.ts";
-import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
-import { fromText, type JsonText, toText } from "../database/json-text.ts";
+import { toText } from "../database/json-text.ts";
+import { keysIn, resourceBy, saveIn } from "../database/resource-rows.ts";
 import { selectPage } from "../database/select-page.ts";
-import type { ResourceRow, Tables } from "../database/tables.ts";
+import type { ResourceRow, Stored, Tables } from "../database/tables.ts";
 import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
 import { danglingReferences, refuseInvisible } from "../manifest/check-references.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
-import { errorDetails, requiredName } from "../manifest/require-valid-manifest.ts";
+import { requiredName } from "../manifest/require-valid-manifest.ts";
 import { refTo } from "../openapi/json-schema.ts";
 import { REPLACE_DESCRIPTION } from "../openapi/operation-description.ts";
 import type { ResourceDefinition } from "../resource.ts";
@@ -25,27 +24,26 @@ import { snapshotPart } from "../snapshot/snapshot-part.ts";
 
 declare module "../database/tables.ts" {
   interface Tables {
-    readonly ml_repos: ResourceRow<MlRepo> & { readonly name: string };
+    readonly ml_repos: ResourceRow<Stored<MlRepo>> & { readonly name: string };
   }
 }
 
+const saveRepo = saveIn("ml_repos", "json");
+
+/** The ml repo of that name, visible or not. */
+export const findRepo = resourceBy("ml_repos", "name");
+
 /** Ml repos, declared by a manifest. */
-const mlRepoKind: DeclaredKind<StoredMlRepo> = {
+const mlRepoKind: DeclaredKind<Stored<MlRepo>> = {
   operation: "putMlRepo",
   types: ["ml-repo"],
-  identity: (manifest) => `ml-repo/${requiredName(manifest)}`,
-  find: (database, manifest) => findRepo(database, requiredName(manifest)),
-  noun: "ml repo",
-  mayWrite: (principal, manifest) => isAllowed(principal, "admin", repoTarget(requiredName(manifest))),
-  grantsOf,
-  faults: async (_, manifest) => errorDetails(checkSemantics("ml-repo", manifest)),
+  keyOf: requiredName,
+  find: findRepo,
   stamps: (repo) => ({ subject: repo.created_by_subject, createdAt: repo.created_at }),
   make: makeRepo,
-  save: saveRepo,
+  save: (transaction, { id, created_at, manifest }, json) =>
+    saveRepo(transaction, { id, created_at, json, name: requiredName(manifest) }),
 };
-
-const putMlRepo: Handler<"putMlRepo"> = ({ principal, body }, context) =>
-  putDeclared(mlRepoKind, principal, body, context);
 
 const listMlRepos: Handler<"listMlRepos"> = async ({ principal, query, page: wanted }, { store }) => {
   const visible = visibleRepos(principal);
@@ -60,7 +58,7 @@ export const resource: ResourceDefinition = {
   section: { name: "ML repos", description: "Repositories of models, prompts and runs." },
   operations: [
     defineOperation("listMlRepos", listMlRepos, { description: "Newest first.", replySchema: "MlRepo" }),
-    defineOperation("putMlRepo", putMlRepo, {
+    defineOperation("putMlRepo", putDeclared(mlRepoKind), {
       scope: ({ manifest }) => repoScope(text(manifest.name)),
       description: REPLACE_DESCRIPTION,
       replySchema: "MlRepo",
@@ -70,7 +68,7 @@ export const resource: ResourceDefinition = {
   references: [
     {
       kind: "ml-repo",
-      existing: namesOf,
+      existing: keysIn("ml_repos", "name"),
       isVisible: (principal, name) => isAllowed(principal, "read", repoTarget(name)),
     },
   ],
@@ -79,9 +77,9 @@ export const resource: ResourceDefinition = {
 };
 
 function makeRepo(
-  { manifest, existing, subject, createdAt }: ResourceInput<StoredMlRepo>,
+  { manifest, existing, subject, createdAt }: ResourceInput<Stored<MlRepo>>,
   newId: () => string,
-): StoredMlRepo {
+): Stored<MlRepo> {
   return {
     id: existing?.id ?? newId(),
     tenant_name: tenant,
@@ -96,33 +94,6 @@ function makeRepo(
   };
 }
 
-async function saveRepo(
-  transaction: Transaction<Tables>,
-  { id, created_at, manifest }: StoredMlRepo,
-  json: JsonText<MlRepo>,
-): Promise<void> {
-  const name = requiredName(manifest);
-  await transaction
-    .insertInto("ml_repos")
-    .values({ id, created_at, json, name })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet({ json }))
-    .execute();
-  await replaceGrants(transaction, `ml-repo/${name}`, grantsOf(manifest));
-}
-
-function grantsOf(manifest: JsonObject): readonly Grant[] {
-  return collaboratorGrants(repoTarget(requiredName(manifest)), manifest);
-}
-
-/** A stored ml repo, which has an id. */
-export type StoredMlRepo = MlRepo & { readonly id: string };
-
-/** The ml repo of that name, visible or not. */
-export async function findRepo(database: Kysely<Tables>, name: string): Promise<StoredMlRepo | null> {
-  const row = await database.selectFrom("ml_repos").select(["id", "json"]).where("name", "=", name).executeTakeFirst();
-  return row === undefined ? null : { ...fromText(row.json), id: row.id };
-}
-
 /**
  * The ml repo of a registry manifest, for a write. Refuses a caller who may only read it (403), then references to
  * invisible resources, then all semantic errors together: `faults`, and references to absent resources.
@@ -133,7 +104,7 @@ export async function requireWritableRepo(
   manifest: JsonObject,
   faults: readonly ErrorDetail[],
   context: Context,
-): Promise<StoredMlRepo> {
+): Promise<Stored<MlRepo>> {
   const name = text(manifest.ml_repo) ?? "";
   const target = repoTarget(name);
   // An invisible repo is not looked up.
@@ -170,12 +141,12 @@ export function visibleRepoIds(database: Kysely<Tables>, principal: Principal) {
 /** Updates the counts in the repo's row, so that lists need not count. */
 export async function countInRepo(
   transaction: Transaction<Tables>,
-  repo: StoredMlRepo,
+  repo: Stored<MlRepo>,
   { artifactType, isNewRun }: { readonly artifactType: string | null; readonly isNewRun: boolean },
 ): Promise<void> {
   if (artifactType === null && !isNewRun) return;
   const counts = repo.artifact_type_counts;
-  const changed: StoredMlRepo = {
+  const changed: Stored<MlRepo> = {
     ...repo,
     num_runs: repo.num_runs + (isNewRun ? 1 : 0),
     artifact_type_counts:
@@ -186,9 +157,4 @@ export async function countInRepo(
     .set({ json: toText(changed) })
     .where("id", "=", repo.id)
     .execute();
-}
-
-async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
-  const rows = await database.selectFrom("ml_repos").select("name").where("name", "in", keys).execute();
-  return rows.map(({ name }) => name);
 }

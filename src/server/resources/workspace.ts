@@ -1,18 +1,15 @@
-import type { Kysely, Transaction } from "kysely";
 import type { Workspace } from "../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../contract/json.ts";
-import { checkSemantics } from "../../schema/check-semantics.ts";
-import { preparedQuery } from "../../store/prepared-query.ts";
 import { type AccessTarget, fqnsWithRole, isAllowed, readsTenant } from "../auth/access.ts";
-import { collaboratorGrants, type Grant, permissionGrants, replaceGrants } from "../auth/grants.ts";
+import { collaboratorGrants, type Grant, permissionGrants } from "../auth/grants.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
-import { fromText, type JsonText } from "../database/json-text.ts";
+import { keysIn, resourceBy, saveIn } from "../database/resource-rows.ts";
 import { selectPage } from "../database/select-page.ts";
-import type { ResourceRow, Tables } from "../database/tables.ts";
+import type { ResourceRow, Stored } from "../database/tables.ts";
 import { defineOperation } from "../http/define-operation.ts";
 import type { Handler } from "../http/operation-call.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
-import { errorDetails, requiredName, requiredText } from "../manifest/require-valid-manifest.ts";
+import { requiredName, requiredText } from "../manifest/require-valid-manifest.ts";
 import { refTo } from "../openapi/json-schema.ts";
 import { REPLACE_DESCRIPTION } from "../openapi/operation-description.ts";
 import type { ResourceDefinition } from "../resource.ts";
@@ -20,12 +17,9 @@ import { seedByDryRun } from "../seed/seed-rule.ts";
 import { copyDeclared } from "../snapshot/rows.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
 
-/** A stored workspace, which has an id. */
-export type StoredWorkspace = Workspace & { readonly id: string };
-
 declare module "../database/tables.ts" {
   interface Tables {
-    readonly workspaces: ResourceRow<StoredWorkspace> & {
+    readonly workspaces: ResourceRow<Stored<Workspace>> & {
       readonly fqn: string;
       readonly name: string;
       readonly cluster_id: string;
@@ -33,23 +27,26 @@ declare module "../database/tables.ts" {
   }
 }
 
+const saveWorkspace = saveIn("workspaces", "json");
+
+/** The workspace of that fqn, visible or not. */
+export const findWorkspace = resourceBy("workspaces", "fqn");
+
+/** The workspace of that id, visible or not. */
+export const findWorkspaceById = resourceBy("workspaces", "id");
+
 /** Workspaces, declared by a manifest. */
-const workspaceKind: DeclaredKind<StoredWorkspace> = {
+const workspaceKind: DeclaredKind<Stored<Workspace>> = {
   operation: "putWorkspace",
   types: ["workspace"],
-  identity: (manifest) => `workspace/${fqnOf(manifest)}`,
-  find: (database, manifest) => findWorkspace(database, fqnOf(manifest)),
-  noun: "workspace",
-  mayWrite: (principal, manifest) => isAllowed(principal, "admin", targetOf(fqnOf(manifest))),
+  keyOf: fqnOf,
+  find: findWorkspace,
   grantsOf,
-  faults: async (_, manifest) => errorDetails(checkSemantics("workspace", manifest)),
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeWorkspace,
-  save: saveWorkspace,
+  save: (transaction, { id, fqn, name, clusterId, createdAt }, json) =>
+    saveWorkspace(transaction, { id, created_at: createdAt, json, fqn, name, cluster_id: clusterId }),
 };
-
-const putWorkspace: Handler<"putWorkspace"> = ({ principal, body }, context) =>
-  putDeclared(workspaceKind, principal, body, context);
 
 const listWorkspaces: Handler<"listWorkspaces"> = async ({ principal, query, page: wanted }, { store }) => {
   const visible = visibleWorkspaces(principal);
@@ -72,7 +69,7 @@ export const resource: ResourceDefinition = {
       replySchema: "Workspace",
       parameters: { clusterId: { description: "Only those on this cluster", example: "prod-eu" } },
     }),
-    defineOperation("putWorkspace", putWorkspace, {
+    defineOperation("putWorkspace", putDeclared(workspaceKind), {
       scope: ({ manifest }) => `${text(manifest.cluster_fqn)}:${text(manifest.name)}`,
       description: REPLACE_DESCRIPTION,
       replySchema: "Workspace",
@@ -82,7 +79,7 @@ export const resource: ResourceDefinition = {
   references: [
     {
       kind: "workspace",
-      existing: fqnsOf,
+      existing: keysIn("workspaces", "fqn"),
       isVisible: (principal, fqn) => isAllowed(principal, "read", targetOf(fqn)),
     },
   ],
@@ -98,9 +95,9 @@ export const resource: ResourceDefinition = {
 };
 
 function makeWorkspace(
-  { manifest, existing, subject, createdAt, updatedAt }: ResourceInput<StoredWorkspace>,
+  { manifest, existing, subject, createdAt, updatedAt }: ResourceInput<Stored<Workspace>>,
   newId: () => string,
-): StoredWorkspace {
+): Stored<Workspace> {
   const environmentId = text(manifest.environment_name);
   return {
     id: existing?.id ?? newId(),
@@ -117,19 +114,6 @@ function makeWorkspace(
     isSystemWs: false,
     manifest,
   };
-}
-
-async function saveWorkspace(
-  transaction: Transaction<Tables>,
-  { id, fqn, name, clusterId, createdAt, manifest }: StoredWorkspace,
-  json: JsonText<StoredWorkspace>,
-): Promise<void> {
-  await transaction
-    .insertInto("workspaces")
-    .values({ id, created_at: createdAt, json, fqn, name, cluster_id: clusterId })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet({ json }))
-    .execute();
-  await replaceGrants(transaction, `workspace/${fqn}`, grantsOf(manifest));
 }
 
 function grantsOf(manifest: JsonObject): readonly Grant[] {
@@ -158,29 +142,4 @@ export function visibleWorkspaces(
     fqns: fqnsWithRole(principal, "workspace", "here"),
     clusters: fqnsWithRole(principal, "cluster", "below"),
   };
-}
-
-const byFqn = preparedQuery((database: Kysely<Tables>, { fqn }: { readonly fqn: string }) =>
-  database.selectFrom("workspaces").select("json").where("fqn", "=", fqn),
-);
-
-/** The workspace of that fqn, visible or not. */
-export async function findWorkspace(database: Kysely<Tables>, fqn: string): Promise<StoredWorkspace | null> {
-  const [row] = await byFqn(database, { fqn });
-  return row === undefined ? null : fromText(row.json);
-}
-
-const fqnById = preparedQuery((database: Kysely<Tables>, { id }: { readonly id: string }) =>
-  database.selectFrom("workspaces").select("fqn").where("id", "=", id),
-);
-
-/** The fqn of the workspace of that id, visible or not. */
-export async function findWorkspaceFqn(database: Kysely<Tables>, id: string): Promise<string | null> {
-  const [row] = await fqnById(database, { id });
-  return row?.fqn ?? null;
-}
-
-async function fqnsOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
-  const rows = await database.selectFrom("workspaces").select("fqn").where("fqn", "in", keys).execute();
-  return rows.map(({ fqn }) => fqn);
 }

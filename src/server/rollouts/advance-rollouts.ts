@@ -4,12 +4,11 @@ import type { Kysely, Transaction } from "kysely";
 import type { Context } from "../context.ts";
 import { claimDueRows } from "../database/claim-due-rows.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
-import type { Tables } from "../database/tables.ts";
+import type { Stored, Tables } from "../database/tables.ts";
 import { withOutcome, withProgress } from "../resources/application/deployment.ts";
 import {
   type DeploymentRow,
   findApplicationById,
-  type StoredDeployment,
   saveApplication,
   saveDeployment,
 } from "../resources/application/rows.ts";
@@ -53,7 +52,7 @@ function dueRollouts(database: Kysely<Tables>, now: number) {
 }
 
 /** A deployment as the driver needs it. */
-export function toDriverRollout({ id, fqn, manifest, currentStatus, createdAt }: StoredDeployment): DriverRollout {
+export function toDriverRollout({ id, fqn, manifest, currentStatus, createdAt }: Stored<DeploymentRow>): DriverRollout {
   return { deploymentId: id, fqn, manifest, status: currentStatus?.status ?? "", startedAt: Date.parse(createdAt) };
 }
 

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject, text } from "../../contract/json.
 import { type Context, timestamp } from "../context.ts";
 import { toText } from "../database/json-text.ts";
 import type { Tables } from "../database/tables.ts";
-import type { DeclaredKind } from "../manifest/put-declared.ts";
+import { type DeclaredKind, saveDeclared } from "../manifest/put-declared.ts";
 import { type CopyOutcome, notCopied } from "./snapshot-part.ts";
 
 /** The fields that rows of every kind have in another control plane. */
@@ -66,9 +66,8 @@ export function copyDeclared<Resource extends { readonly manifest: JsonObject }>
     const { type } = manifest;
     if (typeof type !== "string" || !kind.types.includes(type)) return notCopied("it has no manifest of its kind");
     if (!naming.every((field) => text(manifest[field]))) return notCopied("its manifest lacks its name");
-    if ((await kind.find(transaction, manifest)) !== null) return { result: "exists" };
+    if ((await kind.find(transaction, kind.keyOf(manifest))) !== null) return { result: "exists" };
     const resource = kind.make({ manifest, existing: null, ...facts }, () => id ?? context.newId());
-    await kind.save(transaction, resource, toText(resource), null);
-    return { result: "copied", resource: kind.identity(manifest) };
+    return { result: "copied", resource: await saveDeclared(transaction, kind, resource, toText(resource)) };
   };
 }

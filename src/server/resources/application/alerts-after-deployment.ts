@@ -1,7 +1,8 @@
 import type { Alert, DebugInfo, DeploymentStatus } from "../../../contract/generated/resources.ts";
 import type { Json, JsonObject } from "../../../contract/json.ts";
 import { failedStatuses } from "../../../contract/rollout-state.ts";
-import type { ApplicationRow, StoredDeployment } from "./rows.ts";
+import type { Stored } from "../../database/tables.ts";
+import type { ApplicationRow, DeploymentRow } from "./rows.ts";
 
 const MAX_ALERTS = 20;
 
@@ -74,7 +75,7 @@ function isFailure({ status }: DeploymentStatus): boolean {
 /** Debug information of a failed deployment; null when it did not fail. */
 export function debugInfoOf(
   { id: applicationId, fqn, name, type, workspaceFqn, activeVersion }: ApplicationRow,
-  { id: deploymentId, version, manifest, currentStatus, deploymentStatuses }: StoredDeployment,
+  { id: deploymentId, version, manifest, currentStatus, deploymentStatuses }: Stored<DeploymentRow>,
   newId: () => string,
 ): DebugInfo | null {
   if (currentStatus === undefined || !isFailure(currentStatus)) return null;

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { Workspace } from "../../../contract/generated/resources.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import { badRequest, conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
 import { type ResourceReference, referencesOf } from "../../../model/references.ts";
@@ -6,16 +7,16 @@ import { checkSemantics } from "../../../schema/check-semantics.ts";
 import { isAllowed } from "../../auth/access.ts";
 import { type Principal, tenant } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
-import type { Tables } from "../../database/tables.ts";
+import type { Stored, Tables } from "../../database/tables.ts";
 import type { OperationBody } from "../../http/operation-call.ts";
 import { danglingReferences, refuseInvisible } from "../../manifest/check-references.ts";
 import { errorDetails, requiredName, requiredText } from "../../manifest/require-valid-manifest.ts";
 import { findCluster } from "../cluster.ts";
-import { findWorkspace, findWorkspaceFqn, type StoredWorkspace } from "../workspace.ts";
+import { findWorkspace, findWorkspaceById } from "../workspace.ts";
 import { type FoundApplication, findApplication, findApplicationText } from "./rows.ts";
 
 /** The target of a deployment: its workspace, and the application when it exists. */
-export type DeploymentTarget = { readonly workspace: StoredWorkspace; readonly found: FoundApplication | null };
+export type DeploymentTarget = { readonly workspace: Stored<Workspace>; readonly found: FoundApplication | null };
 
 /** The manifest completed by `workspaceId` and `name` of the body, which must not contradict it. */
 export async function completeManifest(
@@ -23,7 +24,7 @@ export async function completeManifest(
   principal: Principal,
   { manifest, workspaceId, name }: OperationBody<"putApp">,
 ): Promise<JsonObject> {
-  const fqn = workspaceId === undefined ? undefined : await findWorkspaceFqn(database, workspaceId);
+  const fqn = workspaceId === undefined ? undefined : ((await findWorkspaceById(database, workspaceId))?.fqn ?? null);
   if (fqn === null || (fqn !== undefined && !isAllowed(principal, "read", { type: "workspace", fqn }))) {
     throw notFound("the workspace");
   }
@@ -72,7 +73,7 @@ async function checkApplicationId(
 async function refuseSemanticErrors(
   database: Kysely<Tables>,
   { manifest, references }: { readonly manifest: JsonObject; readonly references: readonly ResourceReference[] },
-  workspace: StoredWorkspace | null,
+  workspace: Stored<Workspace> | null,
   context: Context,
 ): Promise<void> {
   const cluster = workspace === null ? null : await findCluster(database, workspace.clusterId);

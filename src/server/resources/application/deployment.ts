@@ -1,11 +1,12 @@
 import type { Deployment, DeploymentStatus, Recommendation, Subject } from "../../../contract/generated/resources.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import { tenant } from "../../auth/principal.ts";
+import type { Stored } from "../../database/tables.ts";
 import type { RolloutStatus } from "../../rollouts/rollout-driver.ts";
 import { isBuiltImage } from "../../rollouts/simulated-rollouts.ts";
 import { alertsAfterDeployment, debugInfoOf, summariseAlerts, withDebugInfo } from "./alerts-after-deployment.ts";
 import { failedProblem, isApplied, potentialProblems, proposeRecommendations } from "./problems.ts";
-import type { ApplicationRow, DeploymentRow, StoredDeployment } from "./rows.ts";
+import type { ApplicationRow, DeploymentRow } from "./rows.ts";
 
 /** What a new deployment is created from. */
 export type NewDeployment = {
@@ -43,7 +44,11 @@ export function plannedDeployment(wanted: NewDeployment): PlannedDeployment {
 }
 
 /** The created deployment, with its id. */
-export function createdDeployment(planned: PlannedDeployment, applicationId: string, id: string): StoredDeployment {
+export function createdDeployment(
+  planned: PlannedDeployment,
+  applicationId: string,
+  id: string,
+): Stored<DeploymentRow> {
   const appliedRecommendations = planned.appliedRecommendations.map((recommendation) => ({
     ...recommendation,
     appliedDeploymentId: id,
@@ -54,11 +59,11 @@ export function createdDeployment(planned: PlannedDeployment, applicationId: str
 
 /** The deployment with further statuses in its history. */
 export function withProgress(
-  deployment: StoredDeployment,
+  deployment: Stored<DeploymentRow>,
   progress: readonly RolloutStatus[],
   now: string,
   newId: () => string,
-): StoredDeployment {
+): Stored<DeploymentRow> {
   const added = progress.map((step) => statusOf(deployment.id, step, now, newId()));
   const deploymentStatuses = [...deployment.deploymentStatuses, ...added];
   return {
@@ -119,7 +124,7 @@ export function newApplication({ id, fqn, name, type, workspace, subject, now }:
 /** The application with a new deployment, and the problems and recommendations for its manifest. */
 export function withDeployment(
   application: ApplicationRow,
-  deployment: StoredDeployment,
+  deployment: Stored<DeploymentRow>,
   newId: () => string,
 ): ApplicationRow {
   const { manifest, version, createdAt: now } = deployment;
@@ -148,7 +153,7 @@ export function withDeployment(
 /** The application after its deployment has ended; unchanged while the deployment is in progress. */
 export function withOutcome(
   application: ApplicationRow,
-  deployment: StoredDeployment,
+  deployment: Stored<DeploymentRow>,
   newId: () => string,
 ): ApplicationRow {
   const { currentStatus, version } = deployment;

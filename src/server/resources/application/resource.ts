@@ -14,7 +14,7 @@ import { manifestSchemaName, pickProperties, refTo, type Schema, type Schemas } 
 import type { ResourceDefinition, ResourceGauge } from "../../resource.ts";
 import { advanceRollouts } from "../../rollouts/advance-rollouts.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";
-import { findWorkspaceFqn, visibleWorkspaces } from "../workspace.ts";
+import { findWorkspaceById, visibleWorkspaces } from "../workspace.ts";
 import { putApp } from "./deploy.ts";
 import { applicationText, deploymentText, findApplicationText } from "./rows.ts";
 import { applicationSnapshotPart } from "./snapshot.ts";
@@ -144,7 +144,7 @@ export const resource: ResourceDefinition = {
 
 async function workspaceFqnOf({ workspaceId }: JsonObject, database: Kysely<Tables>): Promise<string | undefined> {
   const id = text(workspaceId);
-  return id === undefined ? undefined : ((await findWorkspaceFqn(database, id)) ?? undefined);
+  return id === undefined ? undefined : (await findWorkspaceById(database, id))?.fqn;
 }
 
 /** The schemas of application manifests, with one for types without a schema. */

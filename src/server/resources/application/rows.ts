@@ -2,19 +2,20 @@ import type { Kysely, Transaction } from "kysely";
 import type { Application, Deployment } from "../../../contract/generated/resources.ts";
 import { preparedQuery } from "../../../store/prepared-query.ts";
 import { fromText, type JsonText, toText, withMember } from "../../database/json-text.ts";
-import type { ResourceRow, Tables } from "../../database/tables.ts";
-
-/** A stored deployment, which has an id. */
-export type StoredDeployment = DeploymentRow & { readonly id: string };
+import { resourceBy, saveIn } from "../../database/resource-rows.ts";
+import type { ResourceRow, Stored, Tables } from "../../database/tables.ts";
 
 /** An application, and its newest deployment while that is in progress. */
-export type FoundApplication = { readonly application: ApplicationRow; readonly underWay: StoredDeployment | null };
+export type FoundApplication = {
+  readonly application: ApplicationRow;
+  readonly underWay: Stored<DeploymentRow> | null;
+};
 
 const byFqn = preparedQuery((database: Kysely<Tables>, { fqn }: { readonly fqn: string }) =>
   database
     .selectFrom("applications as a")
     .leftJoin("deployments as d", (join) => join.onRef("d.id", "=", "a.last_deployment_id").on("d.is_over", "=", 0))
-    .select(["a.json as application", "d.json as deployment", "d.id as id"])
+    .select(["a.json as application", "d.json as deployment"])
     .where("a.fqn", "=", fqn),
 );
 
@@ -34,7 +35,7 @@ declare module "../../database/tables.ts" {
       readonly last_deployment_id: string;
       readonly active_deployment_id: string | null;
     };
-    readonly deployments: ResourceRow<DeploymentRow> & {
+    readonly deployments: ResourceRow<Stored<DeploymentRow>> & {
       readonly application_id: string;
       readonly version: number;
       /** 1 when the rollout has ended, else 0. */
@@ -49,9 +50,8 @@ declare module "../../database/tables.ts" {
 export async function findApplication(database: Kysely<Tables>, fqn: string): Promise<FoundApplication | null> {
   const [found] = await byFqn(database, { fqn });
   if (found === undefined) return null;
-  const { application, deployment, id } = found;
-  const underWay = deployment === null || id === null ? null : { ...fromText(deployment), id };
-  return { application: fromText(application), underWay };
+  const { application, deployment } = found;
+  return { application: fromText(application), underWay: deployment && fromText(deployment) };
 }
 
 const byId = preparedQuery((database: Kysely<Tables>, { id }: { readonly id: string }) =>
@@ -59,10 +59,7 @@ const byId = preparedQuery((database: Kysely<Tables>, { id }: { readonly id: str
 );
 
 /** The application of that id, visible or not. */
-export async function findApplicationById(database: Kysely<Tables>, id: string): Promise<ApplicationRow | null> {
-  const [row] = await byId(database, { id });
-  return row === undefined ? null : fromText(row.json);
-}
+export const findApplicationById = resourceBy("applications", "id");
 
 /** The stored text of that application, and its workspace. */
 export async function findApplicationText(
@@ -73,15 +70,7 @@ export async function findApplicationText(
   return row === undefined ? null : { text: row.json, workspaceFqn: row.fqn.slice(0, -row.name.length - 1) };
 }
 
-const upsertApplication = preparedQuery((database: Kysely<Tables>, row: Tables["applications"]) => {
-  const { json, last_deployment_id, active_deployment_id } = row;
-  const { id, created_at, fqn, name, type, workspace_id } = row;
-  const changing = { json, last_deployment_id, active_deployment_id };
-  return database
-    .insertInto("applications")
-    .values({ id, created_at, fqn, name, type, workspace_id, ...changing })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet(changing));
-});
+const upsertApplication = saveIn("applications", "json", "last_deployment_id", "active_deployment_id");
 
 /** Inserts or updates an application; returns its text. */
 export async function saveApplication(
@@ -104,24 +93,17 @@ export async function saveApplication(
   return json;
 }
 
-const upsertDeployment = preparedQuery((database: Kysely<Tables>, row: Tables["deployments"]) => {
-  const { id, created_at, application_id, version, json, is_over, look_at } = row;
-  const changing = { json, is_over, look_at };
-  return database
-    .insertInto("deployments")
-    .values({ id, created_at, application_id, version, ...changing })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet(changing));
-});
+const upsertDeployment = saveIn("deployments", "json", "is_over", "look_at");
 
 /** Inserts or updates a deployment; returns its text. `dueAt` is when its rollout is due again. */
 export async function saveDeployment(
   transaction: Transaction<Tables>,
-  deployment: StoredDeployment,
+  deployment: Stored<DeploymentRow>,
   dueAt: number | null,
 ): Promise<JsonText<DeploymentRow>> {
   const { id, createdAt, applicationId, version, currentStatus } = deployment;
   const isOver = currentStatus?.state.isTerminalState ?? false;
-  const json = toText<DeploymentRow>(deployment);
+  const json = toText(deployment);
   await upsertDeployment(transaction, {
     id,
     created_at: createdAt,

@@ -3,7 +3,7 @@ import type { Deployment, DeploymentStatus } from "../../../contract/generated/r
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { rolloutState } from "../../../contract/rollout-state.ts";
 import { type Context, timestamp } from "../../context.ts";
-import type { Tables } from "../../database/tables.ts";
+import type { Stored, Tables } from "../../database/tables.ts";
 import { readObjects, readRowFields, readTimestamp, readVersionNumber } from "../../snapshot/rows.ts";
 import { type CopyOutcome, notCopied, type SnapshotPart } from "../../snapshot/snapshot-part.ts";
 import { recordSecretUses } from "../secret-group/secret-uses.ts";
@@ -16,13 +16,7 @@ import {
   withDeployment,
   withOutcome,
 } from "./deployment.ts";
-import {
-  type ApplicationRow,
-  findApplication,
-  type StoredDeployment,
-  saveApplication,
-  saveDeployment,
-} from "./rows.ts";
+import { type ApplicationRow, type DeploymentRow, findApplication, saveApplication, saveDeployment } from "./rows.ts";
 
 /** Copies an application with its deployments; a rollout in progress continues here. */
 async function copyApplication(
@@ -52,13 +46,13 @@ async function copyApplication(
   return { result: "copied", resource: `${type}/${workspace.fqn}/${name}` };
 }
 
-function after(before: ApplicationRow, deployment: StoredDeployment, newId: () => string): ApplicationRow {
+function after(before: ApplicationRow, deployment: Stored<DeploymentRow>, newId: () => string): ApplicationRow {
   return withOutcome(withDeployment(before, deployment, newId), deployment, newId);
 }
 
 async function storeDeployment(
   transaction: Transaction<Tables>,
-  deployment: StoredDeployment,
+  deployment: Stored<DeploymentRow>,
   context: Context,
 ): Promise<void> {
   await saveDeployment(transaction, deployment, context.clock.now());
@@ -68,7 +62,7 @@ async function storeDeployment(
 /** The fields of an application that do not follow from its deployments. */
 function ownFields(
   { lifecycleStage, metadata, activeDeploymentId }: JsonObject,
-  byVersion: ReadonlyMap<number, StoredDeployment>,
+  byVersion: ReadonlyMap<number, Stored<DeploymentRow>>,
 ): Partial<ApplicationRow> {
   const active = [...byVersion.values()].find(({ id }) => id === activeDeploymentId);
   return {
@@ -98,7 +92,7 @@ function readDeployment(
   row: JsonObject,
   application: { readonly id: string; readonly fqn: string },
   context: Context,
-): StoredDeployment | null {
+): Stored<DeploymentRow> | null {
   const version = readVersionNumber(row.version);
   if (version === null || !isObject(row.manifest)) return null;
   const { id: given, manifest, subject, createdAt, updatedAt } = readRowFields(row, timestamp(context));

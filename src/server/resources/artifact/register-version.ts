@@ -1,5 +1,5 @@
 import type { Transaction } from "kysely";
-import type { ModelVersion, PromptVersion } from "../../../contract/generated/resources.ts";
+import type { MlRepo, ModelVersion, PromptVersion } from "../../../contract/generated/resources.ts";
 import { shapes } from "../../../contract/generated/shapes.ts";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { Shape } from "../../../contract/manifest-shape.ts";
@@ -10,7 +10,7 @@ import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
-import type { Tables } from "../../database/tables.ts";
+import type { Stored, Tables } from "../../database/tables.ts";
 import { checkResourceSize } from "../../http/reply-size.ts";
 import { comparableText, versionContent } from "../../manifest/put-declared.ts";
 import {
@@ -19,7 +19,7 @@ import {
   requiredText,
   requireValidManifest,
 } from "../../manifest/require-valid-manifest.ts";
-import { countInRepo, requireWritableRepo, type StoredMlRepo } from "../ml-repo.ts";
+import { countInRepo, requireWritableRepo } from "../ml-repo.ts";
 import { completeStage } from "../staged-artifact/resource.ts";
 import {
   type FoundArtifact,
@@ -54,7 +54,7 @@ type Write<Version extends ModelVersion | PromptVersion> = {
   readonly principal: Principal;
   readonly manifest: JsonObject;
   readonly place: RegistryKey;
-  readonly repo: StoredMlRepo;
+  readonly repo: Stored<MlRepo>;
   readonly context: Context;
   readonly now: string;
 };
@@ -173,7 +173,7 @@ async function create<Version extends ModelVersion | PromptVersion>(
 /** A new version, with the artifact and repo that it belongs to. */
 export type VersionInsertion = {
   readonly place: RegistryKey;
-  readonly repo: StoredMlRepo;
+  readonly repo: Stored<MlRepo>;
   readonly artifact: FoundArtifact;
   readonly version: number;
   readonly resource: ModelVersion | PromptVersion;

@@ -5,9 +5,9 @@ import type { JobRun, Subject } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
-import type { Tables } from "../../database/tables.ts";
+import type { Stored, Tables } from "../../database/tables.ts";
 import { requiredName } from "../../manifest/require-valid-manifest.ts";
-import type { DeploymentRow, StoredDeployment } from "../application/rows.ts";
+import type { DeploymentRow } from "../application/rows.ts";
 import { countRuns, deleteTrigger, insertRun, insertTrigger, type RunTrigger } from "./rows.ts";
 import type { RunState, StartedRun } from "./run-driver.ts";
 
@@ -21,7 +21,7 @@ export function hasRuns(type: unknown): boolean {
 
 /** What a run is created from. */
 export type NewRun = {
-  readonly deployment: StoredDeployment;
+  readonly deployment: Stored<DeploymentRow>;
   /** The number of earlier runs of this deployment. */
   readonly before: number;
   readonly subject: Subject;
@@ -73,7 +73,7 @@ function commandOf({ image, command }: JsonObject): string {
 /** Stores that a job runs after its deployment; ignored for other applications. */
 export async function rememberTrigger(
   transaction: Transaction<Tables>,
-  { id, manifest }: StoredDeployment,
+  { id, manifest }: Stored<DeploymentRow>,
   trigger: RunTrigger,
 ): Promise<void> {
   if (hasRuns(manifest.type)) await insertTrigger(transaction, id, trigger);
@@ -82,7 +82,7 @@ export async function rememberTrigger(
 /** Starts the triggered run when the deployment has succeeded; deletes the trigger when it has ended. */
 export async function runOrDropTrigger(
   transaction: Transaction<Tables>,
-  deployment: StoredDeployment,
+  deployment: Stored<DeploymentRow>,
   context: Context,
 ): Promise<void> {
   const { currentStatus, manifest } = deployment;
@@ -94,7 +94,7 @@ export async function runOrDropTrigger(
 
 async function start(
   transaction: Transaction<Tables>,
-  deployment: StoredDeployment,
+  deployment: Stored<DeploymentRow>,
   { name, subject }: RunTrigger,
   context: Context,
 ): Promise<void> {

@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from "kysely";
 import type { JobRun, Subject } from "../../../contract/generated/resources.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
-import type { ResourceRow, Tables } from "../../database/tables.ts";
-import type { StoredDeployment } from "../application/rows.ts";
+import type { ResourceRow, Stored, Tables } from "../../database/tables.ts";
+import type { DeploymentRow } from "../application/rows.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
@@ -65,7 +65,7 @@ export async function countRuns(database: Kysely<Tables>, deploymentId: string):
 /** Inserts a new run of a deployment; `dueAt` is when it is due again. */
 export async function insertRun(
   transaction: Transaction<Tables>,
-  { id: deploymentId, applicationId }: StoredDeployment,
+  { id: deploymentId, applicationId }: Stored<DeploymentRow>,
   { id, run }: { readonly id: string; readonly run: JobRun },
   dueAt: number | null,
 ): Promise<void> {

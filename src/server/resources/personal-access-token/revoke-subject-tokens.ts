@@ -3,10 +3,10 @@ import { isDisabled } from "../../auth/disabled-subjects.ts";
 import { systemPrincipal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
-import type { Tables } from "../../database/tables.ts";
+import type { Stored, Tables } from "../../database/tables.ts";
 import { OptionsError } from "../../options.ts";
 import { isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
-import { builtinSecretPath, type StoredAccount, withoutTokens, withToken } from "../virtual-account/account.ts";
+import { type AccountRow, builtinSecretPath, withoutTokens, withToken } from "../virtual-account/account.ts";
 import { accountSubjectType } from "../virtual-account/authenticate-account.ts";
 import { findAccount, issueToken, saveAccount } from "../virtual-account/rows.ts";
 import { findOwner, type TokenOwner } from "./rows.ts";
@@ -85,7 +85,7 @@ async function revokeAccount(transaction: Transaction<Tables>, name: string, con
 /** Where a new token of the account can be stored; null where it gets none. */
 async function secretForToken(
   transaction: Transaction<Tables>,
-  { name, manifest }: StoredAccount,
+  { name, manifest }: Stored<AccountRow>,
 ): Promise<string | null> {
   const path = builtinSecretPath(manifest);
   if (path === null || (await isDisabled(transaction, `${accountSubjectType}:${name}`))) return null;

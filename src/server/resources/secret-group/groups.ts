@@ -5,6 +5,7 @@ import { collaboratorGrants, type Grant, replaceGrants } from "../../auth/grants
 import { type Principal, tenant } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { fromText, type JsonText, toText, withMember } from "../../database/json-text.ts";
+import { resourceBy } from "../../database/resource-rows.ts";
 import { textBytes } from "../../database/select-page.ts";
 import type { ResourceRow, Tables } from "../../database/tables.ts";
 import { countActiveUses } from "./secret-uses.ts";
@@ -42,10 +43,7 @@ declare module "../../database/tables.ts" {
 }
 
 /** The secret group of that name. */
-export async function findGroup(database: Kysely<Tables>, name: string): Promise<SecretGroupRow | null> {
-  const row = await database.selectFrom("secret_groups").select("json").where("name", "=", name).executeTakeFirst();
-  return row === undefined ? null : fromText(row.json);
-}
+export const findGroup = resourceBy("secret_groups", "name");
 
 /** A group to be created; `collaborators` may use it. */
 export type NewGroup = { readonly name: string; readonly fqn?: string; readonly collaborators?: readonly JsonObject[] };

@@ -1,6 +1,6 @@
 // src/server/resources/secret-group: secret groups, and who may use them. See docs/control-plane.md#who-may-use-a-secret.
 
-import type { Kysely, Transaction } from "kysely";
+import type { Transaction } from "kysely";
 import type { SecretGroup } from "../../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import { conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
@@ -8,6 +8,7 @@ import { isAllowed, isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
+import { keysIn } from "../../database/resource-rows.ts";
 import { countTotal, newestFirst, selectPage, selectTextRows } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
@@ -156,12 +157,12 @@ export const resource: ResourceDefinition = {
   references: [
     {
       kind: "secret-group",
-      existing: groupFqnsOf,
+      existing: keysIn("secret_groups", "fqn"),
       isVisible: (principal, fqn) => isAllowed(principal, "read", { type: "secret-group", fqn }),
     },
     {
       kind: "secret",
-      existing: secretFqnsOf,
+      existing: keysIn("secrets", "fqn"),
       isVisible: (principal, fqn) => isAllowed(principal, "write", { type: "secret-group", fqn: groupOf(fqn) }),
       verb: "use",
     },
@@ -189,16 +190,6 @@ function groupExistenceCheck(manifest: JsonObject): ExistenceCheck {
     body: undefined,
     exists: listsAny,
   };
-}
-
-async function groupFqnsOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
-  const rows = await database.selectFrom("secret_groups").select("fqn").where("fqn", "in", keys).execute();
-  return rows.map(({ fqn }) => fqn);
-}
-
-async function secretFqnsOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
-  const rows = await database.selectFrom("secrets").select("fqn").where("fqn", "in", keys).execute();
-  return rows.map(({ fqn }) => fqn);
 }
 
 function groupOf(secretFqn: string): string {

@@ -1,12 +1,12 @@
 import type { Kysely, Transaction } from "kysely";
 import { secretsOf } from "../../../model/references.ts";
-import type { Tables } from "../../database/tables.ts";
-import type { StoredDeployment } from "../application/rows.ts";
+import type { Stored, Tables } from "../../database/tables.ts";
+import type { DeploymentRow } from "../application/rows.ts";
 
 /** Records which secrets a new deployment refers to. */
 export async function recordSecretUses(
   transaction: Transaction<Tables>,
-  { id, manifest }: StoredDeployment,
+  { id, manifest }: Stored<DeploymentRow>,
 ): Promise<void> {
   const fqns = secretsOf(manifest).map(({ key }) => key);
   const rows = [...new Set(fqns)].map((fqn) => ({ deployment_id: id, secret_fqn: fqn }));

@@ -6,6 +6,7 @@ import type { KeyRing } from "../../../seal/seal-key.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { fromText, toText } from "../../database/json-text.ts";
+import { resourceBy } from "../../database/resource-rows.ts";
 import type { Tables } from "../../database/tables.ts";
 import { checkSecretSize } from "../../http/reply-size.ts";
 import { creationFields, type SecretGroupRow, type SecretRow, withUses } from "./groups.ts";
@@ -107,15 +108,7 @@ export async function openSecret(
 }
 
 /** The secret of a group with that key. */
-export async function findSecret(database: Kysely<Tables>, groupId: string, key: string): Promise<SecretRow | null> {
-  const row = await database
-    .selectFrom("secrets")
-    .select("json")
-    .where("group_id", "=", groupId)
-    .where("name", "=", key)
-    .executeTakeFirst();
-  return row === undefined ? null : fromText(row.json);
-}
+export const findSecret = resourceBy("secrets", "group_id", "name");
 
 function newSecret(id: string, group: SecretGroupRow, key: string, subject: Subject, now: string): SecretRow {
   return {

@@ -1,11 +1,11 @@
 import type { Kysely } from "kysely";
 import type { Team } from "../../../contract/generated/resources.ts";
 import { type Json, type JsonObject, text } from "../../../contract/json.ts";
-import type { ResourceRow, Tables } from "../../database/tables.ts";
+import type { ResourceRow, Stored, Tables } from "../../database/tables.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
-    readonly teams: ResourceRow<Team> & { readonly name: string };
+    readonly teams: ResourceRow<Stored<Team>> & { readonly name: string };
     /** `member` is an e-mail; `position` is `member` or `manager`. */
     readonly team_members: { readonly team: string; readonly member: string; readonly position: string };
   }

@@ -1,19 +1,19 @@
 // src/server/resources/team: teams and their members. See docs/control-plane.md#roles.
 
-import type { Kysely, Transaction } from "kysely";
+import type { Transaction } from "kysely";
 import type { Team } from "../../../contract/generated/resources.ts";
 import { text } from "../../../contract/json.ts";
 import { conflict } from "../../../http/http-error.ts";
-import { checkSemantics } from "../../../schema/check-semantics.ts";
 import { isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
-import { fromText, type JsonText } from "../../database/json-text.ts";
+import type { JsonText } from "../../database/json-text.ts";
+import { keysIn, resourceBy, saveIn } from "../../database/resource-rows.ts";
 import { selectPage } from "../../database/select-page.ts";
-import type { Tables } from "../../database/tables.ts";
+import type { Stored, Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../../manifest/put-declared.ts";
-import { errorDetails, requiredName } from "../../manifest/require-valid-manifest.ts";
+import { requiredName } from "../../manifest/require-valid-manifest.ts";
 import { refTo } from "../../openapi/json-schema.ts";
 import { REPLACE_DESCRIPTION } from "../../openapi/operation-description.ts";
 import type { ResourceDefinition } from "../../resource.ts";
@@ -22,27 +22,28 @@ import { copyDeclared } from "../../snapshot/rows.ts";
 import { snapshotPart } from "../../snapshot/snapshot-part.ts";
 import { everyoneTeam, isManager, listedEmails, teamsOf } from "./members.ts";
 
+const upsertTeam = saveIn("teams", "json");
+
 /** Teams, declared by a manifest. */
-const teamKind: DeclaredKind<StoredTeam> = {
+const teamKind: DeclaredKind<Stored<Team>> = {
   operation: "putTeam",
   types: ["team", "sso-team"],
-  identity: (manifest) => `team/${requiredName(manifest)}`,
-  find: (database, manifest) => findTeam(database, requiredName(manifest)),
-  noun: "team",
-  mayWrite: (principal, manifest, database) =>
-    isTenantAdmin(principal) || isManager(database, requiredName(manifest), principal.subject.subjectSlug),
+  keyOf: requiredName,
+  find: resourceBy("teams", "name"),
+  mayWrite: (principal, name, database) =>
+    isTenantAdmin(principal) || isManager(database, name, principal.subject.subjectSlug),
   grantsOf: () => [],
   faults: async (_, manifest, existing) => {
     if (requiredName(manifest) === everyoneTeam) throw conflict("name-taken", "the team everyone is built in");
     if (existing !== null && existing.manifest.type !== manifest.type) throw otherType(existing);
-    return errorDetails(checkSemantics(String(manifest.type), manifest));
+    return [];
   },
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeTeam,
   save: saveTeam,
 };
 
-const putTeam: Handler<"putTeam"> = ({ principal, body }, context) => putDeclared(teamKind, principal, body, context);
+const namesOf = keysIn("teams", "name");
 
 const listTeams: Handler<"listTeams"> = async ({ principal, page: wanted }, { store }) => {
   const all = store.read.selectFrom("teams");
@@ -61,7 +62,7 @@ const listOwnTeams: Handler<"listOwnTeams"> = async ({ principal, page: wanted }
 export const resource: ResourceDefinition = {
   section: { name: "Teams", description: "Teams of people that roles are granted to." },
   operations: [
-    defineOperation("putTeam", putTeam, {
+    defineOperation("putTeam", putDeclared(teamKind), {
       description: `${REPLACE_DESCRIPTION}\n\nA name is unique across teams and SSO teams.`,
       replySchema: "Team",
       manifest: { $ref: refTo("TeamManifest") },
@@ -79,14 +80,14 @@ export const resource: ResourceDefinition = {
   snapshot: [snapshotPart("team", { rows: "teams", operation: "putTeam", copy: copyDeclared(teamKind) })],
 };
 
-function otherType({ teamName, manifest }: StoredTeam): Error {
+function otherType({ teamName, manifest }: Stored<Team>): Error {
   return conflict("name-taken", `the team "${teamName}" exists with the type ${text(manifest.type)}`);
 }
 
 function makeTeam(
-  { manifest, existing, subject, createdAt, updatedAt }: ResourceInput<StoredTeam>,
+  { manifest, existing, subject, createdAt, updatedAt }: ResourceInput<Stored<Team>>,
   newId: () => string,
-): StoredTeam {
+): Stored<Team> {
   return {
     id: existing?.id ?? newId(),
     teamName: requiredName(manifest),
@@ -103,14 +104,10 @@ function makeTeam(
 
 async function saveTeam(
   transaction: Transaction<Tables>,
-  { id, teamName: name, createdAt, manifest }: StoredTeam,
-  json: JsonText<StoredTeam>,
+  { id, teamName: name, createdAt, manifest }: Stored<Team>,
+  json: JsonText<Stored<Team>>,
 ): Promise<void> {
-  await transaction
-    .insertInto("teams")
-    .values({ id, created_at: createdAt, json, name })
-    .onConflict((conflicting) => conflicting.column("id").doUpdateSet({ json }))
-    .execute();
+  await upsertTeam(transaction, { id, created_at: createdAt, json, name });
   await transaction.deleteFrom("team_members").where("team", "=", name).execute();
   const people = [
     ...listedEmails(manifest, "members").map((member) => ({ team: name, member, position: "member" })),
@@ -123,18 +120,4 @@ async function saveTeam(
       .values(people.slice(at, at + 500))
       .execute();
   }
-}
-
-/** A stored team, which has an id. */
-export type StoredTeam = Team & { readonly id: string };
-
-/** The team of that name, visible or not. */
-async function findTeam(database: Kysely<Tables>, name: string): Promise<StoredTeam | null> {
-  const row = await database.selectFrom("teams").select(["id", "json"]).where("name", "=", name).executeTakeFirst();
-  return row === undefined ? null : { ...fromText(row.json), id: row.id };
-}
-
-async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
-  const rows = await database.selectFrom("teams").select("name").where("name", "in", keys).execute();
-  return rows.map(({ name }) => name);
 }

@@ -1,16 +1,13 @@
 import type { ErrorDetail, VirtualAccount } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { tenant } from "../../auth/principal.ts";
-import type { ResourceRow } from "../../database/tables.ts";
+import type { ResourceRow, Stored } from "../../database/tables.ts";
 import type { ResourceInput } from "../../manifest/put-declared.ts";
 import { requiredName } from "../../manifest/require-valid-manifest.ts";
 import { builtinStore } from "../secret-group/groups.ts";
 import { readSecretPath } from "../secret-group/read-group-manifest.ts";
 import { accountSubjectType } from "./authenticate-account.ts";
 import { endOfDay, nextScheduledRotation } from "./expiry.ts";
-
-/** A stored virtual account, which has an id. */
-export type StoredAccount = AccountRow & { readonly id: string };
 
 // Clients require an expiry: a token without one has the latest possible timestamp.
 const NEVER = "9999-12-31T23:59:59.999Z";
@@ -20,7 +17,7 @@ export type AccountRow = Omit<VirtualAccount, "isExpired">;
 
 declare module "../../database/tables.ts" {
   interface Tables {
-    readonly virtual_accounts: ResourceRow<AccountRow> & {
+    readonly virtual_accounts: ResourceRow<Stored<AccountRow>> & {
       readonly name: string;
       /** The last day on which it is valid (`yyyy-mm-dd`); null when it never expires. */
       readonly expires_on: string | null;
@@ -44,9 +41,9 @@ declare module "../../database/tables.ts" {
 
 /** The account of a manifest, with its existing tokens; a new one has none. */
 export function makeAccount(
-  { manifest, existing, subject, createdAt, updatedAt }: ResourceInput<StoredAccount>,
+  { manifest, existing, subject, createdAt, updatedAt }: ResourceInput<Stored<AccountRow>>,
   newId: () => string,
-): StoredAccount {
+): Stored<AccountRow> {
   const id = existing?.id ?? newId();
   return withSchedule({
     id,
@@ -66,7 +63,12 @@ export function makeAccount(
 }
 
 /** The account with a new token; the former token is valid until `graceEnd`. */
-export function withToken(account: StoredAccount, jwtId: string, now: number, graceEnd: number | null): StoredAccount {
+export function withToken(
+  account: Stored<AccountRow>,
+  jwtId: string,
+  now: number,
+  graceEnd: number | null,
+): Stored<AccountRow> {
   const moment = new Date(now).toISOString();
   const jwt: VirtualAccount["jwts"][number] = {
     id: jwtId,
@@ -83,13 +85,13 @@ export function withToken(account: StoredAccount, jwtId: string, now: number, gr
 }
 
 /** The account without tokens. */
-export function withoutTokens(account: StoredAccount): StoredAccount {
+export function withoutTokens(account: Stored<AccountRow>): Stored<AccountRow> {
   const { jwtId: _, ...rest } = account;
   return withSchedule({ ...rest, jwts: [] });
 }
 
 /** The account without tokens, which never gets one again. */
-export function disabledAccount(account: StoredAccount, disabled: string): StoredAccount {
+export function disabledAccount(account: Stored<AccountRow>, disabled: string): Stored<AccountRow> {
   return withoutTokens({ ...account, updatedAt: disabled, metadata: { disabled } });
 }
 
@@ -141,7 +143,7 @@ export function rotationTime({ manifest, nextScheduledRotation: next }: AccountR
 const MIN_GRACE_DAYS = 1;
 
 // Sets what depends on both the manifest and the tokens: the expiry and the next rotation of the current token.
-function withSchedule(account: StoredAccount): StoredAccount {
+function withSchedule(account: Stored<AccountRow>): Stored<AccountRow> {
   const { nextScheduledRotation: _, ...rest } = account;
   const { manifest, jwts } = rest;
   const disabled = disabledAt(account);

@@ -5,21 +5,20 @@ import type { ErrorDetail } from "../../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { Secret } from "../../../contract/secret.ts";
 import { HttpError } from "../../../http/http-error.ts";
-import { checkSemantics } from "../../../schema/check-semantics.ts";
 import { isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { requireEnabled } from "../../auth/disabled-subjects.ts";
-import { permissionGrants } from "../../auth/grants.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText, withMember } from "../../database/json-text.ts";
+import { keysIn } from "../../database/resource-rows.ts";
 import { countTotal, newestFirst, selectTextRows } from "../../database/select-page.ts";
-import type { Tables } from "../../database/tables.ts";
+import type { Stored, Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { checkResourceSize } from "../../http/reply-size.ts";
-import { decideWrite, type WriteDecision, type WriteRules } from "../../manifest/put-declared.ts";
-import { errorDetails, requiredName, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
+import { type DeclaredKind, decideWrite, type WriteDecision } from "../../manifest/put-declared.ts";
+import { requiredName, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { manifestSchemaName, refTo, type Schema, type Schemas } from "../../openapi/json-schema.ts";
 import { oneTimeToken, REPLACE_DESCRIPTION } from "../../openapi/operation-description.ts";
 import type { ReferenceSection, ResourceDefinition } from "../../resource.ts";
@@ -31,7 +30,6 @@ import {
   builtinSecretPath,
   lastDay,
   makeAccount,
-  type StoredAccount,
   secretStoreErrors,
   secretStoreOf,
   withToken,
@@ -39,24 +37,24 @@ import {
 import { accountSubjectType, authenticateAccount } from "./authenticate-account.ts";
 import { expiryGauge, isExpired } from "./expiry.ts";
 import { rotateTokens } from "./rotate.ts";
-import { findAccount, issueToken, saveAccount } from "./rows.ts";
+import { accountGrants, findAccount, issueToken, saveAccount } from "./rows.ts";
 import { accountSnapshotPart } from "./snapshot.ts";
 
-const writeRules: WriteRules<StoredAccount> = {
-  find: (database, manifest) => findAccount(database, requiredName(manifest)),
-  noun: "virtual account",
-  mayWrite: (principal) => isTenantAdmin(principal),
-  grantsOf,
-  faults: async (database, manifest) => [
-    ...errorDetails(checkSemantics("virtual-account", manifest)),
-    ...(await storeFaults(database, manifest)),
-  ],
+const accountKind: DeclaredKind<Stored<AccountRow>> = {
+  operation: "putVirtualAccount",
+  types: ["virtual-account"],
+  keyOf: requiredName,
+  find: findAccount,
+  mayWrite: isTenantAdmin,
+  grantsOf: accountGrants,
+  faults: storeFaults,
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeAccount,
+  save: saveAccount,
 };
 
 const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body }, context) => {
-  const manifest = requireValidManifest(context, ["virtual-account"], body.manifest);
+  const manifest = requireValidManifest(context, accountKind.types, body.manifest);
   if (body.dryRun === true) {
     const { action, resource } = await decideAccount(context.store.read, principal, manifest, context);
     const { id, ...planned } = resource;
@@ -110,7 +108,7 @@ export const resource: ResourceDefinition = {
       replySchema: "VirtualAccount",
     }),
   ],
-  references: [{ kind: "virtual-account", existing: namesOf }],
+  references: [{ kind: "virtual-account", existing: keysIn("virtual_accounts", "name") }],
   seeds: {
     "virtual-account": { ...seedByDryRun("putVirtualAccount", { refusedAs: "disabled" }), prepare: assignSeededSecret },
   },
@@ -135,8 +133,8 @@ async function decideAccount(
   principal: Principal,
   manifest: JsonObject,
   context: Context,
-): Promise<WriteDecision<StoredAccount>> {
-  const decision = await decideWrite(writeRules, principal, manifest, context, database);
+): Promise<WriteDecision<Stored<AccountRow>>> {
+  const decision = await decideWrite(accountKind, principal, manifest, context, database);
   await requireEnabled(database, `${accountSubjectType}:${decision.resource.name}`);
   const integration = secretStoreOf(manifest)?.integration ?? builtinStore;
   if (integration === builtinStore) return decision;
@@ -147,9 +145,9 @@ async function decideAccount(
 async function carryOut(
   transaction: Transaction<Tables>,
   principal: Principal,
-  { action, resource }: WriteDecision<StoredAccount>,
+  { action, resource }: WriteDecision<Stored<AccountRow>>,
   context: Context,
-): Promise<{ readonly account: StoredAccount; readonly token: Secret | null }> {
+): Promise<{ readonly account: Stored<AccountRow>; readonly token: Secret | null }> {
   const path = builtinSecretPath(resource.manifest);
   // An account whose tokens were revoked gets a new one when it has a place to store it.
   const needsToken = path !== null && resource.jwtId === undefined;
@@ -168,20 +166,11 @@ function withExpiry<Row extends AccountRow>(text: JsonText<Row>, day: string | n
   return withMember(text, "isExpired", toText(isExpired(day, clock.now())));
 }
 
-function grantsOf(manifest: JsonObject) {
-  return permissionGrants(`virtualaccount:${requiredName(manifest)}`, manifest);
-}
-
 // A seed may contain the secret in which an account stores its token: it is assigned to the account first.
 async function assignSeededSecret(manifest: JsonObject, context: Context): Promise<void> {
   const [account, path] = [text(manifest.name), builtinSecretPath(manifest)];
   if (account === undefined || path === null) return;
   await context.store.write((transaction) => assignToAccount(transaction, { account, path, creator: seedPrincipal }));
-}
-
-async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
-  const rows = await database.selectFrom("virtual_accounts").select("name").where("name", "in", keys).execute();
-  return rows.map(({ name }) => name);
 }
 
 /** The schema of an account's manifest in replies, for virtual accounts and personal access tokens. */

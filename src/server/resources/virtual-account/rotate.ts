@@ -2,9 +2,9 @@ import type { Transaction } from "kysely";
 import { systemPrincipal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
-import type { Tables } from "../../database/tables.ts";
+import type { Stored, Tables } from "../../database/tables.ts";
 import { isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
-import { builtinSecretPath, graceDays, type StoredAccount, withToken } from "./account.ts";
+import { type AccountRow, builtinSecretPath, graceDays, withToken } from "./account.ts";
 import { endOfGrace } from "./expiry.ts";
 import { findAccount, issueToken, saveAccount } from "./rows.ts";
 
@@ -62,7 +62,7 @@ async function rotate(transaction: Transaction<Tables>, name: string, context: C
 // Also deletes tokens whose grace period has ended.
 async function retire(
   transaction: Transaction<Tables>,
-  { id, jwtId }: StoredAccount,
+  { id, jwtId }: Stored<AccountRow>,
   now: number,
   graceEnd: number,
 ): Promise<void> {
