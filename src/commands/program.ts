@@ -13,6 +13,7 @@ import { completion } from "./declarations/completion.ts";
 import { disable } from "./declarations/disable.ts";
 import { drift } from "./declarations/drift.ts";
 import { explain } from "./declarations/explain.ts";
+import { fmt } from "./declarations/fmt.ts";
 import { forget } from "./declarations/forget.ts";
 import { history } from "./declarations/history.ts";
 import { hold } from "./declarations/hold.ts";
@@ -56,6 +57,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
   "Writing manifests:": [
     toEntry(newManifest, () => import("./new.ts")),
     toEntry(explain, () => import("./explain.ts")),
+    toEntry(fmt, () => import("./fmt.ts")),
     toEntry(schema, () => import("./schema.ts")),
   ],
   "Daemon:": [

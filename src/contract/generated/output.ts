@@ -623,6 +623,37 @@ readonly message: string
 readonly hint: (string | null)
 }
 /**
+ * What fmt -o json writes: the files whose fields were not in canonical order
+ */
+export type FormatReport = {
+readonly format_version: FormatVersion
+/**
+ * Counts of what was read
+ */
+readonly summary: {
+/**
+ * Manifests that were read without an error
+ */
+readonly manifests: number
+/**
+ * Files that were looked at
+ */
+readonly files: number
+/**
+ * Files that were changed, or with --check would be
+ */
+readonly changed: number
+}
+/**
+ * The files that were changed, or with --check would be, relative to the working directory
+ */
+readonly changed: readonly string[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * A resource, and what became of its manifest
  */
 export type ImportedResource = {

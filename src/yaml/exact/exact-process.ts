@@ -8,8 +8,9 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { ParsedFile, ReadOptions } from "../document.ts";
 import { fault } from "../fault.ts";
-import { unpack } from "./pack-file.ts";
-import type { ReadRequest, RefusedRead, WorkerReply } from "./worker.ts";
+import { type PackedFile, unpack } from "./pack-file.ts";
+import type { FieldOrder } from "./reorder-fields.ts";
+import type { ReadRequest, RefusedRead, ReorderedText, WorkerReply } from "./worker.ts";
 
 /** The limits on time and memory for reading one file. */
 export type Cost = {
@@ -47,6 +48,7 @@ type Job = PromiseWithResolvers<ParsedFile> & {
   readonly id: number;
   readonly bytes: Uint8Array;
   readonly options: ReadOptions;
+  readonly order: FieldOrder | null;
 };
 
 /**
@@ -78,9 +80,19 @@ export class ExactProcess implements AsyncDisposable {
    * system's error if no process can be started.
    */
   async read(bytes: Uint8Array, options: ReadOptions): Promise<ParsedFile> {
+    return this.#request(bytes, options, null);
+  }
+
+  /** The text of a document with the fields of its mappings in another order; null if it cannot be rewritten. */
+  async reorder(text: string, options: ReadOptions, order: FieldOrder): Promise<string | null> {
+    const file = await this.#request(Buffer.from(text), options, order);
+    return file.faults.length === 0 ? file.text : null;
+  }
+
+  async #request(bytes: Uint8Array, options: ReadOptions, order: FieldOrder | null): Promise<ParsedFile> {
     this.#ended.signal.throwIfAborted();
     this.#lastId += 1;
-    const job = { ...Promise.withResolvers<ParsedFile>(), id: this.#lastId, bytes, options };
+    const job = { ...Promise.withResolvers<ParsedFile>(), id: this.#lastId, bytes, options, order };
     this.#waiting.push(job);
     this.#send();
     return job.promise;
@@ -109,8 +121,8 @@ export class ExactProcess implements AsyncDisposable {
     if (worker === null || !this.#isReady) return;
     const next = this.#waiting.splice(0, AHEAD - this.#sent.length);
     this.#sent = [...this.#sent, ...next];
-    for (const { id, bytes, options } of next) {
-      const request: ReadRequest = { id, bytes, options };
+    for (const { id, bytes, options, order } of next) {
+      const request: ReadRequest = { id, bytes, options, order };
       // Where the worker has ended, its last event gives the jobs to the next one.
       worker.send(request, () => undefined);
     }
@@ -163,8 +175,7 @@ export class ExactProcess implements AsyncDisposable {
     this.#spentBefore = spent;
     this.#isReady = true;
     this.#sent = file === null ? this.#sent : others;
-    if (file !== null)
-      job?.resolve(typeof file === "string" ? refusal(file) : unpack(file, job.bytes, job.options.limits));
+    if (file !== null) job?.resolve(resultOf(job, file));
     this.#send();
   }
 
@@ -217,6 +228,13 @@ export class ExactProcess implements AsyncDisposable {
       return performance.now() - since;
     }
   }
+}
+
+function resultOf({ bytes, options }: Job, file: PackedFile | ReorderedText | RefusedRead): ParsedFile {
+  if (typeof file === "string") return refusal(file);
+  return "reordered" in file
+    ? { text: file.reordered, faults: [], documents: [] }
+    : unpack(file, bytes, options.limits);
 }
 
 const SHELL = "/bin/sh";
