@@ -74,7 +74,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const leaderOf = leadersFor(options, resources);
   const watched = options.targets.map((one): Watched => {
     const leader = leaderOf(one);
-    const trigger = createTrigger();
+    const trigger = createTrigger(one.name);
     return {
       ...one,
       trigger,
@@ -184,10 +184,10 @@ async function runTarget(one: Watched, options: RunOptions, control: ControlSock
       emit,
       onPassBegin: begin,
       onFailure: failure,
-      onPassEnd: (times) => {
+      onPassEnd: (times, memory) => {
         const pass = watch.end(times);
         end(pass);
-        return recorder.onPassEnd(pass);
+        return recorder.onPassEnd(pass, memory);
       },
     });
     if (!replaced.aborted) ended(null);

@@ -16,45 +16,38 @@ export const passCauses = [
 /** The cause of a pass. */
 export type PassCause = (typeof passCauses)[number];
 
+/** A pass to run: over which target, how much of it, and why. It never says what has changed. */
+export type PassJob = { readonly target: string; readonly scope: PassScope; readonly cause: PassCause };
+
 /** Starts the next pass of a loop; level-driven: it never says what has changed. */
 export type Trigger = {
+  readonly target: string;
   readonly fire: (cause: PassCause) => void;
   /** The same, for a cause that can only have changed the source. */
   readonly fireForChanges: (cause: PassCause) => void;
-  /** The first cause since the last call; null if it was not fired. */
-  readonly takeCause: () => PassCause | null;
-  /** The widest scope since the last call; null if it was not fired. */
-  readonly takeScope: () => PassScope | null;
+  /** The pass that was asked for since the last call, with the first cause and the widest scope; null if it was not fired. */
+  readonly take: () => PassJob | null;
   /** Aborted when it is fired, until `nextFired` has been waited for. */
   readonly pending: () => AbortSignal;
   /** Resolves when it is fired (at once if it was fired since the last wait), or when the signal is aborted. */
   readonly nextFired: (stop: Stop) => Promise<void>;
 };
 
-/** Creates a trigger. Firing it several times before it is waited for starts one pass. */
-export function createTrigger(): Trigger {
+/** Creates the trigger of a target. Firing it several times before it is waited for starts one pass. */
+export function createTrigger(target: string): Trigger {
   let pending = new AbortController();
-  let scope: PassScope | null = null;
-  let cause: PassCause | null = null;
+  let job: PassJob | null = null;
+  const ask = (cause: PassCause, scope: PassScope): void => {
+    job = { target, scope, cause: job?.cause ?? cause };
+    pending.abort();
+  };
   return {
-    fire: (by) => {
-      cause ??= by;
-      scope = "all";
-      pending.abort();
-    },
-    fireForChanges: (by) => {
-      cause ??= by;
-      scope ??= "changes";
-      pending.abort();
-    },
-    takeCause: () => {
-      const taken = cause;
-      cause = null;
-      return taken;
-    },
-    takeScope: () => {
-      const taken = scope;
-      scope = null;
+    target,
+    fire: (cause) => ask(cause, "all"),
+    fireForChanges: (cause) => ask(cause, job?.scope ?? "changes"),
+    take: () => {
+      const taken = job;
+      job = null;
       return taken;
     },
     pending: () => pending.signal,

@@ -1,11 +1,11 @@
 import type { PassEvent } from "../core/report/events.ts";
 import type { EndedPass } from "./ended-pass.ts";
-import type { PassCause } from "./loop.ts";
+import type { PassJob } from "./loop.ts";
 
 /** Observes the passes of one target; it never delays them. */
 export type PassObserver = {
-  /** Called when a pass begins, with its cause. */
-  readonly begin?: (cause: PassCause) => void;
+  /** Called when a pass begins. */
+  readonly begin?: (job: PassJob) => void;
   readonly emit: (event: PassEvent) => void;
   /** Called when a pass fails; the next pass tries again. */
   readonly failure: (error: unknown) => void;
@@ -18,8 +18,8 @@ export type PassObserver = {
 /** One observer that forwards every call to several. */
 export function observers(all: readonly PassObserver[]): Required<PassObserver> {
   return {
-    begin: (cause) => {
-      for (const each of all) each.begin?.(cause);
+    begin: (job) => {
+      for (const each of all) each.begin?.(job);
     },
     emit: (event) => {
       for (const each of all) each.emit(event);

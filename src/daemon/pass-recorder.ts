@@ -4,7 +4,7 @@ import type { RolloutResult } from "../core/report/report.ts";
 import type { PassRecord, ResourceStatus, TargetStatus } from "../core/report/target-status.ts";
 import type { ResourcesSeen } from "../state/resource-events.ts";
 import type { TargetState } from "../state/state.ts";
-import type { TargetStore } from "../state/target-store.ts";
+import type { PassMemory, TargetStore } from "../state/target-store.ts";
 import { storageErrorAt, storeErrorCode } from "../store/store-error.ts";
 import type { EndedPass, PassSeen, PassTimes } from "./ended-pass.ts";
 import type { PassObserver } from "./pass-observer.ts";
@@ -28,7 +28,7 @@ export type RecorderOptions = {
 
 /** Records every pass and the outcome of every commit of a target. */
 export type PassRecorder = {
-  readonly onPassEnd: (pass: EndedPass) => Promise<void>;
+  readonly onPassEnd: (pass: EndedPass, memory: PassMemory) => Promise<void>;
   /** Sees the rollouts that end after their pass. */
   readonly observer: PassObserver;
   readonly status: () => Promise<TargetStatus>;
@@ -65,9 +65,8 @@ export function createPassRecorder({
     });
   return {
     status: async () => {
-      await unlessUnreadable(state, async (store) => {
-        held = decisionsAt(await store.decisions(), now()).holds.map(holdText);
-      });
+      const decisions = await unlessUnreadable(state, (store) => store.decisions());
+      if (decisions !== null) held = decisionsAt(decisions, now()).holds.map(holdText);
       const shown = hasEnded
         ? status
         : startingStatus((await unlessUnreadable(state, (store) => store.status())) ?? status);
@@ -89,7 +88,7 @@ export function createPassRecorder({
       },
       failure: () => {},
     },
-    onPassEnd: async (pass) => {
+    onPassEnd: async (pass, memory) => {
       await storing;
       if (!isContinued) await continueEarlier();
       const before = status;
@@ -103,7 +102,7 @@ export function createPassRecorder({
         : [];
       latest = [...latest, ...records].slice(-MAX_LATEST);
       const resources = rollouts.passEnded(pass);
-      await withHistory(state, (store) => store.keep({ status, records, resources }));
+      await withHistory(state, (store) => store.keep({ status, records, resources, memory }));
       const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.times.startedAt;
       const done = waiting.filter(isOver);
       waiting = waiting.filter((one) => !isOver(one));
@@ -117,12 +116,9 @@ export async function withHistory(
   state: RecorderOptions["state"],
   work: (store: TargetStore) => Promise<void>,
 ): Promise<void> {
-  try {
-    await work(await state.target());
-  } catch (error) {
-    if (storeErrorCode(error) === null) throw error;
+  await unlessUnreadable(state, work, (error) => {
     state.onForgotten("the history of passes", storageErrorAt(state.folder, error));
-  }
+  });
 }
 
 /** The rollouts that passes no longer waited for, with what is known of their resources. */
@@ -153,15 +149,17 @@ function rolloutsBetweenPasses() {
 
 type RolledOut = { readonly identity: Identity; readonly rollout: RolloutResult };
 
-// The next pass tells that the state cannot be read; what is shown of the daemon must not depend on it.
-async function unlessUnreadable<Stored>(
-  { target }: RecorderOptions["state"],
+/** Reads what is stored of a target; null if that is not possible: the next pass tells it, and must not depend on it. */
+export async function unlessUnreadable<Stored>(
+  { target }: Pick<TargetState, "target">,
   read: (store: TargetStore) => Promise<Stored>,
+  onUnreadable: (error: unknown) => void = () => undefined,
 ): Promise<Stored | null> {
   try {
     return await read(await target());
   } catch (error) {
     if (storeErrorCode(error) === null) throw error;
+    onUnreadable(error);
     return null;
   }
 }

@@ -5,7 +5,7 @@ import { OTHER_WRITER } from "../core/guards/other-writer.ts";
 import type { PassEvent, PassResult } from "../core/report/events.ts";
 import type { Leader } from "../engine/lease/leader.ts";
 import { requireOwnState } from "../engine/load/own-state.ts";
-import { NO_MEMORY } from "../engine/load/pass-memory.ts";
+import type { ReadMemory } from "../engine/load/pass-memory.ts";
 import type { ApplyMode, PassScope } from "../engine/passes/apply-pass.ts";
 import type { PlanMode } from "../engine/passes/plan-pass.ts";
 import { reconcileAgain } from "../engine/reconcile.ts";
@@ -13,8 +13,10 @@ import type { Run } from "../engine/run.ts";
 import type { LockState, Target, TargetConnection } from "../engine/target.ts";
 import { claimsType } from "../manifests/claims-type.ts";
 import { SourceError } from "../source/source-error.ts";
+import { NO_MEMORY, type PassMemory } from "../state/target-store.ts";
 import type { PassTimes } from "./ended-pass.ts";
-import { loop, type PassCause, type Trigger } from "./loop.ts";
+import { loop, type PassCause, type PassJob, type Trigger } from "./loop.ts";
+import { unlessUnreadable } from "./pass-recorder.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
 
 /** How the passes of a target run. */
@@ -36,10 +38,10 @@ export type RunContext = Run & {
   readonly sync: "heal" | "report";
   /** Called when a pass fails; the next pass tries again. */
   readonly onFailure: (error: unknown) => void;
-  /** Called when a pass begins, with its cause. */
-  readonly onPassBegin: (cause: PassCause) => void;
-  /** Called after each pass; the next one waits for it. */
-  readonly onPassEnd: (times: PassTimes & { readonly nextAt: number }) => Promise<void>;
+  /** Called when a pass begins. */
+  readonly onPassBegin: (job: PassJob) => void;
+  /** Called after each pass, with what is kept of it; the next one waits for that. */
+  readonly onPassEnd: (times: PassTimes & { readonly nextAt: number }, memory: PassMemory) => Promise<void>;
 };
 
 // Only a token or a flag that is refused before the first successful pass ends the daemon.
@@ -172,8 +174,9 @@ function createPass(
 ): (due: Due) => Promise<void> {
   const { intervalMs, driftIntervalMs, trigger, leader, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
-  let memory = NO_MEMORY;
-  let lastFullPassAt = Number.NEGATIVE_INFINITY;
+  const { clock } = context;
+  let memory: ReadMemory = { ...NO_MEMORY, lastApplied: null };
+  let isMemoryRead = false;
   let defaultCause: PassCause = isReloaded ? "configuration" : "start";
   let hasWorked = isReloaded;
   const modeOf = (scope: PassScope, stopWaiting: AbortSignal): ApplyMode | PlanMode =>
@@ -187,44 +190,49 @@ function createPass(
     onFailure(error);
   };
   return async ({ stopWaiting }) => {
-    const startedAt = context.clock.now();
-    const cause = trigger.takeCause();
+    const startedAt = clock.now();
+    const asked = trigger.take();
     // The trigger may mean that the cause of a failed fetch is fixed, so the fetch backoff is skipped.
-    if (cause !== null) commits?.retryNow();
-    context.onPassBegin(cause ?? defaultCause);
+    if (asked !== null) commits?.retryNow();
+    const scope = asked?.scope === "all" || isFullPassDue(memory, startedAt, driftIntervalMs) ? "all" : "changes";
+    context.onPassBegin({ target: trigger.target, scope, cause: asked?.cause ?? defaultCause });
     defaultCause = "interval";
-    const begunAt = context.clock.monotonic();
-    // Jitter can start a poll a tenth early.
-    const isDue = begunAt - lastFullPassAt >= 0.9 * driftIntervalMs - 1;
-    const scope: PassScope = trigger.takeScope() === "all" || isDue ? "all" : "changes";
     try {
+      if (!isMemoryRead) memory = { ...memory, ...(await unlessUnreadable(target.state, (store) => store.memory())) };
+      isMemoryRead = true;
       // Before the source is read, so that no change in a new folder is missed.
       await follow();
       await settled();
       const mode = modeOf(scope, stopWaiting);
-      const { end, memory: after } = await reconcileAgain(target, mode, memory, { ...context, stopping: signal, emit });
-      memory = after;
+      const ended = await reconcileAgain(target, mode, memory, { ...context, stopping: signal, emit });
+      memory = ended.memory;
       hasWorked = true;
-      if (scope === "all") lastFullPassAt = begunAt;
-      requireNoOtherWriter(end);
-      if (end.what === "superseded" || leader.isLost()) trigger.fire("retry");
+      requireNoOtherWriter(ended.result);
+      if (ended.result.what === "superseded" || leader.isLost()) trigger.fire("retry");
     } catch (error) {
       if (signal.aborted) return;
       handleFailure(error);
     }
-    const endedAt = context.clock.now();
+    const endedAt = clock.now();
     const wanted = commits?.newest() ?? null;
-    await context.onPassEnd({ startedAt, endedAt, nextAt: endedAt + intervalMs, wanted }).catch(onFailure);
+    const { lastApplied: _, ...kept } = memory;
+    await context.onPassEnd({ startedAt, endedAt, nextAt: endedAt + intervalMs, wanted }, kept).catch(onFailure);
     // New paths were not watched while the pass ran.
     if (await follow()) trigger.fire("change");
   };
 }
 
+// A clock that was set back says nothing of how long ago a pass was. Jitter can start a poll a tenth early.
+function isFullPassDue({ lastFullPassAt }: PassMemory, now: number, driftIntervalMs: number): boolean {
+  if (lastFullPassAt === null || lastFullPassAt > now) return true;
+  return now - lastFullPassAt >= 0.9 * driftIntervalMs - 1;
+}
+
 // At most a tenth earlier or later than the interval.
 const pollJitter = ({ next }: Random): number => 0.9 + next() * 0.2;
 
-function requireNoOtherWriter(end: PassResult): void {
-  if (end.what !== "applied" || !end.report.outcomes.some(({ error }) => error?.code === OTHER_WRITER)) return;
+function requireNoOtherWriter(result: PassResult): void {
+  if (result.what !== "applied" || !result.report.outcomes.some(({ error }) => error?.code === OTHER_WRITER)) return;
   throw new HoldfastError(
     "locked",
     "another writer is at work, and this control plane has no leases to keep it apart",

@@ -9,7 +9,7 @@ import {
   isAboutSource,
   lastAppliedInstead,
   memoryAfter,
-  type PassMemory,
+  type ReadMemory,
 } from "./load/pass-memory.ts";
 import { requireConfiguration, ShrunkSourceError } from "./load/source-guards.ts";
 import { type ConfiguredRules, type DesiredRead, load, type SourceReading } from "./load.ts";
@@ -43,7 +43,7 @@ export type Mode =
 
 /** Runs one pass over a target: reads its source, compares it with live, and does what the mode says. */
 export async function reconcile(target: Target, mode: Mode, run: Run): Promise<PassResult> {
-  return (await reconcileOnce(target, mode, null, run)).end;
+  return (await reconcileOnce(target, mode, null, run)).result;
 }
 
 /**
@@ -53,19 +53,19 @@ export async function reconcile(target: Target, mode: Mode, run: Run): Promise<P
 export async function reconcileAgain(
   target: Target,
   mode: PlanMode | ApplyMode,
-  memory: PassMemory,
+  memory: ReadMemory,
   run: Run,
-): Promise<{ readonly end: PassResult; readonly memory: PassMemory }> {
-  const { end, memory: after } = await reconcileOnce(target, mode, memory, run);
-  return { end, memory: after ?? memory };
+): Promise<{ readonly result: PassResult; readonly memory: ReadMemory }> {
+  const { result, memory: after } = await reconcileOnce(target, mode, memory, run);
+  return { result, memory: after ?? memory };
 }
 
-/** The end of a pass, and what is to be remembered of it; null where nothing is. */
-type Ended = { readonly end: PassResult; readonly memory: PassMemory | null };
+/** The result of a pass, and what is to be remembered of it; null where nothing is. */
+type Ended = { readonly result: PassResult; readonly memory: ReadMemory | null };
 
-async function reconcileOnce(target: Target, mode: Mode, memory: PassMemory | null, run: Run): Promise<Ended> {
+async function reconcileOnce(target: Target, mode: Mode, memory: ReadMemory | null, run: Run): Promise<Ended> {
   const read = await readNewest(target, { mode, memory }, run);
-  if (read.event.isRefused) return { end: read.event, memory };
+  if (read.event.isRefused) return { result: read.event, memory };
   try {
     return await runPass(read, { target, mode, memory, run });
   } catch (error) {
@@ -79,7 +79,7 @@ async function reconcileOnce(target: Target, mode: Mode, memory: PassMemory | nu
 type PassInput = {
   readonly target: Target;
   readonly mode: Mode;
-  readonly memory: PassMemory | null;
+  readonly memory: ReadMemory | null;
   readonly run: Run;
 };
 
@@ -92,15 +92,16 @@ async function runPass(found: DesiredRead, { target, mode, memory, ...input }: P
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
   if (memory === null) target.sourceCache?.release();
   const part = isPart ? changedManifests(read, memory) : null;
-  const end = withDiagnostics(
+  const fullAt = part === null ? run.clock.now() : null;
+  const result = withDiagnostics(
     await runMode(mode, { connection, read, part, run, holds: target.holds, warnings }, target),
     [...read.event.selected, ...warnings()],
   );
   // A superseded pass has written nothing: its plan became outdated while it waited for another writer.
-  const isRemembered = memory !== null && end.what !== "superseded";
-  const after = isRemembered ? await memoryAfter(memory, { read, end }, target) : memory;
-  run.emit(end);
-  return { end, memory: after };
+  const isRemembered = memory !== null && result.what !== "superseded";
+  const after = isRemembered ? await memoryAfter(memory, { read, result, fullAt }, target) : memory;
+  run.emit(result);
+  return { result, memory: after };
 }
 
 // Warnings before a write are errors under `--strict`.
@@ -173,7 +174,7 @@ async function readNewest(
 }
 
 // Only a daemon reads another revision later; other commands need not keep this one in memory.
-function readingAgain(memory: PassMemory | null, { sourceCache }: Target): Pick<SourceReading, "before"> {
+function readingAgain(memory: ReadMemory | null, { sourceCache }: Target): Pick<SourceReading, "before"> {
   if (memory === null) return {};
   return { before: sourceCache === null ? null : memory.lastApplied };
 }

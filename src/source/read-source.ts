@@ -33,8 +33,8 @@ export type CommitSource = {
   readonly newest: () => string | null;
   /** Stores the commit that was applied, for the next process. */
   readonly keep: (commit: string) => Promise<void>;
-  /** The commit that was applied last; null if there is none. */
-  readonly kept: () => Promise<string | null>;
+  /** The commit that was applied last, given the one that the state has kept; null if there is none that can be read. */
+  readonly kept: (stored: string | null) => Promise<string | null>;
   /** Called if objects cannot be read, so that the next `resolve` fetches everything again. */
   readonly onUnreadable: () => void;
   /** Makes the history of up to `most` commits readable, as far as the remote gives it. */

@@ -15,6 +15,19 @@ export type StoredPageRequest = { readonly limit: number; readonly after?: strin
 /** The entries of a page, and the cursor with which the next page is asked for; null on the last one. */
 export type StoredPage<Entry> = { readonly entries: readonly Entry[]; readonly next: string | null };
 
+/** What is kept of the passes over a target for the next one, also of another process. */
+export type PassMemory = {
+  /** The commit that was applied last and was not refused, which stays in force while a newer one is; null if none was. */
+  readonly appliedCommit: string | null;
+  /** Resources that the last pass did not finish; null where they are unknown, and everything must be reconciled. */
+  readonly unfinished: readonly Identity[] | null;
+  /** When the last pass over everything began, in epoch milliseconds; null before the first one. */
+  readonly lastFullPassAt: number | null;
+};
+
+/** What is kept before the first pass. */
+export const NO_MEMORY: PassMemory = { appliedCommit: null, unfinished: null, lastFullPassAt: null };
+
 /** What is stored at the end of a pass, or when its writes begin. */
 export type StoredEnd = {
   readonly status: TargetStatus;
@@ -22,6 +35,8 @@ export type StoredEnd = {
   readonly records?: readonly PassRecord[];
   /** What it found of resources; null if it looked at none. */
   readonly resources?: ResourcesSeen | null;
+  /** What the next pass is to know; absent where it stays as it is. */
+  readonly memory?: PassMemory;
 };
 
 /** Chooses events of resources. */
@@ -43,9 +58,7 @@ export type TargetStore = {
   readonly status: () => Promise<TargetStatus | null>;
   /** Stores the end of a pass in one transaction. */
   readonly keep: (end: StoredEnd) => Promise<void>;
-  /** The commit that was applied last and was not refused, which stays in force while a newer one is; null if none was. */
-  readonly lastApplied: () => Promise<string | null>;
-  readonly keepLastApplied: (commit: string) => Promise<void>;
+  readonly memory: () => Promise<PassMemory>;
   /** The pass that ran at a time in epoch milliseconds; null if there is no record of it. */
   readonly passAt: (at: number) => Promise<PassRecord | null>;
   /** The records of passes, newest first. */

@@ -12,7 +12,11 @@ export type TableDefinition = {
 };
 
 /** Creates a table with its constraints and indexes. */
-export async function createTable(database: Kysely<unknown>, table: string, plan: TableDefinition): Promise<void> {
+export async function createTable<Tables>(
+  database: Kysely<Tables>,
+  table: string,
+  plan: TableDefinition,
+): Promise<void> {
   const columns = Object.entries(plan.columns);
   let builder: CreateTableBuilder<string, string> = database.schema.createTable(table);
   for (const [name, type] of columns) builder = addColumn(builder, name, type);

@@ -16,6 +16,7 @@ import { observers } from "../../src/daemon/pass-observer.ts";
 import { createPassRecorder } from "../../src/daemon/pass-recorder.ts";
 import { applyLine } from "../../src/render/apply.ts";
 import { toWatchEvents } from "../../src/render/watch-events.ts";
+import { NO_MEMORY } from "../../src/state/target-store.ts";
 import { memoryState } from "../support/memory-state.ts";
 import { observedPass } from "../support/observed-pass.ts";
 import { parsePrometheus } from "../support/prometheus.ts";
@@ -137,7 +138,7 @@ async function surfacesOf({ reports }: Case) {
     passNotifications("prod", ({ event }) => told.push(event)),
   ]);
   const pass = observedPass(all, reports, { cause: "start" });
-  await recorder.onPassEnd(pass);
+  await recorder.onPassEnd(pass, NO_MEMORY);
   return {
     pass,
     told,

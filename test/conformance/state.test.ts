@@ -11,7 +11,7 @@ import { databaseStateAt, stateAt } from "../../src/state/open-state.ts";
 import { contentText, type ReceiptContent } from "../../src/state/receipt-digest.ts";
 import type { ResourcesSeen } from "../../src/state/resource-events.ts";
 import type { StateAccess } from "../../src/state/state.ts";
-import { type EventFilter, KEPT_PASSES, type StoredPageRequest } from "../../src/state/target-store.ts";
+import { type EventFilter, KEPT_PASSES, NO_MEMORY, type StoredPageRequest } from "../../src/state/target-store.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { machine } from "../support/machine.ts";
 import { memoryState } from "../support/memory-state.ts";
@@ -365,11 +365,16 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     });
   });
 
-  test("has the commit that was applied last", async () => {
+  test("has what the next pass is to know, until another pass changes it", async () => {
     const open = await targets();
-    expect(await (await open()).lastApplied()).toBeNull();
-    for (const commit of ["c1", "c2"]) await (await open()).keepLastApplied(commit);
-    expect(await (await open()).lastApplied()).toBe("c2");
+    const status = newStatus("prod", null);
+    expect(await (await open()).memory()).toEqual(NO_MEMORY);
+    const memory = { appliedCommit: "c1", unfinished: ["team/ml"], lastFullPassAt: START };
+    await (await open()).keep({ status, memory });
+    await (await open()).keep({ status });
+    expect(await (await open()).memory()).toEqual(memory);
+    await (await open()).keep({ status, memory: { ...memory, appliedCommit: "c2", unfinished: null } });
+    expect(await (await open()).memory()).toEqual({ ...memory, appliedCommit: "c2", unfinished: null });
   });
 
   test("finds the pass that ran at a time, not a commit that it superseded", async () => {

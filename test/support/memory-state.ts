@@ -13,6 +13,7 @@ import type { StateAccess } from "../../src/state/state.ts";
 import {
   KEPT_EVENTS,
   KEPT_PASSES,
+  NO_MEMORY,
   type StoredPage,
   type StoredPageRequest,
   type TargetStore,
@@ -68,7 +69,7 @@ function memoryTargetStore(): TargetStore {
   let passes: readonly (PassRecord & { readonly nth: number })[] = [];
   let events: readonly { readonly event: ResourceEvent; readonly nth: number }[] = [];
   const unsettled = new Map<Identity, ResourceEvent>();
-  let lastApplied: string | null = null;
+  let memory = NO_MEMORY;
   let count = 0;
   const recordOf = ({ nth: _, ...record }: (typeof passes)[number]): PassRecord => structuredClone(record);
   return {
@@ -79,8 +80,9 @@ function memoryTargetStore(): TargetStore {
       return { before, after: structuredClone(decisions) };
     },
     status: async () => structuredClone(status),
-    keep: async ({ status: kept, records = [], resources = null }) => {
+    keep: async ({ status: kept, records = [], resources = null, memory: next = memory }) => {
       status = structuredClone(kept);
+      memory = structuredClone(next);
       const added = records.map((record) => ({ ...structuredClone(record), nth: ++count }));
       const oldest = Date.parse(added.at(-1)?.endedAt ?? "") - KEPT_PASSES.ms;
       passes = [...passes, ...added].filter(({ endedAt }) => !(Date.parse(endedAt) < oldest)).slice(-KEPT_PASSES.count);
@@ -92,10 +94,7 @@ function memoryTargetStore(): TargetStore {
       for (const identity of changes.settled) unsettled.delete(identity);
       for (const event of changes.unsettled) unsettled.set(event.identity, event);
     },
-    lastApplied: async () => lastApplied,
-    keepLastApplied: async (commit) => {
-      lastApplied = commit;
-    },
+    memory: async () => structuredClone(memory),
     passAt: async (at) => {
       const found = passes.findLast(
         ({ startedAt, endedAt }) => Date.parse(startedAt) <= at && at <= Date.parse(endedAt),

@@ -13,7 +13,7 @@ export function observedPass(
   { cause = "interval", ...times }: Partial<PassTimes> & { readonly cause?: PassCause } = {},
 ): EndedPass {
   const watch = createPassWatch();
-  observer.begin?.(cause);
+  observer.begin?.({ target: "prod", scope: "all", cause });
   for (const one of reports) {
     for (const each of [watch.observer, observer]) one instanceof Error ? each.failure(one) : each.emit(one);
   }

@@ -197,13 +197,10 @@ function newestOf(remote: RemoteWithBackoff, { target, state, terminal }: Follow
       return newest;
     },
     newest: () => newest,
-    keep: async (commit) => {
-      await remote.keep(target, commit, { signal });
-      await (await state.target()).keepLastApplied(commit);
-    },
-    kept: async () => {
+    keep: (commit) => remote.keep(target, commit, { signal }),
+    kept: async (stored) => {
       // An earlier release kept it only as a ref of the repository.
-      const commit = (await (await state.target()).lastApplied()) ?? (await remote.kept(target, { signal }));
+      const commit = stored ?? (await remote.kept(target, { signal }));
       return commit !== null && (await remote.has(commit, { signal })) ? commit : null;
     },
     onUnreadable: remote.discard,

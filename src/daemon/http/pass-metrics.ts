@@ -130,7 +130,7 @@ function observePasses(metrics: Metrics, target: string): PassObserver {
   const { passCount, lookups, durations, declared, invalid, success, standby } = metrics;
   let trigger: PassCause = "start";
   return {
-    begin: (cause) => {
+    begin: ({ cause }) => {
       trigger = cause;
     },
     emit: (event) => {

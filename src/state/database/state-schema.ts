@@ -1,6 +1,7 @@
 import { type Generated, type Insertable, type Kysely, sql } from "kysely";
 import type { Hold } from "../../core/holds.ts";
 import type { PassRecord, TargetStatus } from "../../core/report/target-status.ts";
+import { createTable } from "../../store/create-table.ts";
 import type { Migrations } from "../../store/migrate.ts";
 import { type EarlierFiles, readEarlierFiles } from "../sqlite/earlier-files.ts";
 
@@ -52,8 +53,8 @@ export type StateTables = {
   unsettled: { identity: string; state: string; event: string };
   /** One row: the last status of the target as JSON. */
   status: { one: number; status: string };
-  /** One row: the commit that was applied last. */
-  last_applied: { one: number; commit: string };
+  /** One row: what the next pass is to know, as JSON. */
+  memory: { one: number; memory: string };
   /** One row: the id in the name under which leases are taken. */
   holder: { one: number; id: string };
 };
@@ -70,7 +71,22 @@ export function stateMigrations(folder: string | null = null): Migrations {
     ...ledgerMigrations,
     "007-target": { up: (db) => createTarget(db, readEarlierFiles(folder)) },
     "008-drift-order": { up: orderDrift },
+    ...sharedMigrations,
   };
+}
+
+/** The migrations that both databases have: all since the first one in PostgreSQL. */
+export const sharedMigrations: Migrations = { "009-pass-memory": { up: keepMemory } };
+
+// The commit that was applied last had a table of its own.
+async function keepMemory(
+  db: Kysely<{ last_applied: { commit: string }; memory: StateTables["memory"] }>,
+): Promise<void> {
+  await createTable(db, "memory", { columns: { one: "integer", memory: "text" }, key: ["one"] });
+  const applied = await db.selectFrom("last_applied").select("commit").executeTakeFirst();
+  const memory = JSON.stringify({ appliedCommit: applied?.commit ?? null });
+  if (applied !== undefined) await db.insertInto("memory").values({ one: 1, memory }).execute();
+  await db.schema.dropTable("last_applied").execute();
 }
 
 // What fills these tables was in files beside the database before.

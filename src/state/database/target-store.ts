@@ -6,6 +6,8 @@ import { type ResourcesSeen, resourceChanges } from "../resource-events.ts";
 import {
   KEPT_EVENTS,
   KEPT_PASSES,
+  NO_MEMORY,
+  type PassMemory,
   type StoredPage,
   type StoredPageRequest,
   type TargetStore,
@@ -33,11 +35,12 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
       const row = await (await read())?.selectFrom("status").select("status").executeTakeFirst();
       return row === undefined ? null : JSON.parse(row.status);
     },
-    keep: async ({ status, records = [], resources = null }) => {
+    keep: async ({ status, records = [], resources = null, memory }) => {
       await (await writable()).write(async (database) => {
         for (const record of records) await database.insertInto("pass").values(passRow(record)).execute();
         if (records.length > 0) await removeOldPasses(database);
         if (resources !== null) await storeResources(database, resources);
+        if (memory !== undefined) await storeMemory(database, memory);
         const row = statusRow(status);
         await database
           .insertInto("status")
@@ -46,18 +49,9 @@ export function storedTarget({ readable, writable }: StateDatabase): TargetStore
           .execute();
       });
     },
-    lastApplied: async () => {
-      const row = await (await read())?.selectFrom("last_applied").select("commit").executeTakeFirst();
-      return row?.commit ?? null;
-    },
-    keepLastApplied: async (commit) => {
-      await (await writable()).write((database) =>
-        database
-          .insertInto("last_applied")
-          .values({ one: 1, commit })
-          .onConflict((conflict) => conflict.column("one").doUpdateSet({ commit }))
-          .execute(),
-      );
+    memory: async () => {
+      const row = await (await read())?.selectFrom("memory").select("memory").executeTakeFirst();
+      return row === undefined ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(row.memory) };
     },
     passAt: async (at) => {
       const time = new Date(at).toISOString();
@@ -124,6 +118,15 @@ async function pageOf<Table extends keyof StateTables, Row, Entry>(
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return { entries: shown.map(entry), next: rows.length > limit && last !== undefined ? cursor(last) : null };
+}
+
+async function storeMemory(database: Kysely<StateTables>, kept: PassMemory): Promise<void> {
+  const memory = JSON.stringify(kept);
+  await database
+    .insertInto("memory")
+    .values({ one: 1, memory })
+    .onConflict((conflict) => conflict.column("one").doUpdateSet({ memory }))
+    .execute();
 }
 
 async function decisionsIn(database: Kysely<StateTables>): Promise<TargetDecisions> {

@@ -2,10 +2,12 @@
 
 import { createTable, type TableDefinition } from "../../store/create-table.ts";
 import type { Migrations } from "../../store/migrate.ts";
-import type { StateTables } from "../database/state-schema.ts";
+import { type StateTables, sharedMigrations } from "../database/state-schema.ts";
 
-/** The tables of a state, and the one that says who writes with it. */
-const tables: { readonly [table in keyof StateTables | "writer"]: TableDefinition } = {
+/** The tables as they were at first, with the one that says who writes. */
+const tables: {
+  readonly [table in Exclude<keyof StateTables, "memory"> | "last_applied" | "writer"]: TableDefinition;
+} = {
   server: { columns: { server: "text", facts: "text" }, key: ["server"] },
   receipt: {
     columns: {
@@ -66,4 +68,5 @@ export const postgresStateMigrations: Migrations = {
       for (const [name, table] of Object.entries(tables)) await createTable(database, name, table);
     },
   },
+  ...sharedMigrations,
 };

@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 /** A loop whose passes can be waited for one by one. */
 function looping(intervalMs: number) {
   const stop = new AbortController();
-  const trigger = createTrigger();
+  const trigger = createTrigger("prod");
   let passes = 0;
   let waiting: { readonly count: number; readonly resolve: () => void } | null = null;
   const gate = { hold: Promise.resolve() };
@@ -26,6 +26,19 @@ function looping(intervalMs: number) {
     });
   return { stop, trigger, gate, done, reached, passes: () => passes };
 }
+
+test("a trigger asks for one pass with the first cause and the widest scope, whatever was fired since", () => {
+  const trigger = createTrigger("prod");
+  expect(trigger.take()).toBeNull();
+  trigger.fireForChanges("webhook");
+  trigger.fireForChanges("change");
+  expect(trigger.take()).toEqual({ target: "prod", scope: "changes", cause: "webhook" });
+  trigger.fireForChanges("webhook");
+  trigger.fire("request");
+  trigger.fireForChanges("change");
+  expect(trigger.take()).toEqual({ target: "prod", scope: "all", cause: "webhook" });
+  expect(trigger.take()).toBeNull();
+});
 
 describe("a loop", () => {
   test("passes once at once, and again on a trigger", async () => {
@@ -96,7 +109,7 @@ describe("a loop", () => {
       [1, false],
     ] as const) {
       const stop = new AbortController();
-      const trigger = createTrigger();
+      const trigger = createTrigger("prod");
       let passes = 0;
       await loop(
         async ({ stopWaiting }) => {
@@ -116,7 +129,12 @@ describe("a loop", () => {
     const pass = async () => {
       passes += 1;
     };
-    await loop(pass, { clock: systemClock, trigger: createTrigger(), intervalMs: HOUR, signal: AbortSignal.abort() });
+    await loop(pass, {
+      clock: systemClock,
+      trigger: createTrigger("prod"),
+      intervalMs: HOUR,
+      signal: AbortSignal.abort(),
+    });
     expect(passes).toBe(0);
   });
 
@@ -124,7 +142,7 @@ describe("a loop", () => {
     const pass = () => Promise.reject(new Error("broken"));
     const signal = new AbortController().signal;
     await expect(
-      loop(pass, { clock: systemClock, trigger: createTrigger(), intervalMs: HOUR, signal }),
+      loop(pass, { clock: systemClock, trigger: createTrigger("prod"), intervalMs: HOUR, signal }),
     ).rejects.toThrow("broken");
   });
 });

@@ -6,6 +6,7 @@ import { createPassWatch } from "../../../src/daemon/pass-watch.ts";
 import { newStatus } from "../../../src/daemon/status-after-pass.ts";
 import { stateAt } from "../../../src/state/open-state.ts";
 import type { StateAccess } from "../../../src/state/state.ts";
+import { NO_MEMORY } from "../../../src/state/target-store.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { machine } from "../../support/machine.ts";
 import { memoryState } from "../../support/memory-state.ts";
@@ -32,11 +33,11 @@ test("a pass that cannot be stored is no failure: it is told, and who waits for 
   const told: string[] = [];
   const recorder = recorderIn(folder, state, told);
   const watch = createPassWatch();
-  await recorder.onPassEnd(watch.end(times));
+  await recorder.onPassEnd(watch.end(times), NO_MEMORY);
   expect(told).toEqual([]);
   await rm(folder, { recursive: true });
   const waited = recorder.nextPass();
-  await recorder.onPassEnd(watch.end(times));
+  await recorder.onPassEnd(watch.end(times), NO_MEMORY);
   await waited;
   expect(told).toEqual([`the history of passes: ${folder}/ledger.db was replaced or removed while it was in use`]);
 });
@@ -57,9 +58,9 @@ test("a rollout that ends after its pass, or before the pass does, is an event o
     recorder.observer.emit({ what: "rolled-out", identity, rollout });
   ended("service/early", "succeeded");
   const event = sampleApplyEvent([outcome("service/late", "updated"), outcome("service/early", "created")]);
-  await recorder.onPassEnd(observedPass({ emit: () => undefined, failure: () => undefined }, [event]));
+  await recorder.onPassEnd(observedPass({ emit: () => undefined, failure: () => undefined }, [event]), NO_MEMORY);
   ended("service/late", "failed");
-  await recorder.onPassEnd(observedPass({ emit: () => undefined, failure: () => undefined }, []));
+  await recorder.onPassEnd(observedPass({ emit: () => undefined, failure: () => undefined }, []), NO_MEMORY);
   const store = await state.target();
   const { entries } = await store.events({}, { limit: 10 });
   expect(entries.map(({ identity, state, rollout }) => [identity, state, rollout])).toEqual([
@@ -92,7 +93,7 @@ test("until its first pass has ended, a daemon shows what was stored last, as it
     held: [expect.stringContaining("team/ml")],
   });
   expect(await recorder.latest()).toEqual([record]);
-  await recorder.onPassEnd(createPassWatch().end(times));
+  await recorder.onPassEnd(createPassWatch().end(times), NO_MEMORY);
   expect((await recorder.status()).appliedRevision).toBe("c1");
   expect(await recorder.latest()).toHaveLength(2);
 });
@@ -104,6 +105,14 @@ test("the status of a daemon is shown while its state cannot be read", async () 
   const recorder = recorderIn(folder, state);
   expect(await recorder.status()).toEqual(newStatus("prod", null));
   expect(await recorder.latest()).toEqual([]);
-  await recorder.onPassEnd(createPassWatch().end(times));
+  await recorder.onPassEnd(createPassWatch().end(times), NO_MEMORY);
   expect(await recorder.status()).toMatchObject({ lastPass: { result: expect.any(String) }, held: [] });
+});
+
+test("what the next pass is to know is stored with the status of a pass", async () => {
+  const state = memoryState();
+  const recorder = recorderIn("state", state);
+  const memory = { appliedCommit: "c1", unfinished: ["team/ml"], lastFullPassAt: 1 };
+  await recorder.onPassEnd(createPassWatch().end(times), memory);
+  expect(await (await state.target()).memory()).toEqual(memory);
 });

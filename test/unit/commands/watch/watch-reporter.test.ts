@@ -111,7 +111,7 @@ function passAt(minute: number, reporter: Reporter, clock: Clock): void {
   const watch = createPassWatch();
   const { begin, emit, failure } = observers([watch.observer, reporter]);
   clock.now = startedAt;
-  begin("interval");
+  begin({ target: "prod", scope: "all", cause: "interval" });
   clock.now = reportedAt;
   for (const event of eventsAt(minute)) event({ ...reporter, emit, failure });
   const endedAt = clock.now;

@@ -197,7 +197,7 @@ test("reads that come at the same time share one connection, which is closed wit
   for (const _release of ["earlier", "this"]) {
     await using access = stateAt(folder, machine);
     const target = await access.target();
-    await Promise.all([target.status(), target.decisions(), target.passes({ limit: 1 }), target.lastApplied()]);
+    await Promise.all([target.status(), target.decisions(), target.passes({ limit: 1 }), target.memory()]);
   }
   const open = readdirSync("/proc/self/fd").flatMap((fd) => readlinkOrNull(`/proc/self/fd/${fd}`) ?? []);
   expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
