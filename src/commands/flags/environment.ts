@@ -85,12 +85,10 @@ function valueFrom(option: Option, text: string, name: string): unknown {
     throw wrong(name, "it must be true or false");
   }
   const texts = option.variadic ? text.split(/[\s,]+/).filter((part) => part !== "") : [text];
-  const choices = option.argChoices;
-  if (choices !== undefined && texts.some((part) => !choices.includes(part)))
-    throw wrong(name, `it must be one of ${choices.join(", ")}`);
-  if (option.variadic) return texts;
+  const { parseArg } = option;
+  if (parseArg === undefined) return option.variadic ? texts : text;
   try {
-    return option.parseArg === undefined || choices !== undefined ? text : option.parseArg(text, undefined);
+    return texts.reduce<unknown>((before, part) => parseArg.call(option, part, before), undefined);
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     throw wrong(name, error.message);
