@@ -15,6 +15,7 @@ import { drift } from "./declarations/drift.ts";
 import { explain } from "./declarations/explain.ts";
 import { fmt } from "./declarations/fmt.ts";
 import { forget } from "./declarations/forget.ts";
+import { graph } from "./declarations/graph.ts";
 import { history } from "./declarations/history.ts";
 import { hold } from "./declarations/hold.ts";
 import { importCommand } from "./declarations/import.ts";
@@ -58,6 +59,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
     toEntry(newManifest, () => import("./new.ts")),
     toEntry(explain, () => import("./explain.ts")),
     toEntry(fmt, () => import("./fmt.ts")),
+    toEntry(graph, () => import("./graph.ts")),
     toEntry(schema, () => import("./schema.ts")),
   ],
   "Daemon:": [
@@ -140,6 +142,7 @@ const HARMLESS = [
   "simulate",
   "new",
   "explain",
+  "graph",
   "schema",
   "help",
 ];

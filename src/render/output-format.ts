@@ -1,5 +1,5 @@
 /** A format of a result. */
-export type OutputFormat = "text" | "json" | "markdown" | "github" | "gitlab" | "sarif";
+export type OutputFormat = "text" | "json" | "markdown" | "github" | "gitlab" | "sarif" | "mermaid" | "dot";
 
 /** A format of the result, and its file; null for stdout. */
 export type Output = { readonly format: OutputFormat; readonly file: string | null };

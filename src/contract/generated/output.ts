@@ -654,6 +654,58 @@ readonly changed: readonly string[]
 readonly diagnostics: readonly Diagnostic[]
 }
 /**
+ * What graph -o json writes: the manifests of a source and their references
+ */
+export type GraphReport = {
+readonly format_version: FormatVersion
+/**
+ * The resources, each after everything that it refers to; at the end those that are not declared here
+ */
+readonly nodes: readonly {
+/**
+ * Identity of the resource
+ */
+readonly identity: string
+/**
+ * Its kind
+ */
+readonly kind: string
+/**
+ * Whether the source declares it
+ */
+readonly declared: boolean
+/**
+ * File that declares it, relative to the working directory
+ */
+readonly file: (string | null)
+/**
+ * Line of its manifest
+ */
+readonly line: (number | null)
+/**
+ * Depth in the graph, from 0; null if it is not declared here
+ */
+readonly wave: (number | null)
+}[]
+/**
+ * The references between them
+ */
+readonly edges: readonly {
+/**
+ * Identity of the resource that refers
+ */
+readonly from: string
+/**
+ * Identity of the resource that it refers to
+ */
+readonly to: string
+}[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * A resource, and what became of its manifest
  */
 export type ImportedResource = {
