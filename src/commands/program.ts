@@ -21,6 +21,7 @@ import { hold } from "./declarations/hold.ts";
 import { importCommand } from "./declarations/import.ts";
 import { init } from "./declarations/init.ts";
 import { newManifest } from "./declarations/new.ts";
+import { orphans } from "./declarations/orphans.ts";
 import { plan } from "./declarations/plan.ts";
 import { reconcile } from "./declarations/reconcile.ts";
 import { redeploy } from "./declarations/redeploy.ts";
@@ -78,6 +79,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
   ],
   "Records and repairs:": [
     toEntry(adopt, () => import("./adopt.ts")),
+    toEntry(orphans, () => import("./orphans.ts")),
     toEntry(forget, () => import("./forget.ts")),
     toEntry(resolve, () => import("./resolve.ts")),
     toEntry(redeploy, () => import("./redeploy.ts")),
@@ -143,6 +145,7 @@ const HARMLESS = [
   "new",
   "explain",
   "graph",
+  "orphans",
   "schema",
   "help",
 ];

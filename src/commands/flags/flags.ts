@@ -125,6 +125,7 @@ export const flags = {
   planOutput: outputFlag(["text", "json", "markdown", "github", "gitlab"]),
   driftOutput: outputFlag(["text", "json", "markdown", "github"]),
   validateOutput: outputFlag(["text", "json", "sarif", "github"]),
+  orphansOutput: outputFlag(["text", "json", "markdown"]),
   graphOutput: outputFlag(["text", "json", "mermaid", "dot"]),
   show: choicesFlag("--show <what...>", "show these as well", {
     of: ["unchanged", "unmanaged", "server", "preflight"],

@@ -784,6 +784,47 @@ readonly undeclared: readonly string[]
 readonly diagnostics: readonly Diagnostic[]
 }
 /**
+ * What orphans -o json writes: what the source no longer declares
+ */
+export type OrphansReport = {
+readonly format_version: FormatVersion
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * Name of the target; null without one
+ */
+readonly target: (string | null)
+/**
+ * Whether everything could be read
+ */
+readonly complete: boolean
+/**
+ * The orphans, in the order in which they can be removed
+ */
+readonly orphans: readonly {
+/**
+ * Identity of the resource
+ */
+readonly identity: string
+/**
+ * Its kind
+ */
+readonly kind: string
+readonly orphan: Orphan
+}[]
+/**
+ * The command that drops the records of those that are recorded; null if none is
+ */
+readonly forget: (string | null)
+readonly history?: HistoryReach
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * How many steps of each action; drift counts on its own, since a drifted step has an action too
  */
 export type PlanSummary = {
