@@ -58,6 +58,12 @@ async function referenceTexts(): Promise<Texts> {
 }
 
 async function committedTexts(schemas: Schemas): Promise<Texts> {
+  // These read what is generated above.
+  const { fullManifest, minimalManifest } = await import("../src/schema/sample-manifest.ts");
+  const { manifestYaml } = await import("../src/render/manifest-yaml.ts");
+  const examplesOf = (type: string) => {
+    return { minimal: manifestYaml(minimalManifest(type)), full: manifestYaml(fullManifest(type)) };
+  };
   return [
     ["src/contract/generated/config.ts", await configTypesText(schemas)],
     ["src/contract/generated/shapes.ts", shapesText(schemas)],
@@ -66,7 +72,7 @@ async function committedTexts(schemas: Schemas): Promise<Texts> {
     ["src/kinds/index.ts", kindsText(root)],
     ["src/engine/sinks/index.ts", sinksText(root)],
     ["src/server/resources/index.ts", resourcesText(root)],
-    ["docs/schemas.md", fieldReferenceText(schemas)],
+    ["docs/schemas.md", fieldReferenceText(schemas, examplesOf)],
     ["docs/concept.svg", conceptText()],
     ...kubernetesTexts(),
     ...helmTexts(JSON.parse(readFileSync(join(root, "package.json"), "utf8"))),

@@ -8,6 +8,7 @@ const HEAD = `# Fields of every manifest
 
 Generated from [\`schemas/\`](../schemas) by \`npm run generate\`; [editors](editors.md) use schemas made from the same files.
 
+- Each kind begins with a minimal and a complete example, those of \`holdfast new KIND\` and \`holdfast new KIND --full\`.
 - **Path**: \`[]\` stands for an item of a list, \`<name>\` for any name, \`(x)\` for the form of a field whose \`type\` is \`x\`.
 - An optional field that is \`null\` is the same as an absent one.
 - *Known values* are offered and checked as warnings: others are passed on. A \`*\` in front stands for anything before the rest.
@@ -15,19 +16,28 @@ Generated from [\`schemas/\`](../schemas) by \`npm run generate\`; [editors](edi
 - *Order-free* lists are compared as sets, or item by item by the fields named.
 `;
 
-/** Text of `docs/schemas.md`. */
-export function fieldReferenceText({ kinds, config }: Schemas): string {
-  const parts = [...kinds].map(([type, schema]) => section(`\`${type}\``, schema));
+/** The examples of a type of manifest, as YAML. */
+type ExamplesOf = (type: string) => { readonly minimal: string; readonly full: string };
+
+/** Text of `docs/schemas.md`; the examples are those that `holdfast new` prints. */
+export function fieldReferenceText({ kinds, config }: Schemas, examplesOf: ExamplesOf): string {
+  const parts = [...kinds].map(([type, schema]) => section(`\`${type}\``, schema, exampleLines(examplesOf(type))));
   return `${[HEAD, ...parts, section("`holdfast.yaml`", config)].join("\n")}`;
 }
 
-function section(name: string, schema: SchemaNode): string {
+function exampleLines({ minimal, full }: ReturnType<ExamplesOf>): readonly string[] {
+  const yaml = (text: string) => ["```yaml", text.trimEnd(), "```", ""];
+  return [...yaml(minimal), "<details><summary>With every field</summary>", "", ...yaml(full), "</details>", ""];
+}
+
+function section(name: string, schema: SchemaNode, examples: readonly string[] = []): string {
   const rows = rowsOf(schema, schema, "").map(line);
   return [
     `## ${name}`,
     "",
     `${schema.description}.`,
     "",
+    ...examples,
     "| Path | Type | Unit | Default | Description |",
     "|---|---|---|---|---|",
     ...rows,

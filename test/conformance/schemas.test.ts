@@ -3,8 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import type { Json } from "../../src/contract/json.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
+import { fullManifest, minimalManifest } from "../../src/schema/sample-manifest.ts";
 import { type SchemaNode, schemaFields } from "../../src/schema/schema-node.ts";
 import { manifestTypes, schemaFor } from "../../src/schema/schemas.ts";
 import { validateConfig, validateManifest } from "../../src/schema/validate.ts";
@@ -65,6 +67,15 @@ it.each(kinds.flatMap(({ type, takesWorkspace }) => (takesWorkspace ? [type] : [
     expect(validateManifest(type, manifest)).toMatchObject([{ severity: "error", code: "missing-field" }]);
   },
 );
+
+it.each(types)("docs/schemas.md opens %s with a minimal and a complete example, both valid", (type) => {
+  const page = readFileSync(join(root, "docs/schemas.md"), "utf8");
+  const [, section = ""] = page.split(`\n## \`${type}\`\n`);
+  const [above = ""] = section.split("\n| Path |");
+  const examples = Array.from(above.matchAll(/^```yaml\n(.*?)^```$/gms), ([, text = ""]) => parse(text));
+  expect(examples).toEqual([minimalManifest(type), fullManifest(type)]);
+  for (const example of examples) expect(validateManifest(type, example)).toEqual([]);
+});
 
 describe.each(types)("schemas/%s.json", (type) => {
   const schema = schemaOf(type);
