@@ -50,7 +50,7 @@ async function watching() {
     hookOf: () => undefined,
     token: () => new Secret("page-token"),
     build,
-    page: { targets: async () => [] },
+    targets: async () => [],
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
   server.observe("prod");

@@ -47,16 +47,14 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
     hookOf: (source) => hooks.get(source),
     token: pageTokenReader(terminal),
     build: { version: terminal.version, commit: terminal.commit() },
-    page: {
-      targets: () =>
-        Promise.all(
-          shown.map(async ({ status, latest, hasLease }) => ({
-            status: await status(),
-            passes: await latest(),
-            hasLease: hasLease(),
-          })),
-        ),
-    },
+    targets: () =>
+      Promise.all(
+        shown.map(async ({ status, latest, hasLease }) => ({
+          status: await status(),
+          passes: await latest(),
+          hasLease: hasLease(),
+        })),
+      ),
   });
   let isAnnounced = false;
   return {

@@ -3,17 +3,18 @@
 import type { Clock } from "../../clock/clock.ts";
 import type { Random } from "../../clock/random.ts";
 import { errorMessage } from "../../contract/error-message.ts";
+import type { Secret } from "../../contract/secret.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Build } from "../../http/metrics.ts";
 import { createHttpServer, listen } from "../../http/server.ts";
 import type { Log } from "../../log/log.ts";
 import type { Meter } from "../meter.ts";
 import { observers, type PassObserver } from "../pass-observer.ts";
-import { createPageAccess, type PageAccessOptions } from "./page-access.ts";
+import { createPageAccess } from "./page-access.ts";
 import { createPassMetrics } from "./pass-metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createResourceStates } from "./resource-states.ts";
-import { addStatusRoute, type StatusRouteOptions } from "./status-route.ts";
+import { addStatusRoute, type ShownStatus } from "./status-route.ts";
 import { registerTargetMetrics } from "./target-metrics.ts";
 import { addWebhooks, type Webhook } from "./webhooks.ts";
 import { createWorkMetrics, type Watched } from "./work-metrics.ts";
@@ -30,9 +31,9 @@ export type DaemonServerOptions = {
   /** The webhook of the named source; undefined if it has none. */
   readonly hookOf: (source: string) => Webhook | undefined;
   /** The token of the status page, which also shows all metrics; null if there is none now. */
-  readonly token: PageAccessOptions["token"];
+  readonly token: () => Secret | null;
   /** The targets of the status page. */
-  readonly page: Pick<StatusRouteOptions, "targets">;
+  readonly targets: ShownStatus["targets"];
   readonly build: Build;
 };
 
@@ -50,9 +51,9 @@ export type DaemonServer = AsyncDisposable & {
 
 /** Starts a daemon's HTTP server, with health, readiness, metrics, status and webhooks. */
 export async function startDaemonServer(options: DaemonServerOptions): Promise<DaemonServer> {
-  const { host, port, log, clock, random, stopping, hookOf, page, token, build } = options;
+  const { host, port, log, clock, random, stopping, hookOf, targets, token, build } = options;
   const { now } = clock;
-  const access = createPageAccess({ host, token, now });
+  const access = createPageAccess(host, token, now);
   const readiness = createReadiness();
   const metrics = createPassMetrics();
   const work = createWorkMetrics();
@@ -70,13 +71,13 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
       add: ({ everyone }) => {
         metrics.register(everyone);
         work.register(everyone);
-        registerTargetMetrics(everyone, page.targets, now);
+        registerTargetMetrics(everyone, targets, now);
       },
     },
     draining: stopping,
   });
   addWebhooks(app, hookOf, { count: work.count, random });
-  addStatusRoute(app, { ...page, now, requireAccess: access.require, resources: states.of, refusal: () => refusal });
+  addStatusRoute(app, access, { targets, resources: states.of, refusal: () => refusal }, now);
   const url = await listen(app, host, port).catch((cause: unknown) => {
     const why = errorMessage(cause);
     throw new HoldfastError("error", `--listen ${host}:${port} is not possible: ${why}`, {

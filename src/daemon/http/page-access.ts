@@ -5,15 +5,6 @@ import { HttpError } from "../../http/http-error.ts";
 import { isOnLoopback } from "../../http/loopback.ts";
 import { createRateLimit } from "../../http/rate-limit.ts";
 
-/** What the access to the status page depends on. */
-export type PageAccessOptions = {
-  /** The address that the server listens on. */
-  readonly host: string;
-  /** Read again for each request; null if there is no token now. */
-  readonly token: () => Secret | null;
-  readonly now: () => number;
-};
-
 /** The access rules of what is not for everyone. */
 export type PageAccess = {
   /** Refuses a request without access to the status page. */
@@ -26,10 +17,10 @@ export type PageAccess = {
 const MAX_PER_SECOND = 10;
 
 /**
- * Creates the access rules. The token is sent as a bearer token, or by browsers as the password of HTTP Basic. If no token is
- * configured, only this machine has access.
+ * Creates the access rules of a server that listens on `host`. The token is read again for each request. It is sent as a bearer
+ * token, or by browsers as the password of HTTP Basic. While there is none, only this machine has access.
  */
-export function createPageAccess({ host, token, now }: PageAccessOptions): PageAccess {
+export function createPageAccess(host: string, token: () => Secret | null, now: () => number): PageAccess {
   const limit = createRateLimit(MAX_PER_SECOND, now);
   const hasAccess = (request: FastifyRequest): boolean => {
     const expected = token();

@@ -12,10 +12,8 @@ export type TargetOverview = {
   readonly hasLease: boolean;
 };
 
-/** The inputs of the status route. */
-export type StatusRouteOptions = {
-  readonly requireAccess: PageAccess["require"];
-  readonly now: () => number;
+/** What the status of a daemon shows. */
+export type ShownStatus = {
   readonly targets: () => Promise<readonly TargetOverview[]>;
   /** Why the latest configuration is refused; null if it is in force. */
   readonly refusal: () => string | null;
@@ -28,17 +26,17 @@ const MAX_IN_JSON = 10_000;
 const MAX_ON_PAGE = 500;
 
 /** Adds `GET /status`: an HTML page for browsers, JSON for other clients. */
-export function addStatusRoute(app: FastifyInstance, options: StatusRouteOptions): void {
+export function addStatusRoute(app: FastifyInstance, access: PageAccess, status: ShownStatus, now: () => number): void {
   app.get("/status", async (request, reply) => {
-    options.requireAccess(request);
+    access.require(request);
     reply.header("vary", "accept");
-    if (!(request.headers.accept ?? "").includes("text/html")) return statusDocument(options, MAX_IN_JSON);
-    const shown = await statusDocument(options, MAX_ON_PAGE);
-    return reply.headers(statusPageHeaders).send(renderStatusPage(shown, options.now()));
+    if (!(request.headers.accept ?? "").includes("text/html")) return statusDocument(status, MAX_IN_JSON);
+    const shown = await statusDocument(status, MAX_ON_PAGE);
+    return reply.headers(statusPageHeaders).send(renderStatusPage(shown, now()));
   });
 }
 
-async function statusDocument({ targets, resources, refusal }: StatusRouteOptions, most: number) {
+async function statusDocument({ targets, resources, refusal }: ShownStatus, most: number) {
   return {
     format_version: FORMAT_VERSION,
     daemon: { pid: process.pid },

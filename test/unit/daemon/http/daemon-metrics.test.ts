@@ -64,11 +64,9 @@ async function started() {
     hookOf: () => undefined,
     token: () => null,
     build: { version: "1.2.3", commit: null },
-    page: {
-      targets: async () => {
-        collected += 1;
-        return [overview];
-      },
+    targets: async () => {
+      collected += 1;
+      return [overview];
     },
   });
   onTestFinished(() => server[Symbol.asyncDispose]());

@@ -91,7 +91,7 @@ async function started(
     hookOf: () => undefined,
     token: () => (token === null ? null : new Secret(token)),
     build: { version: "0.0.0", commit: null },
-    page: { targets: async () => targets },
+    targets: async () => targets,
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
   server.observe("prod").emit(sampleApplyEvent(outcomes));

@@ -21,7 +21,7 @@ async function receiving(secret: string | null = SECRET) {
       rings += 1;
     },
   };
-  const own = { token: () => null, build: { version: "0.0.0", commit: null }, page: { targets: async () => [] } };
+  const own = { token: () => null, build: { version: "0.0.0", commit: null }, targets: async () => [] };
   const options = {
     host: "127.0.0.1",
     port: 0,
