@@ -99,7 +99,7 @@ async function logStart(invocation: Invocation, { opened, watching: targets }: O
 async function keyOf({ folder, readKey }: TargetState): Promise<SealKey | null> {
   const keyText = readKey();
   try {
-    return keyText === null ? await existingKey(folder, { keyText }) : parseKey(keyText);
+    return keyText === null ? await existingKey(folder, null) : parseKey(keyText);
   } catch {
     return null;
   }

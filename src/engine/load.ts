@@ -141,7 +141,7 @@ async function prepareRead(
   // Checked before each pass, since the last change of a followed source may have added a state folder.
   const isOwn = await hasOwnState(target, stopping);
   // Also read without a cache, so that a key that cannot be trusted is always refused.
-  const key = isOwn ? await existingKey(state.folder, { keyText: state.readKey() }) : null;
+  const key = isOwn ? await existingKey(state.folder, state.readKey()) : null;
   const loading = { rules: rules.load, limits: defaultLimits, now: new Date(clock.now()) };
   const index = isOwn && sourceCache !== null ? sourceCache.open(loading, key) : emptyIndex(loading);
   const ref = checksBranch && source.commits === null && source.base === null ? rules.ref : null;
@@ -206,7 +206,7 @@ function historyOf(
   const { paths } = revision.config.repository;
   const applied = base === null ? (source.applied ?? null) : null;
   const place = { ...source, limits: defaultLimits, most: rules.history, tip, paths, uncommitted, applied };
-  return ownHistory({ ...place, loading, load }, pace);
+  return ownHistory(place, loading, load, pace);
 }
 
 // Usually the last applied commit is the base, which is loaded already.

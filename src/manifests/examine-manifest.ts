@@ -151,7 +151,7 @@ function secretFaults(
 ): readonly (Wording & Pick<Literal, "pointer" | "isName">)[] {
   const shape = shapes[type];
   if (shape === undefined) return [];
-  return literalSecrets(shape, value, { hasCredentials, allowsSecrets }).map(({ pointer, isName, is }) => {
+  return literalSecrets(shape, value, hasCredentials, allowsSecrets).map(({ pointer, isName, is }) => {
     return { pointer, isName, ...(is === "credential" ? CREDENTIAL_FAULT : literalFault(pointer, is)) };
   });
 }

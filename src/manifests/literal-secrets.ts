@@ -14,26 +14,27 @@ export type Literal = {
   readonly isName: boolean;
 };
 
-/** What is known of a document, and what to search for in it. */
-export type SearchOptions = {
-  /** Whether a text in it is in a known credential format, or contains a secret of a connection string. */
-  readonly hasCredentials: boolean;
-  /** Whether the file may hold values in a known credential format. */
-  readonly allowsSecrets: () => boolean;
-};
-
 /**
  * Every secret in plain text in a manifest: values of secret-looking keys, names and connection strings in free-form
  * fields and, unless the file may hold them, values in a known credential format and connection strings anywhere.
  */
-export function literalSecrets(shape: Shape, value: Json, options: SearchOptions): readonly Literal[] {
-  const wantsCredentials = options.hasCredentials && !options.allowsSecrets();
-  const search: Search = { ...options, wantsCredentials, found: [] };
+export function literalSecrets(
+  shape: Shape,
+  value: Json,
+  hasCredentials: boolean,
+  allowsSecrets: () => boolean,
+): readonly Literal[] {
+  const wantsCredentials = hasCredentials && !allowsSecrets();
+  const search: Search = { hasCredentials, allowsSecrets, wantsCredentials, found: [] };
   searchValue(search, shape, value, { name: "", above: null, isSecret: false });
   return search.found;
 }
 
-type Search = SearchOptions & {
+type Search = {
+  /** Whether a text of the document is in a known credential format, or contains a secret of a connection string. */
+  readonly hasCredentials: boolean;
+  /** Whether the file may hold values in a known credential format. */
+  readonly allowsSecrets: () => boolean;
   /** Whether credentials are searched for outside of free-form fields too. */
   readonly wantsCredentials: boolean;
   readonly found: Literal[];

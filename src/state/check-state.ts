@@ -17,7 +17,7 @@ export async function checkState(state: string, keyText: string | null): Promise
   const checked: CheckedLedger[] = [];
   for (const { target, folder } of ledgerFolders(state)) {
     try {
-      const key = await existingKey(folder, { keyText });
+      const key = await existingKey(folder, keyText);
       if (key === null) throw noKey(folder);
       checked.push({ target, content: await checkLedger(join(folder, LEDGER_NAME), key) });
     } catch (error) {

@@ -1,13 +1,6 @@
 import type { SealKey } from "../seal/seal-key.ts";
 import { existingKeyIn, isFolderHeld, sqliteStateAt } from "./sqlite/sqlite-state.ts";
-import type {
-  DatabasePlace,
-  StateAccess,
-  StateAccessOptions,
-  StateOptions,
-  TransferOptions,
-  Transferred,
-} from "./state.ts";
+import type { DatabasePlace, StateAccess, StateAccessOptions, TransferOptions, Transferred } from "./state.ts";
 
 /** The state in a folder; nothing is opened or created yet. */
 export function stateAt(folder: string, options: StateAccessOptions): StateAccess {
@@ -38,8 +31,8 @@ export async function stateSchema(): Promise<string | null> {
 }
 
 /** The key of the state that `--state` names, without creating one; null if it is missing or cannot be used. */
-export function existingKey(place: string, options: StateOptions): Promise<SealKey | null> {
-  return existingKeyIn(place, options);
+export function existingKey(place: string, keyText: string | null): Promise<SealKey | null> {
+  return existingKeyIn(place, keyText);
 }
 
 /**

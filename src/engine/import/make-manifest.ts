@@ -33,10 +33,7 @@ export function makeManifest(live: LiveResource, { path, schema, ...rules }: Mak
   const { identity, kind, row } = live;
   const type = text(row.manifest.type) ?? kind.type;
   if (row.disabledAt !== undefined) return skipped(live, "disabled", `since ${row.disabledAt}`);
-  const secrets = literalSecrets(kind.shape, row.manifest, {
-    hasCredentials: true,
-    allowsSecrets: () => rules.allowsSecrets,
-  });
+  const secrets = literalSecrets(kind.shape, row.manifest, true, () => rules.allowsSecrets);
   if (secrets.length > 0) {
     const fields = secrets.map(({ pointer }) => redactPointer(pointer)).join(", ");
     return skipped(live, "literal-secret", `${fields}: put it into a secret, and refer to it`);

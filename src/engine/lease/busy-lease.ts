@@ -18,7 +18,11 @@ export function leaseHolderIn(message: string, scope: string): LeaseHolder | nul
 export async function watchBusyLease(
   options: LeaseOptions,
   message: string,
-  { forMs = RENEWAL_MS, everyMs = 1000, stopping }: WatchOptions,
+  {
+    forMs = RENEWAL_MS,
+    everyMs = 1000,
+    stopping,
+  }: { readonly forMs?: number; readonly everyMs?: number; readonly stopping: AbortSignal },
 ): Promise<"renewed" | "silent" | "free"> {
   const { clock } = options;
   const end = clock.monotonic() + forMs;
@@ -31,9 +35,3 @@ export async function watchBusyLease(
   }
   return "silent";
 }
-
-type WatchOptions = {
-  readonly forMs?: number;
-  readonly everyMs?: number;
-  readonly stopping: AbortSignal;
-};

@@ -138,7 +138,7 @@ export async function waitForLease(
 }
 
 /** How often a standby requests the lease, in milliseconds. */
-export function standByMs(options: LeaseLength): number {
+export function standByMs(options: LeaseOptions): number {
   return slackOf(options) / 5;
 }
 
@@ -269,20 +269,18 @@ function lost(scope: string, why: LossReason) {
   return { state: "refused", ...refusal, attempts: 0 } as const;
 }
 
-type LeaseLength = Pick<LeaseOptions, "requestTimeoutMs" | "maxMs">;
-
-function slackOf({ requestTimeoutMs, maxMs = Number.POSITIVE_INFINITY }: LeaseLength): number {
+function slackOf({ requestTimeoutMs, maxMs = Number.POSITIVE_INFINITY }: LeaseOptions): number {
   const slack = Math.min(MAX_SLACK_MS, Math.max(MIN_SLACK_MS, requestTimeoutMs / 2));
   return Math.min(slack, maxMs / 2);
 }
 
-function durationOf(options: LeaseLength): number {
+function durationOf(options: LeaseOptions): number {
   const { requestTimeoutMs, maxMs = Number.POSITIVE_INFINITY } = options;
   return Math.ceil(Math.min(requestTimeoutMs + slackOf(options), maxMs) / 1000) * 1000;
 }
 
 // How long before its expiry a lease stops being used.
-function marginOf(options: LeaseLength): number {
+function marginOf(options: LeaseOptions): number {
   const isShort = options.maxMs !== undefined && durationOf(options) < options.requestTimeoutMs + slackOf(options);
   return isShort ? durationOf(options) / 4 : options.requestTimeoutMs;
 }

@@ -27,14 +27,14 @@ export type AppliedManifests = {
   readonly warnings: readonly Diagnostic[];
 };
 
-type Options = HistoryOptions & {
-  readonly applied: AppliedRef | null;
-  readonly loading: LoadOptions;
-  readonly load: (files: RevisionFiles) => Promise<Loaded>;
-};
-
 /** The history of a source at a commit; each part of it is read once. */
-export function ownHistory({ applied, loading, load, ...options }: Options, pace: Pace): OwnHistory {
+export function ownHistory(
+  options: HistoryOptions & { readonly applied: AppliedRef | null },
+  loading: LoadOptions,
+  load: (files: RevisionFiles) => Promise<Loaded>,
+  pace: Pace,
+): OwnHistory {
+  const { applied } = options;
   return {
     namesApplied: applied?.isNamed ?? false,
     applied: once(async () => {

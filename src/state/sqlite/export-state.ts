@@ -48,7 +48,7 @@ async function exportLedger(
   to: string,
   { keyText, exportKey, clock, random }: TransferOptions,
 ): Promise<void> {
-  const key = await existingKeyIn(folder, { keyText });
+  const key = await existingKeyIn(folder, keyText);
   const copy = join(to, LEDGER_NAME);
   if (hasLedger(folder)) await copyDatabase(join(folder, LEDGER_NAME), copy, random);
   await resealLedger(copy, { from: key, to: exportKey }, { clock, folder });

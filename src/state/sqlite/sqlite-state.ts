@@ -88,7 +88,7 @@ async function openKey(
     if (cause instanceof UnsafePathError) throw cause;
     if (!reading || !isUnwritable(cause)) throw unusable(folder, cause);
     onForgotten("what this run learns", storageErrorAt(folder, cause));
-    return { key: (await existingKeyIn(folder, { keyText })) ?? generateKey(), isWritable: false };
+    return { key: (await existingKeyIn(folder, keyText)) ?? generateKey(), isWritable: false };
   }
 }
 
@@ -100,7 +100,7 @@ function unusable(folder: string, cause: unknown): HoldfastError {
 }
 
 /** The key of a state folder; null if the folder or the key is missing, or the key cannot be used. */
-export async function existingKeyIn(folder: string, { keyText }: StateOptions): Promise<SealKey | null> {
+export async function existingKeyIn(folder: string, keyText: string | null): Promise<SealKey | null> {
   if (!existsSync(folder)) return null;
   try {
     return keyText === null ? ((await readKeyFile(join(folder, "key")))?.newest ?? null) : parseKey(keyText);

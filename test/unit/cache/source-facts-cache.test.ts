@@ -398,7 +398,7 @@ describe("the cache of a source", () => {
       },
     };
     const cache = sourceCache(root, state, systemClock);
-    const key = () => existingKey(folder, { keyText: given.keyText ?? keyText });
+    const key = () => existingKey(folder, given.keyText ?? keyText);
     const open = async (rules: LoadRules = {}) =>
       cache.open({ rules, limits: defaultLimits, now: new Date() }, await key());
     return { ...cache, open, load: async (rules: LoadRules) => (await open(rules)).knownFiles };
