@@ -19,40 +19,38 @@ export type WatchedTarget = {
   readonly passQueue: PQueue;
 };
 
-type CommandContext = Omit<Run, "emit">;
-
 /** Runs a command on a target of the daemon, between two of its passes; a pass follows. */
 export async function carryOut(
   command: DaemonCommand,
   watched: WatchedTarget,
-  context: CommandContext,
+  run: Omit<Run, "emit">,
 ): Promise<unknown> {
   const { target, trigger } = watched;
   requireLeader(watched);
   switch (command.is) {
     case "hold":
-      await addHold(command.hold, target.state, context.clock.now());
+      await addHold(command.hold, target.state, run.clock.now());
       trigger.fire("request");
       return true;
     case "release": {
-      const wasHeld = await endHold(command.what, target.state, context.clock.now());
+      const wasHeld = await endHold(command.what, target.state, run.clock.now());
       trigger.fire("request");
       return wasHeld;
     }
     case "adopt": {
       const { identities } = command;
-      return passOf({ is: "adopt", identities: identities && new Set(identities) }, watched, context);
+      return passOf({ is: "adopt", identities: identities && new Set(identities) }, watched, run);
     }
     case "forget":
-      return passOf({ is: "forget", identities: command.identities }, watched, context);
+      return passOf({ is: "forget", identities: command.identities }, watched, run);
     case "resolve": {
       const { identities, as } = command;
-      return passOf({ is: "resolve", identities, as, confirm: async () => true }, watched, context);
+      return passOf({ is: "resolve", identities, as, confirm: async () => true }, watched, run);
     }
     case "redeploy": {
       const { identities, force } = command;
       const { leader } = watched;
-      const end = await passOf({ is: "redeploy", identities, force, leader }, watched, context);
+      const end = await passOf({ is: "redeploy", identities, force, leader }, watched, run);
       // JSON has no maps.
       return end.what === "applied" ? { ...end, places: [...end.places] } : end;
     }
@@ -84,12 +82,12 @@ function requireLeader({ leader }: WatchedTarget): void {
 async function passOf(
   mode: Mode,
   { target, trigger, passQueue }: WatchedTarget,
-  context: CommandContext,
+  run: Omit<Run, "emit">,
 ): Promise<PassResult> {
   // The trigger ends a pass that waits for rollouts, so that the command runs soon.
   trigger.fire("request");
   return passQueue.add(async () => {
-    const end = await reconcile(target, mode, { ...context, emit: () => undefined });
+    const end = await reconcile(target, mode, { ...run, emit: () => undefined });
     trigger.fire("request");
     return end;
   });

@@ -1,9 +1,9 @@
 import type { KnownInSync } from "../../cache/known-in-sync.ts";
 import type { ListedRow } from "../../cache/list-reader.ts";
-import type { Reader } from "../../client/reader.ts";
 import { type Kind, type ListReading, readRow } from "../../core/kind.ts";
 import type { Live } from "../../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../../core/manifest.ts";
+import type { ReaderAccess } from "./read-by-id.ts";
 
 /** The live state from the list of one kind. */
 export type LiveList = {
@@ -13,11 +13,9 @@ export type LiveList = {
 };
 
 /** How lists are read. */
-export type ListAccess = {
-  readonly reader: Reader;
+export type ListAccess = ReaderAccess & {
   /** What earlier passes have found in sync; null where everything must be read. */
   readonly known: KnownInSync | null;
-  readonly signal: AbortSignal;
 };
 
 /** A list to read. */

@@ -1,7 +1,5 @@
 import type { ClientError } from "../../client/client-error.ts";
 import { forEachConcurrently } from "../../client/for-each-concurrently.ts";
-import type { Reader } from "../../client/reader.ts";
-import type { Stop } from "../../clock/clock.ts";
 import type { UnreadKind } from "../../contract/generated/output.ts";
 import { type ListOperation, operation, type Replies } from "../../contract/operations.ts";
 import { type Kind, type LiveRow, readRow } from "../../core/kind.ts";
@@ -10,7 +8,7 @@ import { kinds as allKinds, kindOf } from "../../kinds/index.ts";
 import { referencesWithoutSecrets } from "../../model/references.ts";
 import type { Run } from "../run.ts";
 import type { ReadAccess } from "../session.ts";
-import { readById } from "./read-by-id.ts";
+import { type ReaderAccess, readById } from "./read-by-id.ts";
 import { isResourceError } from "./read-live.ts";
 
 /** Everything of some kinds that is live, as far as it could be read. */
@@ -84,7 +82,7 @@ function inOrder({ rows, unread }: Draft, kinds: readonly Kind[]): Everything {
 // Kinds that share a list are read with one: each row is of at most one of them.
 async function readKinds(
   kinds: readonly Kind[],
-  access: ListAccess,
+  access: ReaderAccess,
   { found, run }: { readonly found: Draft; readonly run: Pick<Run, "emit"> },
 ): Promise<void> {
   const [first] = kinds;
@@ -122,8 +120,6 @@ function addRows(kind: Kind, replies: readonly unknown[], { rows, unread }: Draf
 }
 
 /** How lists are read. */
-type ListAccess = Stop & { readonly reader: Reader };
-
 /** All rows of a list, or why it could not be read. */
 export type WholeList<Row> = { readonly state: "read"; readonly rows: readonly Row[] } | UnreadList;
 
@@ -138,7 +134,7 @@ const PROGRESS_ROWS = 1000;
 export async function readWholeList<Name extends ListOperation>(
   name: Name,
   query: { readonly [parameter: string]: string },
-  { reader, signal }: ListAccess,
+  { reader, signal }: ReaderAccess,
   onRows: (rows: number) => void = () => undefined,
 ): Promise<WholeList<Replies[Name]>> {
   let count = 0;
@@ -186,7 +182,7 @@ function namesIn(rows: Draft["rows"]): ReadonlyMap<Identity, null> {
 async function readNamed(
   { single }: Kind,
   places: ReadonlyMap<Identity, string | null>,
-  { reader, signal, concurrency }: ListAccess & { readonly concurrency: number },
+  { reader, signal, concurrency }: ReaderAccess & { readonly concurrency: number },
 ): Promise<readonly LiveRow[]> {
   if (single === undefined) return [];
   const found = new Map<string, LiveRow>();
@@ -203,7 +199,7 @@ async function readNamed(
 async function readOrNull(
   single: NonNullable<Kind["single"]>,
   id: string,
-  access: ListAccess,
+  access: ReaderAccess,
 ): Promise<LiveRow | null> {
   try {
     const row = await readById(single, id, access);

@@ -1,14 +1,18 @@
 import type { ReplyReader } from "../../cache/known-in-sync.ts";
 import { ClientError } from "../../client/client-error.ts";
+import type { Reader } from "../../client/reader.ts";
+import type { Stop } from "../../clock/clock.ts";
 import { isListOperation } from "../../contract/operations.ts";
 import { type LiveRow, readRow, type SingleReading } from "../../core/kind.ts";
-import type { ListAccess } from "./list-live.ts";
+
+/** A reader, and what ends its requests. */
+export type ReaderAccess = Stop & { readonly reader: Reader };
 
 /** Reads one resource by its id; null where it does not exist, `in-sync` where `known` recognises the reply. */
 export async function readById(
   reading: SingleReading,
   id: string,
-  { reader, signal }: Pick<ListAccess, "reader" | "signal">,
+  { reader, signal }: ReaderAccess,
   known?: ReplyReader,
 ): Promise<LiveRow | "in-sync" | null> {
   try {

@@ -1,9 +1,9 @@
 import { ClientError } from "../../client/client-error.ts";
-import type { Reader } from "../../client/reader.ts";
 import { isListOperation } from "../../contract/operations.ts";
 import { hasContentOf } from "../../core/diff/compared-content.ts";
 import { type Kind, type LiveRow, readRow } from "../../core/kind.ts";
 import type { Intent } from "../../state/ledger.ts";
+import type { ReaderAccess } from "./read-by-id.ts";
 
 /** A resource, and the version after which to read. */
 type Since = Pick<LiveRow, "key" | "id"> & { readonly version: number; readonly limit: number };
@@ -11,13 +11,11 @@ type Since = Pick<LiveRow, "key" | "id"> & { readonly version: number; readonly 
 /** The maximum number of versions to read. */
 const MAX_VERSIONS = 100;
 
-type ReadOptions = { readonly reader: Reader; readonly signal: AbortSignal };
-
 /** The versions of a resource after a given one, newest first; null where they cannot be read. */
 export async function versionsSince(
   kind: Kind,
   since: Since,
-  context: ReadOptions,
+  context: ReaderAccess,
 ): Promise<readonly LiveRow[] | null> {
   try {
     const rows = await versionsOf(kind, since, context);
@@ -35,7 +33,7 @@ export async function createdVersion(
   kind: Kind,
   { versionBefore, manifest }: Intent,
   newest: LiveRow,
-  context: ReadOptions,
+  context: ReaderAccess,
 ): Promise<LiveRow | null> {
   const version = versionBefore ?? 0;
   const limit = (newest.version ?? 0) - version;
@@ -46,7 +44,7 @@ export async function createdVersion(
 async function versionsOf(
   { single, list, hasVersions }: Kind,
   { key, id, limit }: Since,
-  { reader, signal }: ReadOptions,
+  { reader, signal }: ReaderAccess,
 ): Promise<readonly LiveRow[] | null> {
   if (single !== undefined && id !== null && isListOperation(single.operation)) {
     const { rows } = await reader.page(single.operation, { path: { id }, limit }, { signal });
