@@ -1,6 +1,4 @@
 import type { Buffer } from "node:buffer";
-import type { Clock } from "../clock/clock.ts";
-import type { Random } from "../clock/random.ts";
 import { IDEMPOTENCY_KEY_ACCEPTED } from "../contract/headers.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
@@ -8,10 +6,8 @@ import type { HoldfastError } from "../core/errors.ts";
 import type { Answer, Tried } from "./call-outcome.ts";
 import { classifyResponse } from "./classify-response.ts";
 import { type CallContent, composeRequest } from "./compose-request.ts";
-import type { RouteCheck } from "./confirm-missing-route.ts";
-import type { Credential } from "./credential.ts";
+import type { RequestLine, RouteCheck } from "./confirm-missing-route.ts";
 import type { BodyParser } from "./decode-body.ts";
-import type { Dispatchers } from "./dispatcher.ts";
 import { abortedOf, exchange } from "./exchange.ts";
 import type { FirstContact, Given } from "./first-contact.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
@@ -51,21 +47,13 @@ export type Call = (name: OperationName, content: CallContent, policy: CallPolic
 export type OnRequest = (name: OperationName, milliseconds: number, isAnswered: boolean) => void;
 
 /** The dependencies and limits that all calls to one server share. */
-export type ServerLine = {
-  readonly origin: string;
-  readonly base: string;
-  readonly userAgent: string;
-  readonly requestTimeout: number;
-  readonly dispatchers: Dispatchers;
-  readonly credential: Credential;
+export type ServerLine = RequestLine & {
   readonly capabilities: ServerCapabilities;
   readonly isMissing: RouteCheck;
   readonly serverPause: ServerPause;
   readonly reach: Reachability;
   readonly firstContact: FirstContact;
   readonly serverClock: ServerClock;
-  readonly clock: Clock;
-  readonly random: Random;
   /** The longest wait in milliseconds that the server may request. */
   readonly retryWait: number;
   readonly waitNotice: () => WaitNotice;

@@ -17,8 +17,8 @@ export type RouteCheck = (
   stop: { readonly signals: readonly AbortSignal[] },
 ) => Promise<boolean>;
 
-/** The part of `ServerLine` that a check needs. */
-type Checking = {
+/** How single requests reach one server. */
+export type RequestLine = {
   readonly origin: string;
   readonly base: string;
   readonly userAgent: string;
@@ -33,7 +33,7 @@ type Checking = {
 const SHARED_MS = 5000;
 
 /** Creates the check for one server; its requests are sent once and never retried. */
-export function createRouteCheck(line: Checking): RouteCheck {
+export function createRouteCheck(line: RequestLine): RouteCheck {
   const verdicts = new Map<OperationName, { readonly at: number; readonly isMissing: Promise<boolean> }>();
   return (name, answered, { signals }) => {
     const known = verdicts.get(name);
@@ -45,7 +45,7 @@ export function createRouteCheck(line: Checking): RouteCheck {
 }
 
 function probeOver(
-  { clock, dispatchers, credential, requestTimeout: timeout, ...line }: Checking,
+  { clock, dispatchers, credential, requestTimeout: timeout, ...line }: RequestLine,
   signals: readonly AbortSignal[],
 ): SendProbe {
   return async (row, content) => {

@@ -1,8 +1,8 @@
 // src/log: the log. See docs/operations.md#the-log-of-the-control-plane.
 
 import { type Logger, pino, stdSerializers } from "pino";
+import { isObject, type Json, parseJsonOrNull } from "../contract/json.ts";
 import { escapeJson } from "../model/unprintable.ts";
-import { formatLine } from "./format-line.ts";
 
 // Longer values are truncated, since callers control some of them.
 const MAX_VALUE_LENGTH = 4000;
@@ -48,4 +48,25 @@ function truncated(entry: Readonly<Record<string, unknown>>): Record<string, unk
 function cut(value: unknown): unknown {
   if (typeof value !== "string" || value.length <= MAX_VALUE_LENGTH) return value;
   return `${value.slice(0, MAX_VALUE_LENGTH)}… (${value.length} characters)`;
+}
+
+const shownFirst: readonly string[] = ["level", "time", "msg", "err"];
+
+// Formats a line of the JSON log as text for people: time, level, message, then the rest as `key=value`.
+function formatLine(text: string): string {
+  const entry = parseJsonOrNull(text);
+  if (!isObject(entry)) return text;
+  const { level, time, msg, err } = entry;
+  const rest = Object.entries(entry)
+    .filter(([key, value]) => !shownFirst.includes(key) && value !== null)
+    .map(([key, value]) => `${key}=${shown(value)}`);
+  const error = isObject(err) ? [`error=${shown(err.message ?? "")}`] : [];
+  const head = [typeof time === "string" ? time.slice(11, 23) : "", String(level).toUpperCase().padEnd(5)];
+  return `${[...head, shown(msg ?? ""), ...rest, ...error].join(" ")}\n`;
+}
+
+// Other characters are quoted, so that no value can forge a line.
+function shown(value: Json): string {
+  if (typeof value !== "string") return JSON.stringify(value);
+  return /^[\w.,:;/@+*()[\] '’-]*$/u.test(value) ? value : JSON.stringify(value);
 }

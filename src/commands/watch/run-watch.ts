@@ -1,3 +1,4 @@
+import { Writable } from "node:stream";
 import { errorMessage } from "../../contract/error-message.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { createDaemon, type Daemon, type DaemonTarget } from "../../daemon/daemon.ts";
@@ -5,6 +6,7 @@ import type { Meter } from "../../daemon/meter.ts";
 import { observers, type PassObserver } from "../../daemon/pass-observer.ts";
 import { isAtOrBelow } from "../../files/real-path.ts";
 import { printable } from "../../render/escape.ts";
+import { columnsOf } from "../../render/text-width.ts";
 import { contentTop, isLinked } from "../../source/source-root.ts";
 import { appliedRefPublisher, publishObserver } from "../apply/applied-ref-publisher.ts";
 import type { Invocation } from "../command.ts";
@@ -12,10 +14,9 @@ import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from 
 import { type OperatorFile, readOperatorFile } from "../configuration/read-operator-file.ts";
 import { tell, tellFailure, withTarget } from "../output/log-stream.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
-import { withLinePrefix } from "../output/with-line-prefix.ts";
 import type { CommandTarget } from "../targets/create-target.ts";
 import { type FoundTargets, findTargets } from "../targets/find-targets.ts";
-import { printedOn } from "../terminal.ts";
+import { columnsOn, printedOn, type Terminal } from "../terminal.ts";
 import type { WatchServer } from "./http-server.ts";
 import { commitStatusObservers, receiversOf, type WatchNotifier } from "./notifier.ts";
 import { createWatchReporter } from "./watch-reporter.ts";
@@ -234,4 +235,20 @@ function requireLastingState({ remote, source: { root }, state: { folder } }: Co
 
 function nothingToDo(): HoldfastError {
   return new HoldfastError("invalid", "every target has `sync: off`", { hint: "set one of them to report or heal" });
+}
+
+// A stream that adds a prefix to each line.
+function withLinePrefix(stream: Terminal["stdout"], prefix: string): Terminal["stdout"] {
+  let isAtStart = true;
+  const prefixed = new Writable({
+    decodeStrings: false,
+    write: (part: string | Buffer, _, done) => {
+      const text = part.toString();
+      const lines = text.replace(/\n(?!$)/g, `\n${prefix}`);
+      const begun = isAtStart && text !== "" ? prefix : "";
+      if (text !== "") isAtStart = text.endsWith("\n");
+      stream.write(begun + lines, done);
+    },
+  });
+  return Object.assign(prefixed, { isTTY: stream.isTTY ?? false, columns: columnsOn(stream) - columnsOf(prefix) });
 }
