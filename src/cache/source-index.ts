@@ -1,17 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { hasErrors } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
-import { checkEverySemantics, hasParent } from "../manifests/check-semantics.ts";
-import { type Declaration, validManifest } from "../manifests/declaration.ts";
-import { diagnosticList, type Refuse } from "../manifests/diagnostic-list.ts";
-import { type Loaded, type LoadOptions, loadManifests, readAll, readingOf } from "../manifests/load-manifests.ts";
+import { type Loaded, type LoadOptions, loadManifests } from "../manifests/load-manifests.ts";
 import type { SourceManifest } from "../manifests/source-manifest.ts";
 import type { KnownFiles } from "../source/file-stamp.ts";
 import type { Pace } from "../source/pacer.ts";
 import type { Revision } from "../source/read-source.ts";
 import type { RevisionFiles } from "../source/revision.ts";
-import { ExactProcess } from "../yaml/read-yaml.ts";
 import { knownContent } from "./file-outline.ts";
+import { loadChanged } from "./load-changed.ts";
 import { NO_SOURCE_FACTS, type SourceFacts } from "./source-facts.ts";
 
 /** A revision, and what it declares. The next one is compared with it. */
@@ -70,69 +66,20 @@ function notReadIn({ files, since }: RevisionFiles): number {
 
 // While the rules and the date stay the same, unchanged files keep their manifests and diagnostics.
 async function updated(
-  { revision: { commit }, loaded, options: earlier }: IndexedRevision,
+  before: IndexedRevision,
   revision: Revision,
   options: LoadOptions,
   pace: Pace,
 ): Promise<Loaded | null> {
   const { since } = revision;
-  if (since === undefined || since.commit !== commit) return null;
-  if (dayOf(earlier) !== dayOf(options) || !isDeepStrictEqual(earlier.rules, options.rules)) return null;
+  if (since === undefined || since.commit !== before.revision.commit) return null;
+  if (dayOf(before.options) !== dayOf(options) || !isDeepStrictEqual(before.options.rules, options.rules)) return null;
   const isSame = since.changed.size === 0 && revision.commit === since.commit;
-  return isSame ? loaded : withChanged(loaded, { ...revision, since }, options, pace);
+  return isSame ? before.loaded : loadChanged(before, { ...revision, since }, options, pace);
 }
 
 function dayOf({ now }: LoadOptions): string {
   return now.toISOString().slice(0, 10);
-}
-
-// Null if the changed files declare other resources or references than before, so that everything must be resolved again.
-async function withChanged(
-  before: Loaded,
-  revision: RevisionFiles & { readonly since: NonNullable<RevisionFiles["since"]> },
-  options: LoadOptions,
-  { clock, signal }: Pace,
-): Promise<Loaded | null> {
-  if (before.refused.length > 0) return null;
-  const { changed } = revision.since;
-  const changedFiles = revision.filesByPath.among(changed);
-  await using exact = new ExactProcess();
-  const reading = readingOf(options, { exact, clock, signal });
-  const files = await readAll(changedFiles, reading);
-  const earlierFiles = before.contents.filesByPath.among(changed);
-  if (earlierFiles.length < files.length || before.contents.files.length !== revision.files.length) return null;
-  const declarations = files.flatMap(({ content }) => content.declarations);
-  const earlier = earlierFiles.flatMap(({ content }) => content.declarations);
-  if (!isDeepStrictEqual(declarations.map(nodeOf), earlier.map(nodeOf))) return null;
-  const valid = declarations.flatMap((declaration) => validManifest(declaration, before) ?? []);
-  // Checks of other manifests may depend on one without a parent, such as their cluster.
-  if (valid.length < declarations.length || !valid.every(hasParent)) return null;
-  const found = diagnosticList();
-  const refused: string[] = [];
-  const refuse: Refuse = (identity) => void refused.push(identity);
-  const checking = { now: options.now, add: found.add, refuse, reading };
-  const checks = await checkEverySemantics(valid, checking, before.manifestsByIdentity);
-  if (refused.length > 0) return null;
-  const displays = new Set<string | null>(files.map(({ file }) => file.display));
-  for (const one of before.diagnostics) if (!displays.has(one.file)) found.add(one);
-  for (const one of revision.diagnostics) if (displays.has(one.file)) found.add(one);
-  for (const { diagnostics } of files) for (const one of diagnostics) found.add(one);
-  const diagnostics = found.all();
-  if (hasErrors(diagnostics)) return null;
-  const manifestsByIdentity = before.manifestsByIdentity.withReplaced(valid);
-  const filesByPath = before.contents.filesByPath.withReplaced(files);
-  return {
-    ...before,
-    manifests: manifestsByIdentity.list,
-    manifestsByIdentity,
-    diagnostics,
-    contents: { at: revision.at, files: filesByPath.list, filesByPath, checks },
-  };
-}
-
-// The parts of a declaration that other declarations depend on.
-function nodeOf({ identity, references, isValid }: Declaration): unknown {
-  return isValid ? [identity, references] : null;
 }
 
 /**

@@ -1,3 +1,6 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changesSince, emptyIndex, type IndexedRevision, withDependants } from "../../../src/cache/source-index.ts";
 import { systemClock } from "../../../src/clock/system.ts";
@@ -7,12 +10,20 @@ import { defaultLimits } from "../../../src/source/limits.ts";
 import { type CommitSource, readSource } from "../../../src/source/read-source.ts";
 import { createRemote } from "../../../src/source/remote/remote.ts";
 import { temporaryFolder } from "../../support/folder.ts";
-import { type Files, foundations, service } from "../../support/manifests.ts";
+import { type Files, foundations, prompt, service } from "../../support/manifests.ts";
 import { upstreamOf } from "../../support/upstream.ts";
 import { brief, signal } from "../source/source.ts";
 
 const stop = { clock: systemClock, signal };
-const files: Files = { ...foundations, "a.yaml": service("a"), "b.yaml": service("b") };
+const cluster = foundations["platform/cluster.yaml"];
+const workspace = foundations["platform/workspace.yaml"];
+const batch = "type: workspace\nname: batch\ncluster_fqn: dev\n";
+const inBatch = (name: string): string => service(name).replace("dev:web", "dev:batch");
+const collaborators = (team: string): string => `[{ subject: "team:${team}", role_id: workspace-member }]`;
+const teamX = "type: team\nname: x\nmembers: [a@x.io]\n";
+const teamOf = (name: string, other: string): string =>
+  `type: team\nname: ${name}\nmembers: [a@x.io]\ncollaborators: ${collaborators(other)}\n`;
+const files: Files = { ...foundations, "a.yaml": service("a"), "b.yaml": service("b"), "x.yaml": teamX };
 
 /** A repository that is followed, and its newest commit as an index gives it. */
 async function followed() {
@@ -60,6 +71,8 @@ const contentOf = async ({ loaded }: IndexedRevision) => {
   return {
     values: manifests.map(({ identity, value, file, line }) => [identity, value, file, line]),
     waves: [...loaded.waves],
+    counted: [loaded.files, loaded.documents, loaded.contents.files.map(({ file }) => file.path)],
+    referrers: [...loaded.referrers()].toSorted(([a], [b]) => (a < b ? -1 : 1)),
     diagnostics: brief(loaded.diagnostics),
     refused: loaded.refused,
     declared: [...loaded.declared].toSorted(),
@@ -87,21 +100,100 @@ test("an update reads the changed files alone, and finds what a reading of every
 });
 
 test.each<[string, Files]>([
-  ["a resource is added", { "c.yaml": service("c") }],
-  ["a reference changes", { "a.yaml": service("a").replace("dev:web", "dev:other") }],
-  ["a manifest becomes invalid", { "a.yaml": service("a").replace("name: a", "name: [a]") }],
-  [
-    "a cluster changes, which the checks of others depend on",
-    { "platform/cluster.yaml": `${foundations["platform/cluster.yaml"]}\n` },
-  ],
-  ["a resource is declared twice", { "b.yaml": `${service("b")}---\n${service("a")}` }],
-])("an update resolves everything again where %s", async (_, change) => {
+  ["is added", { "c.yaml": service("c") }],
+  ["is added with another one that it refers to", { "c.yaml": `${inBatch("c")}---\n${batch}` }],
+  ["has another name", { "a.yaml": service("z", "env: { A: b }\n") }],
+  ["is declared in another file", { "a.yaml": "x: 1\n", "b.yaml": `${service("b")}---\n${service("a")}` }],
+])("an update reads the changed files alone where a resource %s", async (_, change) => {
   const { upstream, update } = await followed();
   const first = await update(null);
   await upstream.commit(change);
   const second = await update(first);
-  expect(second.isPart).toBe(false);
+  expect(second.isPart).toBe(true);
   expect(await contentOf(second)).toEqual(await contentOf(await update(null)));
+});
+
+test("an update tells once what is skipped in the whole commit", async () => {
+  const { upstream, update } = await followed();
+  symlinkSync("a.yaml", join(upstream.folder, "link.yaml"));
+  await upstream.commit({ "d.yaml": service("d") });
+  const first = await update(null);
+  await upstream.commit({ "c.yaml": service("c") });
+  const second = await update(first);
+  expect(second.isPart).toBe(true);
+  expect(brief(second.loaded.diagnostics)).toEqual(["link.yaml:null:null warning not-a-regular-file"]);
+});
+
+test("an update forgets the resources of a file that is gone", async () => {
+  const { upstream, update } = await followed();
+  const first = await update(null);
+  await upstream.remove("a.yaml");
+  const second = await update(first);
+  expect(second.isPart).toBe(true);
+  expect(await contentOf(second)).toEqual(await contentOf(await update(null)));
+  expect(second.loaded.declared.has("service/dev:web/a")).toBe(false);
+});
+
+test.each<[string, Files, LoadRules?]>([
+  ["a reference is added", { "platform/workspace.yaml": `${workspace}collaborators: ${collaborators("x")}\n` }],
+  ["a manifest becomes invalid", { "a.yaml": service("a").replace("name: a", "name: [a]") }],
+  ["a cluster changes, which the checks of others depend on", { "platform/cluster.yaml": `${cluster}\n` }],
+  ["a resource is declared twice", { "b.yaml": `${service("b")}---\n${service("a")}` }],
+  [
+    "an application of another type has the name of one",
+    { "c.yaml": service("a").replace("service", "async-service") },
+  ],
+  ["two of the same are added", { "c.yaml": `${service("c")}---\n${service("c")}` }],
+  ["a file says that it declares something unknown", { "c.yaml": "name: c\nworkspace_fqn: dev:web\n" }],
+  ["a version is added", { "c.yaml": prompt("p", "hello").replace("ml_repo", "version: 2\nml_repo") }],
+  ["a resource that others refer to is gone", { "platform/workspace.yaml": "x: 1\n" }],
+  ["a resource refers to nothing that is declared", { "c.yaml": inBatch("c") }],
+  ["a resource is added that others refer to", { "c.yaml": batch }, { external: ["workspace/dev:batch"] }],
+])("an update resolves everything again where %s", async (_, change, rules = {}) => {
+  const { upstream, update } = await followed();
+  if (rules.external !== undefined) await upstream.commit({ "d.yaml": inBatch("d") });
+  const first = await update(null, { rules });
+  expect(first.loaded.refused).toEqual([]);
+  await upstream.commit(change);
+  const second = await update(first, { rules });
+  expect(second.isPart).toBe(false);
+  expect(await contentOf(second)).toEqual(await contentOf(await update(null, { rules })));
+});
+
+test("whatever is edited, an update finds what a reading of everything finds", async () => {
+  const paths = ["a.yaml", "b.yaml", "c.yaml", "sub/d.yaml"];
+  const documents = [
+    ...["a", "b", "c"].map((name) => service(name)),
+    service("a", "env: { A: b }\n"),
+    service("a", "env: { TOKEN: abc }\n"),
+    inBatch("a"),
+    batch,
+    prompt("p", "hello"),
+    teamOf("x", "y"),
+    teamOf("y", "y"),
+    "kind: Deployment\n",
+    "type: service\nname: 1\n",
+  ];
+  const edit = fc.record({
+    path: fc.constantFrom(...paths),
+    text: fc.array(fc.constantFrom(...documents), { maxLength: 2 }).map((parts) => parts.join("---\n")),
+  });
+  const parts = new Set<boolean>();
+  await fc.assert(
+    fc.asyncProperty(fc.array(edit, { minLength: 2, maxLength: 5 }), async (edits) => {
+      const { upstream, update } = await followed();
+      let before = await update(null);
+      for (const { path, text } of edits) {
+        await upstream.commit({ [path]: text, "count.txt": `${Math.random()}` });
+        const after = await update(before);
+        parts.add(after.isPart);
+        expect(await contentOf(after)).toEqual(await contentOf(await update(null)));
+        before = after;
+      }
+    }),
+    { numRuns: 12, seed: 7 },
+  );
+  expect([...parts].toSorted()).toEqual([false, true]);
 });
 
 test("an update takes nothing over from a revision of other rules or of another day", async () => {
