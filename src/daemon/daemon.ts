@@ -7,6 +7,7 @@ import { HoldfastError } from "../core/errors.ts";
 import type { PassRecord, TargetStatus } from "../core/report/target-status.ts";
 import { runWarning } from "../core/run-warning.ts";
 import { createLeader, type Leader } from "../engine/lease/leader.ts";
+import { requireOwnState } from "../engine/load/own-state.ts";
 import type { Run } from "../engine/run.ts";
 import type { Target } from "../engine/target.ts";
 import { carryOut, type WatchedTarget } from "./carry-out.ts";
@@ -188,6 +189,16 @@ async function runTarget(one: Watched, options: RunOptions, control: ControlSock
         const pass = watch.end(times);
         end(pass);
         return recorder.onPassEnd(pass, memory);
+      },
+      onFatal: async (error, startedAt) => {
+        // Nothing may be written into a folder that is refused.
+        const isOwn = await requireOwnState(target, signal).then(
+          () => true,
+          () => false,
+        );
+        if (!isOwn) return;
+        watch.observer.failure(error);
+        await recorder.onPassEnd(watch.end({ startedAt, endedAt: clock.now(), nextAt: null, wanted: null }));
       },
     });
     if (!replaced.aborted) ended(null);

@@ -28,7 +28,8 @@ export type RecorderOptions = {
 
 /** Records every pass and the outcome of every commit of a target. */
 export type PassRecorder = {
-  readonly onPassEnd: (pass: EndedPass, memory: PassMemory) => Promise<void>;
+  /** Without a memory, what is kept for the next pass stays as it is. */
+  readonly onPassEnd: (pass: EndedPass, memory?: PassMemory) => Promise<void>;
   /** Sees the rollouts that end after their pass. */
   readonly observer: PassObserver;
   readonly status: () => Promise<TargetStatus>;
@@ -102,7 +103,9 @@ export function createPassRecorder({
         : [];
       latest = [...latest, ...records].slice(-MAX_LATEST);
       const resources = rollouts.passEnded(pass);
-      await withHistory(state, (store) => store.keep({ status, records, resources, memory }));
+      await withHistory(state, (store) =>
+        store.keep({ status, records, resources, ...(memory === undefined ? {} : { memory }) }),
+      );
       const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.times.startedAt;
       const done = waiting.filter(isOver);
       waiting = waiting.filter((one) => !isOver(one));

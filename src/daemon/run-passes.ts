@@ -42,6 +42,8 @@ export type RunContext = Run & {
   readonly onPassBegin: (job: PassJob) => void;
   /** Called after each pass, with what is kept of it; the next one waits for that. */
   readonly onPassEnd: (times: PassTimes & { readonly nextAt: number }, memory: PassMemory) => Promise<void>;
+  /** Called when the target fails for good, with the time when its pass, or the connection before the first one, began. */
+  readonly onFatal: (error: unknown, startedAt: number) => Promise<void>;
 };
 
 // Only a token or a flag that is refused before the first successful pass ends the daemon.
@@ -58,10 +60,12 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
     if (event.what === "read") follower.setPaths(event.paths);
     forward(event);
   };
+  const startedAt = context.clock.now();
   try {
     await connectLeader(target, leader, { emit, stopping: signal });
   } catch (error) {
     if (signal.aborted) return;
+    await context.onFatal(error, startedAt);
     throw error;
   }
   await follower.follow();
@@ -183,11 +187,9 @@ function createPass(
     sync === "heal"
       ? { is: "apply", approve: null, signed: null, scope, leader, waiting: { stopWaiting, onLeft } }
       : { is: "plan", showServer: false, showUnmanaged: false, gate: null, signs: false };
-  const handleFailure = (error: unknown): void => {
+  const isFatal = (error: unknown): boolean => {
     const code = error instanceof HoldfastError ? error.code : "error";
-    const isFatal = !hasWorked && FATAL.includes(code) && !(error instanceof SourceError);
-    if (code === "locked" || isFatal) throw error;
-    onFailure(error);
+    return code === "locked" || (!hasWorked && FATAL.includes(code) && !(error instanceof SourceError));
   };
   return async ({ stopWaiting }) => {
     const startedAt = clock.now();
@@ -211,7 +213,11 @@ function createPass(
       if (ended.result.what === "superseded" || leader.isLost()) trigger.fire("retry");
     } catch (error) {
       if (signal.aborted) return;
-      handleFailure(error);
+      if (isFatal(error)) {
+        await context.onFatal(error, startedAt);
+        throw error;
+      }
+      onFailure(error);
     }
     const endedAt = clock.now();
     const wanted = commits?.newest() ?? null;

@@ -20,6 +20,18 @@ async function following() {
   return { server, upstream, json, ...operator };
 }
 
+test("status and history say why a daemon failed for good in its first pass", async () => {
+  const { run, json } = await following();
+  expect(await run(["watch"], { HOLDFAST_TOKEN: "wrong" })).toMatchObject({ code: 4 });
+  const failed = {
+    condition: "Stalled",
+    reason: "Unauthorized",
+    lastPass: { result: "failed", reason: "Unauthorized" },
+  };
+  expect((await json("status")).targets).toMatchObject([failed]);
+  expect((await json("history")).targets).toMatchObject([{ passes: [{ result: "failed", reason: "Unauthorized" }] }]);
+});
+
 test("status and history tell of every commit, while a daemon runs and when none does", async () => {
   const { upstream, json, run, start, folder } = await following();
   expect(await json("status")).toMatchObject({
