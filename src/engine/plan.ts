@@ -84,7 +84,7 @@ export async function planAgainstLive(observed: Observed, planning: Planning): P
 }
 
 /** What the control plane and the repository have answered about the steps of a first plan. */
-type Answers = Pick<PreflightResult, "dryRuns" | "notChecked" | "unclear"> & { readonly own: FoundOwnContent };
+type Answers = PreflightResult & { readonly own: FoundOwnContent };
 
 const NOTHING_ASKED: Answers = { dryRuns: new Map(), notChecked: new Map(), unclear: [], own: NOTHING_OWN };
 

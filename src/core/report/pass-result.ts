@@ -52,12 +52,12 @@ type Planned = {
 /** What a pass means for its target; `held`: a person's hold is the only reason why it did not succeed. */
 export type PassVerdict = "succeeded" | "held" | "failed" | "superseded";
 
+/** The result of a pass, and why it did not succeed, most important first. */
+type ExplainedResult = { readonly result: PassResultName; readonly reasons: readonly PassReason[] };
+
 /** The judgement of a pass. */
-export type PassConclusion = {
-  readonly result: PassResultName;
+export type PassConclusion = ExplainedResult & {
   readonly verdict: PassVerdict;
-  /** Why it did not succeed, most important first. */
-  readonly reasons: readonly PassReason[];
   /** What its apply left; empty if the commit is applied whole, also when a newer one was refused. Null if it applied none. */
   readonly left: readonly PassReason[] | null;
 };
@@ -72,7 +72,7 @@ export function passConclusion(facts: PassFacts): PassConclusion {
 function resultOf(
   { failure, kept, standby, isRefused, planned }: PassFacts,
   left: PassConclusion["left"],
-): Pick<PassConclusion, "result" | "reasons"> {
+): ExplainedResult {
   if (failure !== null) return { result: "failed", reasons: [failure] };
   if (kept !== null) return { result: "kept", reasons: [kept] };
   if (standby !== null) return { result: "superseded", reasons: [{ reason: "StandingBy", message: standby }] };
@@ -82,7 +82,7 @@ function resultOf(
   return { result: left.length === 0 ? "applied" : "incomplete", reasons: left };
 }
 
-function reportedOrNot(reasons: readonly PassReason[]): Pick<PassConclusion, "result" | "reasons"> {
+function reportedOrNot(reasons: readonly PassReason[]): ExplainedResult {
   return { result: reasons.length === 0 ? "reported" : "incomplete", reasons };
 }
 

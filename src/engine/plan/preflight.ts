@@ -37,13 +37,14 @@ export type PreflightInput = LiveView &
     readonly answered: ReadonlyMap<Identity, DryRunReply>;
   };
 
+/** The routes that dry runs and probes could not determine. */
+type Unclear = { readonly unclear: readonly Diagnostic[] };
+
 /** The server's replies to a plan. */
-export type PreflightResult = {
+export type PreflightResult = Unclear & {
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
   /** The steps without a dry run, and why. */
   readonly notChecked: ReadonlyMap<Identity, NotChecked>;
-  /** The routes that dry runs and probes could not determine. */
-  readonly unclear: readonly Diagnostic[];
 };
 
 type Job = { readonly kind: Kind; readonly manifest: Manifest; readonly action: Action };
@@ -162,8 +163,7 @@ function probesAmong(jobs: readonly Job[], capabilities: ServerCapabilities): re
   return [...Map.groupBy(unknown, ({ kind }) => kind).values()].flatMap((group) => group.slice(0, 1));
 }
 
-/** Replies of dry runs, and the routes that they could not determine. */
-type Replies = Pick<PreflightResult, "unclear"> & { readonly replies: PreflightResult["dryRuns"] };
+type Replies = Unclear & { readonly replies: PreflightResult["dryRuns"] };
 
 const NO_REPLIES: Replies = { replies: new Map(), unclear: [] };
 
@@ -188,7 +188,7 @@ async function dryRunAll(
 }
 
 /** What dry runs of unchanged applications have shown. */
-export type DryRunEvidence = Pick<PreflightResult, "unclear"> & {
+export type DryRunEvidence = Unclear & {
   /** The workspaces where the token may not dry-run. */
   readonly unwritable: ReadonlySet<Identity>;
 };
@@ -228,11 +228,9 @@ async function probe(
   return { state: "impossible" };
 }
 
-type Attempt = Pick<PreflightResult, "unclear"> & { readonly result: DryRunResult };
-
 // A failed dry run leaves the schema's defaults in force, so the plan continues. Only an unclear route is reported, since
 // the plan depends on whether the write exists.
-async function attempt(request: Promise<DryRunResult>): Promise<Attempt> {
+async function attempt(request: Promise<DryRunResult>): Promise<Unclear & { readonly result: DryRunResult }> {
   try {
     return { result: await request, unclear: [] };
   } catch (error) {
