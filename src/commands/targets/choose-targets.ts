@@ -5,8 +5,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { isUnder } from "../../core/selection/select.ts";
 import type { OperatorConfig } from "../../source/read-config.ts";
 import { parseRemoteAddress } from "../../source/remote/address.ts";
-import type { PublishOptions } from "../../source/remote/published-ref.ts";
-import type { RemoteOptions } from "../../source/remote/remote.ts";
+import type { RemoteAccess, RemoteOptions } from "../../source/remote/remote.ts";
 import type { Terminal } from "../terminal.ts";
 
 type TargetEntry = NonNullable<OperatorConfig["targets"]>[number];
@@ -34,7 +33,7 @@ export type TargetChoice = {
   readonly driftInterval: number | null;
   readonly confirm: boolean;
   /** Where the ref of the last applied commit is pushed; null if it is not published. */
-  readonly publish: PublishOptions | null;
+  readonly publish: RemoteAccess | null;
 };
 
 /** The targets of a configuration; empty if it names neither targets nor a source. */
@@ -99,7 +98,7 @@ function publishOptions(
   { name, publishUrl, publishCredentials }: TargetEntry,
   source: SourceChoice | null,
   { cwd, env }: Terminal,
-): PublishOptions {
+): RemoteAccess {
   const address = publishUrl ? parseRemoteAddress(publishUrl) : source?.address;
   if (address === undefined) {
     throw refused(`target ${name} follows the local folder, and has publishRef without publishUrl`, "add publishUrl");

@@ -3,11 +3,8 @@ import { publishedRefOf } from "../git/applied-commit.ts";
 import { sourceFailure } from "./classify-failure.ts";
 import { readCredentials } from "./credentials.ts";
 import { remoteEnvironment } from "./git-environment.ts";
-import type { RemoteOptions } from "./remote.ts";
+import type { RemoteAccess } from "./remote.ts";
 import { type GitResult, runGit } from "./run-git.ts";
-
-/** Where the applied commit of a target is published, and the credentials for it. */
-export type PublishOptions = Pick<RemoteOptions, "name" | "address" | "credentials" | "caFile" | "knownHosts" | "env">;
 
 /** A ref of a remote that names the commit applied last. */
 export type PublishedRef = {
@@ -28,7 +25,7 @@ const MAX_MS = 60_000;
 const LOST = /stale info|cannot lock ref|reference already exists|failed to update ref/;
 
 /** The ref of a target in a remote repository. */
-export function createPublishedRef(options: PublishOptions & { readonly clock: Clock }): PublishedRef {
+export function createPublishedRef(options: RemoteAccess & { readonly clock: Clock }): PublishedRef {
   const { clock, name, address } = options;
   const ref = publishedRefOf(name);
   const run = (folder: string, args: readonly string[], { signal }: Stop): Promise<GitResult> => {

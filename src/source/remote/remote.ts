@@ -22,19 +22,23 @@ import { type CredentialPlaces, readCredentials } from "./credentials.ts";
 import { localEnvironment, remoteEnvironment } from "./git-environment.ts";
 import { type GitResult, runGit } from "./run-git.ts";
 
-/** A remote git repository, and our bare repository that follows it. */
-export type RemoteOptions = {
-  readonly clock: Clock;
+/** A remote git repository, and how it is reached. */
+export type RemoteAccess = {
   readonly name: string;
-  /** The folder of our bare repository; nothing else uses it. */
-  readonly folder: string;
   readonly address: RemoteAddress;
-  /** Branch, tag or commit; null for the remote's default branch. */
-  readonly ref: string | null;
   readonly credentials: Omit<CredentialPlaces, "source">;
   readonly caFile: string | null;
   readonly knownHosts: string | null;
   readonly env: { readonly [name: string]: string | undefined };
+};
+
+/** A remote git repository, and our bare repository that follows it. */
+export type RemoteOptions = RemoteAccess & {
+  readonly clock: Clock;
+  /** The folder of our bare repository; nothing else uses it. */
+  readonly folder: string;
+  /** Branch, tag or commit; null for the remote's default branch. */
+  readonly ref: string | null;
   /** Limit of the objects on disk, in bytes. @default 2 GiB */
   readonly maxBytes?: number;
   /** Longest time for one fetch, in milliseconds. @default 10 minutes */
