@@ -67,6 +67,8 @@ export async function formatFile(file: SourceFile, reading: Rereading): Promise<
 
   async function isEqual(next: string, { chunk, value }: ParsedDocument, { exact }: Rereading): Promise<boolean> {
     if (next === chunk.text) return true;
+    // What was moved may be in another place; nothing of it may be lost, comments included.
+    if (visibleIn(next) !== visibleIn(chunk.text)) return false;
     const again = await readYaml(Buffer.from(next), options, exact);
     const [one, ...others] = again.documents;
     if (one === undefined || again.faults.length + others.length > 0 || errorsIn(one).length > 0) return false;
@@ -111,6 +113,11 @@ function orderOf(value: JsonObject): ReadonlyMap<string, readonly string[]> {
   };
   visit(value, []);
   return order;
+}
+
+/** The characters of a text that are seen, in an order of their own. */
+function visibleIn(text: string): string {
+  return text.replaceAll(/\s/g, "").split("").toSorted().join("");
 }
 
 // A byte-order mark and the line ends of the file are not part of its text.
