@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { foundations, service } from "../support/manifests.ts";
 import { sourceOf } from "../support/source.ts";
 
-const [hook] = parse(readFileSync(".pre-commit-hooks.yaml", "utf8"));
+const [hook, formatting] = parse(readFileSync(".pre-commit-hooks.yaml", "utf8"));
 
 test("the hook checks all manifests of a repository, offline, whichever of them a commit changes", async () => {
   expect(hook).toMatchObject({ id: "holdfast-validate", language: "system", pass_filenames: false });
@@ -18,6 +19,15 @@ test("the hook checks all manifests of a repository, offline, whichever of them 
   expect(await source.run(args)).toMatchObject({ code: 3, stdout: expect.stringContaining("broken.yaml:") });
 });
 
-test("the page on installation names the hook that there is", () => {
-  expect(readFileSync("docs/install.md", "utf8")).toContain(`- id: ${hook.id}\n`);
+test("the hook that formats writes the files, which stops the commit", async () => {
+  expect(formatting).toMatchObject({ id: "holdfast-fmt", language: "system", pass_filenames: false });
+  const [program, ...args] = formatting.entry.split(" ");
+  expect(program).toBe("holdfast");
+  const source = await sourceOf({ "ml.yaml": "name: ml\ntype: team\nmembers: []\n" });
+  expect(await source.run(args)).toMatchObject({ code: 0 });
+  expect(readFileSync(join(source.folder, "ml.yaml"), "utf8")).toBe("type: team\nname: ml\nmembers: []\n");
+});
+
+test("the page on installation names the hooks that there are", () => {
+  for (const { id } of [hook, formatting]) expect(readFileSync("docs/install.md", "utf8")).toContain(`- id: ${id}\n`);
 });
