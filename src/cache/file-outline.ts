@@ -7,7 +7,7 @@ import type { CheckBasis } from "../manifests/check-semantics.ts";
 import { type Declaration, keyIn, manifestDigest } from "../manifests/declaration.ts";
 import type { KnownContent, LoadOptions, LoadRules } from "../manifests/load-manifests.ts";
 import type { DeclareRules } from "../manifests/read-declarations.ts";
-import { RereadableFile } from "../manifests/rereadable-file.ts";
+import { RereadableFile } from "../manifests/source-manifest.ts";
 import { transformOf } from "../manifests/transform.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { formatOf } from "../yaml/document.ts";

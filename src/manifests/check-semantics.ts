@@ -10,8 +10,7 @@ import { diagnosticInFile, keyOrValue, wordingOf } from "../source/file-diagnost
 import type { Pace } from "../source/pacer.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 import { readManifestsBy } from "./read-manifests.ts";
-import type { Rereading } from "./rereadable-file.ts";
-import type { SourceManifest } from "./source-manifest.ts";
+import type { Rereading, SourceManifest } from "./source-manifest.ts";
 
 /** What the result of a check depended on, apart from the manifest itself, when the manifest passed. */
 export type CheckBasis = {

@@ -7,8 +7,7 @@ import { requiredFields } from "../schema/schemas.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { formatOf } from "../yaml/document.ts";
 import type { CheckBasis } from "./check-semantics.ts";
-import type { LocateField, Rereading } from "./rereadable-file.ts";
-import type { SourceManifest } from "./source-manifest.ts";
+import type { LocateField, Rereading, SourceManifest } from "./source-manifest.ts";
 import type { Transform } from "./transform.ts";
 
 /** A document that declares a managed resource, valid or not. */

@@ -13,7 +13,7 @@ import { lineFinder } from "../yaml/locator.ts";
 import { readYaml } from "../yaml/read-yaml.ts";
 import { claimsFile, detectOversize } from "./detect-file.ts";
 import { detectDocument } from "./detect-manifest.ts";
-import { type Rereading, readOptionsOf } from "./rereadable-file.ts";
+import { type Rereading, readOptionsOf } from "./source-manifest.ts";
 
 /** What became of a file: its new bytes, or null if it stays as it is; errors if it cannot be read. */
 export type FormattedFile = {

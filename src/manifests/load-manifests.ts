@@ -14,9 +14,8 @@ import { type Declaration, faultyManifest, type ValidManifest, validManifest } f
 import { diagnosticList, type Refuse } from "./diagnostic-list.ts";
 import { type DeclareOptions, type FileContent, readDeclarations } from "./read-declarations.ts";
 import { type Refusing, refuseDuplicates } from "./refuse-duplicates.ts";
-import type { Rereading } from "./rereadable-file.ts";
 import { type ReferenceContext, resolveReferences } from "./resolve-references.ts";
-import type { SourceManifest } from "./source-manifest.ts";
+import type { Rereading, SourceManifest } from "./source-manifest.ts";
 import { type TransformRules, transformOf } from "./transform.ts";
 
 /** The part of the configuration that decides which manifests are accepted. */

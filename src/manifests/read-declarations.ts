@@ -16,7 +16,7 @@ import { claimsFile, detectOversize, envelopeFault } from "./detect-file.ts";
 import { type Detected, detectDocument, SKIPPED, unknownType } from "./detect-manifest.ts";
 import type { DiagnosticList } from "./diagnostic-list.ts";
 import { examineManifest } from "./examine-manifest.ts";
-import { type LocateField, RereadableFile, readOptionsOf } from "./rereadable-file.ts";
+import { type LocateField, RereadableFile, readOptionsOf } from "./source-manifest.ts";
 import type { Transform } from "./transform.ts";
 
 /** What one file contributes. */

@@ -3,8 +3,7 @@ import type { Manifest } from "../core/manifest.ts";
 import { type Pace, pacer } from "../source/pacer.ts";
 import type { Position } from "../yaml/locator.ts";
 import { ExactProcess } from "../yaml/read-yaml.ts";
-import type { Rereading } from "./rereadable-file.ts";
-import { isParsed, type SourceHead, type UnparsedManifest } from "./source-manifest.ts";
+import { isParsed, type Rereading, type SourceHead, type UnparsedManifest } from "./source-manifest.ts";
 
 /** The manifests with their values; unparsed ones are read from their files. */
 export async function readManifests<One extends Manifest | UnparsedManifest>(

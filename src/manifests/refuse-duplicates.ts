@@ -3,7 +3,7 @@ import type { Identity } from "../core/manifest.ts";
 import { quoted } from "../yaml/fault.ts";
 import type { Declaration } from "./declaration.ts";
 import type { Refuse } from "./diagnostic-list.ts";
-import type { Rereading } from "./rereadable-file.ts";
+import type { Rereading } from "./source-manifest.ts";
 
 /** What refusing a manifest at the position of a field needs. */
 export type Refusing = { readonly refuse: Refuse; readonly reading: Rereading };

@@ -4,8 +4,7 @@ import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
 import type { Position } from "../yaml/locator.ts";
 import type { Refuse } from "./diagnostic-list.ts";
-import type { Rereading } from "./rereadable-file.ts";
-import type { SourceHead } from "./source-manifest.ts";
+import type { Rereading, SourceHead } from "./source-manifest.ts";
 
 /** What references are resolved against. */
 export type ReferenceContext = {

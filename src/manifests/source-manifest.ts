@@ -1,6 +1,12 @@
-import type { JsonObject } from "../contract/json.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { HoldfastError } from "../core/errors.ts";
 import type { Manifest, ManifestHead } from "../core/manifest.ts";
-import type { LocateField, Rereading } from "./rereadable-file.ts";
+import type { Limits } from "../source/limits.ts";
+import type { SourceFile } from "../source/revision.ts";
+import { formatOf, type ParsedDocument, type ReadOptions } from "../yaml/document.ts";
+import { lineFinder, locator, type Position } from "../yaml/locator.ts";
+import { type ExactProcess, readYaml } from "../yaml/read-yaml.ts";
+import { worthReading } from "./detect-manifest.ts";
 
 /** A declared resource whose file was recognised by its content and not parsed. */
 export type UnparsedManifest = ManifestHead & {
@@ -18,3 +24,64 @@ export type SourceManifest = SourceHead & (Manifest | UnparsedManifest) & { read
 export function isParsed<One extends ManifestHead>(manifest: One): manifest is One & Manifest {
   return "value" in manifest;
 }
+
+/** What reading a file again needs. */
+export type Rereading = { readonly exact: ExactProcess; readonly signal: AbortSignal };
+
+/** Finds a field of a document in its file by JSON Pointer. */
+export type LocateField = (pointer: string, reading: Rereading, at?: "key" | "value") => Promise<Position>;
+
+/** The options for parsing a file. */
+export function readOptionsOf({ path }: SourceFile, limits: Limits): ReadOptions {
+  return { format: formatOf(path) ?? "yaml", limits, worthy: worthReading };
+}
+
+/**
+ * A file whose text is not kept in memory. Values and positions that a pass needs are read from the file again, once
+ * for all values and once for all positions.
+ */
+export class RereadableFile {
+  readonly #file: SourceFile;
+  readonly #limits: Limits;
+  #values: readonly Json[] | null = null;
+  #parsed: Parsed | null = null;
+
+  constructor(file: SourceFile, limits: Limits) {
+    this.#file = file;
+    this.#limits = limits;
+  }
+
+  /** The value of a document; fails if the file has changed since. */
+  async value(index: number, reading: Rereading): Promise<JsonObject> {
+    // Only the values are kept: the text takes most of the memory of a parsed file.
+    this.#values ??= (await this.#parse(reading)).documents.map(({ value }) => value);
+    const value = this.#values[index];
+    if (isObject(value)) return value;
+    throw new HoldfastError("error", `${this.#file.display} could not be read again`, {
+      hint: "run it again; if that does not help, split the file or write it more simply",
+    });
+  }
+
+  /** Finds fields of a document that starts in this line. */
+  locate(index: number, line: number): LocateField {
+    return async (pointer, reading, at) => {
+      try {
+        this.#parsed ??= await this.#parse(reading);
+        const { documents, positionAt } = this.#parsed;
+        const document = documents[index];
+        if (document !== undefined) return locator(document, positionAt)(pointer, at);
+      } catch {
+        // A report without the exact position is better than none. A changed file is reported when its value is needed.
+      }
+      return { line, column: 1 };
+    };
+  }
+
+  async #parse(reading: Rereading): Promise<Parsed> {
+    const bytes = await this.#file.bytes(reading);
+    const { documents, text } = await readYaml(bytes, readOptionsOf(this.#file, this.#limits), reading.exact);
+    return { documents, positionAt: lineFinder(text) };
+  }
+}
+
+type Parsed = { readonly documents: readonly ParsedDocument[]; readonly positionAt: (offset: number) => Position };

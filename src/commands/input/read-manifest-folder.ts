@@ -5,7 +5,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { claimOf, claimsType, claimTester } from "../../manifests/claims-type.ts";
 import { claimsFile, detectOversize } from "../../manifests/detect-file.ts";
 import { detectDocument, worthReading } from "../../manifests/detect-manifest.ts";
-import { readOptionsOf } from "../../manifests/rereadable-file.ts";
+import { readOptionsOf } from "../../manifests/source-manifest.ts";
 import type { SeedDocument } from "../../server/options.ts";
 import { defaultLimits } from "../../source/limits.ts";
 import type { Pace } from "../../source/pacer.ts";
