@@ -1,11 +1,8 @@
 import { HoldfastError } from "../core/errors.ts";
 import { count } from "../render/count-text.ts";
 import { printable } from "../render/escape.ts";
-import {
-  type DataOptions,
-  endFormerAdminTokensInDatabase,
-  rotateAdminTokenInDatabase,
-} from "../server/offline-admin.ts";
+import { endFormerAdminTokensInDatabase, rotateAdminTokenInDatabase } from "../server/offline-admin.ts";
+import type { DataOptions } from "../server/options.ts";
 import type { InvocationOf } from "./command.ts";
 import { dataOptions } from "./configuration/data-options.ts";
 import type { adminToken } from "./declarations/admin-token.ts";

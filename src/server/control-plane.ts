@@ -14,11 +14,11 @@ import { makeFolder } from "../store/make-folder.ts";
 import { StoreError, type StoreErrorCode, storeErrorCode } from "../store/store-error.ts";
 import { registerAdminToken } from "./auth/admin-token/register.ts";
 import { authenticateUser } from "./auth/authenticate.ts";
-import { createTrustedCaller } from "./auth/identify-caller.ts";
+import { createCallers, isTrusted } from "./auth/identify-caller.ts";
 import type { Context } from "./context.ts";
 import { migrations } from "./database/migrations.ts";
 import { announceEndpoint } from "./endpoint-file.ts";
-import { followCertificate, readCertificate } from "./http/follow-certificate.ts";
+import { openCertificate } from "./http/follow-certificate.ts";
 import { addOperationRoutes, operationNames } from "./http/routes.ts";
 import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "./http/storage-http-error.ts";
 import { followStorage } from "./jobs/follow-storage.ts";
@@ -28,6 +28,7 @@ import { addServerMetrics, createWriteDurations } from "./metrics.ts";
 import { openContext } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { addReference } from "./reference.ts";
+import type { ResourceGauge } from "./resource.ts";
 import { resources } from "./resources/index.ts";
 import { revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
 import { seed } from "./seed/seed.ts";
@@ -138,9 +139,16 @@ async function serveHttp(
   } = options;
   const { ending = new AbortController().signal } = options;
   const draining = new AbortController();
-  const authenticators = [authenticateUser, ...resources.flatMap(({ authenticate = [] }) => authenticate)];
+  const callers = createCallers(context, [
+    authenticateUser,
+    ...resources.flatMap(({ authenticate = [] }) => authenticate),
+  ]);
   const storage = stack.use(followStorage((onError) => readiness(context, onError), context));
-  let certificate = tls === undefined ? null : await readCertificate(tls, context);
+  const certificate = tls === undefined ? null : await openCertificate(tls, context, options.fileCheckSeconds);
+  const gauges = [
+    ...resources.flatMap(({ gauges: own = [] }) => own),
+    ...(certificate === null ? [] : [certificateGauge(certificate.current)]),
+  ];
   const app = createHttpServer({
     log,
     clock,
@@ -148,14 +156,8 @@ async function serveHttp(
     readiness: () => readiness(context),
     metrics: {
       ...(options.build === undefined ? {} : { build: options.build }),
-      isTrusted: createTrustedCaller(context, authenticators, host),
-      add: (registries) =>
-        addServerMetrics(registries, writes, {
-          context,
-          gauges: resources.flatMap(({ gauges = [] }) => gauges),
-          readiness: () => readiness(context),
-          certificateExpiry: () => certificate && certificateExpiry(certificate),
-        }),
+      isTrusted: (request) => isTrusted(request, callers, host),
+      add: (registries) => addServerMetrics(registries, writes, gauges, () => readiness(context), context),
     },
     explain: (error) => {
       storage.failed(error);
@@ -164,7 +166,7 @@ async function serveHttp(
     operations: operationNames(),
     draining: draining.signal,
     ending,
-    ...(certificate === null ? {} : { tls: certificate }),
+    ...(certificate === null ? {} : { tls: certificate.current() }),
   });
   stack.defer(async () => {
     const wasListening = app.server.listening;
@@ -176,24 +178,21 @@ async function serveHttp(
     draining.abort();
     if (app.server.listening) await clock.sleep(drainSeconds * 1000, { signal: ending }).catch(() => {});
   });
-  const replace = (read: SecureContextOptions): void => {
-    certificate = read;
-  };
-  const inUse = { current: () => certificate, replace };
-  if (tls !== undefined) {
-    stack.use(followCertificate(app.server, tls, inUse, context, options.fileCheckSeconds));
-  }
-  addOperationRoutes(app, {
-    context,
-    authenticators,
-    served: resources.flatMap(({ operations }) => operations),
+  if (certificate !== null) stack.use(certificate.follow(app.server));
+  addOperationRoutes(
+    app,
+    resources.flatMap(({ operations }) => operations),
     documentedOnly,
-    bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),
-    replies: createByteBudget(options.replyBytes ?? 128 * MIB),
-    rateLimit: limitOf(rateLimit, clock),
-    // More than a caller with dozens of leases needs.
-    keepAliveLimit: limitOf(rateLimit === 0 ? 0 : Math.max(rateLimit, KEEP_ALIVES_PER_SECOND), clock),
-  });
+    {
+      context,
+      callers,
+      bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),
+      replies: createByteBudget(options.replyBytes ?? 128 * MIB),
+      rateLimit: limitOf(rateLimit, clock),
+      // More than a caller with dozens of leases needs.
+      keepAliveLimit: limitOf(rateLimit === 0 ? 0 : Math.max(rateLimit, KEEP_ALIVES_PER_SECOND), clock),
+    },
+  );
   if (tls === undefined && !isLoopback(host)) {
     log.warn(
       { event: "clear-text", host },
@@ -202,6 +201,15 @@ async function serveHttp(
   }
   addReference(app, documentedOnly, context.unknownFields);
   return listen(app, host, port);
+}
+
+function certificateGauge(current: () => SecureContextOptions): ResourceGauge {
+  return {
+    name: "holdfast_certificate_expiry_timestamp_seconds",
+    help: "When the TLS certificate in use expires.",
+    shownTo: "trusted",
+    read: async () => (certificateExpiry(current()) ?? 0) / 1000,
+  };
 }
 
 const KEEP_ALIVES_PER_SECOND = 20;

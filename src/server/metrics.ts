@@ -17,33 +17,40 @@ export function createWriteDurations(): Histogram {
   });
 }
 
-/** What the metrics of a control plane read. */
-export type ServerMetricsOptions = {
-  readonly context: Context;
-  readonly gauges: readonly ResourceGauge[];
-  readonly readiness: () => Promise<Readiness>;
-  /** When the certificate expires, in epoch milliseconds; null without TLS. */
-  readonly certificateExpiry: () => number | null;
-};
-
-/** Adds the metrics of storage, resources and certificate. */
+/** Adds the metrics of storage and disk, and these gauges. */
 export function addServerMetrics(
-  { everyone, trusted }: MetricRegistries,
+  registries: MetricRegistries,
   writes: Histogram,
-  { context, gauges, readiness, certificateExpiry }: ServerMetricsOptions,
+  gauges: readonly ResourceGauge[],
+  readiness: () => Promise<Readiness>,
+  context: Context,
 ): void {
-  everyone.registerMetric(writes);
-  addStorage(everyone, readiness);
-  for (const gauge of gauges) addResourceGauge({ everyone, trusted }, gauge, context);
-  addDisk(trusted, context);
-  addConnections(trusted, context);
-  if (certificateExpiry() === null) return;
-  gaugeOf(trusted, {
-    name: "holdfast_certificate_expiry_timestamp_seconds",
-    help: "When the TLS certificate in use expires.",
-    collect: (gauge) => gauge.set((certificateExpiry() ?? 0) / 1000),
-  });
+  registries.everyone.registerMetric(writes);
+  addStorage(registries.everyone, readiness);
+  for (const gauge of [...gauges, ...diskGauges]) addGauge(registries, gauge, context);
+  addConnections(registries.trusted, context);
 }
+
+const diskGauges: readonly ResourceGauge[] = [
+  {
+    name: "holdfast_disk_size_bytes",
+    help: "Size of the file system of the data folder.",
+    shownTo: "trusted",
+    read: async ({ folder }) => {
+      const { blocks, bsize } = await statfs(folder);
+      return blocks * bsize;
+    },
+  },
+  {
+    name: "holdfast_disk_available_bytes",
+    help: "Space that the server can still use on the file system of the data folder.",
+    shownTo: "trusted",
+    read: async ({ folder }) => {
+      const { bavail, bsize } = await statfs(folder);
+      return bavail * bsize;
+    },
+  },
+];
 
 function addStorage(registry: Registry, readiness: () => Promise<Readiness>): void {
   new Gauge({
@@ -55,29 +62,6 @@ function addStorage(registry: Registry, readiness: () => Promise<Readiness>): vo
       const { is } = await readiness();
       this.set({ access: "read" }, is === "not-ready" ? 0 : 1);
       this.set({ access: "write" }, is === "ready" ? 1 : 0);
-    },
-  });
-}
-
-function addResourceGauge(registries: MetricRegistries, { shownTo, read, ...gauge }: ResourceGauge, context: Context) {
-  gaugeOf(registries[shownTo], { ...gauge, collect: async (one) => one.set(await read(context)) });
-}
-
-function addDisk(registry: Registry, { folder }: Context): void {
-  gaugeOf(registry, {
-    name: "holdfast_disk_size_bytes",
-    help: "Size of the file system of the data folder.",
-    collect: async (gauge) => {
-      const { blocks, bsize } = await statfs(folder);
-      gauge.set(blocks * bsize);
-    },
-  });
-  gaugeOf(registry, {
-    name: "holdfast_disk_available_bytes",
-    help: "Space that the server can still use on the file system of the data folder.",
-    collect: async (gauge) => {
-      const { bavail, bsize } = await statfs(folder);
-      gauge.set(bavail * bsize);
     },
   });
 }
@@ -106,21 +90,15 @@ function addConnections(registry: Registry, { store }: Context): void {
   });
 }
 
-type OwnGauge = {
-  readonly name: string;
-  readonly help: string;
-  readonly collect: (gauge: Gauge) => void | Promise<void>;
-};
-
 // A number that cannot be read now is not shown, and does not keep the others from being shown.
-function gaugeOf(registry: Registry, { name, help, collect }: OwnGauge): Gauge {
-  return new Gauge({
+function addGauge(registries: MetricRegistries, { name, help, shownTo, read }: ResourceGauge, context: Context): void {
+  new Gauge({
     name,
     help,
-    registers: [registry],
+    registers: [registries[shownTo]],
     async collect() {
       try {
-        await collect(this);
+        this.set(await read(context));
       } catch {
         this.remove();
       }

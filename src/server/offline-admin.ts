@@ -7,7 +7,7 @@ import { addAdminToken, endAdminTokens, lockAdministrator, validAdminTokens } fr
 import { adminTokenFile, createAdminToken, readAdminTokens, writeAdminToken } from "./auth/admin-token/token-file.ts";
 import { tokenHash } from "./auth/authenticate.ts";
 import { DATA_FILE, openContextWithoutJobs } from "./open-context.ts";
-import { type ControlPlaneOptions, OptionsError } from "./options.ts";
+import { type DataOptions, OptionsError } from "./options.ts";
 import { type RevokedSubject, revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
 
 /** Revokes the tokens of these subjects in the database; a running server notices within a second. */
@@ -18,12 +18,6 @@ export async function revokeInDatabase(
   await using stack = new AsyncDisposableStack();
   return await revokeTokens(subjects, await openContextWithoutJobs(options, resolve(options.data), stack));
 }
-
-/** What an offline command needs to open the data of a control plane. */
-export type DataOptions = Pick<
-  ControlPlaneOptions,
-  "clock" | "random" | "data" | "database" | "serverKey" | "serverKeyFile" | "log"
->;
 
 /** Makes a new token of the administrator, in the file that it returns; the former one stays valid, and no earlier one. */
 export async function rotateAdminTokenInDatabase(

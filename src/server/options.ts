@@ -12,14 +12,23 @@ import type { Snapshot } from "./snapshot/snapshot-part.ts";
 /** A manifest of a seed, and its place in the source. */
 export type SeedDocument = { readonly place: string; readonly manifest: JsonObject };
 
-/** The options of a control plane. */
-export type ControlPlaneOptions = {
+/** How the data of a control plane are opened. */
+export type DataOptions = {
   readonly clock: Clock;
   readonly random: Random;
   /** Data folder; created (0700) when absent. */
   readonly data: string;
   /** Address of a PostgreSQL database, which several servers may share, instead of SQLite in the folder. */
   readonly database?: Secret;
+  /** One or more keys that seal secrets, the newest first. */
+  readonly serverKey?: Secret;
+  /** A file with such keys, which is checked for changes; by default `server-key` in the data folder. */
+  readonly serverKeyFile?: string;
+  readonly log: Log;
+};
+
+/** The options of a control plane. */
+export type ControlPlaneOptions = DataOptions & {
   /** @default "127.0.0.1" */
   readonly host?: string;
   /** 0 selects a free port. @default 0 */
@@ -40,10 +49,6 @@ export type ControlPlaneOptions = {
   readonly snapshot?: Snapshot;
   /** Manifests to create before the first request is served. */
   readonly seed?: readonly SeedDocument[];
-  /** One or more keys that seal secrets, the newest first. */
-  readonly serverKey?: Secret;
-  /** A file with such keys, which is checked for changes; by default `server-key` in the data folder. */
-  readonly serverKeyFile?: string;
   /** How often the files of keys and certificates are checked for changes. @default 5 */
   readonly fileCheckSeconds?: number;
   /** Creates a new key for the tokens of virtual accounts at the start. */
@@ -68,7 +73,6 @@ export type ControlPlaneOptions = {
   readonly adminToken?: Secret;
   /** Makes a new token of the administrator although the current one is elsewhere. @default false */
   readonly newAdminToken?: boolean;
-  readonly log: Log;
   /** What the operator has set, for the log: without secrets. */
   readonly startedWith?: JsonObject;
   /** Closes it. */

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Secret } from "../../contract/secret.ts";
 import type { ControlPlaneOptions } from "../../server/control-plane.ts";
-import type { DataOptions } from "../../server/offline-admin.ts";
+import type { DataOptions } from "../../server/options.ts";
 import type { Invocation } from "../command.ts";
 import { terminalLog } from "../output/terminal-log.ts";
 import type { Terminal } from "../terminal.ts";

@@ -7,41 +7,42 @@ import type { Tables } from "../database/tables.ts";
 import { everyoneSubject, teamSubjects } from "../resources/team/members.ts";
 import type { Principal } from "./principal.ts";
 
-/** Authenticates the caller of a request by what the context's database has. */
-export type AuthenticateAgain = (context: Context) => Promise<Principal>;
-
-type Held = { readonly [of in "root" | "token" | "account" | "name" | "slug"]: string };
-
 // One statement, since every write runs it. A subquery that is not counted would not be executed.
-const holdRows = preparedQuery((database: Kysely<Tables>, { root, token, account, name, slug }: Held) =>
-  database
-    .with("held_token", (from) => from.selectFrom("tokens").select("hash").where("hash", "=", root).forShare())
-    .with("held_jwt", (from) => from.selectFrom("jwts").select("id").where("id", "=", root).forShare())
-    // When it was last used may change meanwhile.
-    .with("held_personal", (from) =>
-      from.selectFrom("personal_tokens").select("id").where("id", "=", token).forKeyShare(),
-    )
-    .with("held_account", (from) =>
-      from.selectFrom("virtual_accounts").select("id").where("id", "=", account).forShare(),
-    )
-    .with("held_team", (from) => from.selectFrom("team_members").select("member").where("member", "=", slug).forShare())
-    .with("held_grant", (from) =>
-      from
-        .selectFrom("grants")
-        .select("subject")
-        .where(({ or, eb }) =>
-          or([eb("subject", "in", [name, everyoneSubject]), eb("subject", "in", teamSubjects(database, slug))]),
-        )
-        .forShare(),
-    )
-    .selectNoFrom(({ selectFrom, fn }) => [
-      selectFrom("held_token").select(fn.countAll().as("count")).as("tokens"),
-      selectFrom("held_jwt").select(fn.countAll().as("count")).as("jwts"),
-      selectFrom("held_personal").select(fn.countAll().as("count")).as("personal"),
-      selectFrom("held_account").select(fn.countAll().as("count")).as("accounts"),
-      selectFrom("held_team").select(fn.countAll().as("count")).as("teams"),
-      selectFrom("held_grant").select(fn.countAll().as("count")).as("grants"),
-    ]),
+const holdRows = preparedQuery(
+  (
+    database: Kysely<Tables>,
+    { root, token, account, name, slug }: { readonly [of in "root" | "token" | "account" | "name" | "slug"]: string },
+  ) =>
+    database
+      .with("held_token", (from) => from.selectFrom("tokens").select("hash").where("hash", "=", root).forShare())
+      .with("held_jwt", (from) => from.selectFrom("jwts").select("id").where("id", "=", root).forShare())
+      // When it was last used may change meanwhile.
+      .with("held_personal", (from) =>
+        from.selectFrom("personal_tokens").select("id").where("id", "=", token).forKeyShare(),
+      )
+      .with("held_account", (from) =>
+        from.selectFrom("virtual_accounts").select("id").where("id", "=", account).forShare(),
+      )
+      .with("held_team", (from) =>
+        from.selectFrom("team_members").select("member").where("member", "=", slug).forShare(),
+      )
+      .with("held_grant", (from) =>
+        from
+          .selectFrom("grants")
+          .select("subject")
+          .where(({ or, eb }) =>
+            or([eb("subject", "in", [name, everyoneSubject]), eb("subject", "in", teamSubjects(database, slug))]),
+          )
+          .forShare(),
+      )
+      .selectNoFrom(({ selectFrom, fn }) => [
+        selectFrom("held_token").select(fn.countAll().as("count")).as("tokens"),
+        selectFrom("held_jwt").select(fn.countAll().as("count")).as("jwts"),
+        selectFrom("held_personal").select(fn.countAll().as("count")).as("personal"),
+        selectFrom("held_account").select(fn.countAll().as("count")).as("accounts"),
+        selectFrom("held_team").select(fn.countAll().as("count")).as("teams"),
+        selectFrom("held_grant").select(fn.countAll().as("count")).as("grants"),
+      ]),
 );
 
 /** The caller's roles have changed since the request began: it is to be decided again, for this principal. */
@@ -60,7 +61,11 @@ export class ChangedPrincipal extends Error {
  * after its headers, and the right to write may end in between. It throws 401 for a token that is not valid any more, and
  * ChangedPrincipal for other roles.
  */
-export function authorisedContext(context: Context, principal: Principal, authenticate: AuthenticateAgain): Context {
+export function authorisedContext(
+  context: Context,
+  principal: Principal,
+  authenticate: (within: Context) => Promise<Principal>,
+): Context {
   const { store } = context;
   return {
     ...context,

@@ -5,48 +5,36 @@ import { certificateExpiry, readTls, renewTls, type TlsFiles } from "../../http/
 import type { Context } from "../context.ts";
 import { RecurringTask } from "../jobs/recurring-task.ts";
 
-/** Reads the certificate at the start. Clients refuse an expired one, but its replacement is loaded without a restart. */
-export async function readCertificate(files: TlsFiles, context: Context): Promise<SecureContextOptions> {
-  const read = await readTls(files);
-  warnIfExpired(read, files, context);
-  return read;
-}
-
-function warnIfExpired(read: SecureContextOptions, files: TlsFiles, { clock, log }: Context): void {
-  const end = certificateExpiry(read);
-  if (end === null || end > clock.now()) return;
-  const expired = new Date(end).toISOString();
-  log.warn({ event: "certificate-expired", certificate: files.certificate, expired }, "the certificate has expired");
-}
-
-/** Loads the files of the certificate again whenever they change; why they cannot be read is logged once until it changes. */
-export function followCertificate(
-  server: Server,
-  files: TlsFiles,
-  inUse: {
-    readonly current: () => SecureContextOptions | null;
-    readonly replace: (read: SecureContextOptions) => void;
-  },
-  context: Context,
-  fileCheckSeconds = 5,
-): AsyncDisposable {
-  const { clock, log } = context;
+/**
+ * The certificate of a server, and what keeps it current: its files are loaded again whenever they change. Clients refuse
+ * an expired one, but its replacement is loaded without a restart.
+ */
+export async function openCertificate(files: TlsFiles, { clock, log }: Context, fileCheckSeconds = 5) {
   const { certificate } = files;
+  const warnIfExpired = (): void => {
+    const end = certificateExpiry(inUse);
+    if (end === null || end > clock.now()) return;
+    log.warn({ event: "certificate-expired", certificate, expired: toText(end) }, "the certificate has expired");
+  };
+  let inUse = await readTls(files);
   let trouble: string | null = null;
-  const read = async (): Promise<number> => {
+  warnIfExpired();
+  const read = async (server: Server): Promise<number> => {
     const fresh = await renewTls(server, files);
-    if (!isSame(fresh, inUse.current())) {
+    const isReplaced = !isSame(fresh, inUse);
+    inUse = fresh;
+    if (isReplaced) {
       const expires = certificateExpiry(fresh);
-      const until = expires === null ? null : new Date(expires).toISOString();
+      const until = expires === null ? null : toText(expires);
       log.info({ event: "certificate-replaced", certificate, expires: until }, "the certificate was replaced");
-      warnIfExpired(fresh, files, context);
+      warnIfExpired();
     } else if (trouble !== null) {
       log.info({ event: "certificate-readable", certificate }, "the certificate can be read again");
     }
     trouble = null;
-    inUse.replace(fresh);
     return clock.now() + fileCheckSeconds * 1000;
   };
+  // Why it cannot be read is logged once until that changes.
   const failed = (error: unknown): void => {
     const reason = errorMessage(error);
     const fields = { event: "certificate-unreadable", certificate, reason };
@@ -56,11 +44,20 @@ export function followCertificate(
     );
     trouble = reason;
   };
-  const task = new RecurringTask(read, clock, failed);
-  task.at(clock.now() + fileCheckSeconds * 1000);
-  return { [Symbol.asyncDispose]: () => task.close() };
+  return {
+    current: (): SecureContextOptions => inUse,
+    follow: (server: Server): AsyncDisposable => {
+      const task = new RecurringTask(() => read(server), clock, failed);
+      task.at(clock.now() + fileCheckSeconds * 1000);
+      return { [Symbol.asyncDispose]: () => task.close() };
+    },
+  };
 }
 
-function isSame({ cert }: SecureContextOptions, other: SecureContextOptions | null): boolean {
-  return Buffer.isBuffer(cert) && Buffer.isBuffer(other?.cert) && cert.equals(other.cert);
+function toText(moment: number): string {
+  return new Date(moment).toISOString();
+}
+
+function isSame({ cert }: SecureContextOptions, other: SecureContextOptions): boolean {
+  return Buffer.isBuffer(cert) && Buffer.isBuffer(other.cert) && cert.equals(other.cert);
 }

@@ -7,25 +7,16 @@ import type { JsonText } from "../database/json-text.ts";
 
 type Row<Name extends OperationName> = (typeof operations)[Name];
 
-type ParameterValue<Form> = Form extends "string"
-  ? string
-  : Form extends "integer"
-    ? number
-    : Form extends "boolean"
-      ? boolean
-      : Form extends "strings"
-        ? readonly string[]
-        : readonly number[];
-
-type MemberValue<Form> = Form extends "object"
-  ? JsonObject
-  : Form extends "boolean"
-    ? boolean
-    : Form extends "string"
-      ? string
-      : Form extends "integer"
-        ? number
-        : readonly Json[];
+/** The values of parameters and members, by the forms of the table. */
+type ValueOf = {
+  readonly string: string;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly strings: readonly string[];
+  readonly integers: readonly number[];
+  readonly object: JsonObject;
+  readonly list: readonly Json[];
+};
 
 type PathNames<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathNames<Rest> : never;
 
@@ -35,20 +26,20 @@ export type OperationPath<Name extends OperationName> = { readonly [name in Path
 /** The query parameters of an operation. */
 export type OperationQuery<Name extends OperationName> =
   Row<Name> extends { readonly query: infer Forms extends { readonly [name: string]: Parameter } }
-    ? { readonly [name in keyof Forms]?: ParameterValue<Forms[name]> }
+    ? { readonly [name in keyof Forms]?: ValueOf[Forms[name]] }
     : Readonly<Record<never, never>>;
 
 /** The body, typed by the table of operations. */
 export type OperationBody<Name extends OperationName> =
   Row<Name> extends { readonly body: infer Forms extends { readonly [name: string]: Member } }
     ? {
-        readonly [name in keyof Forms as Forms[name] extends { readonly required: true } ? name : never]: MemberValue<
-          Forms[name]["is"]
-        >;
+        readonly [name in keyof Forms as Forms[name] extends { readonly required: true }
+          ? name
+          : never]: ValueOf[Forms[name]["is"]];
       } & {
-        readonly [name in keyof Forms as Forms[name] extends { readonly required: true } ? never : name]?: MemberValue<
-          Forms[name]["is"]
-        >;
+        readonly [name in keyof Forms as Forms[name] extends { readonly required: true }
+          ? never
+          : name]?: ValueOf[Forms[name]["is"]];
       }
     : Readonly<Record<never, never>>;
 

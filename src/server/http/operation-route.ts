@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { IDEMPOTENCY_KEY_ACCEPTED } from "../../contract/headers.ts";
@@ -16,7 +16,8 @@ import { badRequest, HttpError } from "../../http/http-error.ts";
 import type { RateLimit } from "../../http/rate-limit.ts";
 import { queryText } from "../../http/server.ts";
 import { dryRunPrincipal } from "../auth/access.ts";
-import { type AuthenticateAgain, authorisedContext, ChangedPrincipal } from "../auth/authorised-context.ts";
+import { authorisedContext, ChangedPrincipal } from "../auth/authorised-context.ts";
+import type { Callers } from "../auth/identify-caller.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import { notImplemented, type OperationRequest, type ServedOperation } from "./define-operation.ts";
@@ -26,18 +27,10 @@ import { readWriteHeaders } from "./writes/write-headers.ts";
 // Smaller replies are sent at once.
 const LARGE_BYTES = 65_536;
 
-/** Runs an operation for an authenticated caller, who is authenticated again when it takes effect. */
-export type RunOperation = (
-  served: ServedOperation,
-  request: OperationRequest,
-  headers: IncomingHttpHeaders,
-  authenticate: AuthenticateAgain,
-) => Promise<OperationReply>;
-
-/** What the route of an operation needs. */
+/** What the routes of all operations share. */
 export type OperationRouting = {
-  /** Whether the extensions are left out. */
-  readonly documentedOnly: boolean;
+  readonly context: Context;
+  readonly callers: Callers;
   /** Limits the bodies of all requests in flight. */
   readonly bodies: ByteBudget;
   /** Limits the large replies that clients have not read yet. */
@@ -46,9 +39,6 @@ export type OperationRouting = {
   readonly rateLimit: RateLimit | null;
   /** The same for requests that keep a right of their caller alive, which do not count otherwise. */
   readonly keepAliveLimit: RateLimit | null;
-  readonly authenticate: (request: IncomingMessage) => Promise<Principal>;
-  readonly authenticateAgain: (request: IncomingMessage) => AuthenticateAgain;
-  readonly runOperation: RunOperation;
 };
 
 /** Adds the route of an operation; without a handler it returns 501. */
@@ -56,74 +46,58 @@ export function addOperationRoute(
   app: FastifyInstance,
   name: OperationName,
   served: ServedOperation | undefined,
-  routing: OperationRouting,
+  run: ReturnType<typeof createOperationRunner>,
+  { callers, bodies, replies, rateLimit, keepAliveLimit }: OperationRouting,
 ): void {
   const { method, path, isKeepAlive } = operation(name);
-  const limit = isKeepAlive === true ? routing.keepAliveLimit : routing.rateLimit;
-  const principals = new WeakMap<FastifyRequest, Principal>();
-  const bodyReservations = new WeakMap<FastifyRequest, BodyReservation>();
-  const authenticate = createLimitedAuthentication(routing);
-  const handle = createHandler(name, served, principals, routing);
+  const arrived = new WeakMap<
+    FastifyRequest,
+    { readonly principal: Principal; readonly reservation: BodyReservation | null }
+  >();
   app.route({
     method,
     url: fastifyPath(path),
     config: { operation: name },
     // Before the body is read.
     onRequest: async (request, reply) => {
-      const reservation = reserveBody(request, reply, routing.bodies);
-      if (reservation !== null) bodyReservations.set(request, reservation);
-      const principal = await authenticate(request);
+      const reservation = reserveBody(request, reply, bodies);
+      const principal = await callers.callerOf(request.raw).catch((error: unknown) => {
+        // Unauthenticated requests count against their address, and never against a caller.
+        if (error instanceof HttpError && error.status === 401) limitRate(rateLimit, `address ${request.ip}`);
+        throw error;
+      });
       reservation?.assignTo(principal.name);
-      principals.set(request, principal);
+      arrived.set(request, { principal, reservation });
       setCaller(request, principal.name);
-      limitRate(limit, principal.name);
+      limitRate(isKeepAlive === true ? keepAliveLimit : rateLimit, principal.name);
       if (isWrite(name)) reply.header(IDEMPOTENCY_KEY_ACCEPTED, "true");
     },
     handler: (request, reply) => {
-      const reservation = bodyReservations.get(request);
-      return reservation === undefined ? handle(request, reply) : reservation.during(() => handle(request, reply));
+      const { principal, reservation } = arrived.get(request) ?? {};
+      if (principal === undefined) throw new TypeError("the caller was not authenticated");
+      const handle = () => answer(principal, request, reply);
+      return reservation ? reservation.during(handle) : handle();
     },
   });
-}
 
-function createLimitedAuthentication({ authenticate, rateLimit }: OperationRouting) {
-  return async (request: FastifyRequest): Promise<Principal> => {
-    try {
-      return await authenticate(request.raw);
-    } catch (error) {
-      // Unauthenticated requests count against their address, and never against a caller.
-      if (error instanceof HttpError && error.status === 401) limitRate(rateLimit, `address ${request.ip}`);
-      throw error;
-    }
-  };
-}
-
-function limitRate(rateLimit: RateLimit | null, caller: string): void {
-  const wait = rateLimit?.(caller) ?? 0;
-  if (wait > 0) throw tooMany(wait);
-}
-
-function createHandler(
-  name: OperationName,
-  served: ServedOperation | undefined,
-  principals: WeakMap<FastifyRequest, Principal>,
-  { authenticateAgain, runOperation, replies }: OperationRouting,
-) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const principal = principals.get(request);
-    if (served === undefined || principal === undefined) throw notImplemented(name);
+  async function answer(principal: Principal, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (served === undefined) throw notImplemented(name);
     const query = queryText(request);
     // The only body parser returns JSON.
     const body = request.body as Json | undefined;
-    const operationRequest = { principal, path: pathValues(request), query, body };
-    const again = authenticateAgain(request.raw);
-    const { status, pieces, isReplay } = await runOperation(served, operationRequest, request.headers, again);
+    const call = { principal, path: pathValues(request), query, body };
+    const { status, pieces, isReplay } = await run(served, call, request.raw);
     if (isReplay) reply.header("idempotency-replayed", "true");
     reply.code(status).type("application/json; charset=utf-8");
     // The reply to a write is about as large as its body, which is reserved until the reply was sent.
     if (isWrite(name) || !isLarge(pieces)) return reply.send(pieces.join(""));
     return sendInPieces(reply, pieces, (bytes) => replies(principal.name, bytes));
-  };
+  }
+}
+
+function limitRate(rateLimit: RateLimit | null, caller: string): void {
+  const wait = rateLimit?.(caller) ?? 0;
+  if (wait > 0) throw tooMany(wait);
 }
 
 function isLarge([first = "", ...more]: readonly string[]): boolean {
@@ -142,24 +116,34 @@ function sendInPieces(
   return reply.header("content-length", size).send(chunkStream(chunks));
 }
 
-/** Runs operations; writes are checked by their idempotency key and their fencing token. */
-export function createOperationRunner(context: Context): RunOperation {
+/**
+ * Runs operations for authenticated callers, who are authenticated again when the operation takes effect; writes are
+ * checked by their idempotency key and their fencing token.
+ */
+export function createOperationRunner(context: Context, { callerWithin }: Callers) {
   const guardedWrite = createGuardedWrite();
-  return async (served, request, headers, authenticate) => {
+  return async (served: ServedOperation, request: OperationRequest, raw: IncomingMessage): Promise<OperationReply> => {
     if (!isWrite(served.name)) return authorised(request, (own, within) => unguarded(served, own, within));
-    const writeHeaders = readWriteHeaders(headers);
+    const writeHeaders = readWriteHeaders(raw.headers);
     // Without a transaction it is authenticated again here.
     if (isDryRun(served.name, request)) {
-      return unguarded(served, asDryRun({ ...request, principal: await authenticate(context) }), context);
+      const principal = dryRunPrincipal(await callerWithin(raw, context));
+      return unguarded(served, { ...request, principal }, context);
     }
     const isGuarded = writeHeaders.key !== null || writeHeaders.fence !== null;
     return authorised(request, (own, within) =>
       isGuarded ? guardedWrite(served, own, writeHeaders, within) : unguarded(served, own, within),
     );
 
-    async function authorised(own: OperationRequest, run: RunWithin): Promise<OperationReply> {
+    async function authorised(
+      own: OperationRequest,
+      run: (request: OperationRequest, within: Context) => Promise<OperationReply>,
+    ): Promise<OperationReply> {
       try {
-        return await run(own, authorisedContext(context, own.principal, authenticate));
+        return await run(
+          own,
+          authorisedContext(context, own.principal, (within) => callerWithin(raw, within)),
+        );
       } catch (error) {
         if (!(error instanceof ChangedPrincipal)) throw error;
         return authorised({ ...own, principal: error.principal }, run);
@@ -168,8 +152,6 @@ export function createOperationRunner(context: Context): RunOperation {
   };
 }
 
-type RunWithin = (request: OperationRequest, within: Context) => Promise<OperationReply>;
-
 async function unguarded(served: ServedOperation, request: OperationRequest, within: Context): Promise<OperationReply> {
   return { status: 200, pieces: await served.run(request, within), isReplay: false };
 }
@@ -177,10 +159,6 @@ async function unguarded(served: ServedOperation, request: OperationRequest, wit
 // A dry run has no effect, so it needs no idempotency or fencing.
 function isDryRun(name: OperationName, { body }: OperationRequest): boolean {
   return operation(name).body?.dryRun !== undefined && isObject(body) && body.dryRun === true;
-}
-
-function asDryRun(request: OperationRequest): OperationRequest {
-  return { ...request, principal: dryRunPrincipal(request.principal) };
 }
 
 function isWrite(name: OperationName): boolean {

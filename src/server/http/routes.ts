@@ -1,34 +1,20 @@
-import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, HTTPMethods } from "fastify";
 import { isDocumented, type Operation, type OperationName, operation, operations } from "../../contract/operations.ts";
 import { HttpError } from "../../http/http-error.ts";
-import { type Authenticator, authenticate as authenticatePrincipal } from "../auth/authenticate.ts";
-import { createPrincipalCache, createTokenReader } from "../auth/identify-caller.ts";
-import type { Context } from "../context.ts";
 import type { ServedOperation } from "./define-operation.ts";
 import { addOperationRoute, createOperationRunner, fastifyPath, type OperationRouting } from "./operation-route.ts";
 
 /** Adds a route for every operation of the table; operations without a handler return 501. */
 export function addOperationRoutes(
   app: FastifyInstance,
-  routing: Omit<OperationRouting, "authenticate" | "authenticateAgain" | "runOperation"> & {
-    readonly context: Context;
-    readonly authenticators: readonly Authenticator[];
-    readonly served: readonly ServedOperation[];
-  },
+  served: readonly ServedOperation[],
+  documentedOnly: boolean,
+  routing: OperationRouting,
 ): void {
-  const handlers = new Map(routing.served.map((served) => [served.name, served]));
-  const findPrincipal = createPrincipalCache(routing.context, routing.authenticators);
-  const readToken = createTokenReader();
-  const authenticate = async (request: IncomingMessage) => findPrincipal(readToken(request));
-  const authenticateAgain = (request: IncomingMessage) => {
-    const { token } = readToken(request);
-    return (within: Context) => authenticatePrincipal(routing.authenticators, token, within);
-  };
-  const runOperation = createOperationRunner(routing.context);
-  const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
-  for (const name of offered)
-    addOperationRoute(app, name, handlers.get(name), { ...routing, authenticate, authenticateAgain, runOperation });
+  const handlers = new Map(served.map((operation) => [operation.name, operation]));
+  const run = createOperationRunner(routing.context, routing.callers);
+  const offered = operationNames().filter((name) => !documentedOnly || isDocumented(operation(name)));
+  for (const name of offered) addOperationRoute(app, name, handlers.get(name), run, routing);
   const byPath = Map.groupBy(offered.map(operation), ({ path }) => path);
   for (const [path, sharing] of byPath) refuseOtherMethods(app, path, sharing);
 }

@@ -1,8 +1,7 @@
 // src/server/seed: the resources that a new control plane begins with. See docs/control-plane.md#running-it.
 
 import { join } from "node:path";
-import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
-import type { OperationName } from "../../contract/operations.ts";
+import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { ensureOwnFolder } from "../../files/own-folder.ts";
 import { replaceFile } from "../../files/write-file.ts";
 import { HttpError } from "../../http/http-error.ts";
@@ -11,13 +10,10 @@ import type { Context } from "../context.ts";
 import { notImplemented, type ServedOperation } from "../http/define-operation.ts";
 import type { SeedDocument } from "../options.ts";
 import type { ResourceDefinition } from "../resource.ts";
-import { type ExistenceCheck, type SeedRule, seedPrincipal } from "./seed-rule.ts";
+import { type CallOperation, type SeedRule, seedPrincipal } from "./seed-rule.ts";
 
 /** A document that needs another one to be created first. */
 type Waiting = { readonly document: SeedDocument; readonly refusal: HttpError };
-
-/** Calls an operation as the seed principal, and returns the reply. */
-type CallOperation = (name: OperationName, request: Pick<ExistenceCheck, "query" | "body">) => Promise<Json>;
 
 const CORRECT = "correct it and start again; what was created before it stays";
 
@@ -49,11 +45,11 @@ export async function seed(
 }
 
 function createCaller(served: readonly ServedOperation[], context: Context): CallOperation {
-  const principal = seedPrincipal;
-  return async (name, { query, body }) => {
+  return async (name, { body, fqn }) => {
     const operation = served.find((candidate) => candidate.name === name);
     if (operation === undefined) throw notImplemented(name);
-    const pieces = await operation.run({ principal, path: {}, query, body }, context);
+    const query = new Map(fqn === undefined ? [] : [["fqn", [fqn]]]);
+    const pieces = await operation.run({ principal: seedPrincipal, path: {}, query, body }, context);
     return JSON.parse(pieces.join(""));
   };
 }
@@ -85,26 +81,17 @@ async function seedDocument(
 }
 
 async function createIfAbsent(
-  { operation, existenceCheck, prepare }: SeedRule,
+  { operation, exists, prepare }: SeedRule,
   manifest: JsonObject,
   call: CallOperation,
   context: Context,
 ): Promise<"created" | "exists"> {
   await prepare?.(manifest, context);
-  if (await exists(existenceCheck(manifest), call)) return "exists";
-  const reply = await call(operation, { query: new Map(), body: { manifest } });
+  if (await exists(manifest, call)) return "exists";
+  const reply = await call(operation, { body: { manifest } });
   const token = isObject(reply) ? text(reply.token) : undefined;
   if (token !== undefined) writeToken(context, text(manifest.name) ?? "", token);
   return "created";
-}
-
-async function exists(check: ExistenceCheck, call: CallOperation): Promise<boolean> {
-  try {
-    return check.exists(await call(check.operation, check));
-  } catch (error) {
-    if (error instanceof HttpError && error.code === check.refusedAs) return true;
-    throw error;
-  }
 }
 
 // An existing file belongs to an account that does not exist any more.

@@ -135,7 +135,7 @@ export const resource: ResourceDefinition = {
       },
     }),
   ],
-  seeds: Object.fromEntries(applicationTypes.map((type) => [type, seedByDryRun("putApp", { id: "applicationId" })])),
+  seeds: Object.fromEntries(applicationTypes.map((type) => [type, seedByDryRun("putApp", "applicationId")])),
   snapshot: [applicationSnapshotPart],
   manifestSchemas: applicationSchemas,
   advance: advanceRollouts,

@@ -2,7 +2,7 @@
 
 import type { Transaction } from "kysely";
 import type { SecretGroup } from "../../../contract/generated/resources.ts";
-import { type JsonObject, text } from "../../../contract/json.ts";
+import { text } from "../../../contract/json.ts";
 import { conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
 import { isAllowed, isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
@@ -17,7 +17,7 @@ import { checkPageSize, checkResourceSize } from "../../http/reply-size.ts";
 import { danglingReferences, newReferences } from "../../manifest/check-references.ts";
 import { refTo } from "../../openapi/json-schema.ts";
 import type { ResourceDefinition } from "../../resource.ts";
-import { type ExistenceCheck, listsAny } from "../../seed/seed-rule.ts";
+import { seedUnlisted } from "../../seed/seed-rule.ts";
 import { deploymentText } from "../application/rows.ts";
 import {
   builtinStore,
@@ -167,7 +167,10 @@ export const resource: ResourceDefinition = {
       verb: "use",
     },
   ],
-  seeds: { "secret-group": { operation: "putSecretGroup", existenceCheck: groupExistenceCheck } },
+  // An existing group keeps its values: they may have been changed since.
+  seeds: {
+    "secret-group": seedUnlisted("putSecretGroup", "listSecretGroups", ({ name }) => `${tenant}:${text(name)}`),
+  },
   snapshot: [secretGroupSnapshotPart, secretSnapshotPart],
   manifestSchemas: secretGroupSchemas,
 };
@@ -180,16 +183,6 @@ async function groupText(transaction: Transaction<Tables>, group: SecretGroupRow
 function unknownIntegration(): Error {
   const message = `is not known here; the embedded store is \`${builtinStore}\``;
   return unprocessable([{ pointer: "/integrationId", message, code: "unknown-integration" }]);
-}
-
-// An existing group keeps its values: they may have been changed since.
-function groupExistenceCheck(manifest: JsonObject): ExistenceCheck {
-  return {
-    operation: "listSecretGroups",
-    query: new Map([["fqn", [`${tenant}:${text(manifest.name)}`]]]),
-    body: undefined,
-    exists: listsAny,
-  };
 }
 
 function groupOf(secretFqn: string): string {

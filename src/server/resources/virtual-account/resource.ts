@@ -109,9 +109,7 @@ export const resource: ResourceDefinition = {
     }),
   ],
   references: [{ kind: "virtual-account", existing: keysIn("virtual_accounts", "name") }],
-  seeds: {
-    "virtual-account": { ...seedByDryRun("putVirtualAccount", { refusedAs: "disabled" }), prepare: assignSeededSecret },
-  },
+  seeds: { "virtual-account": { ...seedByDryRun("putVirtualAccount"), prepare: assignSeededSecret } },
   snapshot: [accountSnapshotPart],
   manifestSchemas: accountSchemas,
   jobs: [{ name: "rotation", run: rotateTokens }],
