@@ -95,6 +95,16 @@ export function unsealWithAny(keys: readonly SealKey[], sealed: Uint8Array, aad:
   return unseal(key, sealed, aad);
 }
 
+/** The output of `seal` as base64, for a column of text. */
+export function sealText(key: SealKey, plaintext: string | Buffer, aad: string): string {
+  return seal(key, plaintext, aad).toString("base64");
+}
+
+/** Unseals what `sealText` made. */
+export function unsealText(keys: readonly SealKey[], sealed: string, aad: string): Buffer {
+  return unsealWithAny(keys, Buffer.from(sealed, "base64"), aad);
+}
+
 /** The version of the key that a value was sealed with. */
 export function sealedVersion(sealed: Uint8Array): string {
   if (sealed.length < HEAD_BYTES + TAG_BYTES || sealed[0] !== FORMAT) {

@@ -19,7 +19,7 @@ import type { Context } from "./context.ts";
 import { migrations } from "./database/migrations.ts";
 import { announceEndpoint } from "./endpoint-file.ts";
 import { openCertificate } from "./http/follow-certificate.ts";
-import { addOperationRoutes, operationNames } from "./http/routes.ts";
+import { addOperationRoutes, operationNames } from "./http/operation-routes.ts";
 import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "./http/storage-http-error.ts";
 import { followStorage } from "./jobs/follow-storage.ts";
 import { followTokens } from "./jobs/follow-tokens.ts";

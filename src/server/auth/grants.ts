@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from "kysely";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { forbidden } from "../../http/http-error.ts";
 import { preparedQuery } from "../../store/prepared-query.ts";
+import { chunks } from "../database/resource-rows.ts";
 import type { Tables } from "../database/tables.ts";
 import { everyoneSubject, teamSubjects } from "../resources/team/members.ts";
 import { mayGrant } from "./access.ts";
@@ -81,9 +82,4 @@ function grantKey({ subject, resourceType, resourceFqn, roleId }: Grant): string
 
 function objects(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-// The number of values in a statement is limited.
-function* chunks<Item>(items: readonly Item[], size: number): Generator<Item[]> {
-  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }

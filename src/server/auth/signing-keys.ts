@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock/clock.ts";
 import { Secret } from "../../contract/secret.ts";
-import { seal, unsealWithAny } from "../../seal/seal.ts";
+import { sealText, unsealText } from "../../seal/seal.ts";
 import type { KeyRing } from "../../seal/seal-key.ts";
 import type { Store } from "../../store/store.ts";
 import type { Tables } from "../database/tables.ts";
@@ -62,9 +62,7 @@ async function readKeys({ store, keys }: Source): Promise<readonly StoredKey[]> 
     .execute();
   return Promise.all(
     rows.map(async ({ kid, sealed, created_at: createdAt }) => {
-      const pkcs8 = unsealWithAny(keys().all, Buffer.from(sealed, "base64"), signingKeyAssociatedData(kid)).toString(
-        "utf8",
-      );
+      const pkcs8 = unsealText(keys().all, sealed, signingKeyAssociatedData(kid)).toString();
       return { key: await signingKey(new Secret(pkcs8)), createdAt: Date.parse(createdAt) };
     }),
   );
@@ -77,7 +75,7 @@ async function isStored({ store }: Source, kid: string): Promise<boolean> {
 
 async function createKey({ store, keys, clock }: Source): Promise<StoredKey> {
   const { key, pkcs8 } = await createSigningKey();
-  const sealed = seal(keys().newest, pkcs8.open(), signingKeyAssociatedData(key.kid)).toString("base64");
+  const sealed = sealText(keys().newest, pkcs8.open(), signingKeyAssociatedData(key.kid));
   const createdAt = clock.now();
   const row = { kid: key.kid, sealed, created_at: new Date(createdAt).toISOString() };
   await store.write(async (transaction) => void (await transaction.insertInto("signing_keys").values(row).execute()));

@@ -79,6 +79,13 @@ export async function countTotal<Database, Table extends keyof Database & string
   // On the last page the total follows from the offset.
   const isLast = found < limit && (found > 0 || offset === 0);
   if (isLast) return offset + found;
+  return countRows(query);
+}
+
+/** The number of rows of a query. */
+export async function countRows<Database, Table extends keyof Database & string, Row>(
+  query: SelectQueryBuilder<Database, Table, Row>,
+): Promise<number> {
   const counted = query.clearSelect().select(({ fn }) => fn.countAll<number>().as("total"));
   const { total } = await counted.$castTo<{ readonly total: number }>().executeTakeFirstOrThrow();
   return Number(total);

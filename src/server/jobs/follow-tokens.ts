@@ -1,8 +1,6 @@
-import type { Selectable } from "kysely";
 import { operations } from "../../contract/operations.ts";
 import type { Context } from "../context.ts";
 import { idPrefixAt } from "../database/id-generator.ts";
-import type { Tables } from "../database/tables.ts";
 import { revocation } from "../resources/personal-access-token/revoke-subject-tokens.ts";
 import { RecurringTask } from "./recurring-task.ts";
 
@@ -10,8 +8,6 @@ const EVERY_MS = 1000;
 // Longer than a transaction takes, and than the clocks of two servers differ.
 const WINDOW_MS = 60_000;
 const MAX_SEEN = 10_000;
-
-type AuditRow = Pick<Selectable<Tables["audit"]>, "id" | "principal" | "operation" | "resource">;
 
 /**
  * Logs which tokens are revoked, ended or made from now on, by the rows of the audit: a command beside this server may do
@@ -42,7 +38,7 @@ const ADMIN_TOKEN = "admin-token";
 const DISABLED: string = operations.disableSubject.number;
 const REVOKED: string = operations.revokePersonalAccessToken.number;
 
-async function rowsSince({ read }: Context["store"], moment: number): Promise<readonly AuditRow[]> {
+function rowsSince({ read }: Context["store"], moment: number) {
   return read
     .selectFrom("audit")
     .select(["id", "principal", "operation", "resource"])

@@ -7,6 +7,7 @@ import { unprocessable } from "../../http/http-error.ts";
 import { type ResourceReference, referencesOf } from "../../model/references.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
+import { chunks } from "../database/resource-rows.ts";
 import type { Tables } from "../database/tables.ts";
 
 /**
@@ -52,9 +53,8 @@ async function findAll(
   const found = new Set([identityOf({ kind: "tenant", key: tenant })]);
   for (const [kind, references] of Map.groupBy(requested, (reference) => reference.kind)) {
     const keys = [...new Set(references.map(({ key }) => key))];
-    // The number of values in a statement is limited.
-    for (let at = 0; at < keys.length; at += 500) {
-      const names = (await targets.get(kind)?.existing(database, keys.slice(at, at + 500))) ?? [];
+    for (const part of chunks(keys)) {
+      const names = (await targets.get(kind)?.existing(database, part)) ?? [];
       for (const key of names) found.add(identityOf({ kind, key }));
     }
   }

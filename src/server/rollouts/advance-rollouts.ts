@@ -2,7 +2,7 @@
 
 import type { Kysely, Transaction } from "kysely";
 import type { Context } from "../context.ts";
-import { claimDueRows } from "../database/claim-due-rows.ts";
+import { advanceDueRows } from "../database/advance-due-rows.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
 import type { Stored, Tables } from "../database/tables.ts";
 import { withOutcome, withProgress } from "../resources/application/deployment.ts";
@@ -17,28 +17,16 @@ import type { DriverRollout, RolloutObservation } from "./rollout-driver.ts";
 
 // Enough to keep the disk busy, and few enough not to block requests.
 const AT_ONCE = 100;
-// Servers that share a database do not notify each other of new rollouts.
-const POLL_MS = 5000;
-
 /**
  * Asks the driver for the progress of every rollout that is due, and stores it. Returns when the next one is due, in
  * epoch milliseconds; null when no rollout is in progress.
  */
-export async function advanceRollouts(context: Context): Promise<number | null> {
+export function advanceRollouts(context: Context): Promise<number | null> {
   const { store, clock, rollouts } = context;
-  const due = await claimDueRows(context, "deployments", dueRollouts);
-  await Promise.all(
-    due.map(async ({ id, json }) => {
-      const observation = await rollouts.observe(toDriverRollout({ ...fromText(json), id }), clock.now());
-      await store.write((transaction) => saveProgress(transaction, context, { id, json }, observation));
-    }),
-  );
-  const { next } = await store.read
-    .selectFrom("deployments")
-    .select(({ fn }) => fn.min("look_at").as("next"))
-    .executeTakeFirstOrThrow();
-  const moment = next === null ? null : Number(next);
-  return store.isShared ? Math.min(moment ?? Number.POSITIVE_INFINITY, clock.now() + POLL_MS) : moment;
+  return advanceDueRows(context, "deployments", dueRollouts, async (row) => {
+    const observation = await rollouts.observe(toDriverRollout(fromText(row.json)), clock.now());
+    await store.write((transaction) => saveProgress(transaction, context, row, observation));
+  });
 }
 
 function dueRollouts(database: Kysely<Tables>, now: number) {
@@ -59,7 +47,7 @@ export function toDriverRollout({ id, fqn, manifest, currentStatus, createdAt }:
 async function saveProgress(
   transaction: Transaction<Tables>,
   context: Context,
-  { id, json }: { readonly id: string; readonly json: JsonText<DeploymentRow> },
+  { id, json }: { readonly id: string; readonly json: JsonText<Stored<DeploymentRow>> },
   { progress, dueAt }: RolloutObservation,
 ): Promise<void> {
   const current = await transaction
@@ -69,7 +57,7 @@ async function saveProgress(
     .executeTakeFirstOrThrow();
   // It was cancelled in the meantime, or another server has advanced it.
   if (current.json !== json) return;
-  const seen = { ...fromText(json), id };
+  const seen = fromText(json);
   const { clock, newId } = context;
   const moment = new Date(clock.now()).toISOString();
   const deployment = progress.length === 0 ? seen : withProgress(seen, progress, moment, newId);

@@ -1,7 +1,7 @@
 // src/server/secrets: the values of secrets, encrypted. See docs/control-plane.md#the-servers-key.
 
 import type { Kysely, Transaction } from "kysely";
-import { seal, sealedVersion, unsealWithAny } from "../../seal/seal.ts";
+import { sealedVersion, sealText, unsealText } from "../../seal/seal.ts";
 import type { KeyRing } from "../../seal/seal-key.ts";
 import type { Store } from "../../store/store.ts";
 import { signingKeyAssociatedData } from "../auth/signing-keys.ts";
@@ -61,7 +61,7 @@ export async function reseal(store: Store<Tables>, ring: KeyRing): Promise<numbe
   for (const table of tables) {
     for (let after: string | undefined = ""; after !== undefined; ) {
       const rows: readonly SealedRow[] = await table.page(store.read, after);
-      const stale = rows.filter(({ sealed }) => sealedVersion(bytes(sealed)) !== ring.newest.version);
+      const stale = rows.filter(({ sealed }) => sealedVersion(Buffer.from(sealed, "base64")) !== ring.newest.version);
       if (stale.length > 0) {
         await store.write(async (transaction) => {
           for (const row of stale) await table.replace(transaction, row, resealed(row, ring));
@@ -75,9 +75,5 @@ export async function reseal(store: Store<Tables>, ring: KeyRing): Promise<numbe
 }
 
 function resealed({ sealed, context }: SealedRow, { newest, all }: KeyRing): string {
-  return seal(newest, unsealWithAny(all, bytes(sealed), context), context).toString("base64");
-}
-
-function bytes(sealed: string): Buffer {
-  return Buffer.from(sealed, "base64");
+  return sealText(newest, unsealText(all, sealed, context), context);
 }

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Clock } from "../../clock/clock.ts";
 import type { Secret } from "../../contract/secret.ts";
 import type { Log } from "../../log/log.ts";
-import { SealError, seal, unsealWithAny } from "../../seal/seal.ts";
+import { SealError, sealText, unsealText } from "../../seal/seal.ts";
 import {
   type KeyRing,
   loadOrCreateKey,
@@ -33,8 +33,6 @@ type Parts = {
   readonly clock: Clock;
   readonly log: Log;
 };
-
-type KnownKey = Pick<Tables["server_keys"], "version" | "sealed">;
 
 /** Loads the keys; fails before any change when the data was sealed with a key that is missing. */
 export async function openServerKeys({ source, store, clock, log }: Parts): Promise<ServerKeys> {
@@ -84,7 +82,7 @@ function sweepsFrom(now: number): readonly number[] {
   return [now, now + LATE_MS];
 }
 
-async function readSource(source: KeySource, known: readonly KnownKey[]): Promise<KeyRing> {
+async function readSource(source: KeySource, known: readonly Tables["server_keys"][]): Promise<KeyRing> {
   if (source.from === "text") return parseKeys(source.text.open());
   if (source.from === "file") return readOperatorFile(source.path, known);
   const existing = await readKeyFile(source.path);
@@ -95,7 +93,7 @@ async function readSource(source: KeySource, known: readonly KnownKey[]): Promis
   return { newest: created, all: [created] };
 }
 
-async function readOperatorFile(path: string, known: readonly KnownKey[]): Promise<KeyRing> {
+async function readOperatorFile(path: string, known: readonly Tables["server_keys"][]): Promise<KeyRing> {
   try {
     return await readOperatorKeyFile(path);
   } catch (cause) {
@@ -104,24 +102,19 @@ async function readOperatorFile(path: string, known: readonly KnownKey[]): Promi
   }
 }
 
-function noKey(path: string, known: readonly KnownKey[], cause?: unknown): SealKeyError {
+function noKey(path: string, known: readonly Tables["server_keys"][], cause?: unknown): SealKeyError {
   return new SealKeyError(`${path}: there is no key${neededText(known)}`, { cause });
 }
 
 /** The registered keys, the newest first. */
-async function knownKeys(database: Kysely<Tables>): Promise<readonly KnownKey[]> {
-  return database
-    .selectFrom("server_keys")
-    .select(["version", "sealed"])
-    .orderBy("created_at", "desc")
-    .orderBy("version")
-    .execute();
+async function knownKeys(database: Kysely<Tables>): Promise<readonly Tables["server_keys"][]> {
+  return database.selectFrom("server_keys").selectAll().orderBy("created_at", "desc").orderBy("version").execute();
 }
 
-function requireKeys({ all }: KeyRing, known: readonly KnownKey[]): void {
+function requireKeys({ all }: KeyRing, known: readonly Tables["server_keys"][]): void {
   for (const { version, sealed } of known) {
     try {
-      unsealWithAny(all, Buffer.from(sealed, "base64"), keyContext(version));
+      unsealText(all, sealed, keyContext(version));
     } catch (cause) {
       if (!(cause instanceof SealError)) throw cause;
       throw new SealKeyError(`the data was sealed with another key${neededText([{ version }])}`, { cause });
@@ -138,7 +131,7 @@ async function registerKey(store: Store<Tables>, { newest }: KeyRing, clock: Clo
   const { version } = newest;
   const row = await store.read.selectFrom("server_keys").select("version").where("version", "=", version).execute();
   if (row.length > 0) return;
-  const sealed = seal(newest, "holdfast", keyContext(version)).toString("base64");
+  const sealed = sealText(newest, "holdfast", keyContext(version));
   const values = { version, sealed, created_at: new Date(clock.now()).toISOString() };
   await store.write(async (transaction) => {
     await transaction
@@ -149,7 +142,7 @@ async function registerKey(store: Store<Tables>, { newest }: KeyRing, clock: Clo
   });
 }
 
-async function deleteKeys(store: Store<Tables>, keys: readonly KnownKey[]): Promise<void> {
+async function deleteKeys(store: Store<Tables>, keys: readonly Tables["server_keys"][]): Promise<void> {
   await store.write(async (transaction) => {
     for (const { version } of keys)
       await transaction.deleteFrom("server_keys").where("version", "=", version).execute();

@@ -3,6 +3,7 @@
 import type { Transaction } from "kysely";
 import type { Context } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
+import { chunks } from "../database/resource-rows.ts";
 import type { Tables } from "../database/tables.ts";
 import type { ResourceDefinition } from "../resource.ts";
 import {
@@ -28,9 +29,8 @@ export async function copySnapshot(
   const parts = inOrder(resources.flatMap(({ snapshot: own = [] }) => own));
   const refused: string[] = [];
   for (const part of parts) {
-    const rows = part.rows(snapshot);
-    for (let at = 0; at < rows.length; at += AT_ONCE) {
-      const written = rows.slice(at, at + AT_ONCE).map(async (row) => {
+    for (const rows of chunks(part.rows(snapshot), AT_ONCE)) {
+      const written = rows.map(async (row) => {
         const copied = await context.store.write((transaction) => copyRow(transaction, row, context));
         if (copied.result === "refused") refused.push(`${row.name}: ${copied.why}`);
       });

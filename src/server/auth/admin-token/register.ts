@@ -7,14 +7,7 @@ import type { Tables } from "../../database/tables.ts";
 import { announcePresence, otherServerSeen } from "../../jobs/presence.ts";
 import { OptionsError } from "../../options.ts";
 import { tokenHash } from "../authenticate.ts";
-import {
-  type AdminTokenRow,
-  addAdminToken,
-  endAdminTokens,
-  endedAmong,
-  lockAdministrator,
-  validAdminTokens,
-} from "./rows.ts";
+import { addAdminToken, endAdminTokens, endedAmong, lockAdministrator, validAdminTokens } from "./rows.ts";
 import { adminTokenFile, createAdminToken, parseAdminTokens, readAdminTokens, writeAdminToken } from "./token-file.ts";
 
 /** Which token of the administrator a server starts with. */
@@ -28,7 +21,7 @@ export type AdminTokenChoice = {
 };
 
 /** Tokens that have ended, and how many personal tokens with them. */
-export type EndedTokens = { readonly ended: readonly AdminTokenRow[]; readonly personal: number };
+export type EndedTokens = { readonly ended: readonly Tables["tokens"][]; readonly personal: number };
 
 /**
  * Registers the administrator's token: the given ones, else the one in the file, which is created at the first start.
@@ -103,7 +96,7 @@ async function register(
 async function addUnknown(
   { transaction, context }: Registration,
   tokens: readonly Secret[],
-  valid: readonly AdminTokenRow[],
+  valid: readonly Tables["tokens"][],
 ): Promise<ReadonlySet<Secret>> {
   const unknown = tokens.filter((token) => valid.every(({ hash }) => hash !== tokenHash(token)));
   for (const token of unknown.toReversed()) await addAdminToken(transaction, token, context);
@@ -113,7 +106,7 @@ async function addUnknown(
 /** The offered tokens to use; none when a new one is to be made. */
 async function usableTokens(
   { transaction, context, choice, offered }: Registration,
-  valid: readonly AdminTokenRow[],
+  valid: readonly Tables["tokens"][],
 ): Promise<readonly Secret[]> {
   const over = await endedAmong(transaction, offered);
   const usable = offered.filter((token) => !over.has(tokenHash(token)));

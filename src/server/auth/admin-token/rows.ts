@@ -23,9 +23,6 @@ export function isAdministrator(subjectType: string, subjectId: string): boolean
   return subjectType === "user" && subjectId === ADMIN;
 }
 
-/** A valid token of the administrator. */
-export type AdminTokenRow = Pick<Tables["tokens"], "hash" | "name" | "created_at">;
-
 /** Creates the administrator, and makes concurrent changes of its tokens conflict until the transaction ends. */
 export async function lockAdministrator(transaction: Transaction<Tables>): Promise<void> {
   await transaction
@@ -47,13 +44,8 @@ export async function lockAdministrator(transaction: Transaction<Tables>): Promi
 }
 
 /** The valid tokens of the administrator, the newest first. */
-export async function validAdminTokens(database: Kysely<Tables>): Promise<readonly AdminTokenRow[]> {
-  return database
-    .selectFrom("tokens")
-    .select(["hash", "name", "created_at"])
-    .where("user_id", "=", ADMIN)
-    .orderBy("created_at", "desc")
-    .execute();
+export async function validAdminTokens(database: Kysely<Tables>): Promise<readonly Tables["tokens"][]> {
+  return database.selectFrom("tokens").selectAll().where("user_id", "=", ADMIN).orderBy("created_at", "desc").execute();
 }
 
 /** Those of the tokens that have ended. */
@@ -83,7 +75,7 @@ export async function addAdminToken(transaction: Transaction<Tables>, token: Sec
  */
 export async function endAdminTokens(
   transaction: Transaction<Tables>,
-  tokens: readonly AdminTokenRow[],
+  tokens: readonly Tables["tokens"][],
   context: Context,
 ): Promise<number> {
   let personal = 0;

@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from "kysely";
 import { canonical, isObject, type Json } from "../../../contract/json.ts";
 import type { Secret } from "../../../contract/secret.ts";
 import { conflict } from "../../../http/http-error.ts";
-import { seal, sealedVersion, unseal } from "../../../seal/seal.ts";
+import { sealedVersion, sealText, unseal } from "../../../seal/seal.ts";
 import { deriveKey, type SealKey } from "../../../seal/seal-key.ts";
 import { preparedQuery } from "../../../store/prepared-query.ts";
 import type { Context } from "../../context.ts";
@@ -36,7 +36,10 @@ export function requestKeyOf(key: Secret, principal: string, request: string, bo
 type Row = Tables["kept_replies"];
 
 const selectReply = preparedQuery(
-  (database: Kysely<Tables>, { key_hash, principal, request }: Pick<Row, "key_hash" | "principal" | "request">) =>
+  (
+    database: Kysely<Tables>,
+    { key_hash, principal, request }: { readonly [column in "key_hash" | "principal" | "request"]: string },
+  ) =>
     database
       .selectFrom("kept_replies")
       .select(["sealed", "kept_until"])
@@ -83,7 +86,7 @@ export async function storeReply(
   const { keyHash: key_hash, principal, request, digest } = replayKey;
   // The digest is sealed too: otherwise a body with a short secret could be found by guessing.
   const content = JSON.stringify({ status, digest, text: exceedsBytes(text, MAX_BYTES) ? null : text });
-  const sealed = seal(sealKeyOf(keys().newest, replayKey), content, associatedData(replayKey)).toString("base64");
+  const sealed = sealText(sealKeyOf(keys().newest, replayKey), content, associatedData(replayKey));
   const at = clock.now();
   await upsertReply(transaction, { key_hash, principal, request, sealed, kept_until: at + MAX_AGE_MS, now: at });
 }

@@ -47,25 +47,12 @@ export const resource: ResourceDefinition = {
 const BATCH = 50;
 const MAX_MANIFEST_BYTES = 1024 * 1024;
 
-/** An application of type `helm`, with its newest deployment. */
-export type HelmApplication = { readonly application: ApplicationRow; readonly deployment: DeploymentRow };
-
-/** A Helm application with its parsed manifest. */
-type HelmInstallation = HelmApplication & { readonly helm: AddonHelmManifest };
-
-type InstallationState = Pick<
-  Addon,
-  | "appName"
-  | "namespace"
-  | "applicationId"
-  | "workspaceId"
-  | "version"
-  | "installationSource"
-  | "installed"
-  | "status"
-  | "manifest"
-  | "recommendations"
->;
+/** An application of type `helm` with its newest deployment, and the manifest of that, parsed once for all addons. */
+type HelmInstallation = {
+  readonly application: ApplicationRow;
+  readonly deployment: DeploymentRow;
+  readonly helm: AddonHelmManifest;
+};
 
 /** The application that installs each addon; one with the addon's name takes precedence. */
 async function findInstalling(
@@ -76,7 +63,7 @@ async function findInstalling(
   const found = new Map<AddonEntry, HelmInstallation>();
   for (let offset = 0; ; offset += BATCH) {
     const applications = await helmApplications(database, clusterId, offset);
-    for (const application of applications.map(toHelmInstallation)) {
+    for (const application of applications) {
       for (const entry of entries) if (isBetter(application, entry, found.get(entry))) found.set(entry, application);
     }
     if (applications.length < BATCH) return found;
@@ -102,10 +89,10 @@ async function helmApplications(database: Kysely<Tables>, clusterId: string, off
     .limit(BATCH)
     .offset(offset)
     .execute();
-  return rows.map(({ application, deployment }) => ({
-    application: fromText(application),
-    deployment: fromText(deployment),
-  }));
+  return rows.map((row): HelmInstallation => {
+    const deployment = fromText(row.deployment);
+    return { application: fromText(row.application), deployment, helm: readHelm(deployment.manifest) };
+  });
 }
 
 /** An addon of a cluster: its catalogue entry, and the state of the application that installs it. */
@@ -127,12 +114,7 @@ function describeAddon(clusterType: string, entry: AddonEntry, found: HelmInstal
   };
 }
 
-/** Parses the manifest of an application, once for all addons. */
-function toHelmInstallation(application: HelmApplication): HelmInstallation {
-  return { ...application, helm: readHelm(application.deployment.manifest) };
-}
-
-function absent(entry: AddonEntry, version: string): InstallationState {
+function absent(entry: AddonEntry, version: string) {
   return {
     appName: entry.appName,
     namespace: entry.namespace,
@@ -144,7 +126,7 @@ function absent(entry: AddonEntry, version: string): InstallationState {
   };
 }
 
-function installed({ application, deployment, helm }: HelmInstallation): InstallationState {
+function installed({ application, deployment, helm }: HelmInstallation) {
   const { id, name, workspaceId, workspaceFqn, recommendations } = application;
   return {
     appName: name,

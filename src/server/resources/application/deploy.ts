@@ -93,7 +93,8 @@ async function deploy(
   const { newId, rollouts } = context;
   const planned = plan(principal, manifest, place, context);
   const now = planned.createdAt;
-  const before = place.found?.application ?? createApplication(principal, manifest, place, now, newId);
+  const named = { name: requiredName(manifest), type: requiredText(manifest, "type") };
+  const before = place.found?.application ?? newApplication(newId(), place.workspace, named, principal.subject, now);
   await cancelUnderWay(transaction, place, now, context);
   const made = createdDeployment(planned, before.id, newId());
   const begun = withProgress(made, [rollouts.begin(manifest)], now, newId);
@@ -120,18 +121,6 @@ async function cancelUnderWay(
   const deployment = withProgress(underWay, [cancelled], now, context.newId);
   await saveDeployment(transaction, deployment, null);
   await runOrDropTrigger(transaction, deployment, context);
-}
-
-function createApplication(
-  { subject }: Principal,
-  manifest: JsonObject,
-  { workspace }: DeploymentTarget,
-  now: string,
-  newId: () => string,
-): ApplicationRow {
-  const name = requiredName(manifest);
-  const fqn = `${workspace.fqn}:${name}`;
-  return newApplication({ id: newId(), fqn, name, type: requiredText(manifest, "type"), workspace, subject, now });
 }
 
 function dryRun(planned: PlannedDeployment, application: ApplicationRow | null) {

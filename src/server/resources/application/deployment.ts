@@ -1,4 +1,10 @@
-import type { Deployment, DeploymentStatus, Recommendation, Subject } from "../../../contract/generated/resources.ts";
+import type {
+  Deployment,
+  DeploymentStatus,
+  Recommendation,
+  Subject,
+  Workspace,
+} from "../../../contract/generated/resources.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { Stored } from "../../database/tables.ts";
@@ -84,22 +90,17 @@ export const cancelled: RolloutStatus = {
   isTerminalState: true,
 };
 
-/** What an application is created from, at its first deployment. */
-export type NewApplication = {
-  readonly id: string;
-  readonly fqn: string;
-  readonly name: string;
-  readonly type: string;
-  readonly workspace: { readonly id: string; readonly fqn: string };
-  readonly subject: Subject;
-  readonly now: string;
-};
-
 /** An application without deployments. */
-export function newApplication({ id, fqn, name, type, workspace, subject, now }: NewApplication): ApplicationRow {
+export function newApplication(
+  id: string,
+  workspace: Stored<Workspace>,
+  { name, type }: { readonly name: string; readonly type: string },
+  subject: Subject,
+  now: string,
+): ApplicationRow {
   return {
     id,
-    fqn,
+    fqn: `${workspace.fqn}:${name}`,
     name,
     type,
     tenantName: tenant,
@@ -201,9 +202,7 @@ function statusOf(deploymentId: string, step: RolloutStatus, now: string, id: st
 }
 
 /** The members that name the newest entry of a history; none when it is empty. */
-export function currentOf(
-  history: readonly DeploymentStatus[],
-): Pick<DeploymentRow, "currentStatus" | "currentStatusId"> {
+export function currentOf(history: readonly DeploymentStatus[]) {
   const currentStatus = history.at(-1);
   return currentStatus === undefined ? {} : { currentStatus, currentStatusId: currentStatus.id };
 }

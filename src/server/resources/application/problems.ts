@@ -36,9 +36,7 @@ function problem(name: string, description: string): Problem {
 }
 
 /** Recommendations for a manifest: requests closer to their limits. */
-export function proposeRecommendations({
-  resources,
-}: JsonObject): readonly Pick<Recommendation, "recommendationType" | "recommendationData">[] {
+export function proposeRecommendations({ resources }: JsonObject) {
   if (!isObject(resources)) return [];
   return (["cpu", "memory"] as const).flatMap((name) => {
     const request = resources[`${name}_request`];

@@ -5,7 +5,7 @@ import { type JsonObject, text } from "../../../contract/json.ts";
 import { notFound } from "../../../http/http-error.ts";
 import { manifestTypes, schemaFor } from "../../../schema/schemas.ts";
 import { isAllowed } from "../../auth/access.ts";
-import { countTotal, newestFirst, selectPage, selectTextRows } from "../../database/select-page.ts";
+import { countRows, countTotal, newestFirst, selectPage, selectTextRows } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler } from "../../http/operation-call.ts";
@@ -81,14 +81,7 @@ const rolloutGauge: ResourceGauge = {
   name: "holdfast_rollouts_in_progress",
   help: "Rollouts that have not ended.",
   shownTo: "everyone",
-  read: async ({ store }) => {
-    const { open } = await store.read
-      .selectFrom("deployments")
-      .select(({ fn }) => fn.countAll().as("open"))
-      .where("look_at", "is not", null)
-      .executeTakeFirstOrThrow();
-    return Number(open);
-  },
+  read: ({ store }) => countRows(store.read.selectFrom("deployments").where("look_at", "is not", null)),
 };
 
 /** The operations on applications and their deployments: 10, 16 and E4. */

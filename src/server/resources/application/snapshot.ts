@@ -37,7 +37,7 @@ async function copyApplication(
   const read = deployments.flatMap((row) => readDeployment(row, { id, fqn }, context) ?? []);
   const byVersion = new Map(read.map((deployment) => [deployment.version, deployment]));
   if (byVersion.size === 0) return notCopied("the snapshot has none of its deployments");
-  const blank = newApplication({ id, fqn, name, type, workspace, subject, now: createdAt });
+  const blank = newApplication(id, workspace, { name, type }, subject, createdAt);
   const copy = [...byVersion.values()]
     .toSorted((one, other) => one.version - other.version)
     .reduce((before, deployment) => after(before, deployment, context.newId), blank);

@@ -61,11 +61,11 @@ type Write<Version extends ModelVersion | PromptVersion> = {
 
 type Outcome<Version> = { readonly resource: Version; readonly version: number; readonly isEffect: boolean };
 
-/** A stored version: its number, its content, and its manifest without the number, both as comparable text. */
-export type VersionRow = { readonly version: number; readonly content: string; readonly manifest: string };
+/** What is compared of a version: its content, and its manifest without the number, both as text in normal form. */
+type Compared = { readonly content: string; readonly manifest: string };
 
-/** A requested version; `version` is null when the server chooses the number. */
-export type WantedVersion = { readonly version: number | null; readonly content: string; readonly manifest: string };
+/** A stored version. */
+export type VersionRow = Compared & { readonly version: number };
 
 /** The decision on a write of a versioned manifest. */
 export type VersionDecision<Stored extends VersionRow> =
@@ -229,13 +229,13 @@ function aliasOf(manifest: JsonObject): string | null {
   return text(manifest.version_alias) ?? null;
 }
 
-function compared(shape: Shape, { version: _, ...manifest }: JsonObject): Pick<VersionRow, "content" | "manifest"> {
+function compared(shape: Shape, { version: _, ...manifest }: JsonObject): Compared {
   return { content: versionContent(shape, manifest), manifest: comparableText(shape, manifest) };
 }
 
-/** Decides a write from the newest version and the one with the requested number, each null when absent. */
+/** Decides a write, which has no number when the server chooses it, from the newest version and the one with the requested number, each null when absent. */
 export function decideVersion<Stored extends VersionRow>(
-  wanted: WantedVersion,
+  wanted: Compared & { readonly version: number | null },
   { newest, numbered }: { readonly newest: Stored | null; readonly numbered: Stored | null },
 ): VersionDecision<Stored> {
   const next = (newest?.version ?? 0) + 1;
@@ -248,6 +248,6 @@ export function decideVersion<Stored extends VersionRow>(
   return inPlace(wanted, numbered);
 }
 
-function inPlace<Stored extends VersionRow>(wanted: WantedVersion, existing: Stored): VersionDecision<Stored> {
+function inPlace<Stored extends VersionRow>(wanted: Compared, existing: Stored): VersionDecision<Stored> {
   return { decision: existing.manifest === wanted.manifest ? "keep" : "update", existing };
 }

@@ -5,10 +5,11 @@ import type { JobRun, Subject } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
+import { countRows } from "../../database/select-page.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
 import { requiredName } from "../../manifest/require-valid-manifest.ts";
 import type { DeploymentRow } from "../application/rows.ts";
-import { countRuns, deleteTrigger, insertRun, insertTrigger, type RunTrigger } from "./rows.ts";
+import { deleteTrigger, insertRun, insertTrigger, type RunTrigger } from "./rows.ts";
 import type { RunState, StartedRun } from "./run-driver.ts";
 
 // The types of applications with runs.
@@ -99,7 +100,7 @@ async function start(
   context: Context,
 ): Promise<void> {
   const now = context.clock.now();
-  const before = await countRuns(transaction, deployment.id);
+  const before = await countRows(transaction.selectFrom("job_runs").where("deployment_id", "=", deployment.id));
   const run = newRun({ deployment, before, subject, now });
   const { state, dueAt } = await context.runs.observe(toDriverRun(run, deployment), now);
   await insertRun(transaction, deployment, { id: context.newId(), run: withState(run, state) }, dueAt);

@@ -3,7 +3,7 @@ import { notFound } from "../../../http/http-error.ts";
 import { isAllowed } from "../../auth/access.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
-import { claimDueRows } from "../../database/claim-due-rows.ts";
+import { advanceDueRows } from "../../database/advance-due-rows.ts";
 import { fromText } from "../../database/json-text.ts";
 import { selectPage } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
@@ -68,21 +68,13 @@ function runsOf(database: Kysely<Tables>, jobId: string) {
  * Asks the driver for the progress of every run that is due, and stores it. Returns when the next one is due, in epoch
  * milliseconds; null when no run is in progress.
  */
-async function advanceRuns(context: Context): Promise<number | null> {
+function advanceRuns(context: Context): Promise<number | null> {
   const { store, clock, runs } = context;
-  const due = await claimDueRows(context, "job_runs", dueRuns);
-  await Promise.all(
-    due.map(async ({ id, run: text, deployment }) => {
-      const run = fromText(text);
-      const { state, dueAt } = await runs.observe(toDriverRun(run, fromText(deployment)), clock.now());
-      await store.write((transaction) => updateRun(transaction, { id, run }, withState(run, state), dueAt));
-    }),
-  );
-  const { next } = await store.read
-    .selectFrom("job_runs")
-    .select(({ fn }) => fn.min("look_at").as("next"))
-    .executeTakeFirstOrThrow();
-  return next === null ? null : Number(next);
+  return advanceDueRows(context, "job_runs", dueRuns, async ({ id, run: text, deployment }) => {
+    const run = fromText(text);
+    const { state, dueAt } = await runs.observe(toDriverRun(run, fromText(deployment)), clock.now());
+    await store.write((transaction) => updateRun(transaction, { id, run }, withState(run, state), dueAt));
+  });
 }
 
 function dueRuns(database: Kysely<Tables>, now: number) {

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import type { Transaction } from "kysely";
 import type { JobRun, Subject } from "../../../contract/generated/resources.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
 import type { ResourceRow, Stored, Tables } from "../../database/tables.ts";
@@ -50,16 +50,6 @@ export async function deleteTrigger(
   if (row === undefined) return null;
   await transaction.deleteFrom("job_triggers").where("deployment_id", "=", deploymentId).execute();
   return { name: row.principal, subject: fromText(row.subject) };
-}
-
-/** The number of runs of a deployment. */
-export async function countRuns(database: Kysely<Tables>, deploymentId: string): Promise<number> {
-  const { runs } = await database
-    .selectFrom("job_runs")
-    .select(({ fn }) => fn.countAll<number>().as("runs"))
-    .where("deployment_id", "=", deploymentId)
-    .executeTakeFirstOrThrow();
-  return Number(runs);
 }
 
 /** Inserts a new run of a deployment; `dueAt` is when it is due again. */

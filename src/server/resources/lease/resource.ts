@@ -7,6 +7,7 @@ import { isAllowed } from "../../auth/access.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { toText } from "../../database/json-text.ts";
+import { countRows } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
 import type { Handler, OperationBody, OperationCall } from "../../http/operation-call.ts";
@@ -29,15 +30,8 @@ const leaseGauge: ResourceGauge = {
   name: "holdfast_leases",
   help: "Leases that are held.",
   shownTo: "trusted",
-  read: async ({ store, clock }) => {
-    const { held } = await store.read
-      .selectFrom("leases")
-      .select(({ fn }) => fn.countAll().as("held"))
-      .where("holder", "!=", "")
-      .where("expires_at", ">", clock.now())
-      .executeTakeFirstOrThrow();
-    return Number(held);
-  },
+  read: ({ store, clock }) =>
+    countRows(store.read.selectFrom("leases").where("holder", "!=", "").where("expires_at", ">", clock.now())),
 };
 
 const putLease: Handler<"putLease"> = async (call, context) => {

@@ -1,5 +1,6 @@
 import type { Clock } from "../../../clock/clock.ts";
 import type { Store } from "../../../store/store.ts";
+import { chunks } from "../../database/resource-rows.ts";
 import type { Tables } from "../../database/tables.ts";
 
 // The time need not be precise: it shows whether a token is in use.
@@ -29,9 +30,8 @@ export function createTokenUses(store: Store<Tables>, clock: Clock): TokenUses {
       const batch = [...recorded];
       const last_used_at = Math.max(...batch.map(([, moment]) => moment));
       await store.write(async (transaction) => {
-        // The number of values in a statement is limited.
-        for (let at = 0; at < batch.length; at += 500) {
-          const ids = batch.slice(at, at + 500).map(([id]) => id);
+        for (const part of chunks(batch)) {
+          const ids = part.map(([id]) => id);
           await transaction.updateTable("personal_tokens").set({ last_used_at }).where("id", "in", ids).execute();
         }
       });

@@ -1,5 +1,6 @@
 import type { ErrorDetail } from "../../../contract/generated/resources.ts";
 import { isObject, type Json, type JsonObject } from "../../../contract/json.ts";
+import { escapePointer } from "../../../contract/json-pointer.ts";
 import { Secret } from "../../../contract/secret.ts";
 import { malformed, unprocessable } from "../../../http/http-error.ts";
 
@@ -41,7 +42,7 @@ export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" 
   const known = given.filter((secret) => secret !== null);
   const faults = [
     ...(typeof name === "string" ? groupFaults(name) : [fault("/name", "is required, as text", "required")]),
-    ...(isText(integrationId ?? "") ? [] : [fault("/integrationId", "must be text", "type")]),
+    ...(typeof (integrationId ?? "") === "string" ? [] : [fault("/integrationId", "must be text", "type")]),
     ...(Array.isArray(secrets) ? [] : [fault("/secrets", "is required, as a list", "required")]),
     ...(Array.isArray(secrets) ? secrets.flatMap(secretForm) : []),
     // Malformed items are left out, so the indexes of the others would be wrong.
@@ -119,13 +120,7 @@ function secretForm(item: Json, at: number): readonly ErrorDetail[] {
 
 function unknownMembers(object: JsonObject, known: readonly string[], pointer = ""): readonly ErrorDetail[] {
   const unknown = Object.keys(object).filter((name) => !known.includes(name));
-  return unknown.map((name) =>
-    fault(`${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`, "is not known", "unknown"),
-  );
-}
-
-function isText(value: Json): boolean {
-  return typeof value === "string";
+  return unknown.map((name) => fault(`${pointer}/${escapePointer(name)}`, "is not known", "unknown"));
 }
 
 function fault(pointer: string, message: string, code: string): ErrorDetail {
@@ -134,8 +129,7 @@ function fault(pointer: string, message: string, code: string): ErrorDetail {
 
 function groupFaults(name: string): readonly ErrorDetail[] {
   if (GROUP.test(name)) return [];
-  const message = "must be 1 to 64 letters, digits, '-', '_' or '.', first a letter or digit";
-  return [{ pointer: "/name", message, code: "form" }];
+  return [fault("/name", "must be 1 to 64 letters, digits, '-', '_' or '.', first a letter or digit", "form")];
 }
 
 function secretFaults(secrets: readonly NewSecret[]): readonly ErrorDetail[] {
@@ -143,15 +137,14 @@ function secretFaults(secrets: readonly NewSecret[]): readonly ErrorDetail[] {
   return secrets.flatMap(({ key, value }, at) => {
     const isKnown = seen.has(key);
     seen.add(key);
-    return [...keyFaults(`/secrets/${at}/key`, key, isKnown), ...valueFaults(`/secrets/${at}/value`, value)];
+    return [
+      ...keyFaults(`/secrets/${at}/key`, key, isKnown),
+      ...(value.open() === "" ? [fault(`/secrets/${at}/value`, "must not be empty", "empty")] : []),
+    ];
   });
 }
 
 function keyFaults(pointer: string, key: string, isKnown: boolean): readonly ErrorDetail[] {
-  if (!KEY.test(key)) return [{ pointer, message: "must be 1 to 128 letters, digits, '-', '_' or '.'", code: "form" }];
-  return isKnown ? [{ pointer, message: "is given already", code: "duplicate" }] : [];
-}
-
-function valueFaults(pointer: string, value: Secret): readonly ErrorDetail[] {
-  return value.open() === "" ? [{ pointer, message: "must not be empty", code: "empty" }] : [];
+  if (!KEY.test(key)) return [fault(pointer, "must be 1 to 128 letters, digits, '-', '_' or '.'", "form")];
+  return isKnown ? [fault(pointer, "is given already", "duplicate")] : [];
 }

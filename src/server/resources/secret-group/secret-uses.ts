@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import { secretsOf } from "../../../model/references.ts";
+import { chunks } from "../../database/resource-rows.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
 import type { DeploymentRow } from "../application/rows.ts";
 
@@ -10,13 +11,7 @@ export async function recordSecretUses(
 ): Promise<void> {
   const fqns = secretsOf(manifest).map(({ key }) => key);
   const rows = [...new Set(fqns)].map((fqn) => ({ deployment_id: id, secret_fqn: fqn }));
-  // The number of values in a statement is limited.
-  for (let at = 0; at < rows.length; at += 500) {
-    await transaction
-      .insertInto("secret_uses")
-      .values(rows.slice(at, at + 500))
-      .execute();
-  }
+  for (const part of chunks(rows)) await transaction.insertInto("secret_uses").values(part).execute();
 }
 
 /** The number of applications whose active deployment uses each of these secrets. */
@@ -25,12 +20,12 @@ export async function countActiveUses(
   fqns: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  for (let at = 0; at < fqns.length; at += 500) {
+  for (const part of chunks(fqns)) {
     const rows = await database
       .selectFrom("secret_uses as u")
       .innerJoin("applications as a", "a.active_deployment_id", "u.deployment_id")
       .select(({ fn }) => ["u.secret_fqn as fqn", fn.countAll<number>().as("uses")])
-      .where("u.secret_fqn", "in", fqns.slice(at, at + 500))
+      .where("u.secret_fqn", "in", part)
       .groupBy("u.secret_fqn")
       .execute();
     for (const { fqn, uses } of rows) counts.set(fqn, Number(uses));

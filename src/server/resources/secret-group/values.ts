@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import type { SecretResource, SecretVersion, Subject } from "../../../contract/generated/resources.ts";
 import { Secret } from "../../../contract/secret.ts";
-import { seal, unsealWithAny } from "../../../seal/seal.ts";
+import { sealText, unsealText } from "../../../seal/seal.ts";
 import type { KeyRing } from "../../../seal/seal-key.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
@@ -41,7 +41,8 @@ export async function putValue(
     .values({ ...row, account, json: toText(secret) })
     .onConflict((conflict) => conflict.column("id").doUpdateSet({ json: toText(secret) }))
     .execute();
-  const sealed = sealValue(context.keys(), { secretId: secret.id, version: version.version }, value);
+  const place = { secretId: secret.id, version: version.version };
+  const sealed = sealText(context.keys().newest, value.open(), valueAssociatedData(place));
   checkSecretSize(sealed.length);
   await transaction
     .insertInto("secret_versions")
@@ -135,14 +136,9 @@ function newVersion(id: string, { secretVersions, ...secret }: SecretRow, now: s
   };
 }
 
-/** Seals a value of a secret for storage. */
-function sealValue({ newest }: KeyRing, place: SecretValueKey, value: Secret): string {
-  return seal(newest, value.open(), valueAssociatedData(place)).toString("base64");
-}
-
 /** Unseals a stored value. */
 function unsealValue({ all }: KeyRing, place: SecretValueKey, sealed: string): Secret {
-  return new Secret(unsealWithAny(all, Buffer.from(sealed, "base64"), valueAssociatedData(place)).toString("utf8"));
+  return new Secret(unsealText(all, sealed, valueAssociatedData(place)).toString());
 }
 
 /** The associated data of a sealed value. */

@@ -7,7 +7,7 @@ import { conflict } from "../../../http/http-error.ts";
 import { isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { JsonText } from "../../database/json-text.ts";
-import { keysIn, resourceBy, saveIn } from "../../database/resource-rows.ts";
+import { chunks, keysIn, resourceBy, saveIn } from "../../database/resource-rows.ts";
 import { selectPage } from "../../database/select-page.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
@@ -113,11 +113,5 @@ async function saveTeam(
     ...listedEmails(manifest, "members").map((member) => ({ team: name, member, position: "member" })),
     ...listedEmails(manifest, "managers").map((member) => ({ team: name, member, position: "manager" })),
   ];
-  // The number of values in a statement is limited.
-  for (let at = 0; at < people.length; at += 500) {
-    await transaction
-      .insertInto("team_members")
-      .values(people.slice(at, at + 500))
-      .execute();
-  }
+  for (const part of chunks(people)) await transaction.insertInto("team_members").values(part).execute();
 }

@@ -5,8 +5,31 @@ import type { Tables } from "./tables.ts";
 // Longer than a driver takes to answer. After that the claiming server has probably crashed, and another one takes over.
 const CLAIM_MS = 10_000;
 
+// Servers that share a database do not notify each other of new rows.
+const POLL_MS = 5000;
+
+/**
+ * Advances every row of a table that is due. Returns when the next one is due, in epoch milliseconds; null when none is in
+ * progress.
+ */
+export async function advanceDueRows<Due extends { readonly id: string }>(
+  context: Context,
+  table: "deployments" | "job_runs",
+  find: (database: Kysely<Tables>, now: number) => Promise<readonly Due[]>,
+  advance: (row: Due) => Promise<void>,
+): Promise<number | null> {
+  const { store, clock } = context;
+  await Promise.all((await claimDueRows(context, table, find)).map(advance));
+  const { next } = await store.read
+    .selectFrom(table)
+    .select(({ fn }) => fn.min("look_at").as("next"))
+    .executeTakeFirstOrThrow();
+  const moment = next === null ? null : Number(next);
+  return store.isShared ? Math.min(moment ?? Number.POSITIVE_INFINITY, clock.now() + POLL_MS) : moment;
+}
+
 /** Finds the rows that are due, and claims them so that other servers on the same database skip them. */
-export function claimDueRows<Due extends { readonly id: string }>(
+function claimDueRows<Due extends { readonly id: string }>(
   { store, clock }: Context,
   table: "deployments" | "job_runs",
   find: (database: Kysely<Tables>, now: number) => Promise<readonly Due[]>,

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { IDEMPOTENCY_KEY_ACCEPTED } from "../../contract/headers.ts";
 import { isObject, type Json } from "../../contract/json.ts";
-import { type OperationName, operation } from "../../contract/operations.ts";
+import { isDocumented, type Operation, type OperationName, operation, operations } from "../../contract/operations.ts";
 import { setCaller } from "../../http/access-log.ts";
 import {
   type BodyReservation,
@@ -41,8 +41,42 @@ export type OperationRouting = {
   readonly keepAliveLimit: RateLimit | null;
 };
 
+/** Adds a route for every operation of the table; operations without a handler return 501. */
+export function addOperationRoutes(
+  app: FastifyInstance,
+  served: readonly ServedOperation[],
+  documentedOnly: boolean,
+  routing: OperationRouting,
+): void {
+  const handlers = new Map(served.map((operation) => [operation.name, operation]));
+  const run = createOperationRunner(routing.context, routing.callers);
+  const offered = operationNames().filter((name) => !documentedOnly || isDocumented(operation(name)));
+  for (const name of offered) addOperationRoute(app, name, handlers.get(name), run, routing);
+  const byPath = Map.groupBy(offered.map(operation), ({ path }) => path);
+  for (const [path, sharing] of byPath) refuseOtherMethods(app, path, sharing);
+}
+
+/** The names of all operations, in the table's order. */
+export function operationNames(): readonly OperationName[] {
+  return Object.keys(operations).filter((name): name is OperationName => Object.hasOwn(operations, name));
+}
+
+function refuseOtherMethods(app: FastifyInstance, path: string, sharing: readonly Operation[]): void {
+  const allowed = sharing.map(({ method }) => method);
+  const others: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+  app.route({
+    method: others.filter((method) => !allowed.some((served) => served === method)),
+    url: fastifyPath(path),
+    onRequest: async () => {
+      const headers = { allow: allowed.join(", ") };
+      throw new HttpError(405, "method-not-allowed", "this path does not take this method", { headers });
+    },
+    handler: async () => undefined,
+  });
+}
+
 /** Adds the route of an operation; without a handler it returns 501. */
-export function addOperationRoute(
+function addOperationRoute(
   app: FastifyInstance,
   name: OperationName,
   served: ServedOperation | undefined,
@@ -120,7 +154,7 @@ function sendInPieces(
  * Runs operations for authenticated callers, who are authenticated again when the operation takes effect; writes are
  * checked by their idempotency key and their fencing token.
  */
-export function createOperationRunner(context: Context, { callerWithin }: Callers) {
+function createOperationRunner(context: Context, { callerWithin }: Callers) {
   const guardedWrite = createGuardedWrite();
   return async (served: ServedOperation, request: OperationRequest, raw: IncomingMessage): Promise<OperationReply> => {
     if (!isWrite(served.name)) return authorised(request, (own, within) => unguarded(served, own, within));
@@ -176,7 +210,7 @@ function pathValues({ params }: FastifyRequest): Readonly<Record<string, string>
 }
 
 /** The path of an operation as Fastify writes it. */
-export function fastifyPath(path: string): string {
+function fastifyPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
