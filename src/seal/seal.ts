@@ -87,22 +87,18 @@ export function unseal(key: SealKey, sealed: Uint8Array, aad: string): Buffer {
   }
 }
 
-/** Unseals with the one of these keys that the value was sealed with. */
-export function unsealWithAny(keys: readonly SealKey[], sealed: Uint8Array, aad: string): Buffer {
-  const version = sealedVersion(sealed);
-  const key = keys.find((candidate) => candidate.version === version);
-  if (key === undefined) throw new SealError("other-key", `sealed with key ${version}, which is not available`);
-  return unseal(key, sealed, aad);
-}
-
 /** The output of `seal` as base64, for a column of text. */
 export function sealText(key: SealKey, plaintext: string | Buffer, aad: string): string {
   return seal(key, plaintext, aad).toString("base64");
 }
 
-/** Unseals what `sealText` made. */
-export function unsealText(keys: readonly SealKey[], sealed: string, aad: string): Buffer {
-  return unsealWithAny(keys, Buffer.from(sealed, "base64"), aad);
+/** Unseals what `sealText` made, with the one of these keys that it was sealed with. */
+export function unsealText(keys: readonly SealKey[], text: string, aad: string): Buffer {
+  const sealed = Buffer.from(text, "base64");
+  const version = sealedVersion(sealed);
+  const key = keys.find((candidate) => candidate.version === version);
+  if (key === undefined) throw new SealError("other-key", `sealed with key ${version}, which is not available`);
+  return unseal(key, sealed, aad);
 }
 
 /** The version of the key that a value was sealed with. */

@@ -4,12 +4,6 @@ import type { Context } from "../context.ts";
 import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "../http/storage-http-error.ts";
 import { RecurringTask } from "./recurring-task.ts";
 
-/** Logs when the storage fails and when it works again: one line each, however many requests notice it. */
-export type StorageLog = AsyncDisposable & {
-  /** A request has failed; the error may be one of the storage. */
-  readonly failed: (error: unknown) => void;
-};
-
 const CALM_MS = 5000;
 const FAILING_MS = 1000;
 
@@ -17,7 +11,10 @@ const FAILING_MS = 1000;
 export function followStorage(
   readiness: (onError: (error: unknown) => void) => Promise<Readiness>,
   { log, clock }: Context,
-): StorageLog {
+): AsyncDisposable & {
+  /** A request has failed; the error may be one of the storage. */
+  readonly failed: (error: unknown) => void;
+} {
   let failing: { readonly reason: string; readonly since: number } | null = null;
   const fail = (reason: string, cause: string | null): void => {
     if (failing?.reason === reason) return;

@@ -4,19 +4,19 @@ import type { DriverRollout, RolloutDriver, RolloutObservation, RolloutStatus } 
 /** How a rollout fails. */
 export type RolloutFailure = "build" | "deploy" | "stuck";
 
-/** Options of the simulation. */
-export type SimulatedRollouts = {
-  /** The duration of a rollout; 0 ends it at once. */
-  readonly seconds: number;
-  /** Which rollouts fail, for tests. @default none */
-  readonly failures?: (rollout: DriverRollout) => RolloutFailure | null;
-};
-
 /** A status, and the fraction of the duration after which it is reached. */
 type Stop = RolloutStatus & { readonly after: number };
 
 /** A driver that runs nothing: it goes through the statuses of a build and a rollout in real time. */
-export function createSimulatedRollouts({ seconds, failures = () => null }: SimulatedRollouts): RolloutDriver {
+export function createSimulatedRollouts({
+  seconds,
+  failures = () => null,
+}: {
+  /** The duration of a rollout; 0 ends it at once. */
+  readonly seconds: number;
+  /** Which rollouts fail, for tests. @default none */
+  readonly failures?: (rollout: DriverRollout) => RolloutFailure | null;
+}): RolloutDriver {
   const span = seconds * 1000;
   return {
     begin: (manifest) => progressOf(routeOf(manifest, null)[0] ?? deployed),

@@ -27,15 +27,18 @@ export type ServerKeys = {
   readonly refresh: () => Promise<void>;
 };
 
-type Parts = {
+/** Loads the keys; fails before any change when the data was sealed with a key that is missing. */
+export async function openServerKeys({
+  source,
+  store,
+  clock,
+  log,
+}: {
   readonly source: KeySource;
   readonly store: Store<Tables>;
   readonly clock: Clock;
   readonly log: Log;
-};
-
-/** Loads the keys; fails before any change when the data was sealed with a key that is missing. */
-export async function openServerKeys({ source, store, clock, log }: Parts): Promise<ServerKeys> {
+}): Promise<ServerKeys> {
   const known = await knownKeys(store.read);
   let ring = await readSource(source, known);
   requireKeys(ring, known);

@@ -7,17 +7,17 @@ import type { Tables } from "../database/tables.ts";
 import { type DeclaredKind, saveDeclared } from "../manifest/put-declared.ts";
 import { type CopyOutcome, notCopied } from "./snapshot-part.ts";
 
-/** The fields that rows of every kind have in another control plane. */
-export type RowFields = {
+/** Reads the common fields of a row, in camelCase or snake_case; missing timestamps become `now`. */
+export function readRowFields(
+  row: JsonObject,
+  now: string,
+): {
   readonly id: string | null;
   readonly manifest: JsonObject;
   readonly subject: Subject;
   readonly createdAt: string;
   readonly updatedAt: string;
-};
-
-/** Reads the common fields of a row, in camelCase or snake_case; missing timestamps become `now`. */
-export function readRowFields(row: JsonObject, now: string): RowFields {
+} {
   const createdAt = readTimestamp(row.createdAt ?? row.created_at) ?? now;
   return {
     id: text(row.id) || null,

@@ -7,7 +7,12 @@ import type { ApplicationRow, DeploymentRow } from "./rows.ts";
 const MAX_ALERTS = 20;
 
 /** The application and debug information of an alert. */
-export type AlertSubject = Pick<Alert, "applicationId" | "clusterId" | "tenantName" | "applicationDebugInfoId">;
+export type AlertSubject = {
+  readonly applicationId: string;
+  readonly clusterId: string;
+  readonly tenantName: string;
+  readonly applicationDebugInfoId?: string;
+};
 
 const MAX_INFOS = 20;
 // Every reply of an application includes all of them; a longer image can be read in the deployment's manifest.

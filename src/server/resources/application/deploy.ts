@@ -77,17 +77,20 @@ function plan(
   });
 }
 
-type DeployInput = {
-  readonly principal: Principal;
-  readonly manifest: JsonObject;
-  readonly place: DeploymentTarget;
-  /** The caller that triggers a run of a job after the deployment; null when none is triggered. */
-  readonly trigger: RunTrigger | null;
-};
-
 async function deploy(
   transaction: Transaction<Tables>,
-  { principal, manifest, place, trigger }: DeployInput,
+  {
+    principal,
+    manifest,
+    place,
+    trigger,
+  }: {
+    readonly principal: Principal;
+    readonly manifest: JsonObject;
+    readonly place: DeploymentTarget;
+    /** The caller that triggers a run of a job after the deployment; null when none is triggered. */
+    readonly trigger: RunTrigger | null;
+  },
   context: Context,
 ): Promise<JsonText<Deployment>> {
   const { newId, rollouts } = context;

@@ -14,8 +14,11 @@ import { alertsAfterDeployment, debugInfoOf, summariseAlerts, withDebugInfo } fr
 import { failedProblem, isApplied, potentialProblems, proposeRecommendations } from "./problems.ts";
 import type { ApplicationRow, DeploymentRow } from "./rows.ts";
 
-/** What a new deployment is created from. */
-export type NewDeployment = {
+/** A deployment that is not created yet. */
+export type PlannedDeployment = Omit<DeploymentRow, "id">;
+
+/** A deployment without id and history, as a dry run returns it. */
+export function plannedDeployment(wanted: {
   readonly applicationId: string | undefined;
   readonly applicationFqn: string;
   readonly version: number;
@@ -24,13 +27,7 @@ export type NewDeployment = {
   readonly now: string;
   /** The recommendations for the previous version. */
   readonly recommended: readonly Recommendation[];
-};
-
-/** A deployment that is not created yet. */
-export type PlannedDeployment = Omit<DeploymentRow, "id">;
-
-/** A deployment without id and history, as a dry run returns it. */
-export function plannedDeployment(wanted: NewDeployment): PlannedDeployment {
+}): PlannedDeployment {
   const { applicationId, applicationFqn, version, manifest, subject, now, recommended } = wanted;
   return {
     fqn: `${applicationFqn}:${version}`,

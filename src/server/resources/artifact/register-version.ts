@@ -119,7 +119,7 @@ async function carryOut<Version extends ModelVersion | PromptVersion>(
   );
   switch (decision.decision) {
     case "create":
-      return create(write, artifact ?? (await createArtifact(write)), decision.version);
+      return create(write, artifact ?? (await newArtifact(write)), decision.version);
     case "update":
       return update(write, decision.existing);
     case "keep": {
@@ -166,27 +166,21 @@ async function create<Version extends ModelVersion | PromptVersion>(
   };
   const resource = kind.make(base, artifact.id);
   await releaseAlias(transaction, artifact.id, { alias: aliasOf(manifest), newOwner: base.id, now });
-  await insertVersion(transaction, { place, repo, artifact, version, resource });
+  await insertVersion(transaction, repo, artifact, { ...place, version }, resource);
   return { resource, version, isEffect: true };
 }
-
-/** A new version, with the artifact and repo that it belongs to. */
-export type VersionInsertion = {
-  readonly place: RegistryKey;
-  readonly repo: Stored<MlRepo>;
-  readonly artifact: FoundArtifact;
-  readonly version: number;
-  readonly resource: ModelVersion | PromptVersion;
-};
 
 /** Inserts a new version, and updates its artifact and the counts of its repo. */
 export async function insertVersion(
   transaction: Transaction<Tables>,
-  { place, repo, artifact, version, resource }: VersionInsertion,
+  repo: Stored<MlRepo>,
+  artifact: FoundArtifact,
+  place: RegistryKey & { readonly version: number },
+  resource: ModelVersion | PromptVersion,
 ): Promise<void> {
   const addition = await additionOf(transaction, artifact, resource.manifest, place);
-  await insertVersionRow(transaction, { artifactId: artifact.id, place, version, resource });
-  await touchArtifact(transaction, artifact, version, resource.updated_at);
+  await insertVersionRow(transaction, artifact.id, place, resource);
+  await touchArtifact(transaction, artifact, place.version, resource.updated_at);
   await countInRepo(transaction, repo, addition);
 }
 
@@ -202,16 +196,9 @@ async function update<Version extends ModelVersion | PromptVersion>(
   return { resource, version, isEffect: true };
 }
 
-function createArtifact<Version extends ModelVersion | PromptVersion>({
-  transaction,
-  principal,
-  place,
-  repo,
-  context,
-  now,
-}: Write<Version>): Promise<FoundArtifact> {
-  const { subject } = principal;
-  return insertArtifact(transaction, { id: context.newId(), repoId: repo.id, place, subject, now });
+function newArtifact<Version extends ModelVersion | PromptVersion>(write: Write<Version>): Promise<FoundArtifact> {
+  const { transaction, repo, place, principal, context, now } = write;
+  return insertArtifact(transaction, repo, place, principal.subject, { id: context.newId(), now });
 }
 
 async function additionOf(

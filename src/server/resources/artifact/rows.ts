@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from "kysely";
-import type { Artifact, ModelVersion, PromptVersion, Subject } from "../../../contract/generated/resources.ts";
+import type { Artifact, MlRepo, ModelVersion, PromptVersion, Subject } from "../../../contract/generated/resources.ts";
 import { tenant } from "../../auth/principal.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
-import type { ResourceRow, Tables } from "../../database/tables.ts";
+import type { ResourceRow, Stored, Tables } from "../../database/tables.ts";
 
 /** A stored artifact; a reply adds its latest version, and the steps of all versions. */
 export type FoundArtifact = ArtifactRow & {
@@ -66,23 +66,17 @@ export async function findArtifact(
   return row === undefined ? null : { ...fromText(row.json), newest: row.newest };
 }
 
-/** What a new artifact is created from. */
-export type NewArtifact = {
-  readonly id: string;
-  readonly repoId: string;
-  readonly place: RegistryKey;
-  readonly subject: Subject;
-  readonly now: string;
-};
-
 /** Inserts an artifact without versions. */
 export async function insertArtifact(
   transaction: Transaction<Tables>,
-  { id, repoId, place, subject, now }: NewArtifact,
+  { id: ml_repo_id }: Stored<MlRepo>,
+  place: RegistryKey,
+  subject: Subject,
+  { id, now }: { readonly id: string; readonly now: string },
 ): Promise<FoundArtifact> {
   const artifact = {
     id,
-    ml_repo_id: repoId,
+    ml_repo_id,
     name: place.name,
     fqn: artifactFqn(place),
     type: registryTypes[place.type],
@@ -92,15 +86,7 @@ export async function insertArtifact(
   };
   await transaction
     .insertInto("artifacts")
-    .values({
-      id,
-      created_at: now,
-      json: toText(artifact),
-      type: place.type,
-      ml_repo_id: repoId,
-      name: place.name,
-      newest: 0,
-    })
+    .values({ id, created_at: now, json: toText(artifact), type: place.type, ml_repo_id, name: place.name, newest: 0 })
     .execute();
   return { ...artifact, newest: 0 };
 }

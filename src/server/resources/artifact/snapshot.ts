@@ -22,11 +22,8 @@ export function copyVersion<Version extends ModelVersion | PromptVersion>(kind: 
     const place = { type: kind.type, repo: repoName, name };
     const artifact =
       (await findArtifact(transaction, repo.id, place)) ??
-      (await insertArtifact(transaction, {
+      (await insertArtifact(transaction, repo, place, subject, {
         id: text(row.model_id ?? row.prompt_id) || context.newId(),
-        repoId: repo.id,
-        place,
-        subject,
         now: createdAt,
       }));
     if ((await findVersion(transaction, artifact.id, version)) !== null) return { result: "exists" };
@@ -44,7 +41,7 @@ export function copyVersion<Version extends ModelVersion | PromptVersion>(kind: 
       artifact.id,
     );
     const resource = "metrics" in made ? { ...made, metrics: metricsOf(row.metrics) } : made;
-    await insertVersion(transaction, { place, repo, artifact, version, resource });
+    await insertVersion(transaction, repo, artifact, { ...place, version }, resource);
     return { result: "copied", resource: versionIdentity(place, version) };
   };
 }

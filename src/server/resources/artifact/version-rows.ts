@@ -3,6 +3,7 @@ import type { ModelVersion, PromptVersion, Subject } from "../../../contract/gen
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
+import { resourceBy } from "../../database/resource-rows.ts";
 import { selectPage } from "../../database/select-page.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { PageRequest } from "../../http/operation-call.ts";
@@ -21,17 +22,7 @@ export type VersionBase = {
   readonly tags: readonly string[];
 };
 
-/** The filters of a list of versions; each matches exactly. */
-export type VersionFilters = {
-  readonly artifact_id?: string | undefined;
-  readonly ml_repo_id?: string;
-  readonly name?: string;
-  readonly fqn?: string;
-  readonly tag?: string;
-  readonly version?: number;
-  readonly run_ids?: readonly string[];
-  readonly run_steps?: readonly number[];
-};
+const versionBy = resourceBy("artifact_versions", "artifact_id", "version");
 
 /** The version of that number. */
 export async function findVersion(
@@ -39,27 +30,16 @@ export async function findVersion(
   artifactId: string,
   version: number,
 ): Promise<VersionBase | null> {
-  const row = await database
-    .selectFrom("artifact_versions")
-    .select("json")
-    .where("artifact_id", "=", artifactId)
-    .where("version", "=", version)
-    .executeTakeFirst();
-  return row === undefined ? null : baseOf(fromText(row.json));
+  const found = await versionBy(database, artifactId, version);
+  return found && baseOf(found);
 }
-
-/** A version to be inserted. */
-export type NewVersion = {
-  readonly artifactId: string;
-  readonly place: RegistryKey;
-  readonly version: number;
-  readonly resource: ModelVersion | PromptVersion;
-};
 
 /** Inserts a new version. */
 export async function insertVersionRow(
   transaction: Transaction<Tables>,
-  { artifactId, place, version, resource }: NewVersion,
+  artifact_id: string,
+  { type, name, version }: RegistryKey & { readonly version: number },
+  resource: ModelVersion | PromptVersion,
 ): Promise<void> {
   const { id, fqn, created_at, ml_repo_id, manifest } = resource;
   await transaction
@@ -68,10 +48,10 @@ export async function insertVersionRow(
       id,
       created_at,
       json: toText(resource),
-      artifact_id: artifactId,
-      type: place.type,
+      artifact_id,
+      type,
       ml_repo_id,
-      name: place.name,
+      name,
       version,
       fqn,
       alias: text(manifest.version_alias) ?? null,
@@ -145,7 +125,16 @@ export async function listVersions<Version extends ModelVersion | PromptVersion>
   database: Kysely<Tables>,
   principal: Principal,
   type: RegistryType,
-  filters: VersionFilters,
+  filters: {
+    readonly artifact_id?: string | undefined;
+    readonly ml_repo_id?: string;
+    readonly name?: string;
+    readonly fqn?: string;
+    readonly tag?: string;
+    readonly version?: number;
+    readonly run_ids?: readonly string[];
+    readonly run_steps?: readonly number[];
+  },
   wanted: PageRequest,
 ): Promise<{ readonly rows: readonly JsonText<Version>[]; readonly total: number }> {
   // No operation sets a tag, so no version matches.

@@ -20,18 +20,20 @@ export function hasRuns(type: unknown): boolean {
   return runTypes.includes(type);
 }
 
-/** What a run is created from. */
-export type NewRun = {
+/** A new run. */
+function newRun({
+  deployment,
+  before,
+  subject,
+  now,
+}: {
   readonly deployment: Stored<DeploymentRow>;
   /** The number of earlier runs of this deployment. */
   readonly before: number;
   readonly subject: Subject;
   /** In epoch milliseconds. */
   readonly now: number;
-};
-
-/** A new run. */
-function newRun({ deployment, before, subject, now }: NewRun): JobRun {
+}): JobRun {
   const { manifest, version } = deployment;
   const applicationName = requiredName(manifest);
   return {

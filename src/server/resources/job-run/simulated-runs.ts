@@ -3,14 +3,6 @@ import type { RunDriver, RunObservation, StartedRun } from "./run-driver.ts";
 /** How a run fails: with an exit code, or it never ends. */
 export type RunFailure = { readonly exitCode: number; readonly error: string } | "stuck";
 
-/** Options of the simulation. */
-export type SimulatedRuns = {
-  /** The duration of a run; 0 ends it at once. */
-  readonly seconds: number;
-  /** Which runs fail, for tests. @default none */
-  readonly failures?: (run: StartedRun) => RunFailure | null;
-};
-
 // The statuses, and the fraction of the duration after which each is reached, the last one first.
 const stops = [
   { status: "RUNNING", after: 0.3 },
@@ -19,7 +11,15 @@ const stops = [
 ] as const;
 
 /** A driver that runs nothing: it goes through the statuses of a run in real time. */
-export function createSimulatedRuns({ seconds, failures = () => null }: SimulatedRuns): RunDriver {
+export function createSimulatedRuns({
+  seconds,
+  failures = () => null,
+}: {
+  /** The duration of a run; 0 ends it at once. */
+  readonly seconds: number;
+  /** Which runs fail, for tests. @default none */
+  readonly failures?: (run: StartedRun) => RunFailure | null;
+}): RunDriver {
   const span = seconds * 1000;
   return { observe: async (run, now) => observe(run, failures(run), span, now) };
 }

@@ -24,11 +24,9 @@ declare module "../../database/tables.ts" {
 /** A stored lease. */
 export type LeaseRow = Tables["leases"];
 
-/** At most three scopes that cover the writer's scope, and three that cover the written one. */
-type Scopes = { readonly [slot in "a" | "b" | "c" | "d" | "e" | "f"]: string };
-
-const issued = preparedQuery((database: Kysely<Tables>, { a, b, c, d, e, f }: Scopes) =>
-  database.selectFrom("leases").select(["scope", "number"]).where("scope", "in", [a, b, c, d, e, f]),
+const issued = preparedQuery(
+  (database: Kysely<Tables>, { a, b, c, d, e, f }: { readonly [slot in "a" | "b" | "c" | "d" | "e" | "f"]: string }) =>
+    database.selectFrom("leases").select(["scope", "number"]).where("scope", "in", [a, b, c, d, e, f]),
 );
 
 const holdIssued = preparedQuery((database: Kysely<Tables>, { name }: { readonly name: string }) =>

@@ -47,11 +47,6 @@ const listPersonalAccessTokens: Handler<"listPersonalAccessTokens"> = async (cal
   };
 };
 
-type Listed = Pick<Tables["personal_tokens"], "id" | "json" | "made_with" | "last_used_at"> & {
-  readonly valid_until: number | null;
-  readonly expires_on: string | null;
-};
-
 const revokePersonalAccessToken: Handler<"revokePersonalAccessToken"> = async ({ principal, body }, context) =>
   context.store.write(async (transaction) => {
     const token = await transaction
@@ -131,7 +126,17 @@ export const resource: ResourceDefinition = {
 };
 
 function shown(
-  { id, json, made_with, last_used_at, valid_until, expires_on }: Listed,
+  {
+    id,
+    json,
+    made_with,
+    last_used_at,
+    valid_until,
+    expires_on,
+  }: Pick<Tables["personal_tokens"], "id" | "json" | "made_with" | "last_used_at"> & {
+    readonly valid_until: number | null;
+    readonly expires_on: string | null;
+  },
   { tokenUses }: Context,
 ): PersonalAccessToken {
   const { name, createdAt } = fromText(json);

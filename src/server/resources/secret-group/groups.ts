@@ -45,14 +45,15 @@ declare module "../../database/tables.ts" {
 /** The secret group of that name. */
 export const findGroup = resourceBy("secret_groups", "name");
 
-/** A group to be created; `collaborators` may use it. */
-export type NewGroup = { readonly name: string; readonly fqn?: string; readonly collaborators?: readonly JsonObject[] };
-
 /** Inserts a group without secrets. */
 export async function insertGroup(
   transaction: Transaction<Tables>,
   { subject }: Principal,
-  { name, fqn = `${tenant}:${name}`, collaborators = [] }: NewGroup,
+  {
+    name,
+    fqn = `${tenant}:${name}`,
+    collaborators = [],
+  }: { readonly name: string; readonly fqn?: string; readonly collaborators?: readonly JsonObject[] },
   context: Context,
 ): Promise<SecretGroupRow> {
   const now = timestamp(context);

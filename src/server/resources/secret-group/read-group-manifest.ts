@@ -22,20 +22,20 @@ export function readSecrets(name: string, items: readonly Json[]): readonly NewS
   return secrets;
 }
 
-/** A parsed manifest of a secret group. */
-export type GroupManifest = {
+const members: readonly string[] = ["type", "name", "integrationId", "secrets", "collaborators"];
+
+/** Reads a manifest of type `secret-group`, or refuses it with all errors; no error shows a value. */
+export function readGroupManifest(
+  manifest: JsonObject,
+  unknownFields: "refuse" | "allow",
+): {
   readonly name: string;
   /** The secret store; null when it is not given. */
   readonly integrationId: string | null;
   readonly secrets: readonly NewSecret[];
   /** Who may use it. */
   readonly collaborators: readonly JsonObject[];
-};
-
-const members: readonly string[] = ["type", "name", "integrationId", "secrets", "collaborators"];
-
-/** Reads a manifest of type `secret-group`, or refuses it with all errors; no error shows a value. */
-export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" | "allow"): GroupManifest {
+} {
   const { type, name, integrationId, secrets, collaborators } = manifest;
   if (type !== "secret-group") throw unprocessable([fault("/type", "must be `secret-group`", "type")]);
   const given = Array.isArray(secrets) ? secrets.map(manifestSecret) : [];

@@ -105,13 +105,6 @@ export const resource: ResourceDefinition = {
   manifestSchemas: artifactSchemas,
 };
 
-type NewStage = {
-  readonly id: string;
-  readonly storageRoot: string;
-  readonly principal: Principal;
-  readonly manifest: JsonObject;
-};
-
 const forms: readonly { readonly field: string; readonly form: RegExp; readonly says: string }[] = [
   { field: "name", form: /^[A-Za-z0-9_-]{1,256}$/, says: "1 to 256 letters, digits, '-' or '_'" },
   { field: "ml_repo", form: /^[A-Za-z0-9][A-Za-z0-9_.-]{1,99}$/, says: "the name of an ml repo" },
@@ -119,7 +112,17 @@ const forms: readonly { readonly field: string; readonly form: RegExp; readonly 
 
 async function stage(
   transaction: Transaction<Tables>,
-  { id, storageRoot, principal, manifest }: NewStage,
+  {
+    id,
+    storageRoot,
+    principal,
+    manifest,
+  }: {
+    readonly id: string;
+    readonly storageRoot: string;
+    readonly principal: Principal;
+    readonly manifest: JsonObject;
+  },
   context: Context,
 ): Promise<string> {
   const type = manifest.type === "artifact-version" ? "artifact-version" : "model-version";
@@ -134,13 +137,7 @@ async function stage(
   const now = timestamp(context);
   const artifact =
     (await findArtifact(transaction, repo.id, place)) ??
-    (await insertArtifact(transaction, {
-      id: context.newId(),
-      repoId: repo.id,
-      place,
-      subject: principal.subject,
-      now,
-    }));
+    (await insertArtifact(transaction, repo, place, principal.subject, { id: context.newId(), now }));
   await transaction
     .insertInto("stages")
     .values({
