@@ -131,6 +131,9 @@ ports:
   it("leaves a document as it is whose meaning another order would change, and says so", async () => {
     const text = "tags: &t { b: 1 }\nname: ml\nmembers: []\nownedBy: *t\ntype: team\n";
     expect(await format(text)).toEqual({ text, isSame: true, codes: ["order-kept"], manifests: 1 });
+    // The alias would mean the other anchor of that name.
+    const twice = "name: &t ml\nmembers: &t [ada@example.com]\nmanagers: *t\ntype: team\n";
+    expect(await format(twice)).toEqual({ text: twice, isSame: true, codes: ["order-kept"], manifests: 1 });
     const flow = "{ name: ml, # the name\n  type: team }\n";
     expect(await format(flow)).toMatchObject({ text: flow, codes: [] });
   });
