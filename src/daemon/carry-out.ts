@@ -58,12 +58,12 @@ export async function carryOut(
 }
 
 /** Stores a hold. */
-export async function addHold(hold: Hold, { target }: Pick<TargetState, "target">, now: number): Promise<void> {
+export async function addHold(hold: Hold, { target }: TargetState, now: number): Promise<void> {
   await (await target()).decide((decisions) => withHold(decisionsAt(decisions, now), hold));
 }
 
 /** Ends a hold, or releases a commit; returns whether there was a hold. */
-export async function endHold(what: string, { target }: Pick<TargetState, "target">, now: number): Promise<boolean> {
+export async function endHold(what: string, { target }: TargetState, now: number): Promise<boolean> {
   const { before, after } = await (await target()).decide((decisions) =>
     withoutHold(decisionsAt(decisions, now), what),
   );

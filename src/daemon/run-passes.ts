@@ -70,7 +70,7 @@ export async function runPasses(target: Target, context: RunContext): Promise<vo
   }
   await follower.follow();
   const rollouts = unfinishedWork(onFailure, signal);
-  const runPass = createPass(target, context, { ...follower, signal, emit, onLeft: rollouts.add });
+  const runPass = createPass(target, context, { follower, signal, emit, onLeft: rollouts.add });
   await loop((due) => passQueue.add(() => runPass(due)), {
     trigger,
     intervalMs,
@@ -163,7 +163,8 @@ function unfinishedWork(onFailure: (error: unknown) => void, signal: AbortSignal
   };
 }
 
-type PassOptions = Pick<SourceFollower, "follow" | "settled"> & {
+type PassOptions = {
+  readonly follower: SourceFollower;
   readonly signal: AbortSignal;
   readonly emit: (event: PassEvent) => void;
   readonly onLeft: (work: Promise<void>) => void;
@@ -174,7 +175,7 @@ type Due = { readonly stopWaiting: AbortSignal };
 function createPass(
   target: Target,
   context: RunContext,
-  { signal, emit, follow, settled, onLeft }: PassOptions,
+  { follower: { follow, settled }, signal, emit, onLeft }: PassOptions,
 ): (due: Due) => Promise<void> {
   const { intervalMs, driftIntervalMs, trigger, leader, sync, isReloaded, onFailure } = context;
   const { commits } = target.source;
