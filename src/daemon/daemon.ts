@@ -16,10 +16,10 @@ import { createTrigger, type PassCause } from "./loop.ts";
 import { observers, type PassObserver } from "./pass-observer.ts";
 import { createPassRecorder, type PassRecorder, type RecorderOptions } from "./pass-recorder.ts";
 import { createPassWatch } from "./pass-watch.ts";
-import { type RunContext, runPasses } from "./run-passes.ts";
+import { type PassSchedule, runPasses, type Succession } from "./run-passes.ts";
 
 /** A target that a daemon keeps equal to its source. */
-export type DaemonTarget = Pick<RunContext, "sync" | "intervalMs" | "driftIntervalMs"> & {
+export type DaemonTarget = PassSchedule & {
   readonly name: string;
   readonly target: Target;
   /** The name of the source; null for the local folder. */
@@ -61,7 +61,7 @@ export type DaemonView = {
 };
 
 /** One run of a daemon. */
-export type DaemonRun = Pick<RunContext, "replaced" | "isReloaded"> & {
+export type DaemonRun = Succession & {
   readonly observe: (target: string) => PassObserver;
   /** Called when one of several targets fails for good. */
   readonly onTargetFailed: (error: HoldfastError) => void;

@@ -19,32 +19,41 @@ import { loop, type PassCause, type PassJob, type Trigger } from "./loop.ts";
 import { unlessUnreadable } from "./pass-recorder.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
 
-/** How the passes of a target run. */
-export type RunContext = Run & {
+/** How often the passes of a target run, and whether they write, or only report what they would write. */
+export type PassSchedule = {
+  readonly sync: "heal" | "report";
   readonly intervalMs: number;
   /** The longest time between two full passes; the passes between them process only what the source has changed. */
   readonly driftIntervalMs: number;
+};
+
+/** The place of a configuration among those that a daemon has had. */
+export type Succession = {
   /** Aborted when a changed configuration replaces this one: the target ends after the pass in progress. */
   readonly replaced: AbortSignal;
   /** Whether an earlier configuration was in force before this one; then no refusal ends the process. */
   readonly isReloaded: boolean;
-  /** Starts a pass before the interval has elapsed. */
-  readonly trigger: Trigger;
-  /** Runs one pass or command of the target at a time. */
-  readonly passQueue: PQueue;
-  /** The leader election that the targets of one control plane share. */
-  readonly leader: Leader;
-  /** Whether passes write, or only report what they would write. */
-  readonly sync: "heal" | "report";
-  /** Called when a pass fails; the next pass tries again. */
-  readonly onFailure: (error: unknown) => void;
-  /** Called when a pass begins. */
-  readonly onPassBegin: (job: PassJob) => void;
-  /** Called after each pass, with what is kept of it; the next one waits for that. */
-  readonly onPassEnd: (times: PassTimes & { readonly nextAt: number }, memory: PassMemory) => Promise<void>;
-  /** Called when the target fails for good, with the time when its pass, or the connection before the first one, began. */
-  readonly onFatal: (error: unknown, startedAt: number) => Promise<void>;
 };
+
+/** How the passes of a target run. */
+export type RunContext = Run &
+  PassSchedule &
+  Succession & {
+    /** Starts a pass before the interval has elapsed. */
+    readonly trigger: Trigger;
+    /** Runs one pass or command of the target at a time. */
+    readonly passQueue: PQueue;
+    /** The leader election that the targets of one control plane share. */
+    readonly leader: Leader;
+    /** Called when a pass fails; the next pass tries again. */
+    readonly onFailure: (error: unknown) => void;
+    /** Called when a pass begins. */
+    readonly onPassBegin: (job: PassJob) => void;
+    /** Called after each pass, with what is kept of it; the next one waits for that. */
+    readonly onPassEnd: (times: PassTimes & { readonly nextAt: number }, memory: PassMemory) => Promise<void>;
+    /** Called when the target fails for good, with the time when its pass, or the connection before the first one, began. */
+    readonly onFatal: (error: unknown, startedAt: number) => Promise<void>;
+  };
 
 // Only a token or a flag that is refused before the first successful pass ends the daemon.
 const FATAL: readonly FailureCode[] = ["unauthorized", "invalid"];

@@ -34,13 +34,18 @@ export type ForgeStatus = {
   readonly description: string;
 };
 
-/** A host of repositories. Every failure is a `HoldfastError` with the failed request and the next step. */
-export type Forge = {
+/** Pull requests and commit statuses of a forge. */
+export type ForgePullRequests = {
   /** The account that the token belongs to, by its number: a user may have the name of an app. */
   readonly account: () => Promise<string>;
   readonly pullRequest: (number: number) => Promise<PullRequest>;
   /** The number of the open pull request with this head; null if there is none. */
   readonly findPullRequest: (head: PullRequestHead) => Promise<number | null>;
+  readonly setStatus: (status: ForgeStatus) => Promise<void>;
+};
+
+/** Comments on pull requests. */
+export type ForgeComments = {
   /** All comments of a pull request, the oldest first. */
   readonly comments: (number: number) => Promise<readonly ForgeComment[]>;
   readonly createComment: (number: number, body: string) => Promise<ForgeComment>;
@@ -48,12 +53,18 @@ export type Forge = {
   readonly updateComment: (number: number, id: number, body: string) => Promise<ForgeComment | null>;
   /** Also succeeds if the comment was already deleted. */
   readonly deleteComment: (number: number, id: number) => Promise<void>;
+};
+
+/** Issues of a repository. */
+export type ForgeIssues = {
   /** All open issues, without pull requests. */
   readonly openIssues: () => Promise<readonly ForgeIssue[]>;
   readonly createIssue: (title: string, body: string) => Promise<ForgeIssue>;
   readonly updateIssue: (number: number, issue: { readonly body: string; readonly isOpen: boolean }) => Promise<void>;
-  readonly setStatus: (status: ForgeStatus) => Promise<void>;
 };
+
+/** A host of repositories. Every failure is a `HoldfastError` with the failed request and the next step. */
+export type Forge = ForgePullRequests & ForgeComments & ForgeIssues;
 
 /** The address and credentials of a repository on a forge. */
 export type ForgePlace = {

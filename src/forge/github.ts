@@ -4,7 +4,16 @@ import { throttling } from "@octokit/plugin-throttling";
 import { isCertificateFault } from "../contract/fault-code.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { HoldfastError } from "../core/errors.ts";
-import type { Forge, ForgeComment, ForgeIssue, ForgePlace, PullRequest } from "./forge.ts";
+import type {
+  Forge,
+  ForgeComment,
+  ForgeComments,
+  ForgeIssue,
+  ForgeIssues,
+  ForgePlace,
+  ForgePullRequests,
+  PullRequest,
+} from "./forge.ts";
 import { forgeFailure, notAnApi } from "./forge-failure.ts";
 import { githubStatus } from "./status-request.ts";
 
@@ -69,10 +78,7 @@ function createClient({ apiUrl, repository, token, secondMs = 1000, signal }: Fo
   };
 }
 
-function pullRequestCalls({
-  account,
-  send,
-}: GitHubClient): Pick<Forge, "account" | "pullRequest" | "findPullRequest" | "setStatus"> {
+function pullRequestCalls({ account, send }: GitHubClient): ForgePullRequests {
   return {
     account,
     pullRequest: async (number) => {
@@ -96,10 +102,7 @@ function pullRequestCalls({
   };
 }
 
-function commentCalls({
-  send,
-  sendOnce,
-}: GitHubClient): Pick<Forge, "comments" | "createComment" | "updateComment" | "deleteComment"> {
+function commentCalls({ send, sendOnce }: GitHubClient): ForgeComments {
   return {
     comments: async (number) => {
       const what = `reading the comments of pull request ${number}`;
@@ -130,7 +133,7 @@ function commentCalls({
   };
 }
 
-function issueCalls({ send, sendOnce }: GitHubClient): Pick<Forge, "openIssues" | "createIssue" | "updateIssue"> {
+function issueCalls({ send, sendOnce }: GitHubClient): ForgeIssues {
   return {
     openIssues: async () => {
       const what = "reading the open issues";
