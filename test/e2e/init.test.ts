@@ -35,6 +35,7 @@ test("init begins a source that is valid and is applied to a new control plane a
   // Every commented-out key is a correct one.
   const all = readFileSync(join(source.folder, "holdfast.yaml"), "utf8");
   await source.write("holdfast.yaml", all.replaceAll(/^# ((?: {2}- |[a-z]+:))/gm, "$1"));
+  expect(await source.runHere(["fmt", "--check"])).toMatchObject({ code: 0 });
   expect(await source.runHere(["validate"])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("3 manifests in 3 files"),

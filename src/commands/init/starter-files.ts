@@ -86,13 +86,13 @@ workspace_fqn: ${workspace}
 image:
   type: image
   image_uri: docker.io/library/nginx:1.29
-ports:
-  - port: 80
-replicas: 1
 resources:
   cpu_request: 0.1
   cpu_limit: 0.5
   memory_request: 128
   memory_limit: 256
+ports:
+  - port: 80
+replicas: 1
 `;
 }
