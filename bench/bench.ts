@@ -53,8 +53,20 @@ function report(results: Results): void {
 }
 
 function judge(results: Results): readonly Row[] {
-  const { startUp, validate, faulty, applies, coldPlan, warmPlan, daemon, pushes, documentedPlan, smallPlan, dryRuns } =
-    results;
+  const {
+    startUp,
+    validate,
+    faulty,
+    applies,
+    coldPlan,
+    warmPlan,
+    imported,
+    daemon,
+    pushes,
+    documentedPlan,
+    smallPlan,
+    dryRuns,
+  } = results;
   const { count } = size;
   const [cold, warm] = count > GOALS ? [1200, 600] : [320, 220];
   return [
@@ -71,6 +83,7 @@ function judge(results: Results): readonly Row[] {
     // At most 1.3 times as long as the same requests of a bare pool.
     judgeSending("plan of new services, dry runs", dryRuns, { atLeast: 0.77, count }),
     tellRate("plan of new services, whole command", dryRuns, { count }),
+    judgeClock("import", imported, { atMost: Math.max(10_000, size.count) }),
     judgeClock("plan of 100", smallPlan, { atMost: 500 }),
     ...(applies === null
       ? []

@@ -24,6 +24,8 @@ export type Results = {
   readonly applies: { readonly near: Measured; readonly far: Measured } | null;
   readonly coldPlan: Measured;
   readonly warmPlan: Measured;
+  /** Everything that is live, as new files. */
+  readonly imported: Measured;
   readonly daemon: DaemonPasses;
   readonly pushes: Pushes;
   readonly documentedPlan: Measured;
@@ -84,6 +86,7 @@ export async function measureAll(size: Size, note: (line: string) => void): Prom
     const coldPlan = await measure("plan, cold", coldPlanPair(plane, { ...place, work }));
     const memory = join(work, "floor.json");
     const warmPlan = await measure("plan, warm", warmPlanPair(plane, { ...place, state, memory }));
+    const imported = await measure("import", importPair(plane, { ...place, work }));
     note("passes of a daemon");
     const manifest = join(source, "block-0", "service", "svc-00000-0.yaml");
     const daemon = await measureDaemon({
@@ -112,6 +115,7 @@ export async function measureAll(size: Size, note: (line: string) => void): Prom
       applies,
       coldPlan,
       warmPlan,
+      imported,
       daemon,
       pushes,
       documentedPlan,
@@ -246,6 +250,35 @@ function coldPlanPair(
       env: plane.env,
       check: counted({ manifests: count, same: count }),
     }),
+  };
+}
+
+// The floor reads the same lists, and as many files as are written here.
+function importPair(plane: BenchControlPlane, { work, ...place }: Place & { readonly work: string }): Pair {
+  let nth = 0;
+  return {
+    ours: async () => {
+      nth += 1;
+      const folder = join(work, `import-${nth}`);
+      mkdirSync(folder);
+      return {
+        script: BIN,
+        args: [
+          "import",
+          "--into",
+          join(folder, "live"),
+          "-o",
+          "json",
+          "--source",
+          folder,
+          "--state",
+          join(folder, "state"),
+        ],
+        env: plane.env,
+        check: summarised({ written: place.count, unchanged: 0, differs: 0, skipped: 0 }),
+      };
+    },
+    floor: coldPlanPair(plane, { work, ...place }).floor,
   };
 }
 

@@ -1,7 +1,6 @@
 import { join, relative, resolve, sep } from "node:path";
 import type { ImportReport } from "../contract/generated/output.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
-import { FORMAT_VERSION } from "../core/format-version.ts";
 import type { ImportEvent, PassEvent } from "../core/report/events.ts";
 import { isUnder } from "../core/selection/select.ts";
 import { reconcile } from "../engine/reconcile.ts";
@@ -11,7 +10,7 @@ import { importReport } from "../render/import.ts";
 import { contentTop } from "../source/source-root.ts";
 import { type InvocationOf, missingFlags } from "./command.ts";
 import type { importCommand } from "./declarations/import.ts";
-import { type PlacedFiles, placeFiles, schemaPlace, writeFiles, writeSchema } from "./import/write-files.ts";
+import { type PlacedFiles, placeFiles, schemaPlace, summaryOf, writeFiles, writeSchema } from "./import/write-files.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
@@ -21,6 +20,10 @@ import { confirm, isInteractive, say, type Terminal, writeResult } from "./termi
 /** Writes manifests of what is live to files. */
 export async function run(invocation: InvocationOf<typeof importCommand>): Promise<number> {
   const { args, flags, terminal } = invocation;
+  if (flags.update) {
+    const { updateManifests } = await import("./import/update-manifests.ts");
+    return updateManifests(invocation);
+  }
   if (flags.into === undefined)
     throw missingFlags({ "--into DIR": undefined }, "name the folder to write the manifests to");
   const view = terminalViewOf(invocation);
@@ -82,9 +85,7 @@ function reportOf(
   const of = (files: PlacedFiles["same"], result: "written" | "unchanged"): ImportReport["resources"] =>
     files.map(({ identity, kind, path }) => ({ identity, kind, file: join(folder, path), result }));
   const resources = [...of([...absent, ...other], "written"), ...of(same, "unchanged"), ...end.kept];
-  const summary = { written: 0, updated: 0, unchanged: 0, differs: 0, skipped: 0 };
-  for (const { result } of resources) summary[result] += 1;
   const { server, unread, unseen, undeclared } = end;
   const diagnostics = terminal.warnings.all();
-  return { format_version: FORMAT_VERSION, server, summary, resources, unread, unseen, undeclared, diagnostics };
+  return { ...summaryOf(resources), server, resources, unread, unseen, undeclared, diagnostics };
 }

@@ -23,6 +23,7 @@ import { type PlanMode, planPass } from "./passes/plan-pass.ts";
 import type { RedeployMode } from "./passes/redeploy-pass.ts";
 import type { ResolveMode } from "./passes/resolve-pass.ts";
 import type { UnlockMode } from "./passes/unlock-pass.ts";
+import type { UpdateMode } from "./passes/update-pass.ts";
 import type { WhyMode } from "./passes/why-pass.ts";
 import type { Run } from "./run.ts";
 import { isSignedBy, signerOf } from "./signed-inputs.ts";
@@ -36,6 +37,7 @@ export type Mode =
   | AdoptMode
   | ForgetMode
   | ImportMode
+  | UpdateMode
   | RedeployMode
   | ResolveMode
   | UnlockMode
@@ -204,6 +206,10 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
     case "import": {
       const { importPass } = await import("./passes/import-pass.ts");
       return importPass(pass, mode);
+    }
+    case "update": {
+      const { updatePass } = await import("./passes/update-pass.ts");
+      return updatePass(pass);
     }
     case "resolve": {
       const { resolvePass } = await import("./passes/resolve-pass.ts");

@@ -10,30 +10,40 @@ export function yamlText(value: JsonObject): string {
 
 function fieldLines(value: JsonObject, indent: string): string {
   return Object.entries(value)
-    .map(([key, field]) => `${keyText(key)}:${after(field, `${indent}  `)}`)
+    .map(([key, field]) => `${keyText(key)}:${valueAfter(field, `${indent}  `)}`)
     .join(`\n${indent}`);
 }
 
 function itemLines(items: readonly Json[], indent: string): string {
-  return items.map((item) => `-${after(item, `${indent}  `, true)}`).join(`\n${indent}`);
+  return items.map((item) => `-${valueAfter(item, `${indent}  `, { isItem: true })}`).join(`\n${indent}`);
 }
 
-// What follows the colon of a field, or the dash of an item, whose first field stands in the same line.
-function after(value: Json, inner: string, isItem = false): string {
-  if (typeof value === "string") return ` ${valueText(value, inner)}`;
-  if (Array.isArray(value)) return value.length === 0 ? " []" : `\n${inner}${itemLines(value, inner)}`;
+/** How a value is written. */
+type Style = {
+  /** Whether it is an item: its first field stands in the line of the dash. */
+  readonly isItem?: boolean;
+  /** The quotes of a text; null for those that it needs. */
+  readonly quote?: "'" | '"' | null;
+};
+
+/** What follows the colon of a field or the dash of an item; `indent` is that of the lines below. */
+export function valueAfter(value: Json, indent: string, { isItem = false, quote = null }: Style = {}): string {
+  if (typeof value === "string") return ` ${valueText(value, indent, quote)}`;
+  if (Array.isArray(value)) return value.length === 0 ? " []" : `\n${indent}${itemLines(value, indent)}`;
   if (!isObject(value)) return ` ${JSON.stringify(value)}`;
   if (Object.keys(value).length === 0) return " {}";
-  return `${isItem ? " " : `\n${inner}`}${fieldLines(value, inner)}`;
+  return `${isItem ? " " : `\n${indent}`}${fieldLines(value, indent)}`;
 }
 
-function keyText(key: string): string {
+/** A key as it stands before its colon. */
+export function keyText(key: string): string {
   return isPlain(key) ? key : quotedText(key);
 }
 
-function valueText(text: string, indent: string): string {
-  if (isPlain(text)) return text;
-  return BLOCK.test(text) ? blockText(text, indent) : quotedText(text);
+function valueText(text: string, indent: string, quote: "'" | '"' | null): string {
+  if (quote === "'" && /^[ -~]*$/.test(text)) return `'${text.replaceAll("'", "''")}'`;
+  if (quote === null && isPlain(text)) return text;
+  return quote === null && BLOCK.test(text) ? blockText(text, indent) : quotedText(text);
 }
 
 // The characters that mean nothing in any place of a plain scalar; a colon means something before a space and at the end.

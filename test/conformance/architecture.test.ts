@@ -152,7 +152,10 @@ describe("the source", () => {
     expect(files.filter(inside)).not.toEqual([]);
     expect(outside.filter(([, targets]) => targets.some(inside)).map(([file]) => file)).toEqual([]);
     const parsing = files.filter((file) => /from "yaml"/.test(readFileSync(join("src", file), "utf8")));
-    expect(new Set(parsing.map((file) => dirname(file)))).toEqual(new Set(["yaml/exact"]));
+    // A text that the readers have read within their limits may be changed by its nodes.
+    const editing = ["yaml/edit-yaml.ts", "yaml/reorder-fields.ts"];
+    const reading = parsing.filter((file) => !editing.includes(file));
+    expect(new Set(reading.map((file) => dirname(file)))).toEqual(new Set(["yaml/exact"]));
     expect(files.filter((file) => readFileSync(join("src", file), "utf8").includes('"js-yaml"'))).toEqual([]);
   });
 

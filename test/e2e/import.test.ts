@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ImportReport } from "../../src/contract/generated/output.ts";
 import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { eventually } from "../support/eventually.ts";
 import { everyKind, foundations, service, team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import type { Ended } from "../support/process.ts";
@@ -177,4 +178,22 @@ test("references to what cannot be imported are named, with what makes them vali
   expect(await source.runHere(["validate"])).toMatchObject({ code: 3 });
   await source.write("holdfast.yaml", 'external:\n  - "team/a"\n');
   expect((await source.runHere(["plan"])).stdout).toMatch(NOTHING);
+});
+
+test("an import that is killed leaves whole files, and can be repeated", async () => {
+  const server = await serve();
+  const files = Array.from({ length: 400 }, (_, nth) => [`team-${nth}.yaml`, team(`team-${nth}`)] as const);
+  const origin = await sourceOf(Object.fromEntries(files), server);
+  expect((await origin.runHere(["apply", "--yes"])).code).toBe(0);
+  const source = await sourceOf({}, server);
+  const running = source.start(["import", "--into", "live"]);
+  await eventually("a file", () => filesIn(source).length > 0, { everyMs: 1 });
+  running.kill("SIGKILL");
+  await running.ended;
+  const left = textsIn(source);
+  expect((await source.run(["import", "--into", "live"])).code).toBe(0);
+  expect(filesIn(source)).toHaveLength(400);
+  const whole = new Map(textsIn(source).map(([file, text]) => [file, text]));
+  expect(left.filter(([file = "", text]) => whole.get(file) !== text)).toEqual([]);
+  expect((await source.runHere(["plan"])).stdout).toBe("Plan: nothing to do, 400 unchanged\n");
 });

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import type { ImportReport } from "../../src/contract/generated/output.ts";
 import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts";
 import { secretReferences } from "../../src/contract/secret-references.ts";
 import { manifestTypes } from "../../src/schema/schemas.ts";
 import { type CorpusWorld, platformManifests } from "../conformance/platform-corpus.ts";
-import { reportOf, validationOf } from "../support/json-output.ts";
+import { planOf, reportOf, validationOf } from "../support/json-output.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -101,5 +102,21 @@ test("all that can be written is applied, and a second apply writes nothing", as
   const before = server.effects().length;
   const again = await source.runHere(["apply", "--yes", "--sink", "file", "-o", "json"]);
   expect(reportOf(again).summary).toMatchObject({ created: 0, updated: 0, failed: 0, blocked: 0 });
+  expect(server.effects()).toHaveLength(before);
+
+  // The same platform, imported where nothing is declared: a plan of the new files finds nothing to do.
+  const other = await sourceOf({}, server);
+  const imported = await other.runHere(["import", "--into", "live", "-o", "json"]);
+  const { summary, resources, unread, undeclared }: ImportReport = JSON.parse(imported.stdout);
+  expect([imported.code, resources.filter(({ result }) => result !== "written"), unread, undeclared]).toEqual([
+    0,
+    [],
+    [],
+    [],
+  ]);
+  const plan = planOf(await other.runHere(["plan", "-o", "json"]));
+  expect(plan).toMatchObject({ steps: [], complete: true, summary: { keep: summary.written, unrecorded: 0 } });
+  expect(planOf(await other.runHere(["plan", "--show", "unmanaged", "-o", "json"])).unmanaged).toEqual([]);
+  expect((await other.runHere(["import", "--into", "live"])).stdout).toContain("Import: nothing written");
   expect(server.effects()).toHaveLength(before);
 });

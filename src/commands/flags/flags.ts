@@ -169,6 +169,7 @@ export const flags = {
   as: choiceFlag("--as <outcome>", "what became of the write", { of: ["applied", "refused"] }),
   force: toggleFlag("--force", "also deploy what has not failed (redeploy), or overwrite files (import)"),
   check: toggleFlag("--check", "write nothing; exit 2 when a file would change"),
+  update: toggleFlag("--update", "change the manifests that exist to what is live"),
   full: toggleFlag("--full", "every field of the kind, not only those that it needs"),
   all: toggleFlag("--all", "everything that is declared and live"),
   allowAdopt: toggleFlag("--allow-adopt", "allow steps that overwrite what somebody else manages"),

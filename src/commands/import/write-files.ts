@@ -2,6 +2,8 @@
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
+import type { ImportReport } from "../../contract/generated/output.ts";
+import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { ImportedFile } from "../../core/report/events.ts";
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { requireRegularFile } from "../../files/read-own-file.ts";
@@ -42,6 +44,13 @@ export function writeFiles(folder: string, files: readonly ImportedFile[]): void
   for (const each of new Set(files.map(({ path }) => posix.dirname(path))))
     mkdirSync(join(folder, each), { recursive: true });
   for (const { path, text } of files) replaceFile(join(folder, path), text, { isShared: true });
+}
+
+/** The beginning of a report about resources. */
+export function summaryOf(resources: ImportReport["resources"]): Pick<ImportReport, "format_version" | "summary"> {
+  const summary = { written: 0, updated: 0, unchanged: 0, differs: 0, skipped: 0 };
+  for (const { result } of resources) summary[result] += 1;
+  return { format_version: FORMAT_VERSION, summary };
 }
 
 const SCHEMA = ".holdfast.schema.json";

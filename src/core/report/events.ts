@@ -1,4 +1,5 @@
 import type {
+  Change,
   HistoryReach,
   ImportedResource,
   InterruptedWrite,
@@ -7,6 +8,7 @@ import type {
   UnreadKind,
 } from "../../contract/generated/output.ts";
 
+import type { JsonObject } from "../../contract/json.ts";
 import type { Access } from "../access.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { Identity } from "../manifest.ts";
@@ -211,6 +213,30 @@ export type ImportedFile = {
   readonly text: string;
 };
 
+/** The changes to a manifest that make it say what is live. */
+export type ManifestUpdate = {
+  readonly identity: Identity;
+  readonly kind: string;
+  /** The file that declares it, as reports name it, and the first line of its document. */
+  readonly file: string;
+  readonly line: number;
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+  /** The fields that change, in the direction of the change; possible secrets are masked. */
+  readonly changes: readonly Change[];
+  /** Whether the file differs from the commit. */
+  readonly isUncommitted: boolean;
+};
+
+/** Manifests were compared with live, and nothing was written: the end of an update pass. */
+export type UpdatesEvent = {
+  readonly what: "updates";
+  readonly server: string;
+  readonly updates: readonly ManifestUpdate[];
+  /** The manifests that stay as they are. */
+  readonly kept: readonly ImportedResource[];
+};
+
 /** Live resources were turned into manifests, and nothing was written: the end of an import pass. */
 export type ImportEvent = {
   readonly what: "imported";
@@ -231,6 +257,7 @@ export type ImportEvent = {
 /** The end of a pass. */
 export type PassResult =
   | ImportEvent
+  | UpdatesEvent
   | ReadEvent
   | PlanEvent
   | DriftEvent

@@ -2,7 +2,7 @@
 
 import { posix } from "node:path";
 import type { ImportedResource } from "../../contract/generated/output.ts";
-import { text } from "../../contract/json.ts";
+import { type JsonObject, text } from "../../contract/json.ts";
 import { declaredForms } from "../../core/diff/declared-form.ts";
 import { redactPointer } from "../../core/diff/pointer.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
@@ -10,6 +10,7 @@ import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import type { ImportedFile } from "../../core/report/events.ts";
 import { literalSecrets } from "../../manifests/literal-secrets.ts";
 import { inFieldOrder } from "../../schema/field-order.ts";
+import type { SchemaDiagnostic } from "../../schema/schema-diagnostic.ts";
 import { validateManifest } from "../../schema/validate.ts";
 import { wordingOf } from "../../source/file-diagnostic.ts";
 import { yamlText } from "../../yaml/write-yaml.ts";
@@ -38,21 +39,23 @@ export function makeManifest(live: LiveResource, { path, schema, ...rules }: Mak
     const fields = secrets.map(({ pointer }) => redactPointer(pointer)).join(", ");
     return skipped(live, "literal-secret", `${fields}: put it into a secret, and refer to it`);
   }
-  const forms = declaredForms(kind, row.manifest).filter((form) => kind.key(form) === splitIdentity(identity).key);
-  if (forms.length === 0) return skipped(live, "not-declarable", "its manifest does not have the fields of its name");
-  const faults = forms.map((form) => validateManifest(type, form, rules.unknownFields).filter(isError));
-  const form = forms[faults.findIndex(({ length }) => length === 0)];
-  if (form === undefined) {
-    const found = faults.at(-1)?.map((fault) => `${redactPointer(fault.pointer)}: ${wordingOf(fault).summary}`);
-    return skipped(live, "invalid", (found ?? []).slice(0, LISTED).join("; "));
+  let faults: readonly SchemaDiagnostic[] | null = null;
+  for (const form of declaredForms(kind, row.manifest)) {
+    if (kind.key(form) !== splitIdentity(identity).key) break;
+    faults = validateManifest(type, form, rules.unknownFields).filter(({ severity }) => severity === "error");
+    if (faults.length === 0) return { identity, kind: kind.type, path, text: textOf(type, form, { path, schema }) };
   }
-  const modeline = `# yaml-language-server: $schema=${posix.relative(posix.dirname(path), schema)}`;
-  return { identity, kind: kind.type, path, text: `${modeline}\n${yamlText(inFieldOrder(type, form))}` };
+  if (faults === null) return skipped(live, "not-declarable", "its manifest does not have the fields of its name");
+  const found = faults.map((fault) => `${redactPointer(fault.pointer)}: ${wordingOf(fault).summary}`);
+  return skipped(live, "invalid", found.slice(0, LISTED).join("; "));
 }
 
 const LISTED = 3;
 
-const isError = ({ severity }: { readonly severity: string }): boolean => severity === "error";
+function textOf(type: string, manifest: JsonObject, { path, schema }: Pick<Making, "path" | "schema">): string {
+  const modeline = `# yaml-language-server: $schema=${posix.relative(posix.dirname(path), schema)}`;
+  return `${modeline}\n${yamlText(inFieldOrder(type, manifest))}`;
+}
 
 /** A resource of which no manifest is made. */
 export function skipped(

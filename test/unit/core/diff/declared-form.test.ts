@@ -5,6 +5,8 @@ import { prompt, service } from "../given.ts";
 
 const kind = (type: string) => kindOf(type) ?? expect.unreachable(type);
 
+const first = (...given: Parameters<typeof declaredForms>) => [...declaredForms(...given)][0];
+
 describe("a manifest made of what is live", () => {
   test("lacks what a default gives, what means nothing, and the version", () => {
     const live = service({
@@ -14,21 +16,21 @@ describe("a manifest made of what is live", () => {
       env: { PORT: 8080, A: "x" },
       ports: [{ port: 80, protocol: "TCP", expose: false }],
     });
-    expect(declaredForms(kind("service"), live)[0]).toEqual(
+    expect(first(kind("service"), live)).toEqual(
       service({ env: { PORT: "8080", A: "x" }, ports: [{ port: 80, expose: false }] }),
     );
-    const [numbered] = declaredForms(kind("chat_prompt"), prompt({ version: 3 }));
+    const numbered = first(kind("chat_prompt"), prompt({ version: 3 }));
     expect(numbered).not.toHaveProperty("version");
   });
 
   test("keeps an object of defaults, which would mean nothing when it is empty", () => {
     const live = service({ liveness_probe: { period_seconds: 10 } });
-    expect(declaredForms(kind("service"), live)[0]).toEqual(live);
+    expect(first(kind("service"), live)).toEqual(live);
   });
 
   test("keeps fields that no schema knows", () => {
     const live = service({ from_elsewhere: { a: null, b: [] } });
-    expect(declaredForms(kind("service"), live)[0]).toEqual(live);
+    expect(first(kind("service"), live)).toEqual(live);
   });
 
   test("declares what is live, and nothing else does", () => {
