@@ -81,6 +81,22 @@ describe("a target without a ledger, on a platform of others", () => {
     expect(server.effects().filter(({ resource }) => resource === "service/dev:web/same")).toHaveLength(1);
   });
 
+  test("is taken over without a lost field by the command that the plan offers", async () => {
+    const server = await inheritedPlatform();
+    const source = await sourceOf(declared, server);
+    const { diagnostics } = planOf(await source.runHere(["plan", "-o", "json"], guarded));
+    const { detail = "" } = diagnostics.find(({ code }) => code === "not-adopted") ?? {};
+    const [, offered = ""] = /^holdfast (import --update .*?) takes/.exec(detail ?? "") ?? [];
+    expect(offered).toBe("import --update service/dev:web/api");
+    expect(await source.runHere(offered.split(" "), guarded)).toMatchObject({ code: 0 });
+    const before = server.effects();
+    expect(await source.runHere(["apply", "--yes"], guarded)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Applied: 1 created, 5 unchanged"),
+    });
+    expect(server.effects().slice(before.length)).toMatchObject([{ resource: "service/dev:web/new" }]);
+  });
+
   test("overwrites what differs where the operator has written sync: heal, and plan says so", async () => {
     const server = await inheritedPlatform();
     const { run, start, status } = await daemonOn(server, { sync: "heal" });

@@ -29,7 +29,7 @@ test("S60 what others manage holds a target's first write, and a running daemon 
     condition: "Stalled",
     reason: "NotAdopted",
     message: expect.stringContaining(
-      "1 of 5 blocked until adopted or allowed: service/dev:web/api; holdfast adopt service/dev:web/api lets git overwrite it",
+      "1 of 5 blocked until adopted or allowed: service/dev:web/api; holdfast import --update service/dev:web/api takes",
     ),
   });
   expect(server.effects()).toEqual(before);

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, inject, test } from "vitest";
+import { parse } from "yaml";
 import { temporaryFolder } from "../support/folder.ts";
 import { deployAs } from "../support/foreign-service.ts";
 import { commitAll } from "../support/git.ts";
@@ -86,17 +87,20 @@ type Recipe = {
 const recipes: { readonly [heading: string]: Recipe } = {
   "Adopt a platform": {
     isApplied: false,
-    before: async ({ run }, server) => {
+    before: async ({ source, run }, server) => {
+      const hello = await readFile(join(source, "manifests/dev/web/hello.yaml"), "utf8");
+      await writeFile(join(source, "manifests/dev/web/worker.yaml"), hello.replace("name: hello", "name: worker"));
+      await commitAll(source, "Declare a worker");
       expect(await run("holdfast apply --yes --kind workspace --state ../other")).toMatchObject({ code: 0 });
-      const image = { type: "image", image_uri: "registry.example.com/hello:1" };
-      await deployAs(
-        "others",
-        { type: "service", name: "hello", workspace_fqn: "dev:web", image, replicas: 7, ports: [{ port: 80 }] },
-        server,
-      );
+      const theirs = { ...parse(hello), replicas: 7, env: { MODE: "fast" } };
+      await deployAs("others", theirs, server);
+      await deployAs("more", { ...theirs, name: "worker" }, server);
     },
-    shows: /NotAdopted: 1 of 3[\s\S]*updated +service\/dev:web\/hello/,
-    leaves: (services) => expect(services.get("hello")?.replicas).toBe(1),
+    shows: /NotAdopted: 2 of 4[\s\S]*\+replicas: 7[\s\S]*Plan: 1 to update, 3 unchanged[\s\S]*Applied: 1 updated/,
+    leaves: (services) => {
+      expect(services.get("hello")).toMatchObject({ replicas: 7, env: { MODE: "fast" } });
+      expect(services.get("worker")?.replicas).toBe(1);
+    },
   },
   "Add a service": {
     shows: /created +service\/dev:web\/api/,

@@ -43,7 +43,8 @@ export function adoptionText(identities: readonly Identity[]): string {
   const named = identities.length > NAMED ? "ID…" : identities.join(" ");
   const all = identities.length === 1 ? "" : " (or --all)";
   const them = identities.length === 1 ? "it" : "them";
-  return `holdfast adopt ${named}${all} lets git overwrite ${them}; --allow-adopt overwrites ${them} at once`;
+  const kept = `holdfast import --update ${named} takes what a write would lose into git`;
+  return `${kept}, holdfast adopt ${named}${all} lets git overwrite ${them}, --allow-adopt overwrites ${them} at once`;
 }
 
 function guardsAdoption(guard: Step["guard"]): boolean {

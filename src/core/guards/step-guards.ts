@@ -23,7 +23,8 @@ const guardText: { readonly [risk in Risk]: GuardText } = {
   adopts: {
     danger: "would overwrite what somebody else manages",
     flag: "--allow-adopt",
-    remedy: "holdfast adopt records what is live as it is; --allow-adopt overwrites it",
+    remedy:
+      "holdfast import --update takes what is live into git, holdfast adopt lets git overwrite it, --allow-adopt overwrites it at once",
   },
   "privilege-growth": {
     danger: "would give somebody more rights",

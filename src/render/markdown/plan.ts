@@ -2,11 +2,12 @@ import { compareText } from "../../contract/json.ts";
 import { NOT_ADOPTED } from "../../core/guards/adoption.ts";
 import type { Plan, Step } from "../../core/plan/plan.ts";
 import { count, joinCounts } from "../count-text.ts";
+import { printable } from "../escape.ts";
 import { orphanParagraphs, orphansText } from "../orphans.ts";
 import { interruptedTexts, notCheckedCounts, notWritableText, riskText } from "../plan-notes.ts";
 import { incompleteMarkdown, incompleteTitle } from "../report-notes.ts";
 import { guardCounts } from "../step.ts";
-import { codeElement, codeSpan } from "./code-markup.ts";
+import { codeElement, codeSpan, fenced } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
 import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
 import { blockOf, type PlanBlockName, planBlocks, type ReviewSubject } from "./plan-blocks.ts";
@@ -138,9 +139,13 @@ function dangerText(steps: readonly Step[]): readonly string[] {
 
 function notAdoptedText({ diagnostics }: Plan): readonly string[] {
   const found = diagnostics.filter(({ code }) => code === NOT_ADOPTED);
-  return found.map(
-    ({ summary, detail }) => `**NotAdopted**: ${codeSpan(`${summary.slice("NotAdopted: ".length)}; ${detail}`)}.`,
-  );
+  return found.map(({ summary, detail }) => {
+    // The commands are copied, so they are not shortened.
+    const ways = (detail ?? "").split(", ").map(printable);
+    return [`**NotAdopted**: ${codeSpan(summary.slice("NotAdopted: ".length))}.`, "", ...fenced("text", ways)].join(
+      "\n",
+    );
+  });
 }
 
 // Dangerous groups come first, then the ones that others refer to.

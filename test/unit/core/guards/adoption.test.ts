@@ -51,8 +51,12 @@ describe("what somebody else manages", () => {
   });
 
   test("is named in a command up to ten times", () => {
-    expect(adoptionText(["service/c1:ws1/a"])).toMatch(/^holdfast adopt service\/c1:ws1\/a lets git overwrite it;/);
-    expect(adoptionText(Array.from({ length: 11 }, (_, nth) => `team/t${nth}`))).toMatch(/ ID… \(or --all\) /);
+    expect(adoptionText(["service/c1:ws1/a"])).toBe(
+      "holdfast import --update service/c1:ws1/a takes what a write would lose into git, holdfast adopt service/c1:ws1/a lets git overwrite it, --allow-adopt overwrites it at once",
+    );
+    expect(adoptionText(Array.from({ length: 11 }, (_, nth) => `team/t${nth}`))).toMatch(
+      /--update ID… .* adopt ID… \(or --all\) /,
+    );
   });
 });
 
