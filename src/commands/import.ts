@@ -4,6 +4,7 @@ import { exitCodes, HoldfastError } from "../core/errors.ts";
 import type { ImportEvent, PassEvent } from "../core/report/events.ts";
 import { isUnder } from "../core/selection/select.ts";
 import { reconcile } from "../engine/reconcile.ts";
+import type { Target } from "../engine/target.ts";
 import { isAtOrBelow, realPathOutside } from "../files/real-path.ts";
 import { count } from "../render/count-text.ts";
 import { importReport } from "../render/import.ts";
@@ -38,21 +39,30 @@ export async function run(invocation: InvocationOf<typeof importCommand>): Promi
     only: args,
     folder: inSource,
     schema: relative(folder, schema).split(sep).join("/"),
+    external: target.source.config.repository.external ?? [],
   } as const;
   const notice = passNotices(invocation, view);
   const emit = (event: PassEvent): void => notice(withoutEmptySource(event));
-  const end = await reconcile(target, mode, { ...terminal, emit });
+  const end = await reconcile({ ...target, rules: lenientRules(target) }, mode, { ...terminal, emit });
   if (end.what !== "imported") return endWithInvalidSource(end, invocation);
   const placed = placeFiles(folder, end.files);
   if (placed.other.length > 0 && !flags.force && !(await mayOverwrite(placed, terminal))) throw notOverwritten(placed);
-  writeFiles(folder, [...placed.absent, ...placed.other]);
   if (end.files.length > 0) writeSchema(schema);
+  writeFiles(folder, [...placed.absent, ...placed.other]);
   const report = reportOf(end, placed, { folder: relative(terminal.cwd, folder), terminal });
   if (inSource !== null && end.paths?.some((path) => isUnder(path, inSource || ".")) === false)
     say(terminal, `warning: plan does not read ${flags.into}: add it to \`paths\` in holdfast.yaml`);
   await writeResult(terminal, importReport(report, { ...view, folder: flags.into }));
   const isAsked = report.resources.some(({ why }) => why === "absent" || why === "unreadable");
   return isAsked || report.unread.some(({ isFailure }) => isFailure) ? exitCodes.error : 0;
+}
+
+// An import that was stopped may have written what refers to a resource, but not yet the resource.
+function lenientRules({ rules }: Target): Target["rules"] {
+  return (config) => {
+    const { load, ...others } = rules(config);
+    return { ...others, load: { ...load, external: ["**"] } };
+  };
 }
 
 // The first import is into an empty source.

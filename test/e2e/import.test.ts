@@ -197,3 +197,41 @@ test("an import that is killed leaves whole files, and can be repeated", async (
   expect(left.filter(([file = "", text]) => whole.get(file) !== text)).toEqual([]);
   expect((await source.runHere(["plan"])).stdout).toBe("Plan: nothing to do, 400 unchanged\n");
 });
+
+test("an import that was stopped between two files can be run again", async () => {
+  const server = await serve();
+  const declared = { ...foundations, "a.yaml": team("a"), "b.yaml": team("b"), "w.yaml": `${WORKSPACE_OF_A}\n` };
+  expect((await (await sourceOf(declared, server)).runHere(["apply", "--yes"])).code).toBe(0);
+  const source = await sourceOf({}, server);
+  expect(await source.runHere(["import", "--into", "live"])).toMatchObject({ code: 0 });
+  const texts = textsIn(source);
+  await source.remove("live/teams/a.yaml");
+  const again = await source.runHere(["import", "--into", "live"]);
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("Import: 1 written to live, ")]);
+  expect(again.stdout).not.toContain("differ");
+  expect(textsIn(source)).toEqual(texts);
+  await source.remove("live/teams/a.yaml");
+  expect(await source.runHere(["plan"])).toMatchObject({ code: 3 });
+});
+
+const WORKSPACE_OF_A =
+  "type: workspace\nname: ops\ncluster_fqn: dev\ncollaborators:\n  - {subject: team:a, role_id: workspace-viewer}";
+
+test("a place that cannot be written is named, and the import can be run again", async () => {
+  const server = await serve();
+  expect((await (await sourceOf(foundations, server)).runHere(["apply", "--yes"])).code).toBe(0);
+  const source = await sourceOf({ "live/dev": "a file" }, server);
+  const ended = await source.runHere(["import", "--into", "live"]);
+  expect(ended).toMatchObject({ code: 3, stderr: expect.stringMatching(/live\/dev cannot be written\s+\(EEXIST\)/) });
+  await source.remove("live/dev");
+  expect(await source.runHere(["import", "--into", "live"])).toMatchObject({ code: 0 });
+});
+
+test("a schema that is a link stops an import before anything is written", async () => {
+  const server = await serve();
+  expect((await (await sourceOf(foundations, server)).runHere(["apply", "--yes"])).code).toBe(0);
+  const source = await sourceOf({ "live/README.md": "" }, server);
+  symlinkSync("elsewhere", join(source.folder, "live/.holdfast.schema.json"));
+  expect(await source.runHere(["import", "--into", "live"])).toMatchObject({ code: 3 });
+  expect(filesIn(source)).toEqual([]);
+});

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import type { ImportReport } from "../../contract/generated/output.ts";
+import { HoldfastError } from "../../core/errors.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { ImportedFile } from "../../core/report/events.ts";
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
@@ -41,9 +42,27 @@ const MOST_BYTES = 16 * 1024 * 1024;
 
 /** Writes files into a folder, each of them whole or not at all. */
 export function writeFiles(folder: string, files: readonly ImportedFile[]): void {
-  for (const each of new Set(files.map(({ path }) => posix.dirname(path))))
-    mkdirSync(join(folder, each), { recursive: true });
-  for (const { path, text } of files) replaceFile(join(folder, path), text, { isShared: true });
+  for (const each of new Set(files.map(({ path }) => posix.dirname(path)))) {
+    const place = join(folder, each);
+    reportingFailure(place, () => mkdirSync(place, { recursive: true }));
+  }
+  for (const { path, text } of files) writeFile(join(folder, path), text);
+}
+
+function writeFile(place: string, text: string): void {
+  reportingFailure(place, () => replaceFile(place, text, { isShared: true }));
+}
+
+function reportingFailure(place: string, write: () => void): void {
+  try {
+    write();
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && "syscall" in cause)) throw cause;
+    throw new HoldfastError("invalid", `${place} cannot be written (${cause.code})`, {
+      hint: "what was written before it is whole; run the command again when this is corrected",
+      cause,
+    });
+  }
 }
 
 /** The beginning of a report about resources. */
@@ -68,5 +87,7 @@ export function writeSchema(place: string): void {
   const text = `${JSON.stringify(manifestEditorSchema(), null, 2)}\n`;
   const found = lstatOrNull(place);
   if (found !== null) requireRegularFile(place, found);
-  if (found === null || readFileSync(place, "utf8") !== text) replaceFile(place, text, { isShared: true });
+  if (found !== null && readFileSync(place, "utf8") === text) return;
+  reportingFailure(dirname(place), () => mkdirSync(dirname(place), { recursive: true }));
+  writeFile(place, text);
 }

@@ -17,6 +17,8 @@ export type CheckedFiles = {
 
 type Checking = {
   readonly rules: LoadRules;
+  /** Globs over identities that are declared elsewhere. */
+  readonly external: readonly string[];
   /** What the source declares besides. */
   readonly declared: ReadonlySet<Identity>;
   readonly pace: Pace;
@@ -62,10 +64,10 @@ async function loadFiles(files: readonly ImportedFile[], { rules, pace }: Checki
   return loadManifests(revision, { rules: lenient, limits: defaultLimits, now: new Date(pace.clock.now()) }, pace);
 }
 
-function undeclaredIn({ manifests, declared }: Loaded, { rules, declared: before }: Checking): readonly Identity[] {
+function undeclaredIn({ manifests, declared }: Loaded, { external, declared: before }: Checking): readonly Identity[] {
   const all = declared.union(before);
   const kinds = new Set([...all].map(kindIn));
-  const externals = (rules.external ?? []).map(globMatcher);
+  const externals = external.map(globMatcher);
   const referredTo = new Set(manifests.flatMap(({ references }) => references.map(({ identity }) => identity)));
   return [...referredTo]
     .filter((identity) => !all.has(identity) && kinds.has(kindIn(identity)))

@@ -27,10 +27,12 @@ export type ImportMode = {
   readonly folder: string | null;
   /** The JSON Schema for editors, relative to that folder. */
   readonly schema: string;
+  /** Globs over identities that are declared elsewhere. */
+  readonly external: readonly string[];
 };
 
 /** Turns what is live and not declared into manifests, and says of what is declared whether it is as live. */
-export async function importPass(pass: Pass, { only, folder, schema }: ImportMode): Promise<ImportEvent> {
+export async function importPass(pass: Pass, { only, folder, schema, external }: ImportMode): Promise<ImportEvent> {
   const { connection, read, run } = pass;
   const { session } = connection;
   const { concurrency, load, selection } = read.rules;
@@ -62,7 +64,7 @@ export async function importPass(pass: Pass, { only, folder, schema }: ImportMod
     return makeManifest(one, { path, schema, unknownFields: load.unknownFields ?? "refuse", allowsSecrets });
   });
   const drafts = made.filter((one): one is ImportedFile => "text" in one);
-  const checked = await checkFiles(drafts, { rules: load, declared, pace: { clock: run.clock, signal } });
+  const checked = await checkFiles(drafts, { rules: load, external, declared, pace: { clock: run.clock, signal } });
   const kept = [
     ...(await compareDeclared(known, pass)),
     ...made.filter((one): one is ImportedResource => "result" in one),
