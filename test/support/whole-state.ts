@@ -37,7 +37,7 @@ function rowsIn(path: string): readonly Row[] {
     "released",
     "pass",
     "status",
-    "last_applied",
+    "memory",
     "resource_event",
     "unsettled",
   ].flatMap((table) =>
