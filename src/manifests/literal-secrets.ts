@@ -15,8 +15,9 @@ export type Literal = {
 };
 
 /**
- * Every secret in plain text in a manifest: values of secret-looking keys, names and connection strings in free-form
- * fields and, unless the file may hold them, values in a known credential format and connection strings anywhere.
+ * Every secret in plain text in a manifest: values of secret-looking keys, names and connection strings in fields that
+ * are free-form or that the schema lacks and, unless the file may hold them, values in a known credential format and
+ * connection strings anywhere.
  */
 export function literalSecrets(
   shape: Shape,
@@ -66,23 +67,26 @@ function searchValue(search: Search, shape: Shape, value: Json, path: Path): voi
 
 // Most of a manifest is described by its schema and has no free-form fields: it is not searched.
 function searchObject(search: Search, shape: Known, value: Fields, above: Path): void {
-  for (const name of search.wantsCredentials ? Object.keys(value) : freeFields(shape)) {
-    const field = Object.hasOwn(value, name) ? value[name] : undefined;
+  for (const name in value) {
+    const field = value[name];
     const inner = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
-    if (field !== undefined) searchValue(search, inner ?? FREE, field, { name, above, isSecret: false });
+    if (inner === undefined) searchFreeField(search, name, field, above);
+    else if (field !== undefined && (search.wantsCredentials || hasFreeForm(inner)))
+      searchValue(search, inner, field, { name, above, isSecret: false });
   }
 }
 
 function searchFree(search: Search, value: Fields, above: Path): void {
-  for (const name in value) {
-    const field = value[name];
-    if (isSecretName(name)) addName(search, { name, above, isSecret: false });
-    if (typeof field !== "string" && !isNested(field)) continue;
-    const isSecret = isSecretKey(name);
-    // Few strings are findings: a path object is allocated only for those.
-    if (typeof field === "string" && textKind(search, field, isSecret) === null) continue;
-    searchValue(search, FREE, field, { name, above, isSecret });
-  }
+  for (const name in value) searchFreeField(search, name, value[name], above);
+}
+
+function searchFreeField(search: Search, name: string, field: Json | undefined, above: Path): void {
+  if (isSecretName(name)) addName(search, { name, above, isSecret: false });
+  if (typeof field !== "string" && !isNested(field)) return;
+  const isSecret = isSecretKey(name);
+  // Few strings are findings: a path object is allocated only for those.
+  if (typeof field === "string" && textKind(search, field, isSecret) === null) return;
+  searchValue(search, FREE, field, { name, above, isSecret });
 }
 
 function addName(search: Search, path: Path): void {
@@ -98,15 +102,13 @@ function isNested(value: Json | undefined): value is Extract<Json, object> {
 type Known = Extract<Shape, { is: "object" }>;
 type Fields = { readonly [name: string]: Json };
 
-/** The fields of an object that are free-form or contain a free-form field. */
-const freeFields = oncePer((shape: Known): readonly string[] =>
-  Object.entries(shape.fields).flatMap(([name, field]) => (hasFreeForm(field) ? [name] : [])),
-);
+/** Whether a field of an object is free-form or contains a free-form field. */
+const hasFreeField = oncePer((shape: Known): boolean => Object.values(shape.fields).some(hasFreeForm));
 
 function hasFreeForm(shape: Shape): boolean {
   if (shape.is === "free") return true;
   if (shape.is === "list") return hasFreeForm(shape.items);
-  return shape.is === "object" && freeFields(shape).length > 0;
+  return shape.is === "object" && hasFreeField(shape);
 }
 
 function textKind(

@@ -108,6 +108,37 @@ test("what holds a secret in plain text is listed and not written, and its value
   }
 });
 
+test("a secret in plain text is found in fields that the schema lacks too", async () => {
+  const server = await serve(["--unknown-fields", "allow"]);
+  const token = `ghp_${"a1B2".repeat(9)}`;
+  const secrets: readonly (readonly [name: string, fields: object, pointer: string])[] = [
+    ["a", { password: "canary-plain-value" }, "/password"],
+    ["b", { annex: { notes: [{ text: token }] } }, "/annex/notes/0/text"],
+    ["c", { annex: { api_keys: { PASSWORD: "canary-plain-value" } } }, "/annex/api_keys/PASSWORD"],
+    ["d", { ports: [{ port: 8080, expose: false, auth_token: "canary-plain-value" }] }, "/ports/0/auth_token"],
+  ];
+  const source = await sourceOf({ ...foundations, "holdfast.yaml": "unknownFields: warn\n" }, server);
+  expect((await source.runHere(["apply", "--yes"])).code).toBe(0);
+  for (const [name, fields] of [...secrets, ["e", { annex: { note: "kept" } }] as const]) {
+    const image = { type: "image", image_uri: "registry.example.com/a:1" };
+    const ports = [{ port: 8080, expose: false }];
+    const manifest = { type: "service", name, workspace_fqn: "dev:web", image, ports, ...fields };
+    await server.call("PUT", "/api/svc/v1/apps", { manifest });
+  }
+  const json = await source.runHere(["import", "service", "--into", "live", "-o", "json"]);
+  const skipped = reportOf(json).resources.filter(({ result }) => result === "skipped");
+  expect(skipped).toMatchObject(
+    secrets.map(([name, , pointer]) => ({
+      identity: `service/dev:web/${name}`,
+      why: "literal-secret",
+      detail: expect.stringContaining(`${pointer}: put`),
+    })),
+  );
+  expect(filesIn(source)).toEqual(["live/dev/web/e.yaml"]);
+  for (const shown of [json.stdout, json.stderr, ...textsIn(source).flat()])
+    expect([shown?.includes("canary"), shown?.includes(token)]).toEqual([false, false]);
+});
+
 test("files with other content are not overwritten without --force, and then nothing is written", async () => {
   const server = await serve();
   expect(

@@ -554,6 +554,17 @@ describe("secrets", () => {
     expect(loaded.manifests).toHaveLength(1);
   });
 
+  test("B24: a literal under a secret-looking key that the schema lacks is a warning, also with literals allowed", async () => {
+    const files = { "a.yaml": service("api", "password: hunter2\nannex:\n  - token: hunter2\n    note: none\n") };
+    const rules = { unknownFields: "warn", allowLiteralSecrets: ["*.yaml"] } as const;
+    const { diagnostics } = await loadFiles(files, rules);
+    expect(brief(diagnostics).filter((line) => line.endsWith("literal-secret"))).toEqual([
+      "a.yaml:5:11 warning literal-secret",
+      "a.yaml:7:12 warning literal-secret",
+    ]);
+    expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
+  });
+
   test("B31: stand beside faults of every sort without being shown", async () => {
     for (const bad of [
       "\tx: 1",
