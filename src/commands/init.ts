@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { lstatOrNull } from "../files/lstat-or-null.ts";
+import { readGivenText } from "../files/read-given-file.ts";
 import { CONFIG_NAME, findRoot, realRoot } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { init } from "./declarations/init.ts";
@@ -106,7 +107,7 @@ function serviceFault(answer: string): string | null {
 // A run that was killed has written the configuration first, so the same one may be completed.
 function requireNew(folder: string): void {
   const own = join(folder, CONFIG_NAME);
-  const found = lstatOrNull(own)?.isFile() ? readFileSync(own, "utf8") : null;
+  const found = lstatOrNull(own)?.isFile() ? readGivenText(own) : null;
   if (found !== null && sourceFiles().some(({ path, text }) => path === CONFIG_NAME && text === found)) return;
   const root = findRoot({ cwd: existingAt(folder) });
   if (!existsSync(join(root, CONFIG_NAME))) return;

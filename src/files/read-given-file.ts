@@ -32,7 +32,7 @@ export function readGivenFile(path: string, mostBytes = MAX_BYTES): Buffer {
     try {
       const stat = fstatSync(descriptor);
       requireRegular(stat);
-      const bytes = stat.size <= mostBytes ? readAtMost(descriptor, mostBytes) : null;
+      const bytes = stat.size <= mostBytes ? readAtMost(descriptor, { mostBytes, expected: stat.size }) : null;
       if (bytes !== null) return bytes;
     } finally {
       closeSync(descriptor);
@@ -62,10 +62,14 @@ function requireRegular(stat: Stats): void {
 }
 
 // A file may grow while it is read, and files of /proc have the size 0.
-function readAtMost(descriptor: number, mostBytes: number): Buffer | null {
+function readAtMost(
+  descriptor: number,
+  { mostBytes, expected }: { readonly mostBytes: number; readonly expected: number },
+): Buffer | null {
   const pieces: Buffer[] = [];
+  const pieceBytes = Math.min(PIECE_BYTES, Math.max(expected, 4096) + 1);
   for (let length = 0; length <= mostBytes; ) {
-    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    const piece = Buffer.allocUnsafe(pieceBytes);
     const count = readSync(descriptor, piece);
     if (count === 0) return Buffer.concat(pieces);
     pieces.push(piece.subarray(0, count));

@@ -36,14 +36,14 @@ function isAddress(text: string): boolean {
 }
 
 function addressIn(file: string): string {
-  const text = readFile(file).trim();
+  const text = readAddressFile(file).trim();
   if (isAddress(text)) return text;
   throw new HoldfastError("invalid", "the file that HOLDFAST_STATE_FILE names has no address of a database", {
     hint: "it has one line, such as postgres://user:password@host:5432/name",
   });
 }
 
-function readFile(file: string): string {
+function readAddressFile(file: string): string {
   try {
     return readGivenText(file);
   } catch (cause) {

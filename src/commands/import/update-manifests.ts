@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ImportedResource, ImportReport } from "../../contract/generated/output.ts";
 import { exitCodes, HoldfastError } from "../../core/errors.ts";
 import type { ManifestUpdate } from "../../core/report/events.ts";
 import { reconcile } from "../../engine/reconcile.ts";
+import { readGivenFile } from "../../files/read-given-file.ts";
 import { realPathOutside } from "../../files/real-path.ts";
 import { replaceFile } from "../../files/write-file.ts";
 import { count } from "../../render/count-text.ts";
@@ -18,7 +19,7 @@ import { passNotices } from "../output/pass-notices.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
 import { findTarget } from "../targets/find-targets.ts";
 import { confirm, isInteractive, type Terminal, writeResult } from "../terminal.ts";
-import { summaryOf } from "./write-files.ts";
+import { MOST_BYTES, summaryOf } from "./write-files.ts";
 
 /** Changes the manifests that exist to what is live, in place. */
 export async function updateManifests(invocation: InvocationOf<typeof importCommand>): Promise<number> {
@@ -72,7 +73,7 @@ type EditedFile = {
 
 // From the last document to the first, so that the lines of those before do not move.
 function editFile(path: string, updates: readonly ManifestUpdate[]): EditedFile {
-  let text = readFileSync(path, "utf8");
+  let text = readGivenFile(path, MOST_BYTES).toString();
   const [edited, refused]: [ManifestUpdate[], ManifestUpdate[]] = [[], []];
   for (const update of updates.toSorted((a, b) => b.line - a.line)) {
     const next = editDocument(text, formatOf(path) ?? "yaml", update);

@@ -1,12 +1,13 @@
 // src/commands/import: the files that an import writes. See docs/import.md.
 
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import type { ImportReport } from "../../contract/generated/output.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
 import type { ImportedFile } from "../../core/report/events.ts";
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
+import { readGivenFile, readGivenText } from "../../files/read-given-file.ts";
 import { requireRegularFile } from "../../files/read-own-file.ts";
 import { isAtOrBelow, realPathOutside } from "../../files/real-path.ts";
 import { replaceFile } from "../../files/write-file.ts";
@@ -32,13 +33,13 @@ export function placeFiles(folder: string, files: readonly ImportedFile[]): Plac
     const found = lstatOrNull(place);
     if (found === null) return "absent";
     requireRegularFile(place, found);
-    return found.size < MOST_BYTES && readFileSync(place, "utf8") === text ? "same" : "other";
+    return found.size < MOST_BYTES && readGivenFile(place, MOST_BYTES).toString() === text ? "same" : "other";
   });
   return { absent, same, other };
 }
 
-// No manifest is larger.
-const MOST_BYTES = 16 * 1024 * 1024;
+/** No manifest is larger. */
+export const MOST_BYTES = 16 * 1024 * 1024;
 
 /** Writes files into a folder, each of them whole or not at all. */
 export function writeFiles(folder: string, files: readonly ImportedFile[]): void {
@@ -87,7 +88,7 @@ export function writeSchema(place: string): void {
   const text = `${JSON.stringify(manifestEditorSchema(), null, 2)}\n`;
   const found = lstatOrNull(place);
   if (found !== null) requireRegularFile(place, found);
-  if (found !== null && readFileSync(place, "utf8") === text) return;
+  if (found !== null && readGivenText(place) === text) return;
   reportingFailure(dirname(place), () => mkdirSync(dirname(place), { recursive: true }));
   writeFile(place, text);
 }
