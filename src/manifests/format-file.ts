@@ -62,6 +62,8 @@ export async function formatFile(file: SourceFile, reading: Rereading): Promise<
   async function reordered({ chunk, value }: ParsedDocument, { exact }: Rereading): Promise<string | null> {
     if (!isObject(value)) return null;
     if (JSON.stringify(inFieldOrder(String(value.type), value)) === JSON.stringify(value)) return chunk.text;
+    // Which end belongs to which line would be lost.
+    if (hasMixedEnds(bytes)) return null;
     return await exact.reorder(chunk.text, options, orderOf(value));
   }
 
@@ -82,7 +84,7 @@ function faulty(diagnostics: readonly Diagnostic[]): FormattedFile {
 
 function orderKept(offset: number): Fault {
   const detail =
-    "An alias would stand before its anchor, a comment would end up in a text, or the document is too large: order the fields by hand.";
+    "An alias would stand before its anchor, a comment would end up in a text, lines end in different ways, or the document is too large: order the fields by hand.";
   return warningFault(offset, "order-kept", "the fields keep their order", detail);
 }
 
@@ -120,9 +122,18 @@ function visibleIn(text: string): string {
   return text.replaceAll(/\s/g, "").split("").toSorted().join("");
 }
 
+function hasMixedEnds(bytes: Uint8Array): boolean {
+  const text = textOf(bytes);
+  return text.includes("\r\n") && /(?<!\r)\n/.test(text);
+}
+
 // A byte-order mark and the line ends of the file are not part of its text.
 function encoded(text: string, before: Uint8Array): Buffer {
-  const was = Buffer.from(before.buffer, before.byteOffset, before.length).toString("utf8");
+  const was = textOf(before);
   const lines = was.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;
   return Buffer.from(was.startsWith("\ufeff") ? `\ufeff${lines}` : lines);
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
 }

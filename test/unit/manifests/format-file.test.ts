@@ -134,6 +134,9 @@ ports:
     // The alias would mean the other anchor of that name.
     const twice = "name: &t ml\nmembers: &t [ada@example.com]\nmanagers: *t\ntype: team\n";
     expect(await format(twice)).toEqual({ text: twice, isSame: true, codes: ["order-kept"], manifests: 1 });
+    const mixedEnds = "name: ml\r\ntype: team\nmembers: []\n";
+    expect(await format(mixedEnds)).toEqual({ text: mixedEnds, isSame: true, codes: ["order-kept"], manifests: 1 });
+    expect(await format("type: team\r\nname: ml\n")).toMatchObject({ isSame: true, codes: [] });
     const flow = "{ name: ml, # the name\n  type: team }\n";
     expect(await format(flow)).toMatchObject({ text: flow, codes: [] });
   });
