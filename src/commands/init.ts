@@ -6,6 +6,7 @@ import { readGivenText } from "../files/read-given-file.ts";
 import { CONFIG_NAME, findRoot, realRoot } from "../source/source-root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { init } from "./declarations/init.ts";
+import { reportingFailure } from "./import/write-files.ts";
 import { type CiService, ciServices, pipelineFiles, pipelineNote } from "./init/pipeline-files.ts";
 import { openQuestions, type Question, type Questions } from "./init/questions.ts";
 import { type NewFile, type Starter, sourceFiles, starterManifests } from "./init/starter-files.ts";
@@ -33,7 +34,7 @@ export async function run(invocation: InvocationOf<typeof init>): Promise<number
     ...(isPipelineOnly || choices.isFromLive ? [] : starterManifests(choices)),
     ...(choices.ci === null ? [] : pipelineFiles(choices.ci)),
   ];
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const lines = files.map((file) => `${writeNew(file, folder) ? "wrote" : "left "}  ${file.path}\n`);
   const next = isPipelineOnly || choices.isFromLive ? [] : [nextText(choices, relative(terminal.cwd, folder))];
   const note = choices.ci === null ? [] : [sentence(pipelineNote(choices.ci), terminal.stderr)];
@@ -41,7 +42,7 @@ export async function run(invocation: InvocationOf<typeof init>): Promise<number
   if (isPipelineOnly || !choices.isFromLive) return 0;
   const into = join(relative(terminal.cwd, folder), "manifests");
   // The configuration names the folder, so it must be there before the source is read.
-  mkdirSync(resolve(terminal.cwd, into), { recursive: true });
+  makeFolder(resolve(terminal.cwd, into));
   const { run: importLive } = await import("./import.ts");
   return importLive({ ...invocation, args: [], flags: { ...flags, source: folder, into } });
 }
@@ -126,13 +127,17 @@ function existingAt(folder: string): string {
 function writeNew({ path, text, isExecutable = false }: NewFile, folder: string): boolean {
   const whole = outputPath(path, { cwd: folder, content: realRoot(folder) });
   if (lstatOrNull(whole) !== null) return false;
-  mkdirSync(dirname(whole), { recursive: true });
+  makeFolder(dirname(whole));
   writeSharedFile(whole, text, {
     what: "starter file",
     hint: "make the folder writable, and run it again: it goes on",
   });
   if (isExecutable) chmodSync(whole, 0o755);
   return true;
+}
+
+function makeFolder(folder: string): void {
+  reportingFailure(folder, () => mkdirSync(folder, { recursive: true }));
 }
 
 // Only a platform has a workspace that was named.

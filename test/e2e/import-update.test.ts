@@ -103,6 +103,21 @@ test("what a first plan would overwrite is taken over for all that is declared",
   expect((await source.runHere(["plan"])).stdout).toBe("Plan: nothing to do, 8 unchanged\n");
 });
 
+test("a file that cannot be written is named, and keeps its text", async () => {
+  const server = await serve();
+  // No name beside it can be longer, so there is no place for its draft.
+  const file = `${"a".repeat(240)}.yaml`;
+  const source = await sourceOf({ ...foundations, [file]: commented("api") }, server);
+  expect((await source.runHere(["apply", "--yes"])).code).toBe(0);
+  await server.call("PUT", "/api/svc/v1/apps", { manifest: served("api", { replicas: 3 }) });
+  const ended = await source.runHere(["import", "--update"]);
+  expect([ended.code, ended.stderr.replaceAll(/\s+/g, " ")]).toEqual([
+    3,
+    expect.stringContaining(`${file} cannot be written (ENAMETOOLONG)`),
+  ]);
+  expect(readFileSync(join(source.folder, file), "utf8")).toBe(commented("api"));
+});
+
 test("200 commented files change in nothing but the fields that differ", async () => {
   const server = await serve();
   const names = Array.from({ length: 200 }, (_, nth) => `api-${nth}`);

@@ -89,6 +89,15 @@ test("init writes through no link that a repository has", async () => {
   expect([linked.code === 0, filesIn(elsewhere.folder)]).toEqual([false, []]);
 });
 
+test("a folder that init cannot make is named", async () => {
+  const source = await sourceOf({ "new/manifests": "a file" });
+  const ended = await source.runHere(["init", "new"]);
+  expect([ended.code, ended.stderr.replaceAll(/\s+/g, " ")]).toEqual([
+    3,
+    expect.stringMatching(/new\/manifests\/\S+ cannot be written \(E\w+\)/),
+  ]);
+});
+
 test("init on a workspace that exists declares no cluster, and says which command comes next", async () => {
   const source = await sourceOf({});
   const begun = await source.runHere(["init", "platform", "--workspace", "prod-eu:ranking", "--service", "ranker"]);

@@ -6,7 +6,6 @@ import type { ManifestUpdate } from "../../core/report/events.ts";
 import { reconcile } from "../../engine/reconcile.ts";
 import { readGivenFile } from "../../files/read-given-file.ts";
 import { realPathOutside } from "../../files/real-path.ts";
-import { replaceFile } from "../../files/write-file.ts";
 import { count } from "../../render/count-text.ts";
 import { importReport } from "../../render/import.ts";
 import { contentTop } from "../../source/source-root.ts";
@@ -19,7 +18,7 @@ import { passNotices } from "../output/pass-notices.ts";
 import { terminalViewOf } from "../output/terminal-view.ts";
 import { findTarget } from "../targets/find-targets.ts";
 import { confirm, isInteractive, type Terminal, writeResult } from "../terminal.ts";
-import { MOST_BYTES, summaryOf } from "./write-files.ts";
+import { MOST_BYTES, summaryOf, writeManifestFile } from "./write-files.ts";
 
 /** Changes the manifests that exist to what is live, in place. */
 export async function updateManifests(invocation: InvocationOf<typeof importCommand>): Promise<number> {
@@ -45,7 +44,7 @@ export async function updateManifests(invocation: InvocationOf<typeof importComm
   );
   const changed = edits.filter(({ edited }) => edited.length > 0);
   await requireConsent(changed, flags.force ?? false, terminal);
-  for (const { path, text } of changed) replaceFile(path, text, { isShared: true });
+  for (const { path, text } of changed) writeManifestFile(path, text);
   const resources = [
     ...edits.flatMap(({ edited, refused }) => [...edited.map(updated), ...refused.map(notEditable)]),
     ...end.kept,

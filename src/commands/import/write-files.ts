@@ -47,14 +47,16 @@ export function writeFiles(folder: string, files: readonly ImportedFile[]): void
     const place = join(folder, each);
     reportingFailure(place, () => mkdirSync(place, { recursive: true }));
   }
-  for (const { path, text } of files) writeFile(join(folder, path), text);
+  for (const { path, text } of files) writeManifestFile(join(folder, path), text);
 }
 
-function writeFile(place: string, text: string): void {
+/** Writes a file of the source, whole or not at all. */
+export function writeManifestFile(place: string, text: string): void {
   reportingFailure(place, () => replaceFile(place, text, { isShared: true }));
 }
 
-function reportingFailure(place: string, write: () => void): void {
+/** Writes, or ends the command with the place that cannot be written. */
+export function reportingFailure(place: string, write: () => void): void {
   try {
     write();
   } catch (cause) {
@@ -90,5 +92,5 @@ export function writeSchema(place: string): void {
   if (found !== null) requireRegularFile(place, found);
   if (found !== null && readGivenText(place) === text) return;
   reportingFailure(dirname(place), () => mkdirSync(dirname(place), { recursive: true }));
-  writeFile(place, text);
+  writeManifestFile(place, text);
 }
