@@ -167,7 +167,14 @@ test("uncommitted changes, secrets, anchors and what is not live are left alone"
   const left = await source.runHere(["import", "--update", "--force"]);
   expect(left.code).toBe(1);
   const shown = left.stdout.replaceAll(/\s+/g, " ");
-  expect(shown).toContain(`skipped ${API}: it holds a secret in plain text (/env/DB_PASSWORD)`);
+  expect(shown).toContain(
+    `skipped ${API}: it holds a secret in plain text (/env/DB_PASSWORD: put it into a secret, and refer to it)`,
+  );
+  // All other fields are taken over.
+  expect(shown).toContain("replicas 3 → 2");
+  expect(readFileSync(join(source.folder, "api.yaml"), "utf8")).toContain("replicas:   2   # raised");
+  expect(readFileSync(join(source.folder, "api.yaml"), "utf8")).not.toContain("REGION");
+  expect(readFileSync(join(source.folder, "api.yaml"), "utf8")).not.toContain("DB_PASSWORD");
   expect(shown).toContain(
     "skipped service/dev:web/anchored: its file cannot be changed in place (change by hand: /replicas)",
   );

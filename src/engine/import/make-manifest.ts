@@ -8,7 +8,7 @@ import { redactPointer } from "../../core/diff/pointer.ts";
 import type { Kind, LiveRow } from "../../core/kind.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import type { ImportedFile } from "../../core/report/events.ts";
-import { literalSecrets } from "../../manifests/literal-secrets.ts";
+import { type Literal, literalSecrets } from "../../manifests/literal-secrets.ts";
 import { inFieldOrder } from "../../schema/field-order.ts";
 import type { SchemaDiagnostic } from "../../schema/schema-diagnostic.ts";
 import { validateManifest } from "../../schema/validate.ts";
@@ -35,10 +35,7 @@ export function makeManifest(live: LiveResource, { path, schema, ...rules }: Mak
   const type = text(row.manifest.type) ?? kind.type;
   if (row.disabledAt !== undefined) return skipped(live, "disabled", `since ${row.disabledAt}`);
   const secrets = literalSecrets(kind.shape, row.manifest, true, () => rules.allowsSecrets);
-  if (secrets.length > 0) {
-    const fields = secrets.map(({ pointer }) => redactPointer(pointer)).join(", ");
-    return skipped(live, "literal-secret", `${fields}: put it into a secret, and refer to it`);
-  }
+  if (secrets.length > 0) return skippedFor(secrets, live);
   let faults: readonly SchemaDiagnostic[] | null = null;
   for (const form of declaredForms(kind, row.manifest)) {
     if (kind.key(form) !== splitIdentity(identity).key) break;
@@ -55,6 +52,15 @@ const LISTED = 3;
 function textOf(type: string, manifest: JsonObject, { path, schema }: Pick<Making, "path" | "schema">): string {
   const modeline = `# yaml-language-server: $schema=${posix.relative(posix.dirname(path), schema)}`;
   return `${modeline}\n${yamlText(inFieldOrder(type, manifest))}`;
+}
+
+/** A resource with secrets in plain text, which belong into no file. */
+export function skippedFor(
+  secrets: readonly Literal[],
+  live: Pick<LiveResource, "identity" | "kind">,
+): ImportedResource {
+  const fields = secrets.map(({ pointer }) => redactPointer(pointer)).join(", ");
+  return skipped(live, "literal-secret", `${fields}: put it into a secret, and refer to it`);
 }
 
 /** A resource of which no manifest is made. */

@@ -1,17 +1,17 @@
 import type { ImportedResource } from "../../contract/generated/output.ts";
-import { equal } from "../../contract/json.ts";
+import { equal, type JsonObject } from "../../contract/json.ts";
 import { pointerTokens } from "../../contract/json-pointer.ts";
 import { changeOf } from "../../core/diff/change.ts";
 import { takeLive } from "../../core/diff/declared-form.ts";
 import { isActedOn } from "../../core/diff/field-cause.ts";
-import { redactPointer, writtenValueAt } from "../../core/diff/pointer.ts";
-import { requireKind } from "../../core/kind.ts";
+import { writtenValueAt } from "../../core/diff/pointer.ts";
+import { type Kind, requireKind } from "../../core/kind.ts";
 import { requireRead } from "../../core/manifest.ts";
 import type { ManifestUpdate, UpdatesEvent } from "../../core/report/events.ts";
 import { kindsByType } from "../../kinds/index.ts";
-import { literalSecrets } from "../../manifests/literal-secrets.ts";
+import { type Literal, literalSecrets } from "../../manifests/literal-secrets.ts";
 import type { SourceManifest } from "../../manifests/source-manifest.ts";
-import { skipped } from "../import/make-manifest.ts";
+import { skipped, skippedFor } from "../import/make-manifest.ts";
 import type { Desired } from "../load/desired.ts";
 import { EVERYTHING, observe } from "../observe.ts";
 import type { Pass } from "../pass.ts";
@@ -40,7 +40,7 @@ export async function updatePass({ connection, read, run }: Pass): Promise<Updat
   const checks = { creates: "not-needed", guards: null, hasSink: session.sink !== null } as const;
   const livePlan = await planAgainstLive(observed, { ...given, checks });
   const values = new Map(livePlan.waved.map(({ manifest }) => [manifest.identity, manifest]));
-  const found = named.map((one) => updateOf(values.get(one.identity) ?? one, livePlan, desired.uncommitted));
+  const found = named.flatMap((one) => updatesOf(values.get(one.identity) ?? one, livePlan, desired.uncommitted));
   return {
     what: "updates",
     server: session.server,
@@ -49,34 +49,45 @@ export async function updatePass({ connection, read, run }: Pass): Promise<Updat
   };
 }
 
-function updateOf(
+// The fields that are taken over, and those whose live value is a secret.
+function updatesOf(
   manifest: SourceManifest,
   { decisions, observation }: LivePlan,
   uncommitted: Desired["uncommitted"],
-): ManifestUpdate | ImportedResource {
+): readonly (ManifestUpdate | ImportedResource)[] {
   const { identity, kind: type, file, line } = manifest;
   const kind = requireKind(kindsByType, type);
   const live = observation.live.get(identity);
-  if (live === undefined) return { identity, kind: type, file, result: "unchanged" };
-  if (live.state === "absent") return { ...skipped({ identity, kind }, "absent", "it is not live"), file };
+  if (live === undefined) return [{ identity, kind: type, file, result: "unchanged" }];
+  if (live.state === "absent") return [{ ...skipped({ identity, kind }, "absent", "it is not live"), file }];
   if (live.state === "unknown")
-    return { ...skipped({ identity, kind }, "unreadable", live.detail ?? "live cannot be read here"), file };
+    return [{ ...skipped({ identity, kind }, "unreadable", live.detail ?? "live cannot be read here"), file }];
   const acted = (decisions.get(identity)?.differences ?? []).filter(({ cause }) => isActedOn(cause));
-  if (acted.length === 0) return { identity, kind: type, file, result: "unchanged" };
+  if (acted.length === 0) return [{ identity, kind: type, file, result: "unchanged" }];
   const { value: before } = requireRead(manifest);
-  const fields = acted.map(({ tokens }) => tokens);
-  const after = takeLive(kind, before, live.row.manifest, fields);
-  const secrets = literalSecrets(kind.shape, after, true, () => false).filter(
-    ({ pointer }) =>
-      !equal(writtenValueAt(before, pointerTokens(pointer)), writtenValueAt(after, pointerTokens(pointer))),
-  );
-  if (secrets.length > 0) {
-    const shown = secrets.map(({ pointer }) => redactPointer(pointer)).join(", ");
-    return { ...skipped({ identity, kind }, "literal-secret", shown), file };
-  }
   const sides = { shape: kind.shape, manifest: before, live: live.row.manifest };
-  const changes = acted.map(({ cause, ...field }) =>
+  const take = (fields: typeof acted): JsonObject =>
+    takeLive(
+      kind,
+      before,
+      live.row.manifest,
+      fields.map(({ tokens }) => tokens),
+    );
+  const secretsOf = (fields: typeof acted) => newSecrets(kind, before, take(fields));
+  const secrets = secretsOf(acted);
+  const kept = secrets.length === 0 ? [] : [{ ...skippedFor(secrets, { identity, kind }), file }];
+  const plain = secrets.length === 0 ? acted : acted.filter((field) => secretsOf([field]).length === 0);
+  if (plain.length === 0 || secretsOf(plain).length > 0) return kept;
+  const changes = plain.map(({ cause, ...field }) =>
     changeOf({ ...field, before: field.after, after: field.before }, cause, sides),
   );
-  return { identity, kind: type, file, line, before, after, changes, isUncommitted: uncommitted?.has(file) ?? false };
+  const isUncommitted = uncommitted?.has(file) ?? false;
+  return [...kept, { identity, kind: type, file, line, before, after: take(plain), changes, isUncommitted }];
+}
+
+function newSecrets({ shape }: Kind, before: JsonObject, after: JsonObject): readonly Literal[] {
+  return literalSecrets(shape, after, true, () => false).filter(({ pointer }) => {
+    const tokens = pointerTokens(pointer);
+    return !equal(writtenValueAt(before, tokens), writtenValueAt(after, tokens));
+  });
 }
