@@ -11,7 +11,15 @@ import { importReport } from "../render/import.ts";
 import { contentTop } from "../source/source-root.ts";
 import { type InvocationOf, missingFlags } from "./command.ts";
 import type { importCommand } from "./declarations/import.ts";
-import { type PlacedFiles, placeFiles, schemaPlace, summaryOf, writeFiles, writeSchema } from "./import/write-files.ts";
+import {
+  type PlacedFiles,
+  placeFiles,
+  requireNoOther,
+  schemaPlace,
+  summaryOf,
+  writeFiles,
+  writeSchema,
+} from "./import/write-files.ts";
 import { endWithInvalidSource } from "./output/end-with-invalid-source.ts";
 import { passNotices } from "./output/pass-notices.ts";
 import { terminalViewOf } from "./output/terminal-view.ts";
@@ -46,6 +54,7 @@ export async function run(invocation: InvocationOf<typeof importCommand>): Promi
   const end = await reconcile({ ...target, rules: lenientRules(target) }, mode, { ...terminal, emit });
   if (end.what !== "imported") return endWithInvalidSource(end, invocation);
   const placed = placeFiles(folder, end.files);
+  await requireNoOther(folder, placed.other);
   if (placed.other.length > 0 && !flags.force && !(await mayOverwrite(placed, terminal))) throw notOverwritten(placed);
   if (end.files.length > 0) writeSchema(schema);
   writeFiles(folder, [...placed.absent, ...placed.other]);

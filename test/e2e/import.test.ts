@@ -153,6 +153,22 @@ test("files with other content are not overwritten without --force, and then not
   expect(readFileSync(join(source.folder, "live/teams/ml.yaml"), "utf8")).toContain("name: ml\n");
 });
 
+test("a file that declares another resource is not overwritten, also with --force", async () => {
+  const server = await serve();
+  const files = { "a.yaml": team("cluster"), "b.yaml": "type: cluster\nname: teams\ncluster_type: generic\n" };
+  expect((await (await sourceOf(files, server)).runHere(["apply", "--yes"])).code).toBe(0);
+  const source = await sourceOf({}, server);
+  expect(await source.runHere(["import", "team", "--into", "live"])).toMatchObject({ code: 0 });
+  const texts = textsIn(source);
+  expect(texts.map(([file]) => file)).toEqual(["live/teams/cluster.yaml"]);
+  const refused = await source.runHere(["import", "cluster", "--into", "live", "--force"]);
+  expect([refused.code, refused.stderr.replaceAll(/\s+/g, " ")]).toEqual([
+    5,
+    expect.stringContaining("teams/cluster.yaml would be the file of cluster/teams, and declares team/cluster"),
+  ]);
+  expect(textsIn(source)).toEqual(texts);
+});
+
 test("what the source declares, wherever that is, is not written a second time", async () => {
   const server = await serve();
   const source = await sourceOf({ ...foundations, "ml.yaml": team("ml") }, server);

@@ -3,15 +3,23 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import type { ImportReport } from "../../contract/generated/output.ts";
+import { isObject, type Json, text } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { FORMAT_VERSION } from "../../core/format-version.ts";
+import { type Identity, splitVersion } from "../../core/manifest.ts";
 import type { ImportedFile } from "../../core/report/events.ts";
 import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { readGivenFile, readGivenText } from "../../files/read-given-file.ts";
 import { requireRegularFile } from "../../files/read-own-file.ts";
 import { isAtOrBelow, realPathOutside } from "../../files/real-path.ts";
 import { replaceFile } from "../../files/write-file.ts";
+import { kindOf } from "../../kinds/index.ts";
+import { nameOf } from "../../manifests/declaration.ts";
+import { worthReading } from "../../manifests/detect-manifest.ts";
 import { manifestEditorSchema } from "../../schema/editor-schema.ts";
+import { defaultLimits } from "../../source/limits.ts";
+import { formatOf } from "../../yaml/document.ts";
+import { ExactProcess, readYaml } from "../../yaml/read-yaml.ts";
 
 /** Files by what stands in their places. */
 export type PlacedFiles = {
@@ -40,6 +48,28 @@ export function placeFiles(folder: string, files: readonly ImportedFile[]): Plac
 
 /** No manifest is larger. */
 export const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Refuses to overwrite a file that declares something else, such as one that was imported under the same path before. */
+export async function requireNoOther(folder: string, files: readonly ImportedFile[]): Promise<void> {
+  await using exact = new ExactProcess();
+  for (const { path, identity } of files) {
+    const options = { format: formatOf(path) ?? "yaml", limits: defaultLimits, worthy: worthReading };
+    const { documents } = await readYaml(readGivenFile(join(folder, path), MOST_BYTES), options, exact);
+    const other = documents.map(({ value }) => declaredBy(value)).find((one) => one !== null && one !== identity);
+    if (other === undefined || other === null) continue;
+    throw new HoldfastError("refused", `${path} would be the file of ${identity}, and declares ${other}`, {
+      hint: "nothing was written; import into another folder, or leave one of them out with --exclude",
+    });
+  }
+}
+
+function declaredBy(value: Json): Identity | null {
+  const type = isObject(value) ? text(value.type) : undefined;
+  const kind = type === undefined ? undefined : kindOf(type);
+  if (!isObject(value) || type === undefined || kind === undefined) return null;
+  const { identity } = nameOf(kind, type, value);
+  return identity === null ? null : splitVersion(identity).name;
+}
 
 /** Writes files into a folder, each of them whole or not at all. */
 export function writeFiles(folder: string, files: readonly ImportedFile[]): void {
