@@ -66,11 +66,12 @@ export async function run(invocation: InvocationOf<typeof importCommand>): Promi
   return isAsked || report.unread.some(({ isFailure }) => isFailure) ? exitCodes.error : 0;
 }
 
-// An import that was stopped may have written what refers to a resource, but not yet the resource.
+// An import that was stopped may have written what refers to a resource, but not yet the resource. A source that has lost
+// much may be what is imported again.
 function lenientRules({ rules }: Target): Target["rules"] {
   return (config) => {
     const { load, ...others } = rules(config);
-    return { ...others, load: { ...load, external: ["**"] } };
+    return { ...others, allowShrink: true, load: { ...load, external: ["**"] } };
   };
 }
 

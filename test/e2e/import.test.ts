@@ -181,6 +181,17 @@ test("what the source declares, wherever that is, is not written a second time",
   expect(filesIn(source)).toEqual([]);
 });
 
+test("a source that is lost with its configuration can be imported, since only files are written", async () => {
+  const server = await serve();
+  const source = await sourceOf({ ...foundations, "holdfast.yaml": "concurrency: 2\n" }, server);
+  expect((await source.runHere(["apply", "--yes"])).code).toBe(0);
+  for (const path of ["platform", "holdfast.yaml"]) await source.remove(path);
+  expect(await source.runHere(["plan"])).toMatchObject({ code: 5, stderr: expect.stringContaining("--allow-shrink") });
+  const imported = await source.runHere(["import", "--into", "live"]);
+  expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining("Import: 3 written to live"), stderr: "" });
+  expect((await source.runHere(["plan", "--allow-shrink"])).stdout).toMatch(NOTHING);
+});
+
 test("only what is asked for is imported; what is not there is an error", async () => {
   const server = await serve();
   expect((await (await sourceOf(everyKind, server)).runHere(["apply", "--yes", "--sink", "file"])).code).toBe(0);
