@@ -40,8 +40,8 @@ export async function importPass(pass: Pass, { only, folder, schema, external }:
   const declared: ReadonlySet<Identity> = folder === null ? new Set() : read.desired.declared;
   const asked = askedFor(only, selection.exclude);
   const server = readAccessOf(session);
-  const recorded = [...(await session.heads())].filter(([identity]) => !declared.has(identity));
-  const mayExist = new Map([...asked.names.map((name) => [name, null] as const), ...recorded.map(idOf)]);
+  const recorded = [...(await session.heads())].map(idOf);
+  const mayExist = new Map([...asked.names.map((name) => [name, null] as const), ...recorded]);
   const [access, { rows, unread }] = await Promise.all([
     readCaller({ ...server, signal }),
     observeEverything(asked.kinds, { server, mayExist, concurrency, run }),
