@@ -3,7 +3,7 @@ import type { FormatReport } from "../contract/generated/output.ts";
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
 import { exitCodes } from "../core/errors.ts";
 import { FORMAT_VERSION } from "../core/format-version.ts";
-import { replaceFile } from "../files/write-file.ts";
+import { removeDrafts, replaceFile } from "../files/write-file.ts";
 import { formatFile } from "../manifests/format-file.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { jsonText } from "../render/escape.ts";
@@ -32,6 +32,7 @@ export async function run(invocation: InvocationOf<typeof fmt>): Promise<number>
   const diagnostics = [...unread];
   const changed: string[] = [];
   let manifests = 0;
+  if (!check) removeDrafts(files.map(({ path }) => join(root, path)));
   await using exact = new ExactProcess();
   for (const file of files) {
     terminal.stopping.throwIfAborted();

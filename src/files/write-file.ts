@@ -8,12 +8,13 @@ import {
   linkSync,
   open,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { lstatOrNull } from "./lstat-or-null.ts";
 import { requireRegularFile } from "./read-own-file.ts";
@@ -103,6 +104,25 @@ export async function openTemporaryFile(path: string): Promise<TemporaryFile> {
 }
 
 const opened = promisify(open);
+
+/** Deletes what runs that were killed have left of their writes to these files. */
+export function removeDrafts(paths: readonly string[]): void {
+  for (const [folder, inside] of Map.groupBy(paths, (path) => dirname(path))) {
+    const names = new Set(inside.map((path) => basename(path)));
+    try {
+      for (const entry of readdirSync(folder, { withFileTypes: true })) {
+        const of = DRAFT.exec(entry.name)?.groups?.of;
+        if (of !== undefined && names.has(of) && entry.isFile()) rmSync(join(folder, entry.name), { force: true });
+      }
+    } catch (error) {
+      // In a folder that cannot be changed, the write itself fails and names it.
+      if (!(error instanceof Error && "syscall" in error)) throw error;
+    }
+  }
+}
+
+// The names that `temporaryName` gives.
+const DRAFT = /^(?<of>.+)\.[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
 function temporaryName(path: string): string {
   return `${path}.${randomUUID()}`;

@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { needsPermissions } from "../support/as-root.ts";
@@ -33,6 +42,15 @@ describe("fmt", () => {
     const { code, stdout } = await source.runHere(["fmt", "--check", "-o", "json"]);
     expect([code, faultsOf("fmt", stdout)]).toEqual([2, []]);
     expect(JSON.parse(stdout)).toMatchObject({ summary: { manifests: 1, files: 1, changed: 1 }, changed: ["a.yaml"] });
+  });
+
+  test("deletes what a run that was killed has left beside its files", async () => {
+    const draft = "a.yaml.6f1c1b0e-3a52-4c55-9a0e-0c8a2f5d7e11";
+    const source = await sourceOf({ "a.yaml": mixed, [draft]: "type:", [`${draft}.yaml`]: "b: 1\n" });
+    await source.runHere(["fmt", "--check"]);
+    expect(readdirSync(source.folder)).toContain(draft);
+    expect((await source.runHere(["fmt"])).code).toBe(0);
+    expect(readdirSync(source.folder).filter((name) => name.startsWith("a."))).toEqual(["a.yaml", `${draft}.yaml`]);
   });
 
   test("formats the paths that are named, and no others", async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ImportReport } from "../../src/contract/generated/output.ts";
@@ -127,9 +127,12 @@ test("200 commented files change in nothing but the fields that differ", async (
   for (const [nth, name] of names.entries()) {
     await server.call("PUT", "/api/svc/v1/apps", { manifest: served(name, { replicas: 10 + nth }) });
   }
+  const draft = "services/api-7.yaml.6f1c1b0e-3a52-4c55-9a0e-0c8a2f5d7e11";
+  await source.write(draft, "# The api");
   expect((await source.runHere(["import", "--update", "services"])).stdout).toContain("Import: 200 updated\n");
   const found = names.map((name) => readFileSync(join(source.folder, `services/${name}.yaml`), "utf8"));
   expect(found).toEqual(names.map((name, nth) => commented(name, 10 + nth)));
+  expect(existsSync(join(source.folder, draft))).toBe(false);
   expect((await source.runHere(["plan"])).stdout).toBe("Plan: nothing to do, 203 unchanged\n");
 });
 

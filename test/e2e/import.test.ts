@@ -251,6 +251,7 @@ test("an import that is killed leaves whole files, and can be repeated", async (
   const left = textsIn(source);
   expect((await source.run(["import", "--into", "live"])).code).toBe(0);
   expect(filesIn(source)).toHaveLength(400);
+  expect(globSync("live/**/*.yaml.*", { cwd: source.folder })).toEqual([]);
   const whole = new Map(textsIn(source).map(([file, text]) => [file, text]));
   expect(left.filter(([file = "", text]) => whole.get(file) !== text)).toEqual([]);
   expect((await source.runHere(["plan"])).stdout).toBe("Plan: nothing to do, 400 unchanged\n");
@@ -264,9 +265,16 @@ test("an import that was stopped between two files can be run again", async () =
   expect(await source.runHere(["import", "--into", "live"])).toMatchObject({ code: 0 });
   const texts = textsIn(source);
   await source.remove("live/teams/a.yaml");
+  // The draft of the file that was being written; the others are no drafts, or not of this import.
+  const draft = "6f1c1b0e-3a52-4c55-9a0e-0c8a2f5d7e11";
+  for (const name of [`a.yaml.${draft}`, `z.yaml.${draft}`, "a.yaml.bak", "a.yaml.6f1c1b0e"])
+    await source.write(`live/teams/${name}`, "type: te");
   const again = await source.runHere(["import", "--into", "live"]);
   expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("Import: 1 written to live, ")]);
   expect(again.stdout).not.toContain("differ");
+  expect(globSync("live/teams/*.yaml.*", { cwd: source.folder }).toSorted()).toEqual(
+    ["a.yaml.6f1c1b0e", "a.yaml.bak", `z.yaml.${draft}`].map((name) => `live/teams/${name}`),
+  );
   expect(textsIn(source)).toEqual(texts);
   await source.remove("live/teams/a.yaml");
   expect(await source.runHere(["plan"])).toMatchObject({ code: 3 });

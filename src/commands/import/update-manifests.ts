@@ -6,6 +6,7 @@ import type { ManifestUpdate } from "../../core/report/events.ts";
 import { reconcile } from "../../engine/reconcile.ts";
 import { readGivenFile } from "../../files/read-given-file.ts";
 import { realPathOutside } from "../../files/real-path.ts";
+import { removeDrafts } from "../../files/write-file.ts";
 import { count } from "../../render/count-text.ts";
 import { importReport } from "../../render/import.ts";
 import { contentTop } from "../../source/source-root.ts";
@@ -44,6 +45,7 @@ export async function updateManifests(invocation: InvocationOf<typeof importComm
   );
   const changed = edits.filter(({ edited }) => edited.length > 0);
   await requireConsent(changed, flags.force ?? false, terminal);
+  removeDrafts(changed.map(({ path }) => path));
   for (const { path, text } of changed) writeManifestFile(path, text);
   const resources = [
     ...edits.flatMap(({ edited, refused }) => [...edited.map(updated), ...refused.map(notEditable)]),

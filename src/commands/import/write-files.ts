@@ -12,7 +12,7 @@ import { lstatOrNull } from "../../files/lstat-or-null.ts";
 import { readGivenFile, readGivenText } from "../../files/read-given-file.ts";
 import { requireRegularFile } from "../../files/read-own-file.ts";
 import { isAtOrBelow, realPathOutside } from "../../files/real-path.ts";
-import { replaceFile } from "../../files/write-file.ts";
+import { removeDrafts, replaceFile } from "../../files/write-file.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { nameOf } from "../../manifests/declaration.ts";
 import { worthReading } from "../../manifests/detect-manifest.ts";
@@ -77,6 +77,7 @@ export function writeFiles(folder: string, files: readonly ImportedFile[]): void
     const place = join(folder, each);
     reportingFailure(place, () => mkdirSync(place, { recursive: true }));
   }
+  removeDrafts(files.map(({ path }) => join(folder, path)));
   for (const { path, text } of files) writeManifestFile(join(folder, path), text);
 }
 
@@ -122,5 +123,6 @@ export function writeSchema(place: string): void {
   if (found !== null) requireRegularFile(place, found);
   if (found !== null && readGivenText(place) === text) return;
   reportingFailure(dirname(place), () => mkdirSync(dirname(place), { recursive: true }));
+  removeDrafts([place]);
   writeManifestFile(place, text);
 }
