@@ -16,7 +16,7 @@ export type Literal = {
 
 /**
  * Every secret in plain text in a manifest: values of secret-looking keys, names and connection strings in fields that
- * are free-form or that the schema lacks and, unless the file may hold them, values in a known credential format and
+ * are free-form or that the schema lacks, those of passwords and keys that it has and, unless the file may hold them, values in a known credential format and
  * connection strings anywhere.
  */
 export function literalSecrets(
@@ -71,8 +71,8 @@ function searchObject(search: Search, shape: Known, value: Fields, above: Path):
     const field = value[name];
     const inner = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
     if (inner === undefined) searchFreeField(search, name, field, above);
-    else if (field !== undefined && (search.wantsCredentials || hasFreeForm(inner)))
-      searchValue(search, inner, field, { name, above, isSecret: false });
+    else if (field !== undefined && (search.wantsCredentials || isSearched(name, inner)))
+      searchValue(search, inner, field, { name, above, isSecret: isSecretField(name, inner) });
   }
 }
 
@@ -102,13 +102,20 @@ function isNested(value: Json | undefined): value is Extract<Json, object> {
 type Known = Extract<Shape, { is: "object" }>;
 type Fields = { readonly [name: string]: Json };
 
-/** Whether a field of an object is free-form or contains a free-form field. */
-const hasFreeField = oncePer((shape: Known): boolean => Object.values(shape.fields).some(hasFreeForm));
+const hasSearchedField = oncePer((shape: Known): boolean =>
+  Object.entries(shape.fields).some(([name, field]) => isSearched(name, field)),
+);
 
-function hasFreeForm(shape: Shape): boolean {
-  if (shape.is === "free") return true;
-  if (shape.is === "list") return hasFreeForm(shape.items);
-  return shape.is === "object" && hasFreeField(shape);
+/** Whether a field is free-form or for a secret, or contains such a field. */
+function isSearched(name: string, shape: Shape): boolean {
+  if (shape.is === "free" || isSecretField(name, shape)) return true;
+  if (shape.is === "list") return isSearched("", shape.items);
+  return shape.is === "object" && hasSearchedField(shape);
+}
+
+/** Whether the schema has a field for a secret, such as `password`; other fields that it hides may have any content. */
+function isSecretField(name: string, shape: Shape): boolean {
+  return shape.is === "value" && shape.sensitive === true && isSecretKey(name);
 }
 
 function textKind(

@@ -108,7 +108,9 @@ test("what holds a secret in plain text is listed and not written, and its value
   }
 });
 
-test("a secret in plain text is found in fields that the schema lacks too", async () => {
+const BASIC = { type: "basic_auth", username: "ops", password: "canary-plain-value" };
+
+test("a secret in plain text is found in fields that the schema has for it, and in those that it lacks", async () => {
   const server = await serve(["--unknown-fields", "allow"]);
   const token = `ghp_${"a1B2".repeat(9)}`;
   const secrets: readonly (readonly [name: string, fields: object, pointer: string])[] = [
@@ -116,6 +118,7 @@ test("a secret in plain text is found in fields that the schema lacks too", asyn
     ["b", { annex: { notes: [{ text: token }] } }, "/annex/notes/0/text"],
     ["c", { annex: { api_keys: { PASSWORD: "canary-plain-value" } } }, "/annex/api_keys/PASSWORD"],
     ["d", { ports: [{ port: 8080, expose: false, auth_token: "canary-plain-value" }] }, "/ports/0/auth_token"],
+    ["f", { ports: [{ port: 8080, auth: BASIC }] }, "/ports/0/auth/password"],
   ];
   const source = await sourceOf({ ...foundations, "holdfast.yaml": "unknownFields: warn\n" }, server);
   expect((await source.runHere(["apply", "--yes"])).code).toBe(0);

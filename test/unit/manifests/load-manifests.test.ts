@@ -565,6 +565,17 @@ describe("secrets", () => {
     expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
   });
 
+  test("B24: a literal in a field that the schema has for a password is a warning, also with literals allowed", async () => {
+    const auth = (password: string) =>
+      `ports:\n  - port: 80\n    auth: { type: basic_auth, username: ops, password: "${password}" }\n`;
+    const files = { "a.yaml": service("a", auth("hunter2")), "b.yaml": service("b", auth("secret://t:g:k")) };
+    for (const allowLiteralSecrets of [[], ["*.yaml"]]) {
+      const { diagnostics, manifests } = await loadFiles(files, { allowLiteralSecrets });
+      expect(brief(diagnostics)).toEqual([expect.stringMatching(/^a\.yaml:7:\d+ warning literal-secret$/)]);
+      expect([JSON.stringify(diagnostics).includes("hunter2"), manifests.length]).toEqual([false, 2]);
+    }
+  });
+
   test("B31: stand beside faults of every sort without being shown", async () => {
     for (const bad of [
       "\tx: 1",
