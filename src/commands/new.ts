@@ -7,7 +7,7 @@ import { namingFields } from "../model/normal-form.ts";
 import { jsonText, printable } from "../render/escape.ts";
 import { manifestYaml, schemaComments } from "../render/manifest-yaml.ts";
 import { stdoutFormat } from "../render/output-format.ts";
-import { EDITOR_SCHEMA_FILE } from "../schema/editor-schema.ts";
+import { EDITOR_SCHEMA_FILE, modeline } from "../schema/editor-schema.ts";
 import { inFieldOrder } from "../schema/field-order.ts";
 import { fullManifest, minimalManifest } from "../schema/sample-manifest.ts";
 import { manifestTypes, schemaFor } from "../schema/schemas.ts";
@@ -30,7 +30,11 @@ export async function run({ args, flags, terminal }: InvocationOf<typeof newMani
   const schema = join(findSource({ cwd: terminal.cwd, source: flags.source }), EDITOR_SCHEMA_FILE);
   const text = isJson
     ? jsonText(manifest)
-    : modeline(path === null ? terminal.cwd : dirname(path), schema) + commentedYaml(manifest);
+    : modeline(
+        relative(path === null ? terminal.cwd : dirname(path), schema)
+          .split(sep)
+          .join("/"),
+      ) + commentedYaml(manifest);
   if (into === undefined || path === null) await writeResult(terminal, text);
   else {
     writeSharedFile(path, text, { what: "manifest", hint: "name a file in a folder that exists with --into" });
@@ -73,10 +77,6 @@ function newFile(into: string, cwd: string): string {
   const path = outputPath(into, { cwd, content: checkoutAt(cwd) });
   if (lstatOrNull(path) === null) return path;
   throw new HoldfastError("invalid", `${printable(into)} exists`, { hint: "name a new file with --into" });
-}
-
-function modeline(folder: string, schema: string): string {
-  return `# yaml-language-server: $schema=${relative(folder, schema).split(sep).join("/")}\n`;
 }
 
 function commentedYaml(manifest: JsonObject): string {

@@ -1,4 +1,4 @@
-import { editorSchemaFor, manifestEditorSchema } from "../schema/editor-schema.ts";
+import { editorSchemaFor, editorSchemaText, manifestEditorSchema } from "../schema/editor-schema.ts";
 import { checkoutAt } from "../source/git/repository-paths.ts";
 import type { InvocationOf } from "./command.ts";
 import type { schema } from "./declarations/schema.ts";
@@ -12,7 +12,7 @@ export async function run({ args, flags, terminal }: InvocationOf<typeof schema>
   const [kind] = args;
   const found = kind === undefined ? manifestEditorSchema() : editorSchemaFor(kind);
   if (kind !== undefined && found === undefined) throw unknownKind(kind, ["config"]);
-  const text = `${JSON.stringify(found, null, 2)}\n`;
+  const text = editorSchemaText(found);
   if (flags.into === undefined) {
     await writeResult(terminal, text);
     return 0;

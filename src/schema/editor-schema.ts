@@ -11,6 +11,16 @@ const ID = "urn:holdfast:schema";
 const DRAFT = "http://json-schema.org/draft-07/schema#";
 const PART = /"#\/\$defs\/([\w-]+)/g;
 
+/** The content of that file. */
+export function editorSchemaText(schema: SchemaNode = manifestEditorSchema()): string {
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+/** The line of a manifest that names its schema for editors, by a path relative to the manifest. */
+export function modeline(schema: string): string {
+  return `# yaml-language-server: $schema=${schema}\n`;
+}
+
 /** The schema that editors check and complete manifests of every kind with. */
 export function manifestEditorSchema(): SchemaNode {
   const files = [...new Set(manifestTypes.map(fileOf))];

@@ -16,7 +16,7 @@ import { removeDrafts, replaceFile } from "../../files/write-file.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { nameOf } from "../../manifests/declaration.ts";
 import { worthReading } from "../../manifests/detect-manifest.ts";
-import { manifestEditorSchema } from "../../schema/editor-schema.ts";
+import { EDITOR_SCHEMA_FILE, editorSchemaText } from "../../schema/editor-schema.ts";
 import { defaultLimits } from "../../source/limits.ts";
 import { formatOf } from "../../yaml/document.ts";
 import { ExactProcess, readYaml } from "../../yaml/read-yaml.ts";
@@ -106,19 +106,17 @@ export function summaryOf(resources: ImportReport["resources"]): Pick<ImportRepo
   return { format_version: FORMAT_VERSION, summary };
 }
 
-const SCHEMA = ".holdfast.schema.json";
-
 /** The file with the JSON Schema for editors: in the folder, or in the nearest one above it within the source. */
 export function schemaPlace(folder: string, content: string | null): string {
   for (let at = folder; content !== null && isAtOrBelow(content, at); at = dirname(at)) {
-    if (existsSync(join(at, SCHEMA)) || at === dirname(at)) return join(at, SCHEMA);
+    if (existsSync(join(at, EDITOR_SCHEMA_FILE)) || at === dirname(at)) return join(at, EDITOR_SCHEMA_FILE);
   }
-  return join(folder, SCHEMA);
+  return join(folder, EDITOR_SCHEMA_FILE);
 }
 
 /** Writes that file, unless it is current. */
 export function writeSchema(place: string): void {
-  const text = `${JSON.stringify(manifestEditorSchema(), null, 2)}\n`;
+  const text = editorSchemaText();
   const found = lstatOrNull(place);
   if (found !== null) requireRegularFile(place, found);
   if (found !== null && readGivenText(place) === text) return;

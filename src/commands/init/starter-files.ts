@@ -1,6 +1,6 @@
 // src/commands/init: the files that a new source begins with. See docs/architecture.md#source-folders.
 
-import { manifestEditorSchema } from "../../schema/editor-schema.ts";
+import { EDITOR_SCHEMA_FILE, editorSchemaText, modeline } from "../../schema/editor-schema.ts";
 
 /** What a new source begins with. */
 export type Starter = {
@@ -13,9 +13,6 @@ export type Starter = {
 /** A file to write, by its path below the source. */
 export type NewFile = { readonly path: string; readonly text: string; readonly isExecutable?: boolean };
 
-/** The name of the schema of all manifests, at the top of a source. */
-const SCHEMA_FILE = ".holdfast.schema.json";
-
 /** The workspace that is declared, with its cluster, where none is named. */
 const OWN_WORKSPACE = "dev:web";
 
@@ -24,7 +21,7 @@ export function sourceFiles(): readonly NewFile[] {
   return [
     { path: "holdfast.yaml", text: CONFIGURATION },
     { path: ".gitignore", text: "# Records, tokens and data of the embedded control plane\n.holdfast/\n" },
-    { path: SCHEMA_FILE, text: `${JSON.stringify(manifestEditorSchema(), null, 2)}\n` },
+    { path: EDITOR_SCHEMA_FILE, text: editorSchemaText() },
   ];
 }
 
@@ -59,7 +56,7 @@ paths: [manifests]
 
 function manifest(path: string, text: string): NewFile {
   const up = "../".repeat(path.split("/").length);
-  return { path: `manifests/${path}`, text: `# yaml-language-server: $schema=${up}${SCHEMA_FILE}\n${text}` };
+  return { path: `manifests/${path}`, text: modeline(`${up}${EDITOR_SCHEMA_FILE}`) + text };
 }
 
 function clusterText(name: string): string {

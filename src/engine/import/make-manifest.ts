@@ -9,6 +9,7 @@ import type { Kind, LiveRow } from "../../core/kind.ts";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import type { ImportedFile } from "../../core/report/events.ts";
 import { type Literal, literalSecrets } from "../../manifests/literal-secrets.ts";
+import { modeline } from "../../schema/editor-schema.ts";
 import { inFieldOrder } from "../../schema/field-order.ts";
 import type { SchemaDiagnostic } from "../../schema/schema-diagnostic.ts";
 import { validateManifest } from "../../schema/validate.ts";
@@ -50,8 +51,7 @@ export function makeManifest(live: LiveResource, { path, schema, ...rules }: Mak
 const LISTED = 3;
 
 function textOf(type: string, manifest: JsonObject, { path, schema }: Pick<Making, "path" | "schema">): string {
-  const modeline = `# yaml-language-server: $schema=${posix.relative(posix.dirname(path), schema)}`;
-  return `${modeline}\n${yamlText(inFieldOrder(type, manifest))}`;
+  return modeline(posix.relative(posix.dirname(path), schema)) + yamlText(inFieldOrder(type, manifest));
 }
 
 /** A resource with secrets in plain text, which belong into no file. */
