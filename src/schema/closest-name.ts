@@ -14,6 +14,12 @@ export function closestName(name: string, candidates: readonly string[]): string
   return near[0]?.candidate;
 }
 
+/** The next step after a name that no kind has: the kind that it most likely means, or else all of them. */
+export function kindHint(name: string, kinds: readonly string[]): string {
+  const near = closestName(name, kinds);
+  return near === undefined ? `the kinds are ${kinds.join(", ")}` : `did you mean ${near}?`;
+}
+
 // `workspaceFqn` and `workspace-fqn` are common mistakes for `workspace_fqn`.
 function plain(name: string): string {
   return name.replaceAll(/[-_\s]/g, "").toLowerCase();

@@ -8,7 +8,7 @@ import type { Risk } from "../../core/plan/plan.ts";
 import type { Selection } from "../../core/selection/select.ts";
 import type { Rules, Target } from "../../engine/target.ts";
 import { kindOf, kinds as knownKinds } from "../../kinds/index.ts";
-import { closestName } from "../../schema/closest-name.ts";
+import { kindHint } from "../../schema/closest-name.ts";
 import type { Invocation } from "../command.ts";
 
 const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
@@ -69,10 +69,11 @@ function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: strin
   const kinds = flags.kind ?? [];
   const unknownKind = kinds.find((kind) => kindOf(kind) === undefined);
   if (unknownKind !== undefined) {
-    const types = knownKinds.map(({ type }) => type);
-    const near = closestName(unknownKind, types);
     throw new HoldfastError("invalid", `--kind ${unknownKind} is not a kind`, {
-      hint: near === undefined ? `the kinds are ${types.join(", ")}` : `did you mean ${near}?`,
+      hint: kindHint(
+        unknownKind,
+        knownKinds.map(({ type }) => type),
+      ),
     });
   }
   const chosen = { only: flags.only ?? [], kinds, exclude: flags.exclude ?? [] };

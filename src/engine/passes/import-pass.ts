@@ -10,7 +10,7 @@ import { globMatcher } from "../../core/selection/glob.ts";
 import { unseenBy } from "../../core/sight.ts";
 import { kindOf, kinds, kindsByType } from "../../kinds/index.ts";
 import { readManifests } from "../../manifests/read-manifests.ts";
-import { closestName } from "../../schema/closest-name.ts";
+import { kindHint } from "../../schema/closest-name.ts";
 import { checkFiles } from "../import/check-files.ts";
 import { type LiveResource, makeManifest, skipped } from "../import/make-manifest.ts";
 import { observeEverything } from "../observe/observe-everything.ts";
@@ -112,9 +112,7 @@ function askedFor(only: readonly string[], exclude: readonly string[]): Asked {
 
 function unknownKind(word: string): HoldfastError {
   const types = kinds.map(({ type }) => type);
-  const near = closestName(word, types);
-  const hint = near === undefined ? `the kinds are ${types.join(", ")}` : `did you mean ${near}?`;
-  return new HoldfastError("invalid", `${word} is not a kind`, { hint });
+  return new HoldfastError("invalid", `${word} is not a kind`, { hint: kindHint(word, types) });
 }
 
 function idOf([identity, { id }]: readonly [Identity, { readonly id: string | null }]) {
