@@ -104,3 +104,8 @@ function bindValues(
 function isPlaceholder(parameter: unknown): parameter is Placeholder {
   return typeof parameter === "object" && parameter !== null && "slot" in parameter;
 }
+
+/** Values in the parts in which statements take them: the number of values in one is limited. */
+export function* chunks<Value>(values: readonly Value[], size = 500): Generator<readonly Value[]> {
+  for (let at = 0; at < values.length; at += size) yield values.slice(at, at + size);
+}

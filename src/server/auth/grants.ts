@@ -1,8 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { forbidden } from "../../http/http-error.ts";
-import { preparedQuery } from "../../store/prepared-query.ts";
-import { chunks } from "../database/resource-rows.ts";
+import { chunks, preparedQuery } from "../../store/prepared-query.ts";
 import type { Tables } from "../database/tables.ts";
 import { everyoneSubject, teamSubjects } from "../resources/team/members.ts";
 import { mayGrant } from "./access.ts";

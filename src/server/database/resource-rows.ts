@@ -78,8 +78,3 @@ export function keysIn<Name extends ResourceTable>(table: Name, column: keyof Ta
     return (await found.execute(database)).rows.map((row) => row.key);
   };
 }
-
-/** Values in the parts in which statements take them: the number of values in one is limited. */
-export function* chunks<Value>(values: readonly Value[], size = 500): Generator<readonly Value[]> {
-  for (let at = 0; at < values.length; at += size) yield values.slice(at, at + size);
-}

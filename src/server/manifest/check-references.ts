@@ -5,9 +5,9 @@ import type { ErrorDetail } from "../../contract/generated/resources.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { unprocessable } from "../../http/http-error.ts";
 import { type ResourceReference, referencesOf } from "../../model/references.ts";
+import { chunks } from "../../store/prepared-query.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
-import { chunks } from "../database/resource-rows.ts";
 import type { Tables } from "../database/tables.ts";
 
 /**

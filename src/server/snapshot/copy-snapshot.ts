@@ -1,9 +1,9 @@
 // src/server/snapshot: live as a file, for plans without a token. See docs/pull-requests.md#pull-requests-of-forks.
 
 import type { Transaction } from "kysely";
+import { chunks } from "../../store/prepared-query.ts";
 import type { Context } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
-import { chunks } from "../database/resource-rows.ts";
 import type { Tables } from "../database/tables.ts";
 import type { ResourceDefinition } from "../resource.ts";
 import {

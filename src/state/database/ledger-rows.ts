@@ -13,14 +13,6 @@ import { MARK_BYTES, type StateTables } from "./state-schema.ts";
 /** The server that rows belong to, and the key that seals them. */
 export type Place = { readonly server: string; readonly key: SealKey; readonly digest: ReceiptDigest };
 
-/** The number of rows that are read or written at once: all contents together may need more memory than the rest of a run. */
-export const PART = 500;
-
-/** Splits items into parts of that number. */
-export function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
-  return Array.from({ length: Math.ceil(items.length / PART) }, (_, nth) => items.slice(nth * PART, (nth + 1) * PART));
-}
-
 /** Converts a receipt to a row; everything that could hold a secret is sealed. */
 export function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertable<StateTables["receipt"]> {
   const { identity, kind, id, version, at, returned } = receipt;

@@ -8,20 +8,11 @@ import type { Recorded } from "../../core/recorded.ts";
 import { mergeFacts, noFacts, type ServerFactChanges } from "../../core/server-facts.ts";
 import { sealedVersion } from "../../seal/seal.ts";
 import type { SealKey } from "../../seal/seal-key.ts";
-import { rowsOf, runStatements, type Statement, statementFactory } from "../../store/prepared-query.ts";
+import { chunks, rowsOf, runStatements, type Statement, statementFactory } from "../../store/prepared-query.ts";
 import type { Store } from "../../store/store.ts";
 import type { Ledger, ReceiptHead } from "../ledger.ts";
 import { receiptDigest } from "../receipt-digest.ts";
-import {
-  intentFrom,
-  intentRow,
-  PART,
-  type Place,
-  parts,
-  receiptRow,
-  recordedFrom,
-  sealedReply,
-} from "./ledger-rows.ts";
+import { intentFrom, intentRow, type Place, receiptRow, recordedFrom, sealedReply } from "./ledger-rows.ts";
 import { HEAD, type StateTables } from "./state-schema.ts";
 
 type Head = readonly [
@@ -33,6 +24,9 @@ type Head = readonly [
   mark: string,
   digest: string | null,
 ];
+
+// How many receipts are read or written at once: all contents together may need more memory than the rest of a run.
+const PART = 500;
 
 /** The ledger of one server in the database of a state folder; refuses one that was sealed with another key. */
 export async function ledgerIn(store: Store<StateTables>, { server, key }: Omit<Place, "digest">): Promise<Ledger> {
@@ -66,7 +60,7 @@ export async function ledgerIn(store: Store<StateTables>, { server, key }: Omit<
       return receiptsOf(store, place, wanted);
     },
     record: async (receipts) => {
-      for (const part of parts(receipts)) await write(part.map(receiptPut));
+      for (const part of chunks(receipts, PART)) await write(part.map(receiptPut));
     },
     forget: (identities) => write(identities.map((identity) => put.forgotten({ server, identity }))),
     begin: (intent, instead = []) =>

@@ -2,6 +2,7 @@ import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { TargetDecisions } from "../../core/holds.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { PassRecord, ResourceEvent } from "../../core/report/target-status.ts";
+import { chunks } from "../../store/prepared-query.ts";
 import { type ResourcesSeen, resourceChanges } from "../resource-events.ts";
 import {
   KEPT_EVENTS,
@@ -12,7 +13,6 @@ import {
   type StoredPageRequest,
   type TargetStore,
 } from "../target-store.ts";
-import { parts } from "./ledger-rows.ts";
 import type { StateDatabase } from "./state-database.ts";
 import { holdRow, passRow, type StateTables, statusRow } from "./state-schema.ts";
 
@@ -163,7 +163,7 @@ function keptSince(newest: string): string {
 
 async function storeResources(database: Kysely<StateTables>, seen: ResourcesSeen): Promise<void> {
   const { events, unsettled, settled } = resourceChanges(await unsettledBefore(database, seen), seen);
-  for (const part of parts(events)) {
+  for (const part of chunks(events)) {
     const values = part.map((event) => ({
       identity: event.identity,
       day: event.at.slice(0, 10),
@@ -172,8 +172,8 @@ async function storeResources(database: Kysely<StateTables>, seen: ResourcesSeen
     }));
     await database.insertInto("resource_event").values(values).execute();
   }
-  for (const part of parts(settled)) await database.deleteFrom("unsettled").where("identity", "in", part).execute();
-  for (const part of parts(unsettled)) {
+  for (const part of chunks(settled)) await database.deleteFrom("unsettled").where("identity", "in", part).execute();
+  for (const part of chunks(unsettled)) {
     const values = part.map((event) => ({
       identity: event.identity,
       state: event.state,
@@ -198,7 +198,7 @@ async function unsettledBefore(
   { isWhole, statuses }: ResourcesSeen,
 ): Promise<ReadonlyMap<Identity, ResourceEvent>> {
   const query = database.selectFrom("unsettled").select("event");
-  const identities = parts(statuses.map(({ identity }) => identity));
+  const identities = chunks(statuses.map(({ identity }) => identity));
   const asked = isWhole ? [query] : identities.map((part) => query.where("identity", "in", part));
   const found = new Map<Identity, ResourceEvent>();
   for (const one of asked) {

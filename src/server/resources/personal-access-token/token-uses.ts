@@ -1,6 +1,6 @@
 import type { Clock } from "../../../clock/clock.ts";
+import { chunks } from "../../../store/prepared-query.ts";
 import type { Store } from "../../../store/store.ts";
-import { chunks } from "../../database/resource-rows.ts";
 import type { Tables } from "../../database/tables.ts";
 
 // The time need not be precise: it shows whether a token is in use.

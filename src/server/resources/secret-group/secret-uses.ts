@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import { secretsOf } from "../../../model/references.ts";
-import { chunks } from "../../database/resource-rows.ts";
+import { chunks } from "../../../store/prepared-query.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
 import type { DeploymentRow } from "../application/rows.ts";
 

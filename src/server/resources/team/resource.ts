@@ -1,3 +1,4 @@
+import { chunks } from "../../../store/prepared-query.ts";
 // src/server/resources/team: teams and their members. See docs/control-plane.md#roles.
 
 import type { Transaction } from "kysely";
@@ -7,7 +8,7 @@ import { conflict } from "../../../http/http-error.ts";
 import { isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { JsonText } from "../../database/json-text.ts";
-import { chunks, keysIn, resourceBy, saveIn } from "../../database/resource-rows.ts";
+import { keysIn, resourceBy, saveIn } from "../../database/resource-rows.ts";
 import { selectPage } from "../../database/select-page.ts";
 import type { Stored, Tables } from "../../database/tables.ts";
 import { defineOperation } from "../../http/define-operation.ts";
