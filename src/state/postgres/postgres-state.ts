@@ -54,7 +54,7 @@ export function postgresStateAt(place: DatabasePlace, options: StateAccessOption
   const lock = async (): Promise<StateLock> => {
     const held = await holdDatabaseLock(address, schema);
     const store = await opened();
-    if (held === null) throw inUse(shown, await writerOf(store.read));
+    if (held === null) throw inUse(shown, (await writerIn(store.read))?.by ?? null);
     const by = `process ${process.pid} on ${hostname()}, since ${timestampText(options.clock.now())}`;
     const taken = await store.write((transaction) => takeOver(transaction, by));
     number = taken.number;
@@ -134,9 +134,9 @@ type Writer = { readonly number: number; readonly by: string | null };
 
 async function requireNumber(database: Kysely<StateTables>, number: number, shown: string): Promise<void> {
   // Shared by the writes of this process; taking the lock waits for them.
-  const { rows } = await sql<Writer>`SELECT number, by FROM writer WHERE one = 1 FOR SHARE`.execute(database);
-  if (rows[0]?.number === number) return;
-  const by = rows[0]?.by ?? null;
+  const writer = await writerIn(database, sql`FOR SHARE`);
+  if (writer?.number === number) return;
+  const by = writer?.by ?? null;
   throw new HoldfastError(
     "locked",
     `another process has taken over the state in ${shown}${by === null ? "" : `: ${by}`}`,
@@ -146,20 +146,20 @@ async function requireNumber(database: Kysely<StateTables>, number: number, show
   );
 }
 
-async function writerOf(database: Kysely<StateTables>): Promise<string | null> {
-  const { rows } = await sql<Writer>`SELECT number, by FROM writer WHERE one = 1`.execute(database);
-  return rows[0]?.by ?? null;
+async function writerIn(database: Kysely<StateTables>, locking = sql``): Promise<Writer | undefined> {
+  const { rows } = await sql<Writer>`SELECT number, by FROM writer WHERE one = 1 ${locking}`.execute(database);
+  return rows[0];
 }
 
 async function takeOver(
   database: Kysely<StateTables>,
   by: string,
 ): Promise<{ readonly number: number; readonly leftBy: string | null }> {
-  const { rows } = await sql<Writer>`SELECT number, by FROM writer WHERE one = 1 FOR UPDATE`.execute(database);
-  const number = (rows[0]?.number ?? 0) + 1;
+  const former = await writerIn(database, sql`FOR UPDATE`);
+  const number = (former?.number ?? 0) + 1;
   await sql`INSERT INTO writer (one, number, by) VALUES (1, ${number}, ${by})
     ON CONFLICT (one) DO UPDATE SET number = excluded.number, by = excluded.by`.execute(database);
-  return { number, leftBy: rows[0]?.by ?? null };
+  return { number, leftBy: former?.by ?? null };
 }
 
 async function leave(database: Kysely<StateTables>, number: number): Promise<void> {
