@@ -1,5 +1,5 @@
 import type { ImportedResource } from "../../contract/generated/output.ts";
-import type { Identity } from "../../core/manifest.ts";
+import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import type { ImportedFile } from "../../core/report/events.ts";
 import { globMatcher } from "../../core/selection/glob.ts";
 import { type Loaded, type LoadRules, loadManifests } from "../../manifests/load-manifests.ts";
@@ -66,15 +66,11 @@ async function loadFiles(files: readonly ImportedFile[], { rules, pace }: Checki
 
 function undeclaredIn({ manifests, declared }: Loaded, { external, declared: before }: Checking): readonly Identity[] {
   const all = declared.union(before);
-  const kinds = new Set([...all].map(kindIn));
+  const kinds = new Set([...all].map((identity) => splitIdentity(identity).kind));
   const externals = external.map(globMatcher);
   const referredTo = new Set(manifests.flatMap(({ references }) => references.map(({ identity }) => identity)));
   return [...referredTo]
-    .filter((identity) => !all.has(identity) && kinds.has(kindIn(identity)))
+    .filter((identity) => !all.has(identity) && kinds.has(splitIdentity(identity).kind))
     .filter((identity) => !externals.some((matches) => matches(identity)))
     .toSorted();
-}
-
-function kindIn(identity: Identity): string {
-  return identity.slice(0, identity.indexOf("/"));
 }

@@ -119,7 +119,6 @@ function addRows(kind: Kind, replies: readonly unknown[], { rows, unread }: Draf
   }
 }
 
-/** How lists are read. */
 /** All rows of a list, or why it could not be read. */
 export type WholeList<Row> = { readonly state: "read"; readonly rows: readonly Row[] } | UnreadList;
 
