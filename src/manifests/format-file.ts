@@ -1,6 +1,7 @@
 import { canonical, isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { escapePointer } from "../contract/json-pointer.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
+import { once } from "../model/once.ts";
 import { inFieldOrder, sortFields } from "../schema/field-order.ts";
 import { fieldAt } from "../schema/schema-node.ts";
 import { schemaFor } from "../schema/schemas.ts";
@@ -11,6 +12,7 @@ import type { ParsedDocument } from "../yaml/document.ts";
 import { type Fault, warningFault } from "../yaml/fault.ts";
 import { lineFinder } from "../yaml/locator.ts";
 import { readYaml } from "../yaml/read-yaml.ts";
+import { textForm } from "../yaml/text-form.ts";
 import { claimsFile, detectOversize } from "./detect-file.ts";
 import { detectDocument } from "./detect-manifest.ts";
 import { type Rereading, readOptionsOf } from "./source-manifest.ts";
@@ -34,6 +36,7 @@ export async function formatFile(file: SourceFile, reading: Rereading): Promise<
     return faulty([fileDiagnostic("error", "too-large", file.display, "too large to be read")]);
   if (oversize !== null) return faulty([]);
   const options = readOptionsOf(file, defaultLimits);
+  const formOf = once(() => textForm(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")));
   const parsed = await readYaml(bytes, options, reading.exact);
   const { text, faults, documents } = parsed;
   const located = (fault: Fault) => diagnosticInFile(file.display, fault, lineFinder(text)(fault.offset));
@@ -54,7 +57,7 @@ export async function formatFile(file: SourceFile, reading: Rereading): Promise<
   }
   formatted += text.slice(done);
   return {
-    bytes: formatted === text ? null : encoded(formatted, bytes),
+    bytes: formatted === text ? null : Buffer.from(formOf().restore(formatted)),
     manifests: manifests.length,
     diagnostics: kept,
   };
@@ -63,7 +66,7 @@ export async function formatFile(file: SourceFile, reading: Rereading): Promise<
     if (!isObject(value)) return null;
     if (JSON.stringify(inFieldOrder(String(value.type), value)) === JSON.stringify(value)) return chunk.text;
     // Which end belongs to which line would be lost.
-    if (hasMixedEnds(bytes)) return null;
+    if (formOf().hasMixedEnds) return null;
     return await exact.reorder(chunk.text, options, orderOf(value));
   }
 
@@ -120,20 +123,4 @@ function orderOf(value: JsonObject): ReadonlyMap<string, readonly string[]> {
 /** The characters of a text that are seen, in an order of their own. */
 function visibleIn(text: string): string {
   return text.replaceAll(/\s/g, "").split("").toSorted().join("");
-}
-
-function hasMixedEnds(bytes: Uint8Array): boolean {
-  const text = textOf(bytes);
-  return text.includes("\r\n") && /(?<!\r)\n/.test(text);
-}
-
-// A byte-order mark and the line ends of the file are not part of its text.
-function encoded(text: string, before: Uint8Array): Buffer {
-  const was = textOf(before);
-  const lines = was.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;
-  return Buffer.from(was.startsWith("\ufeff") ? `\ufeff${lines}` : lines);
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
 }
