@@ -1,11 +1,11 @@
-import { join, relative, resolve, sep } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { ImportReport } from "../contract/generated/output.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import type { ImportEvent, PassEvent } from "../core/report/events.ts";
 import { isUnder } from "../core/selection/select.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import type { Target } from "../engine/target.ts";
-import { isAtOrBelow, realPathOutside } from "../files/real-path.ts";
+import { isAtOrBelow, realPathOutside, relativePath } from "../files/real-path.ts";
 import { count } from "../render/count-text.ts";
 import { importReport } from "../render/import.ts";
 import { contentTop } from "../source/source-root.ts";
@@ -40,13 +40,13 @@ export async function run(invocation: InvocationOf<typeof importCommand>): Promi
   await using target = await findTarget({ ...invocation, args: [] }, { reading: true, isCommitOptional: true });
   const content = contentTop(target.source.root);
   const folder = realPathOutside(content, resolve(terminal.cwd, flags.into));
-  const inSource = isAtOrBelow(content, folder) ? relative(content, folder).split(sep).join("/") : null;
+  const inSource = isAtOrBelow(content, folder) ? relativePath(content, folder) : null;
   const schema = schemaPlace(folder, inSource === null ? null : content);
   const mode = {
     is: "import",
     only: args,
     folder: inSource,
-    schema: relative(folder, schema).split(sep).join("/"),
+    schema: relativePath(folder, schema),
     external: target.source.config.repository.external ?? [],
   } as const;
   const notice = passNotices(invocation, view);

@@ -1,7 +1,8 @@
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { JsonObject } from "../contract/json.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { lstatOrNull } from "../files/lstat-or-null.ts";
+import { relativePath } from "../files/real-path.ts";
 import { kindOf } from "../kinds/index.ts";
 import { namingFields } from "../model/normal-form.ts";
 import { jsonText, printable } from "../render/escape.ts";
@@ -30,11 +31,7 @@ export async function run({ args, flags, terminal }: InvocationOf<typeof newMani
   const schema = join(findSource({ cwd: terminal.cwd, source: flags.source }), EDITOR_SCHEMA_FILE);
   const text = isJson
     ? jsonText(manifest)
-    : modeline(
-        relative(path === null ? terminal.cwd : dirname(path), schema)
-          .split(sep)
-          .join("/"),
-      ) + commentedYaml(manifest);
+    : modeline(relativePath(path === null ? terminal.cwd : dirname(path), schema)) + commentedYaml(manifest);
   if (into === undefined || path === null) await writeResult(terminal, text);
   else {
     writeSharedFile(path, text, { what: "manifest", hint: "name a file in a folder that exists with --into" });

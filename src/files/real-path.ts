@@ -34,6 +34,11 @@ function targetOf(link: string): string {
   }
 }
 
+/** The path from a folder to another path, with `/` on every system, as sources name their files. */
+export function relativePath(folder: string, path: string): string {
+  return relative(folder, path).split(sep).join("/");
+}
+
 /** Whether a path is the folder or lies below it; both are real paths. */
 export function isAtOrBelow(folder: string, path: string): boolean {
   const steps = relative(folder, path);

@@ -1,5 +1,6 @@
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
+import { relativePath } from "../files/real-path.ts";
 import { formatOf } from "../yaml/document.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
 import type { Repository } from "./git/repository-paths.ts";
@@ -181,12 +182,12 @@ export function outerScopes(root: string, cwd: string, repository: Repository | 
   const { top, commonFolder } = repository;
   const [scopes, faults, own]: [Scope[], Diagnostic[], string[]] = [[], [], []];
   const add = (folder: string, paths: readonly string[]): void => {
-    const below = relative(folder, root).split(sep).join("/");
-    const files = openIgnoreFiles(paths, (path) => relative(cwd, path).split(sep).join("/"));
+    const below = relativePath(folder, root);
+    const files = openIgnoreFiles(paths, (path) => relativePath(cwd, path));
     const read = scopesOf("", files, { prefix: below === "" ? "" : `${below}/`, above: scopes });
     scopes.push(...read.scopes);
     faults.push(...read.faults);
-    if (files.some(({ isOwn }) => isOwn)) own.push(`${relative(root, folder).split(sep).join("/")}/${OWN_IGNORE_FILE}`);
+    if (files.some(({ isOwn }) => isOwn)) own.push(`${relativePath(root, folder)}/${OWN_IGNORE_FILE}`);
   };
   add(top, [join(commonFolder, "info", "exclude")]);
   for (const folder of between(top, root)) {

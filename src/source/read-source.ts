@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { join } from "node:path";
 import type { Stop } from "../clock/clock.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { isAtOrBelow } from "../files/real-path.ts";
+import { isAtOrBelow, relativePath } from "../files/real-path.ts";
 import type { KnownFiles } from "./file-stamp.ts";
 import { type AppliedCommit, type AppliedRef, findApplied } from "./git/applied-commit.ts";
 import { type BaseCommit, findBase, missingObjects, resolveBase } from "./git/base-commit.ts";
@@ -266,7 +266,7 @@ async function readFiles(place: FolderOptions, resolvedBase: ResolvedBase | null
 }
 
 function displayOf({ path }: Conflict, { cwd }: FolderOptions, { top }: TemporaryRepository): string {
-  return relative(realpathSync(cwd), join(top, path)).split(sep).join("/");
+  return relativePath(realpathSync(cwd), join(top, path));
 }
 
 // Git fails in the same way if a repository is damaged and if a partial clone lacks an object.

@@ -1,6 +1,7 @@
-import { join, relative, sep } from "node:path";
+import { join } from "node:path";
 import { basename } from "node:path/posix";
 import type { Stop } from "../clock/clock.ts";
+import { relativePath } from "../files/real-path.ts";
 import { blobId, blobSizes, readBlobs } from "./git/blobs.ts";
 import { isBelow } from "./git/compare-to-commit.ts";
 import { objectFormatOf } from "./git/git.ts";
@@ -20,7 +21,7 @@ export async function trackedSelection(walk: FolderWalk, view: IndexView, stop: 
   const { top } = repository;
   const prefix = prefixIn(repository, walk.root);
   const starts = walk.starts.map((start) => (prefix + start).replace(/\/$/, ""));
-  const shown = (path: string): string => relative(walk.cwd, path).split(sep).join("/");
+  const shown = (path: string): string => relativePath(walk.cwd, path);
   const tracked = [...entries].flatMap(([path, entry]) => {
     if (basename(path) !== OWN_IGNORE_FILE || entry.blob === null) return [];
     const folder = path.slice(0, -OWN_IGNORE_FILE.length).replace(/\/$/, "");

@@ -3,6 +3,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { compareText } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { relativePath } from "../files/real-path.ts";
 import { fileDiagnostic, linkDiagnostic, specialFileWarning, submoduleWarning } from "./file-diagnostic.ts";
 import type { KnownFiles } from "./file-stamp.ts";
 import type { FolderPlace } from "./folder-file.ts";
@@ -298,8 +299,8 @@ export function display({ place }: FolderWalk, path: string): string {
 function displayed(root: string, cwd: string): (path: string) => string {
   const inside = relative(root, cwd);
   if (inside === "") return (path) => path;
-  if (!isAbove(inside)) return (path) => relative(cwd, join(root, path)).split(sep).join("/");
-  const before = `${relative(cwd, root).split(sep).join("/")}/`;
+  if (!isAbove(inside)) return (path) => relativePath(cwd, join(root, path));
+  const before = `${relativePath(cwd, root)}/`;
   return (path) => before + path;
 }
 

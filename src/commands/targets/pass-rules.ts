@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
-import { relative, resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import type { HoldfastConfig } from "../../contract/generated/config.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { refusedRisks } from "../../core/guards/step-guards.ts";
@@ -7,6 +7,7 @@ import type { IgnoreRule } from "../../core/ignore/ignore-rules.ts";
 import type { Risk } from "../../core/plan/plan.ts";
 import type { Selection } from "../../core/selection/select.ts";
 import type { Rules, Target } from "../../engine/target.ts";
+import { relativePath } from "../../files/real-path.ts";
 import { kindOf, kinds as knownKinds } from "../../kinds/index.ts";
 import { kindHint } from "../../schema/closest-name.ts";
 import type { Invocation } from "../command.ts";
@@ -80,7 +81,7 @@ function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: strin
   if (root === null) return { paths: args.filter((path) => !isWhole(path)), ...chosen };
   // The root of the source selects everything.
   const isRoot = args.some((path) => realpathSync(resolve(cwd, path)) === root);
-  const paths = isRoot ? [] : args.map((path) => relative(cwd, resolve(cwd, path)).split(sep).join("/"));
+  const paths = isRoot ? [] : args.map((path) => relativePath(cwd, resolve(cwd, path)));
   return { paths, ...chosen };
 }
 

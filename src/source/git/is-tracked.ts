@@ -1,5 +1,6 @@
-import { dirname, relative, sep } from "node:path";
+import { dirname } from "node:path";
 import type { Stop } from "../../clock/clock.ts";
+import { relativePath } from "../../files/real-path.ts";
 import { findRepository } from "./find-repository.ts";
 import { isTracked } from "./git.ts";
 import { copyIndex, temporaryRepository } from "./temporary-repository.ts";
@@ -9,7 +10,7 @@ export async function isTrackedFolder(folder: string, stop: Stop): Promise<boole
   // Searched from the parent, since the folder itself may look like a repository.
   const repository = await findRepository(dirname(folder), stop);
   if (repository === null || repository.top === null) return false;
-  const path = relative(repository.top, folder).split(sep).join("/");
+  const path = relativePath(repository.top, folder);
   if (!repository.isForeign) return isTracked(repository, path, stop);
   using temporary = temporaryRepository(repository);
   copyIndex(repository, temporary);
