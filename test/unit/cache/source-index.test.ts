@@ -7,12 +7,11 @@ import { systemClock } from "../../../src/clock/system.ts";
 import type { LoadRules } from "../../../src/manifests/load-manifests.ts";
 import { readManifests } from "../../../src/manifests/read-manifests.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
-import { type CommitSource, readSource } from "../../../src/source/read-source.ts";
-import { createRemote } from "../../../src/source/remote/remote.ts";
+import { readSource } from "../../../src/source/read-source.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { type Files, foundations, prompt, service } from "../../support/manifests.ts";
 import { upstreamOf } from "../../support/upstream.ts";
-import { brief, signal } from "../source/source.ts";
+import { brief, followedInto, signal } from "../source/source.ts";
 
 const stop = { clock: systemClock, signal };
 const cluster = foundations["platform/cluster.yaml"];
@@ -29,27 +28,7 @@ const files: Files = { ...foundations, "a.yaml": service("a"), "b.yaml": service
 async function followed() {
   const upstream = await upstreamOf(files);
   const folder = await temporaryFolder();
-  const remote = createRemote({
-    clock: systemClock,
-    name: "platform",
-    folder,
-    address: { protocol: "file", url: upstream.folder },
-    ref: "main",
-    credentials: { username: null, tokenFile: null, sshKeyFile: null, tokenText: null },
-    caFile: null,
-    knownHosts: null,
-    env: {},
-  });
-  const commits: CommitSource = {
-    repository: remote.repository,
-    resolve: async () => (await remote.fetch(stop)).commit,
-    newest: () => null,
-    keep: async () => {},
-    kept: async () => null,
-    deepen: async () => undefined,
-    onUnreadable: () => {},
-    retryNow: () => {},
-  };
+  const { commits } = followedInto(upstream.folder, folder);
   const update = async (
     before: IndexedRevision | null,
     { rules = {}, day = "2026-11-21" }: { readonly rules?: LoadRules; readonly day?: string } = {},

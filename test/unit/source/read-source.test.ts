@@ -5,42 +5,21 @@ import { NO_SOURCE_FACTS } from "../../../src/cache/source-facts.ts";
 import { systemClock } from "../../../src/clock/system.ts";
 import { HoldfastError } from "../../../src/core/errors.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
-import { type CommitSource, readSource } from "../../../src/source/read-source.ts";
-import { createRemote } from "../../../src/source/remote/remote.ts";
+import { readSource } from "../../../src/source/read-source.ts";
 import { realRoot } from "../../../src/source/source-root.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll } from "../../support/git.ts";
 import { team } from "../../support/manifests.ts";
 import { mountVolume } from "../../support/mounted-volume.ts";
 import { upstreamOf } from "../../support/upstream.ts";
-import { folderOf, signal, textsOf } from "./source.ts";
+import { folderOf, followedInto, signal, textsOf } from "./source.ts";
 
 test("F58 a commit that arrives while another one is read has no part in it", async () => {
   const upstream = await upstreamOf({ "ml.yaml": team("ml"), "holdfast.yaml": "external: [team/a]\n" });
   const folder = await temporaryFolder();
-  const remote = createRemote({
-    clock: systemClock,
-    name: "platform",
-    folder,
-    address: { protocol: "file", url: upstream.folder },
-    ref: "main",
-    credentials: { username: null, tokenFile: null, sshKeyFile: null, tokenText: null },
-    caFile: null,
-    knownHosts: null,
-    env: {},
-  });
+  const { remote, commits } = followedInto(upstream.folder, folder);
   const first = await upstream.git("rev-parse", "HEAD");
   const stop = { clock: systemClock, signal };
-  const commits: CommitSource = {
-    repository: remote.repository,
-    resolve: async () => (await remote.fetch(stop)).commit,
-    newest: () => null,
-    keep: async () => {},
-    kept: async () => null,
-    deepen: async () => undefined,
-    onUnreadable: () => {},
-    retryNow: () => {},
-  };
   const options = { root: folder, cwd: folder, base: null, limits: defaultLimits, commits };
   const settled = { ignore: [], knownFiles: NO_SOURCE_FACTS, ref: null };
   using read = await readSource(

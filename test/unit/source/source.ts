@@ -6,6 +6,8 @@ import { type Loaded, type LoadRules, loadManifests } from "../../../src/manifes
 import { findRepository } from "../../../src/source/git/find-repository.ts";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import { readFolder } from "../../../src/source/read-folder.ts";
+import type { CommitSource } from "../../../src/source/read-source.ts";
+import { createRemote, type Remote } from "../../../src/source/remote/remote.ts";
 import type { RevisionFiles, SourceFile } from "../../../src/source/revision.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
@@ -75,4 +77,30 @@ export function loadRevision(revision: RevisionFiles, rules: LoadRules = {}): Pr
 /** Diagnostics in short: where, how bad, what. */
 export function brief(diagnostics: readonly Diagnostic[]): readonly string[] {
   return diagnostics.map(({ file, line, column, severity, code }) => `${file}:${line}:${column} ${severity} ${code}`);
+}
+
+/** A repository that a folder follows, and its newest commits as a source reads them. */
+export function followedInto(url: string, folder: string): { readonly remote: Remote; readonly commits: CommitSource } {
+  const remote = createRemote({
+    clock: systemClock,
+    name: "platform",
+    folder,
+    address: { protocol: "file", url },
+    ref: "main",
+    credentials: { username: null, tokenFile: null, sshKeyFile: null, tokenText: null },
+    caFile: null,
+    knownHosts: null,
+    env: {},
+  });
+  const commits: CommitSource = {
+    repository: remote.repository,
+    resolve: async () => (await remote.fetch({ signal })).commit,
+    newest: () => null,
+    keep: async () => {},
+    kept: async () => null,
+    deepen: async () => undefined,
+    onUnreadable: () => {},
+    retryNow: () => {},
+  };
+  return { remote, commits };
 }
