@@ -1,10 +1,10 @@
-import { chunks } from "../../../store/prepared-query.ts";
 // src/server/resources/team: teams and their members. See docs/control-plane.md#roles.
 
 import type { Transaction } from "kysely";
 import type { Team } from "../../../contract/generated/resources.ts";
 import { text } from "../../../contract/json.ts";
 import { conflict } from "../../../http/http-error.ts";
+import { chunks } from "../../../store/prepared-query.ts";
 import { isTenantAdmin, readsTenant } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { JsonText } from "../../database/json-text.ts";
